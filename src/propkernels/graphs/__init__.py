@@ -1,0 +1,9 @@
+"""Graphs: the first station of the pipeline."""
+
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.graph import Graph
+from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.networkx import from_networkx
+
+__all__ = ["Graph", "GraphDatabase", "LabelColumn", "check_graphs", "from_networkx"]

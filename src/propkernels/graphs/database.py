@@ -1,0 +1,298 @@
+"""GraphDatabase: many graphs as one block-diagonal sparse matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels.graphs.index import as_positions, ranges
+from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.validation import (
+    check_adjacency,
+    check_attributes,
+    check_edges_stay_inside,
+    check_graph_ptr,
+    check_labels,
+    check_weights,
+)
+
+if TYPE_CHECKING:
+    from propkernels.graphs.graph import Graph
+
+
+class GraphDatabase:
+    """A list of graphs, stored as one block-diagonal sparse adjacency matrix.
+
+    It behaves like a list (``len``, indexing, iteration, concatenation) and keeps its type through
+    scikit-learn's Pipeline, cross-validation and train_test_split.
+
+    Parameters
+    ----------
+    adjacency : sparse or dense matrix of shape (N, N)
+        Weighted adjacency of all graphs, block-diagonal. Weights are finite and not negative; a
+        non-symmetric matrix means directed edges (row to column). Zeros are not edges and repeated
+        entries are added up.
+    graph_ptr : sequence of int, length n + 1
+        Graph ``i`` owns the nodes ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``.
+    node_labels : sequence of length N, optional
+        Any hashable values. None, NaN, masked, and -1 in an integer array mean "not observed".
+    node_attributes : array of shape (N,) or (N, D), optional
+        Real-valued vectors; NaN means "not observed".
+    edge_labels : sequence, optional
+        One hashable value for each stored entry of ``adjacency``, in the order of
+        ``scipy.sparse.coo_array(adjacency)``.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> db = pk.GraphDatabase(path, [0, 3], node_labels=["C", "O", "C"])
+    >>> db
+    GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
+    >>> both = pk.GraphDatabase.concat([db, db])
+    >>> len(both), both[0]
+    (2, Graph(3 nodes, 2 edges, 2 node labels))
+    """
+
+    _labels: LabelColumn | None
+    _edge_labels: LabelColumn | None
+
+    def __init__(
+        self,
+        adjacency: Any,
+        graph_ptr: Any,
+        node_labels: Any = None,
+        node_attributes: Any = None,
+        edge_labels: Any = None,
+    ) -> None:
+        matrix, edge_column = check_adjacency(adjacency, edge_labels)
+        self._store(
+            matrix,
+            check_graph_ptr(graph_ptr, matrix.shape[0]),
+            check_labels(node_labels, matrix.shape[0], "node_labels", "nodes"),
+            check_attributes(node_attributes, matrix.shape[0], graph_ptr),
+            edge_column,
+        )
+        check_edges_stay_inside(self.adjacency, self.graph_ptr)
+        check_weights(self.adjacency, self.graph_ptr)
+
+    def _store(
+        self,
+        adjacency: csr_array,
+        graph_ptr: NDArray[np.int64],
+        labels: LabelColumn | None,
+        attributes: NDArray[np.float64] | None,
+        edge_labels: LabelColumn | None,
+    ) -> None:
+        self.adjacency = adjacency
+        self.graph_ptr = graph_ptr
+        self._labels = labels
+        self.node_attributes = attributes
+        self._edge_labels = edge_labels
+
+    @classmethod
+    def _assemble(cls, *parts: Any) -> GraphDatabase:
+        """Build from parts that are known to be valid (a slice, a join), without checking again."""
+        database = cls.__new__(cls)
+        database._store(*parts)
+        return database
+
+    # what a reader asks of it
+
+    @property
+    def node_labels(self) -> NDArray[Any] | None:
+        """Node labels as given: integers with -1, or objects with None, where unobserved."""
+        return None if self._labels is None else self._labels.to_array()
+
+    @property
+    def edge_labels(self) -> NDArray[Any] | None:
+        """Labels of the stored entries of ``adjacency``, in its CSR order."""
+        return None if self._edge_labels is None else self._edge_labels.to_array()
+
+    @property
+    def label_column(self) -> LabelColumn | None:
+        """Node labels in their encoded form, ids and values."""
+        return self._labels
+
+    @property
+    def edge_label_column(self) -> LabelColumn | None:
+        """Edge labels in their encoded form, ids and values."""
+        return self._edge_labels
+
+    @property
+    def label_values(self) -> tuple[Hashable, ...]:
+        """The distinct node labels that occur."""
+        return () if self._labels is None else self._labels.present
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all graphs together."""
+        return int(self.graph_ptr[-1])
+
+    @property
+    def graph_sizes(self) -> NDArray[np.int64]:
+        """Number of nodes of each graph."""
+        return np.diff(self.graph_ptr)
+
+    @cached_property
+    def graph_ids(self) -> NDArray[np.int32]:
+        """For each node, the position of its graph."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.graph_sizes)
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Weighted out-degree of each node, ``sum_j A_ij``; exact in any node order for integer weights."""
+        if self.is_unweighted:
+            return np.diff(self.adjacency.indptr).astype(np.float64)
+        return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()
+
+    @cached_property
+    def is_unweighted(self) -> bool:
+        """Whether every edge has weight 1."""
+        return bool((self.adjacency.data == 1.0).all())
+
+    @cached_property
+    def is_directed(self) -> bool:
+        """Whether some edge lacks a reverse edge of the same weight."""
+        transposed = self.adjacency.T.tocsr()
+        transposed.sort_indices()
+        return not (
+            np.array_equal(transposed.indptr, self.adjacency.indptr)
+            and np.array_equal(transposed.indices, self.adjacency.indices)
+            and np.array_equal(transposed.data, self.adjacency.data)
+        )
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges; an undirected edge, stored in both directions, counts once."""
+        stored = int(self.adjacency.nnz)
+        loops = int(np.count_nonzero(self.adjacency.diagonal()))
+        return stored if self.is_directed else (stored + loops) // 2
+
+    # what a list does
+
+    def __len__(self) -> int:
+        return len(self.graph_ptr) - 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(number of graphs,)``."""
+        return (len(self),)
+
+    @overload
+    def __getitem__(self, key: int) -> Graph: ...
+    @overload
+    def __getitem__(self, key: Any) -> GraphDatabase: ...
+    def __getitem__(self, key: Any) -> Graph | GraphDatabase:
+        """One graph for an integer; a database for a slice, list, index array or boolean mask."""
+        from propkernels.graphs.graph import Graph
+
+        positions = as_positions(key, len(self))
+        if isinstance(positions, int):
+            return Graph(self._subset(np.array([positions])))
+        return self._subset(positions)
+
+    def __iter__(self) -> Iterator[Graph]:
+        return (self[i] for i in range(len(self)))
+
+    def _subset(self, positions: NDArray[np.int64]) -> GraphDatabase:
+        sizes = self.graph_sizes[positions]
+        graph_ptr = np.concatenate([[0], np.cumsum(sizes)])
+        nodes = ranges(self.graph_ptr[positions], sizes)
+        lengths = np.diff(self.adjacency.indptr)[nodes]
+        entries = ranges(self.adjacency.indptr[nodes], lengths)
+        shift = np.repeat(graph_ptr[:-1] - self.graph_ptr[positions], sizes)
+        columns = self.adjacency.indices[entries] + np.repeat(shift, lengths)
+        index = self.adjacency.indices.dtype
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
+        n = int(graph_ptr[-1])
+        matrix = csr_array((self.adjacency.data[entries], columns.astype(index), indptr), shape=(n, n))
+        return GraphDatabase._assemble(
+            matrix,
+            graph_ptr,
+            None if self._labels is None else self._labels.take(nodes),
+            None if self.node_attributes is None else self.node_attributes[nodes],
+            None if self._edge_labels is None else self._edge_labels.take(entries),
+        )
+
+    def take(self, indices: Any, axis: int = 0) -> GraphDatabase:
+        """Graphs at the given positions (scikit-learn indexes containers through this)."""
+        if axis != 0:
+            raise ValueError("a GraphDatabase has one axis, its graphs: use axis=0")
+        return self._subset(as_positions(np.asarray(indices), len(self)))
+
+    @property
+    def iloc(self) -> GraphDatabase:
+        """The database itself: positions are the only index (scikit-learn looks for this name)."""
+        return self
+
+    loc = iloc
+
+    @staticmethod
+    def concat(databases: Sequence[GraphDatabase]) -> GraphDatabase:
+        """Join databases end to end.
+
+        Where some have node (or edge) labels and others none, the others' are unobserved. Attributes
+        must be present everywhere with one dimension, or nowhere.
+        """
+        from propkernels.graphs.join import join
+
+        return join(databases)
+
+    def with_labels(self, node_labels: Any) -> GraphDatabase:
+        """Return the same graphs with other node labels (or none)."""
+        column = check_labels(node_labels, self.n_nodes, "node_labels", "nodes")
+        return GraphDatabase._assemble(
+            self.adjacency, self.graph_ptr, column, self.node_attributes, self._edge_labels
+        )
+
+    def with_attributes(self, node_attributes: Any) -> GraphDatabase:
+        """Return the same graphs with other node attributes (or none)."""
+        attributes = check_attributes(node_attributes, self.n_nodes, self.graph_ptr)
+        return GraphDatabase._assemble(
+            self.adjacency, self.graph_ptr, self._labels, attributes, self._edge_labels
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GraphDatabase):
+            return NotImplemented
+        return (
+            np.array_equal(self.graph_ptr, other.graph_ptr)
+            and np.array_equal(self.adjacency.indptr, other.adjacency.indptr)
+            and np.array_equal(self.adjacency.indices, other.adjacency.indices)
+            and np.array_equal(self.adjacency.data, other.adjacency.data)
+            and self._labels == other._labels
+            and _same_attributes(self.node_attributes, other.node_attributes)
+            and self._edge_labels == other._edge_labels
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # what a person sees
+
+    def __repr__(self) -> str:
+        from propkernels.graphs.summary import one_line
+
+        return one_line(self)
+
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.summary import html_table
+
+        return html_table(self)
+
+    def to_networkx(self) -> list[Any]:
+        """Return each graph as a ``networkx.Graph`` (``DiGraph`` where edges are directed)."""
+        from propkernels.graphs.networkx import graph_to_networkx
+
+        return [graph_to_networkx(graph) for graph in self]
+
+
+def _same_attributes(a: NDArray[np.float64] | None, b: NDArray[np.float64] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b, equal_nan=True)
