@@ -1,0 +1,27 @@
+"""Settings and fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default"))
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Folder of real TU data sets; the test is skipped where PROPKERNELS_DATA does not name one."""
+    value = os.environ.get("PROPKERNELS_DATA")
+    if not value:
+        pytest.skip("PROPKERNELS_DATA is not set: no real data sets to test on")
+    folder = Path(value)
+    if not folder.is_dir():
+        pytest.skip(f"PROPKERNELS_DATA names {value!r}, which is not a folder")
+    return folder
