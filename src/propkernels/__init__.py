@@ -15,6 +15,12 @@ _HOME = {
     "GraphDatabase": "graphs",
     "check_graphs": "graphs",
     "from_networkx": "graphs",
+    "Diffusion": "propagation",
+    "LabelPropagation": "propagation",
+    "PropagationScheme": "propagation",
+    "transition_matrix": "propagation",
+    "PropagationFeatures": "kernels",
+    "PropagationKernel": "kernels",
 }
 _MODULES = ("datasets",)
 
@@ -26,6 +32,12 @@ if TYPE_CHECKING:
     from propkernels.graphs import GraphDatabase as GraphDatabase
     from propkernels.graphs import check_graphs as check_graphs
     from propkernels.graphs import from_networkx as from_networkx
+    from propkernels.kernels import PropagationFeatures as PropagationFeatures
+    from propkernels.kernels import PropagationKernel as PropagationKernel
+    from propkernels.propagation import Diffusion as Diffusion
+    from propkernels.propagation import LabelPropagation as LabelPropagation
+    from propkernels.propagation import PropagationScheme as PropagationScheme
+    from propkernels.propagation import transition_matrix as transition_matrix
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,1 @@
+"""The counting station."""

@@ -1,0 +1,263 @@
+"""Base kernels <Phi_t, Phi_t> between count features (Algorithm 1)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from propkernels.checks import check_choice
+from propkernels.counting.counts import StreamCounts
+from propkernels.gram.linear import (
+    add_sparse,
+    join_streams,
+    rectangular_gram,
+    self_products,
+    square_gram,
+)
+
+Matrix = NDArray[np.float64]
+Streams = Sequence[StreamCounts]
+
+
+class BaseKernel(ABC):
+    """A kernel between the counts of one stream; kernels of streams are added with their weights."""
+
+    def fit(self, streams: Streams) -> BaseKernel:
+        """Learn what the kernel needs from the training counts; most need nothing."""
+        return self
+
+    @abstractmethod
+    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+        """Kernel among graphs, (n, n)."""
+
+    @abstractmethod
+    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+        """Kernel between graphs, (m, n), for counts with the same columns."""
+
+    @abstractmethod
+    def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
+        """k(x, x) of each graph."""
+
+    def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
+        """Kernel among training graphs, summed over streams."""
+        return _weighted_sum(self.square_of(s.counts, n_jobs) * s.weight for s in streams)
+
+    def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
+        """Kernel of new graphs against training graphs; bins that are new to fit count where they matter."""
+        return _weighted_sum(
+            self.cross_of(x.counts, _widen(y.counts, x.counts.shape[1]), n_jobs) * x.weight
+            for x, y in zip(new, train, strict=True)
+        )
+
+    def diagonal(self, streams: Streams) -> NDArray[np.float64]:
+        """k(x, x) of each graph over all of its bins, also those never seen in fit."""
+        return _weighted_sum(self.diagonal_of(s.counts) * s.weight for s in streams)
+
+    def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
+        """Kernels for t_max = 0, 1, ...: each is the one before plus one iteration's contribution."""
+        iterations = sorted({s.iteration for s in streams})
+        n = streams[0].counts.shape[0]
+        kernels = np.empty((len(iterations), n, n))
+        for k, t in enumerate(iterations):
+            kernels[k] = self.square([s for s in streams if s.iteration == t], n_jobs)
+            if k:
+                kernels[k] += kernels[k - 1]
+        return kernels
+
+
+def _weighted_sum(parts: Any) -> Any:
+    total = None
+    for part in parts:
+        total = part if total is None else np.add(total, part, out=total)
+    return total
+
+
+def _widen(counts: csr_array, n_bins: int) -> csr_array:
+    """Give counts more columns, all empty."""
+    return csr_array((counts.data, counts.indices, counts.indptr), shape=(counts.shape[0], n_bins))
+
+
+class Linear(BaseKernel):
+    """Dot product of counts; all streams of one weight go through a single product."""
+
+    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+        """Phi Phi^T."""
+        return square_gram(counts, n_jobs)
+
+    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+        """X Y^T."""
+        return rectangular_gram(left, right, n_jobs)
+
+    def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
+        """Squared length of each count vector."""
+        return self_products(counts)
+
+    def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
+        """Kernel among training graphs, streams side by side."""
+        return _weighted_sum(
+            _scaled(square_gram(join_streams([streams[i] for i in group]), n_jobs), weight)
+            for weight, group in _by_weight(streams)
+        )
+
+    def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
+        """Kernel against training graphs; bins that are new to fit cannot contribute and are left out."""
+        known = [len(s.codes) for s in train]
+        return _weighted_sum(
+            _scaled(
+                rectangular_gram(
+                    join_streams([new[i] for i in group], [known[i] for i in group]),
+                    join_streams([train[i] for i in group]),
+                    n_jobs,
+                ),
+                weight,
+            )
+            for weight, group in _by_weight(train)
+        )
+
+
+def _by_weight(streams: Streams) -> list[tuple[float, list[int]]]:
+    weights = list(dict.fromkeys(s.weight for s in streams))
+    return [(w, [i for i, s in enumerate(streams) if s.weight == w]) for w in weights]
+
+
+def _scaled(gram: Matrix, weight: float) -> Matrix:
+    return gram if weight == 1.0 else np.multiply(gram, weight, out=gram)
+
+
+class Tanimoto(Linear):
+    """<x, y> / (<x, x> + <y, y> - <x, y>), per stream; two empty graphs have similarity 0."""
+
+    square, cross = BaseKernel.square, BaseKernel.cross
+
+    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+        """Tanimoto similarity among graphs."""
+        return _ratio(square_gram(counts, n_jobs), self_products(counts), self_products(counts))
+
+    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+        """Tanimoto similarity between graphs."""
+        return _ratio(rectangular_gram(left, right, n_jobs), self_products(left), self_products(right))
+
+    def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
+        """1 for each graph with nodes."""
+        return (self_products(counts) > 0).astype(np.float64)
+
+
+class Intersection(BaseKernel):
+    """Histogram intersection: the sum over bins of the smaller count."""
+
+    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+        """Histogram intersection among graphs."""
+        from propkernels.gram.compiled import add_minima, mirror
+
+        gram = np.zeros((counts.shape[0],) * 2)
+        add_sparse(add_minima, counts, csc_array(counts), True, gram, n_jobs)
+        mirror(gram)
+        return gram
+
+    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+        """Histogram intersection between graphs."""
+        from propkernels.gram.compiled import add_minima
+
+        gram = np.zeros((left.shape[0], right.shape[0]))
+        add_sparse(add_minima, left, csc_array(right), False, gram, n_jobs)
+        return gram
+
+    def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
+        """Number of counted nodes of each graph."""
+        return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
+
+
+class Jaccard(Intersection):
+    """Multiset Jaccard: sum of smaller counts over sum of larger counts; two empty graphs have 0."""
+
+    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+        """Jaccard similarity among graphs."""
+        sizes = Intersection.diagonal_of(self, counts)
+        return _ratio(super().square_of(counts, n_jobs), sizes, sizes)
+
+    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+        """Jaccard similarity between graphs."""
+        sizes = [Intersection.diagonal_of(self, counts) for counts in (left, right)]
+        return _ratio(super().cross_of(left, right, n_jobs), *sizes)
+
+    def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
+        """1 for each graph with nodes."""
+        return (super().diagonal_of(counts) > 0).astype(np.float64)
+
+
+def _ratio(shared: Matrix, left: NDArray[np.float64], right: NDArray[np.float64]) -> Matrix:
+    """Return s / (l + r - s), and 0 where the denominator is 0."""
+    union = left[:, None] + right[None, :] - shared
+    return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+
+
+class RadialBasis(BaseKernel):
+    """exp(-gamma |x - y|^2) per stream, with gamma = 1 / mean squared length of the training counts."""
+
+    gamma: float = 1.0
+
+    def fit(self, streams: Streams) -> BaseKernel:
+        """Set gamma from the training counts."""
+        mean = float(np.mean([self_products(s.counts).mean() for s in streams]))
+        self.gamma = 1.0 / mean if mean > 0 else 1.0
+        return self
+
+    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+        """RBF kernel among graphs."""
+        return self.cross_of(counts, counts, n_jobs)
+
+    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+        """RBF kernel between graphs (scikit-learn's)."""
+        from sklearn.metrics.pairwise import rbf_kernel
+
+        return np.asarray(rbf_kernel(left, right, gamma=self.gamma))
+
+    def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
+        """1 for each graph."""
+        return np.ones(counts.shape[0])
+
+
+class UserKernel(BaseKernel):
+    """A function ``kernel(X, Y) -> (m, n) array`` of two sparse count matrices, applied per stream."""
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self.function = function
+
+    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+        """Kernel among graphs."""
+        return self.cross_of(counts, counts, n_jobs)
+
+    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+        """Kernel between graphs, checked for its shape."""
+        kernel = np.array(self.function(left, right), dtype=np.float64)
+        if kernel.shape != (left.shape[0], right.shape[0]):
+            raise ValueError(
+                f"base_kernel returned shape {kernel.shape} for {left.shape[0]} by {right.shape[0]} graphs"
+            )
+        return kernel
+
+    def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
+        """k(x, x), one graph at a time."""
+        return np.array([self.cross_of(counts[[i]], counts[[i]], None)[0, 0] for i in range(counts.shape[0])])
+
+
+_BY_NAME: dict[str, type[BaseKernel]] = {
+    "linear": Linear,
+    "rbf": RadialBasis,
+    "intersection": Intersection,
+    "tanimoto": Tanimoto,
+    "jaccard": Jaccard,
+}
+
+
+def resolve_base_kernel(base_kernel: Any) -> BaseKernel:
+    """Find a base kernel by name, or wrap the user's function."""
+    if callable(base_kernel):
+        return UserKernel(base_kernel)
+    check_choice(base_kernel, tuple(_BY_NAME), "base_kernel")
+    return _BY_NAME[base_kernel]()

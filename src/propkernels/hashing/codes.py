@@ -1,0 +1,174 @@
+"""From distributions to codes: the loop over t of Algorithm 3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.hashing.lsh import LocalitySensitiveHash, floor_codes, stream_numbers
+from propkernels.hashing.randomness import label_keys
+from propkernels.parallel import run_threads, whole_runs
+from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.operator import AffineOperator
+from propkernels.propagation.scheme import PropagationScheme
+
+NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
+NODES_IN_CACHE = 4096
+VALUES_IN_MEMORY = 2**24
+
+
+@dataclass(frozen=True)
+class CodeStreams:
+    """Hash codes of all nodes, one row a stream; a stream is one hash at one iteration.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, (streams, N)
+    iterations : ndarray of int64, (streams,)
+        The iteration t of each stream, ascending.
+    weights : ndarray, (streams,)
+        What each stream's kernel counts in the sum: 1 / n_hashes.
+    """
+
+    codes: NDArray[np.int64]
+    iterations: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+def label_codes(
+    graphs: GraphDatabase,
+    scheme: PropagationScheme,
+    initial: InitialDistributions,
+    lsh: LocalitySensitiveHash,
+    t_max: int,
+    n_hashes: int,
+    n_jobs: int | None,
+) -> CodeStreams:
+    """Propagate and hash: Algorithms 1 and 3 up to the codes.
+
+    Where the scheme is affine and the metric takes no root, P_0 is projected first and the projections
+    are propagated, ``P_t v_t = T^t (P_0 v_t)``; otherwise P_t itself is kept, for a run of graphs at
+    a time.
+    """
+    streams = stream_numbers(t_max, n_hashes)
+    vectors, offsets = lsh.vectors(label_keys(initial.values), streams), lsh.offsets(streams)
+    project = scheme.affine and not lsh.takes_root
+    if project:
+        prepared = scheme.prepare(graphs, initial.observed)
+        if isinstance(prepared, AffineOperator):
+            codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs)
+            return _as_streams(codes, t_max, n_hashes)
+    width = len(streams) if project else len(initial.values)
+    runs = whole_runs(graphs.graph_ptr, VALUES_IN_MEMORY / max(width, 1))
+    hasher = _Projected(vectors, offsets) if project else _Distributed(vectors, offsets, lsh.takes_root)
+
+    def one_run(run: int) -> NDArray[np.int64]:
+        part = graphs[runs[run] : runs[run + 1]]
+        nodes = graphs.graph_ptr[runs[run]], graphs.graph_ptr[runs[run + 1]]
+        return _stepwise(part, scheme, initial.block(*nodes), hasher, t_max, n_hashes)
+
+    parts = run_threads(one_run, range(len(runs) - 1), n_jobs)
+    codes = np.concatenate(parts, axis=1) if parts else np.empty((len(streams), 0), dtype=np.int64)
+    return _as_streams(codes, t_max, n_hashes)
+
+
+def _as_streams(codes: NDArray[np.int64], t_max: int, n_hashes: int) -> CodeStreams:
+    iterations = np.repeat(np.arange(t_max + 1), n_hashes)
+    return CodeStreams(codes, iterations, np.full(len(iterations), 1.0 / n_hashes))
+
+
+def _fused(
+    graphs: GraphDatabase,
+    operator: AffineOperator,
+    initial: InitialDistributions,
+    vectors: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    n_hashes: int,
+    n_jobs: int | None,
+) -> NDArray[np.int64]:
+    """Run the compiled loop: every block of graphs makes all its steps while it is in the cache."""
+    from propkernels.hashing.compiled import propagate_and_hash
+
+    adjacency = operator.adjacency
+    codes = np.empty((len(offsets), graphs.n_nodes), dtype=np.int64)
+    arguments = (
+        adjacency.indptr,
+        adjacency.indices,
+        np.empty(0) if (adjacency.data == 1.0).all() else adjacency.data,
+        operator.spread,
+        operator.keep,
+        np.empty(0) if operator.restart is None else operator.restart,
+        np.empty(0, dtype=np.bool_) if operator.pushed_back is None else operator.pushed_back,
+        initial.rows,
+        np.ascontiguousarray(initial.table @ vectors),
+        offsets,
+        n_hashes,
+    )
+    blocks = graphs.graph_ptr[whole_runs(graphs.graph_ptr, NODES_IN_CACHE)]
+    shares = np.linspace(0, len(blocks) - 1, min(int(effective_n_jobs(n_jobs)), len(blocks)) + 1).astype(int)
+
+    def one_share(share: int) -> None:
+        propagate_and_hash(*arguments, blocks[shares[share] : shares[share + 1] + 1], codes)
+
+    run_threads(one_share, range(len(shares) - 1), n_jobs)
+    if operator.vanished is not None:
+        codes[n_hashes:, operator.vanished] = NO_BIN
+    return codes
+
+
+@dataclass(frozen=True)
+class _Projected:
+    """Columns are projections P_t v_s, one for each stream."""
+
+    vectors: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+
+    def start(self, initial: InitialDistributions) -> NDArray[np.float64]:
+        return np.asarray((initial.table @ self.vectors)[initial.rows], dtype=np.float64)
+
+    def codes(self, current: NDArray[np.float64], streams: slice) -> NDArray[np.int64]:
+        return floor_codes(current[:, streams] + self.offsets[streams]).T
+
+
+@dataclass(frozen=True)
+class _Distributed:
+    """Columns are the label probabilities P_t themselves."""
+
+    vectors: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    takes_root: bool
+
+    def start(self, initial: InitialDistributions) -> NDArray[np.float64]:
+        return initial.to_dense()
+
+    def codes(self, current: NDArray[np.float64], streams: slice) -> NDArray[np.int64]:
+        points = np.sqrt(np.maximum(current, 0.0)) if self.takes_root else current
+        # einsum adds the labels of a row in one order, whatever rows are beside it: batches do not matter
+        projected = np.einsum("nk,ks->ns", points, self.vectors[:, streams])
+        return floor_codes(projected + self.offsets[streams]).T
+
+
+def _stepwise(
+    graphs: GraphDatabase,
+    scheme: PropagationScheme,
+    initial: InitialDistributions,
+    hasher: Any,
+    t_max: int,
+    n_hashes: int,
+) -> NDArray[np.int64]:
+    """Run any scheme through its two methods, for one run of graphs."""
+    prepared = scheme.prepare(graphs, initial.observed)
+    start = current = hasher.start(initial)
+    codes = [hasher.codes(current, slice(0, n_hashes))]
+    for t in range(1, t_max + 1):
+        current = np.asarray(scheme.step(prepared, current, start), dtype=np.float64)
+        codes.append(hasher.codes(current, slice(t * n_hashes, (t + 1) * n_hashes)))
+        vanished = getattr(prepared, "vanished", None)
+        if vanished is not None:
+            codes[-1][:, vanished] = NO_BIN
+    return np.concatenate(codes)

@@ -1,0 +1,68 @@
+"""Locality sensitive hashing of distributions and attributes (Algorithm 2, CALCULATE-LSH)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.hashing.randomness import cauchy, gaussian, uniform
+
+METRICS = ("tv", "hellinger", "l1", "l2")
+_VECTOR, _OFFSET = 1, 2
+
+
+@dataclass(frozen=True)
+class LocalitySensitiveHash:
+    """A family of hashes ``h(x) = floor((v . x + b) / w)``, one for each iteration t and repetition.
+
+    ``v`` has independent p-stable entries (Cauchy for tv and l1, normal for hellinger and l2) and ``b``
+    is uniform in [0, w]; hellinger takes the square root of x first (Algorithm 2).
+
+    Attributes
+    ----------
+    metric : {"tv", "hellinger", "l1", "l2"}
+    bin_width : float
+        The width w.
+    seed : int
+    purpose : int
+        Tells apart the families drawn from one seed (labels, attributes, ...).
+    """
+
+    metric: str
+    bin_width: float
+    seed: int
+    purpose: int = 0
+
+    @property
+    def takes_root(self) -> bool:
+        """Whether coordinates are replaced by their square roots, which no linear step commutes with."""
+        return self.metric == "hellinger"
+
+    def vectors(self, keys: NDArray[np.uint64], streams: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return v / w: one row for each key (label, dimension), one column for each stream."""
+        draw = cauchy if self.metric in ("tv", "l1") else gaussian
+        words = (self.seed, self.purpose, _VECTOR, streams[None, :], keys[:, None])
+        return draw(*words) / self.bin_width
+
+    def offsets(self, streams: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return b / w for each stream: uniform in (0, 1)."""
+        return uniform(self.seed, self.purpose, _OFFSET, streams)
+
+
+def stream_numbers(t_max: int, n_hashes: int) -> NDArray[np.int64]:
+    """Number the streams (t, hash) so that a smaller t_max or n_hashes is a part of a larger one.
+
+    Streams are ordered by t, then by hash; the number itself depends on neither t_max nor n_hashes.
+    """
+    t, h = np.divmod(np.arange((t_max + 1) * n_hashes, dtype=np.int64), n_hashes)
+    return (t << np.int64(32)) + h
+
+
+def floor_codes(values: Any) -> NDArray[np.int64]:
+    """Floor to int64; beyond its range (Cauchy tails), the bits of the float itself serve as code."""
+    floored = np.floor(np.asarray(values, dtype=np.float64)) + 0.0
+    small = np.abs(floored) < 2.0**62
+    return np.where(small, np.where(small, floored, 0.0).astype(np.int64), floored.view(np.int64))

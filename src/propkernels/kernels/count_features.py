@@ -1,0 +1,109 @@
+"""Explicit sparse features from counts of codes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.checks import check_integer
+from propkernels.counting.counts import StreamCounts, sort_bins
+from propkernels.counting.hashed import hashed_columns
+from propkernels.gram.linear import join_streams, self_products
+from propkernels.gram.normalize import inverse_length
+from propkernels.graphs.check import check_graphs
+from propkernels.kernels.count_estimator import CountEstimator
+
+
+class CountFeatures(CountEstimator):
+    """Sparse count features: fit, transform, feature names; with or without a fitted vocabulary."""
+
+    n_features: int | None
+    normalize: bool
+    sparse_output: bool
+
+    def fit(self, graphs: Any, y: Any = None) -> Self:
+        """Learn the bins of the training graphs; with ``n_features``, only the hash functions."""
+        self._fit(graphs)
+        return self
+
+    def fit_transform(self, graphs: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and return the features of the training graphs.
+
+        Returns
+        -------
+        csr_array of shape (n, columns), or ndarray with ``sparse_output=False``
+        """
+        return self._features(self._fit(graphs))
+
+    def transform(self, graphs: Any) -> Any:
+        """Return the features of new graphs.
+
+        Bins that were not seen in fit have no column (with ``n_features`` every bin has one), but
+        they count in the length by which ``normalize`` divides.
+        """
+        check_is_fitted(self, "stream_codes_")
+        database = check_graphs(graphs)
+        known = None if self.n_features is not None else self.stream_codes_
+        return self._features(self._count(self.coder_, database, known))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return a name for each column: its iteration and its bin, or its number if columns are hashed."""
+        check_is_fitted(self, "stream_codes_")
+        if self.n_features is not None:
+            return np.array([f"column{i}" for i in range(self.n_features)], dtype=object)
+        names = [
+            f"t{t}{suffix}_bin{i}"
+            for t, suffix, codes in zip(
+                self.stream_iterations_, self._suffixes(), self.stream_codes_, strict=True
+            )
+            for i in range(len(codes))
+        ]
+        return np.array(names, dtype=object)
+
+    def _suffixes(self) -> list[str]:
+        """Tell apart the streams of one iteration."""
+        t = self.stream_iterations_
+        several = len(np.unique(t)) < len(t)
+        return [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
+
+    def _fit(self, graphs: Any) -> list[StreamCounts]:
+        if self.n_features is not None:
+            check_integer(self.n_features, "n_features", 1)
+        coder, streams = self._count_training(graphs)
+        if self.n_features is None:
+            streams = [sort_bins(stream) for stream in streams]
+        self.coder_ = coder
+        self.stream_codes_ = [s.codes if self.n_features is None else s.codes[:0] for s in streams]
+        self.stream_iterations_ = np.array([s.iteration for s in streams])
+        return streams
+
+    def _features(self, streams: Sequence[StreamCounts]) -> Any:
+        """Set streams side by side, so that the features' dot product is the kernel."""
+        scaled = [_scaled(stream) for stream in streams]
+        if self.n_features is None:
+            features = join_streams(scaled, [len(codes) for codes in self.stream_codes_])
+            length = sum(self_products(stream.counts) for stream in scaled)
+        else:
+            features = hashed_columns(scaled, int(self.n_features))
+            length = self_products(features)
+        if self.normalize:
+            features = csr_array(diags_array(inverse_length(np.asarray(length))) @ features)
+        features.sort_indices()
+        return features if self.sparse_output else features.toarray()
+
+    @abstractmethod
+    def _learn_coder(self, graphs: Any) -> Any: ...
+
+
+def _scaled(stream: StreamCounts) -> StreamCounts:
+    """Give the features the square root of the stream's weight."""
+    if stream.weight == 1.0:
+        return stream
+    counts = stream.counts * np.sqrt(stream.weight)
+    return StreamCounts(csr_array(counts), stream.codes, stream.iteration, 1.0)

@@ -1,0 +1,33 @@
+"""Threads and runs: the compiled loops release the interpreter lock, so plain threads use all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+
+def run_threads(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None) -> list[Any]:
+    """Apply a function to each item, in up to ``n_jobs`` threads (None: 1, -1: all cores); keep the order."""
+    workers = min(int(effective_n_jobs(n_jobs)), len(items))
+    if workers <= 1:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(function, items))
+
+
+def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:
+    """Cut graphs into runs of whole graphs with at least ``least`` nodes each; return run boundaries.
+
+    Examples
+    --------
+    >>> whole_runs(np.array([0, 1, 2, 3, 12, 13, 14]), 4)
+    array([0, 4, 6])
+    """
+    marks = np.arange(0, int(ptr[-1]), max(least, 1))
+    cuts = np.searchsorted(ptr, marks, side="left")
+    return np.unique(np.concatenate([[0], cuts, [len(ptr) - 1]])).astype(np.int64)

@@ -1,0 +1,85 @@
+"""Label diffusion, Eq. (diff): P_{t+1} = T P_t, with its lazy, symmetric and summed variants."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.checks import check_choice, check_fraction
+from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.operator import AffineOperator
+from propkernels.propagation.scheme import AffineScheme
+from propkernels.propagation.transition import (
+    DIRECTIONS,
+    directed_adjacency,
+    reciprocal,
+    row_sums,
+    symmetrically_normalized,
+)
+
+NORMALIZATIONS = ("row", "symmetric", "none")
+ISOLATED = ("stay", "vanish")
+
+
+class Diffusion(AffineScheme):
+    """Label diffusion: each node takes the mean of its neighbours' distributions, Eq. (diff).
+
+    Parameters
+    ----------
+    laziness : float in [0, 1), default=0
+        0 is the paper's walk. With l > 0 the walk stays put with probability l:
+        ``P' = (1 - l) T P + l P``.
+    normalization : {"row", "symmetric", "none"}, default="row"
+        "row": T = D^{-1} A, the paper's. "symmetric": D^{-1/2} A D^{-1/2}. "none": neighbours are
+        summed instead of averaged, ``P' = (A + l I) P / 4``, which keeps degrees apart; the constant
+        keeps molecule-like graphs at the scale of the bin width.
+    isolated : {"stay", "vanish"}, default="stay"
+        What a node that cannot move does: it keeps its distribution, or it is not counted from t = 1 on.
+    direction : {"follow", "reverse", "both"}, default="follow"
+        Which way a walk crosses directed edges.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(laziness=0.5))
+    """
+
+    def __init__(
+        self,
+        *,
+        laziness: float = 0.0,
+        normalization: str = "row",
+        isolated: str = "stay",
+        direction: str = "follow",
+    ) -> None:
+        self.laziness = laziness
+        self.normalization = normalization
+        self.isolated = isolated
+        self.direction = direction
+
+    def prepare(self, graphs: GraphDatabase, observed: NDArray[np.bool_]) -> AffineOperator:
+        """Return the operator of these graphs."""
+        laziness = check_fraction(self.laziness, "laziness")
+        check_choice(self.normalization, NORMALIZATIONS, "normalization")
+        check_choice(self.isolated, ISOLATED, "isolated")
+        check_choice(self.direction, DIRECTIONS, "direction")
+        adjacency = directed_adjacency(graphs, self.direction)
+        degrees = row_sums(adjacency)
+        if self.normalization == "symmetric":
+            adjacency = symmetrically_normalized(adjacency)
+        spread, keep = _weights(self.normalization, laziness, degrees)
+        stuck = degrees == 0
+        vanished = stuck if self.isolated == "vanish" else None
+        return AffineOperator(adjacency, spread, np.where(stuck, 1.0, keep), vanished=vanished)
+
+
+def _weights(
+    normalization: str, laziness: float, degrees: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how much of the neighbours' sum, and how much of itself, each node takes."""
+    ones = np.ones_like(degrees)
+    if normalization == "row":
+        return (1 - laziness) * reciprocal(degrees), laziness * ones
+    if normalization == "symmetric":
+        return (1 - laziness) * ones, laziness * ones
+    return ones / 4, laziness / 4 * ones

@@ -1,0 +1,33 @@
+"""Schemes by name."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+
+from propkernels.checks import check_choice
+from propkernels.propagation.diffusion import Diffusion
+from propkernels.propagation.label_propagation import LabelPropagation
+from propkernels.propagation.scheme import PropagationScheme
+
+_BY_NAME: dict[str, type[PropagationScheme]] = {
+    "diffusion": Diffusion,
+    "label_propagation": LabelPropagation,
+}
+
+
+def resolve_scheme(propagation: Any, labels_missing: bool) -> PropagationScheme:
+    """Find a scheme by name, or take the user's own; "auto" depends on whether labels are missing."""
+    if isinstance(propagation, str):
+        check_choice(propagation, ("auto", *_BY_NAME), "propagation")
+        name = (
+            ("label_propagation" if labels_missing else "diffusion") if propagation == "auto" else propagation
+        )
+        return _BY_NAME[name]()
+    if isinstance(propagation, type) or not all(hasattr(propagation, m) for m in ("prepare", "step")):
+        raise TypeError(
+            f"propagation must be a name or a scheme with the methods prepare and step, got {propagation!r}"
+        )
+    return clone(propagation) if isinstance(propagation, BaseEstimator) else copy.deepcopy(propagation)

@@ -1,0 +1,75 @@
+"""The protocol of propagation schemes: two methods."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.operator import AffineOperator
+
+
+class PropagationScheme(BaseEstimator, ABC):
+    """How information spreads from P_t to P_{t+1}. Subclass it to bring a scheme of your own.
+
+    Two methods make a scheme: ``prepare``, called once per run of graphs, gathers what the steps need
+    (a transition matrix, say); ``step`` computes P_{t+1}. Graphs arrive in runs of any length, so a
+    node may only be influenced by nodes of its own graph.
+
+    Attributes
+    ----------
+    affine : bool
+        Whether a step is affine in P with coefficients that depend on nodes alone, that is
+        ``step(P) = M P + B P_0``. Then the engine hands ``step`` projections of the distributions
+        instead of the distributions themselves: any columns, not only probabilities. Set it to
+        False if a step looks at the probabilities (products, normalisation over labels, ...).
+
+    Examples
+    --------
+    A scheme that sends what a node knows along its heaviest edge only:
+
+    >>> import numpy as np, propkernels as pk
+    >>> class HeaviestEdge(pk.PropagationScheme):
+    ...     affine = True
+    ...     def prepare(self, graphs, observed):
+    ...         adjacency = graphs.adjacency
+    ...         heaviest = np.arange(graphs.n_nodes)
+    ...         for node in np.flatnonzero(np.diff(adjacency.indptr)):
+    ...             row = slice(adjacency.indptr[node], adjacency.indptr[node + 1])
+    ...             heaviest[node] = adjacency.indices[row][adjacency.data[row].argmax()]
+    ...         return heaviest
+    ...     def step(self, prepared, current, initial):
+    ...         return current[prepared]
+    >>> path = np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+    >>> pk.PropagationKernel(propagation=HeaviestEdge(), t_max=2, random_state=0).fit_transform(
+    ...     [(path, ["C", "O", "N"])])
+    array([[13.]])
+    """
+
+    affine: bool = True
+
+    @abstractmethod
+    def prepare(self, graphs: GraphDatabase, observed: NDArray[np.bool_]) -> Any:
+        """Gather what the steps need; ``observed`` tells the nodes whose labels are known."""
+
+    @abstractmethod
+    def step(self, prepared: Any, current: NDArray[np.float64], initial: NDArray[np.float64]) -> Any:
+        """Return P_{t+1}, given P_t (``current``) and P_0 (``initial``), each of shape (N, columns)."""
+
+
+class AffineScheme(PropagationScheme):
+    """A scheme whose step is an :class:`AffineOperator`; ``prepare`` says which."""
+
+    @abstractmethod
+    def prepare(self, graphs: GraphDatabase, observed: NDArray[np.bool_]) -> AffineOperator:
+        """Return the operator for these graphs."""
+
+    def step(
+        self, prepared: AffineOperator, current: NDArray[np.float64], initial: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Apply the operator."""
+        return prepared.step(current, initial)
