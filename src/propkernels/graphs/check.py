@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,14 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.graph import Graph
 from propkernels.graphs.join import join
 from propkernels.graphs.networkx import is_networkx, one_from_networkx
+from propkernels.graphs.validation import (
+    check_adjacency,
+    check_attributes,
+    check_node_labels,
+    check_square,
+    check_weights,
+    naming_graph,
+)
 
 ACCEPTED = (
     "a GraphDatabase, or a list of networkx graphs, of (adjacency, node_labels[, node_attributes]) tuples, "
@@ -41,18 +49,10 @@ def check_graphs(graphs: Any) -> GraphDatabase:
         One sentence naming the graph and what is wrong with it.
     """
     if not isinstance(graphs, GraphDatabase):
-        graphs = join_graphs([_one_graph(graph, i) for i, graph in enumerate(_as_list(graphs))])
+        graphs = join([_one_graph(graph, i) for i, graph in enumerate(_as_list(graphs))], "graph")
     if len(graphs) == 0:
         raise ValueError("at least one graph is needed, got none (0 graphs)")
     return graphs
-
-
-def join_graphs(singles: Sequence[GraphDatabase]) -> GraphDatabase:
-    """Join databases of one graph each, speaking of graphs in the errors."""
-    try:
-        return join(singles)
-    except ValueError as error:
-        raise ValueError(str(error).replace("item ", "graph ")) from None
 
 
 def _as_list(graphs: Any) -> list[Any]:
@@ -60,10 +60,11 @@ def _as_list(graphs: Any) -> list[Any]:
         raise TypeError(
             f"expected several graphs, got one {type(graphs).__name__}: put it into a list, [graph]"
         )
-    if isinstance(graphs, (str, bytes, dict)) or issparse(graphs) or not hasattr(graphs, "__iter__"):
-        raise TypeError(f"expected {ACCEPTED}; got {type(graphs).__name__}")
     if isinstance(graphs, np.ndarray) and graphs.dtype != object:
         raise TypeError(f"expected {ACCEPTED}; got an array of {graphs.dtype} numbers")
+    flat = hasattr(graphs, "__iter__") and getattr(graphs, "ndim", 1) == 1
+    if isinstance(graphs, (str, bytes, Mapping, Set)) or not flat:
+        raise TypeError(f"expected {ACCEPTED}; got {type(graphs).__name__}")
     return list(graphs)
 
 
@@ -72,21 +73,33 @@ def _one_graph(graph: Any, position: int) -> GraphDatabase:
         return graph.database
     if is_networkx(graph):
         return one_from_networkx(graph, position)
-    if isinstance(graph, tuple) and 1 <= len(graph) <= 3:
-        return _from_tuple(graph, position)
     if issparse(graph) or isinstance(graph, np.ndarray):
-        return _from_tuple((graph,), position)
-    raise TypeError(f"graph {position} is a {type(graph).__name__}; expected {ACCEPTED}")
+        graph = (graph,)
+    if not isinstance(graph, tuple):
+        raise TypeError(f"graph {position} is a {type(graph).__name__}; expected {ACCEPTED}{_hint(graph)}")
+    if not 1 <= len(graph) <= 3:
+        raise TypeError(f"graph {position} is a tuple of {len(graph)} items; expected {ACCEPTED}")
+    with naming_graph(position):
+        return _from_parts(*graph)
 
 
-def _from_tuple(parts: Sequence[Any], position: int) -> GraphDatabase:
-    adjacency, *rest = parts
-    labels, attributes = (*rest, None, None)[:2]
-    try:
-        n = adjacency.shape[0] if hasattr(adjacency, "shape") and adjacency.ndim else len(adjacency)
-        dense_empty = n == 0 and not issparse(adjacency)
-        matrix = np.zeros((0, 0)) if dense_empty else adjacency
-        return GraphDatabase(matrix, [0, n], labels, attributes)
-    except (TypeError, ValueError) as error:
-        message = str(error).replace(" of graph 0", "")
-        raise type(error)(f"graph {position}: {message}") from None
+def _hint(graph: Any) -> str:
+    return " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else ""
+
+
+def _from_parts(adjacency: Any, node_labels: Any = None, node_attributes: Any = None) -> GraphDatabase:
+    if is_networkx(adjacency):
+        raise TypeError("a networkx graph stands in the list alone, its node labels are its node data")
+    square = check_square(np.zeros((0, 0)) if _is_empty_list(adjacency) else adjacency)
+    graph_ptr = np.array([0, square.shape[0]], dtype=np.int64)
+    matrix, _ = check_adjacency(square, None, graph_ptr)
+    check_weights(matrix, graph_ptr)
+    labels = check_node_labels(node_labels, graph_ptr)
+    attributes = check_attributes(node_attributes, graph_ptr)
+    return GraphDatabase._assemble(matrix, graph_ptr, labels, attributes, None)
+
+
+def _is_empty_list(adjacency: Any) -> bool:
+    """Whether this is ``[]`` or its array, the way a graph without nodes is written down."""
+    empty = isinstance(adjacency, (list, tuple)) and not adjacency
+    return empty or getattr(adjacency, "shape", None) == (0,)

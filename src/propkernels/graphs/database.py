@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.graphs.index import as_positions, ranges
+from propkernels.graphs.index import as_positions
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
     check_edges_stay_inside,
     check_graph_ptr,
-    check_labels,
+    check_node_labels,
+    check_square,
     check_weights,
 )
 
@@ -40,9 +41,9 @@ class GraphDatabase:
     graph_ptr : sequence of int, length n + 1
         Graph ``i`` owns the nodes ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``.
     node_labels : sequence of length N, optional
-        Any hashable values. None, NaN, masked, and -1 in an integer array mean "not observed".
+        Any hashable values. None, NaN, masked, and -1 among integers mean "not observed".
     node_attributes : array of shape (N,) or (N, D), optional
-        Real-valued vectors; NaN means "not observed".
+        Real-valued vectors; NaN and masked entries mean "not observed".
     edge_labels : sequence, optional
         One hashable value for each stored entry of ``adjacency``, in the order of
         ``scipy.sparse.coo_array(adjacency)``.
@@ -70,16 +71,13 @@ class GraphDatabase:
         node_attributes: Any = None,
         edge_labels: Any = None,
     ) -> None:
-        matrix, edge_column = check_adjacency(adjacency, edge_labels)
-        self._store(
-            matrix,
-            check_graph_ptr(graph_ptr, matrix.shape[0]),
-            check_labels(node_labels, matrix.shape[0], "node_labels", "nodes"),
-            check_attributes(node_attributes, matrix.shape[0], graph_ptr),
-            edge_column,
-        )
-        check_edges_stay_inside(self.adjacency, self.graph_ptr)
-        check_weights(self.adjacency, self.graph_ptr)
+        square = check_square(adjacency)
+        offsets = check_graph_ptr(graph_ptr, square.shape[0])
+        matrix, edge_column = check_adjacency(square, edge_labels, offsets)
+        check_edges_stay_inside(matrix, offsets)
+        check_weights(matrix, offsets)
+        labels = check_node_labels(node_labels, offsets)
+        self._store(matrix, offsets, labels, check_attributes(node_attributes, offsets), edge_column)
 
     def _store(
         self,
@@ -157,22 +155,28 @@ class GraphDatabase:
         return bool((self.adjacency.data == 1.0).all())
 
     @cached_property
+    def directed_graphs(self) -> NDArray[np.bool_]:
+        """For each graph, whether some edge lacks a reverse edge of the same weight."""
+        forward, directed = self.adjacency, np.zeros(len(self), dtype=bool)
+        backward = forward.T.tocsr()
+        backward.sort_indices()
+        if not _same_matrix(forward, backward):
+            rows, _ = (forward - backward).nonzero()
+            directed[self.graph_ids[rows]] = True
+        return directed
+
+    @property
     def is_directed(self) -> bool:
-        """Whether some edge lacks a reverse edge of the same weight."""
-        transposed = self.adjacency.T.tocsr()
-        transposed.sort_indices()
-        return not (
-            np.array_equal(transposed.indptr, self.adjacency.indptr)
-            and np.array_equal(transposed.indices, self.adjacency.indices)
-            and np.array_equal(transposed.data, self.adjacency.data)
-        )
+        """Whether some edge of some graph lacks a reverse edge of the same weight."""
+        return bool(self.directed_graphs.any())
 
     @property
     def n_edges(self) -> int:
-        """Number of edges; an undirected edge, stored in both directions, counts once."""
-        stored = int(self.adjacency.nnz)
-        loops = int(np.count_nonzero(self.adjacency.diagonal()))
-        return stored if self.is_directed else (stored + loops) // 2
+        """Number of edges; an edge of an undirected graph, stored in both directions, counts once."""
+        ends = self.adjacency.indptr[self.graph_ptr]
+        loops = np.bincount(self.graph_ids[self.adjacency.diagonal() != 0], minlength=len(self))
+        stored = np.diff(ends.astype(np.int64))
+        return int(np.where(self.directed_graphs, stored, (stored + loops) // 2).sum())
 
     # what a list does
 
@@ -191,40 +195,21 @@ class GraphDatabase:
     def __getitem__(self, key: Any) -> Graph | GraphDatabase:
         """One graph for an integer; a database for a slice, list, index array or boolean mask."""
         from propkernels.graphs.graph import Graph
+        from propkernels.graphs.subset import subset
 
         positions = as_positions(key, len(self))
         if isinstance(positions, int):
-            return Graph(self._subset(np.array([positions])))
-        return self._subset(positions)
+            return Graph(subset(self, np.array([positions])))
+        return subset(self, positions)
 
     def __iter__(self) -> Iterator[Graph]:
         return (self[i] for i in range(len(self)))
-
-    def _subset(self, positions: NDArray[np.int64]) -> GraphDatabase:
-        sizes = self.graph_sizes[positions]
-        graph_ptr = np.concatenate([[0], np.cumsum(sizes)])
-        nodes = ranges(self.graph_ptr[positions], sizes)
-        lengths = np.diff(self.adjacency.indptr)[nodes]
-        entries = ranges(self.adjacency.indptr[nodes], lengths)
-        shift = np.repeat(graph_ptr[:-1] - self.graph_ptr[positions], sizes)
-        columns = self.adjacency.indices[entries] + np.repeat(shift, lengths)
-        index = self.adjacency.indices.dtype
-        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
-        n = int(graph_ptr[-1])
-        matrix = csr_array((self.adjacency.data[entries], columns.astype(index), indptr), shape=(n, n))
-        return GraphDatabase._assemble(
-            matrix,
-            graph_ptr,
-            None if self._labels is None else self._labels.take(nodes),
-            None if self.node_attributes is None else self.node_attributes[nodes],
-            None if self._edge_labels is None else self._edge_labels.take(entries),
-        )
 
     def take(self, indices: Any, axis: int = 0) -> GraphDatabase:
         """Graphs at the given positions (scikit-learn indexes containers through this)."""
         if axis != 0:
             raise ValueError("a GraphDatabase has one axis, its graphs: use axis=0")
-        return self._subset(as_positions(np.asarray(indices), len(self)))
+        return self[np.atleast_1d(np.asarray(indices))]
 
     @property
     def iloc(self) -> GraphDatabase:
@@ -234,8 +219,8 @@ class GraphDatabase:
     loc = iloc
 
     @staticmethod
-    def concat(databases: Sequence[GraphDatabase]) -> GraphDatabase:
-        """Join databases end to end.
+    def concat(databases: Iterable[GraphDatabase | Graph]) -> GraphDatabase:
+        """Join databases, or single graphs taken from them, end to end.
 
         Where some have node (or edge) labels and others none, the others' are unobserved. Attributes
         must be present everywhere with one dimension, or nowhere.
@@ -246,14 +231,14 @@ class GraphDatabase:
 
     def with_labels(self, node_labels: Any) -> GraphDatabase:
         """Return the same graphs with other node labels (or none)."""
-        column = check_labels(node_labels, self.n_nodes, "node_labels", "nodes")
+        column = check_node_labels(node_labels, self.graph_ptr)
         return GraphDatabase._assemble(
             self.adjacency, self.graph_ptr, column, self.node_attributes, self._edge_labels
         )
 
     def with_attributes(self, node_attributes: Any) -> GraphDatabase:
         """Return the same graphs with other node attributes (or none)."""
-        attributes = check_attributes(node_attributes, self.n_nodes, self.graph_ptr)
+        attributes = check_attributes(node_attributes, self.graph_ptr)
         return GraphDatabase._assemble(
             self.adjacency, self.graph_ptr, self._labels, attributes, self._edge_labels
         )
@@ -263,15 +248,18 @@ class GraphDatabase:
             return NotImplemented
         return (
             np.array_equal(self.graph_ptr, other.graph_ptr)
-            and np.array_equal(self.adjacency.indptr, other.adjacency.indptr)
-            and np.array_equal(self.adjacency.indices, other.adjacency.indices)
-            and np.array_equal(self.adjacency.data, other.adjacency.data)
+            and _same_matrix(self.adjacency, other.adjacency)
             and self._labels == other._labels
             and _same_attributes(self.node_attributes, other.node_attributes)
             and self._edge_labels == other._edge_labels
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle and copy the data, not what can be worked out from it again."""
+        names = ("adjacency", "graph_ptr", "_labels", "node_attributes", "_edge_labels")
+        return {name: getattr(self, name) for name in names}
 
     # what a person sees
 
@@ -290,6 +278,14 @@ class GraphDatabase:
         from propkernels.graphs.networkx import graph_to_networkx
 
         return [graph_to_networkx(graph) for graph in self]
+
+
+def _same_matrix(a: csr_array, b: csr_array) -> bool:
+    return (
+        np.array_equal(a.indptr, b.indptr)
+        and np.array_equal(a.indices, b.indices)
+        and np.array_equal(a.data, b.data)
+    )
 
 
 def _same_attributes(a: NDArray[np.float64] | None, b: NDArray[np.float64] | None) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,9 @@ def as_positions(key: Any, length: int) -> Any:
     """
     if isinstance(key, slice):
         return np.arange(length, dtype=np.int64)[key]
-    if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
-        return _one_position(operator.index(key), length)
     array = np.asarray(key)
+    if array.ndim == 0 and array.dtype.kind in "iu":
+        return _one_position(int(array), length)
     if array.ndim != 1:
         raise IndexError(f"graphs are indexed by an int, slice, list or mask, not by {key!r}")
     if array.dtype == bool:

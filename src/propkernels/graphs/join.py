@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.graph import Graph
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
 
-def join(databases: Sequence[GraphDatabase]) -> GraphDatabase:
-    """Concatenate databases; see ``GraphDatabase.concat``."""
-    databases = list(databases)
-    for position, database in enumerate(databases):
-        if not isinstance(database, GraphDatabase):
-            raise TypeError(f"item {position} is a {type(database).__name__}, not a GraphDatabase")
+def join(items: Iterable[GraphDatabase | Graph], noun: str = "item") -> GraphDatabase:
+    """Concatenate databases; see ``GraphDatabase.concat``. Errors speak of the items by the noun."""
+    databases = [_as_database(item, f"{noun} {i}") for i, item in enumerate(items)]
     if len(databases) == 1:
         return databases[0]
     if not databases:
@@ -27,9 +25,17 @@ def join(databases: Sequence[GraphDatabase]) -> GraphDatabase:
         _block_diagonal([database.adjacency for database in databases]),
         _stack_offsets([database.graph_ptr for database in databases]),
         _join_labels(databases, lambda d: d.label_column, lambda d: d.n_nodes),
-        _join_attributes(databases),
+        _join_attributes(databases, noun),
         _join_labels(databases, lambda d: d.edge_label_column, lambda d: d.adjacency.nnz),
     )
+
+
+def _as_database(item: Any, name: str) -> GraphDatabase:
+    if isinstance(item, Graph):
+        return item.database
+    if not isinstance(item, GraphDatabase):
+        raise TypeError(f"{name} is a {type(item).__name__}, not a GraphDatabase")
+    return item
 
 
 def _stack_offsets(offsets: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
@@ -67,7 +73,7 @@ def _join_labels(
     )
 
 
-def _join_attributes(databases: Sequence[GraphDatabase]) -> NDArray[np.float64] | None:
+def _join_attributes(databases: Sequence[GraphDatabase], noun: str) -> NDArray[np.float64] | None:
     """Stack attributes; a database without nodes agrees with any dimension."""
     inhabited = [(i, d.node_attributes) for i, d in enumerate(databases) if d.n_nodes]
     given = [(i, a) for i, a in inhabited if a is not None]
@@ -75,11 +81,10 @@ def _join_attributes(databases: Sequence[GraphDatabase]) -> NDArray[np.float64] 
         return databases[0].node_attributes if not inhabited else None
     if len(given) < len(inhabited):
         without = next(i for i, a in inhabited if a is None)
-        raise ValueError(f"item {without} has no node attributes but item {given[0][0]} has some")
+        raise ValueError(f"{noun} {without} has no node attributes but {noun} {given[0][0]} has some")
     first, dimension = given[0][0], given[0][1].shape[1]
     for i, attributes in given:
         if attributes.shape[1] != dimension:
-            raise ValueError(
-                f"item {i} has {attributes.shape[1]} attribute dimensions but item {first} has {dimension}"
-            )
+            found = f"{attributes.shape[1]} attribute dimensions"
+            raise ValueError(f"{noun} {i} has {found} but {noun} {first} has {dimension}")
     return np.concatenate([attributes for _, attributes in given])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 UNOBSERVED = -1
+_FEW_VALUES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +25,7 @@ class LabelColumn:
         Position of each label in ``values``; -1 where the label is unobserved.
     values : tuple
         The distinct labels, canonical: ``1``, ``1.0``, ``True`` and ``numpy.int64(1)`` are one value.
-        A subset of a database keeps the whole tuple, so not every value need occur.
+        A subset of a database may keep the whole tuple, so not every value need occur.
     """
 
     ids: NDArray[np.int32]
@@ -39,12 +42,17 @@ class LabelColumn:
     @property
     def present(self) -> tuple[Hashable, ...]:
         """The values that occur, in the order of ``values``."""
-        used = np.unique(self.ids[self.ids != UNOBSERVED])
-        return tuple(self.values[i] for i in used)
+        counts = np.bincount(self.ids[self.observed], minlength=len(self.values))
+        return tuple(self.values[i] for i in np.flatnonzero(counts))
 
     def take(self, index: NDArray[Any] | slice) -> LabelColumn:
-        """Labels at the given positions, with the same values."""
-        return LabelColumn(self.ids[index], self.values)
+        """Labels at the given positions; few labels do not drag a long tuple of values along."""
+        ids = self.ids[index]
+        if len(self.values) <= max(len(ids), _FEW_VALUES):
+            return LabelColumn(ids.copy(), self.values)
+        used, inverse = np.unique(ids, return_inverse=True)
+        gap = int(len(used) and used[0] == UNOBSERVED)
+        return LabelColumn((inverse - gap).astype(np.int32), tuple(self.values[i] for i in used[gap:]))
 
     def to_array(self) -> NDArray[Any]:
         """Labels as the user knows them: an integer array (-1: unobserved) or an object array (None)."""
@@ -58,9 +66,10 @@ class LabelColumn:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LabelColumn):
             return NotImplemented
-        merged = LabelColumn.concat([self, other])
-        n = len(self)
-        return n == len(other) and bool(np.array_equal(merged.ids[:n], merged.ids[n:]))
+        if len(self) != len(other):
+            return False
+        ours, theirs = np.split(LabelColumn.concat([self, other]).ids, 2)
+        return bool(np.array_equal(ours, theirs))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -68,21 +77,34 @@ class LabelColumn:
     def concat(columns: Sequence[LabelColumn]) -> LabelColumn:
         """Join columns end to end; values are merged in order of first appearance."""
         position: dict[Hashable, int] = {}
+        tables: dict[int, NDArray[np.int32]] = {}  # graphs of one database share one tuple of values
         parts = []
         for column in columns:
-            table = [position.setdefault(value, len(position)) for value in column.values]
-            parts.append(np.array([*table, UNOBSERVED], dtype=np.int32)[column.ids])
+            if id(column.values) not in tables:
+                table = [position.setdefault(value, len(position)) for value in column.values]
+                tables[id(column.values)] = np.array([*table, UNOBSERVED], dtype=np.int32)
+            parts.append(tables[id(column.values)][column.ids])
         ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
         return LabelColumn(ids, tuple(position))
 
     @classmethod
-    def from_values(cls, labels: Any) -> LabelColumn:
-        """Encode labels; None, NaN, masked entries, and -1 in an integer array are unobserved.
+    def from_values(
+        cls, labels: Any, *, name: str = "labels", place: Callable[[int], str] = "position {}".format
+    ) -> LabelColumn:
+        """Encode labels; None, NaN, masked entries, and -1 among integers are unobserved.
+
+        "Among integers" means: in an integer array, or in a list or pandas Series whose observed labels are
+        all integers. In a float array, beside other kinds of labels, and in a numpy array of dtype object,
+        -1 is a label like any other.
 
         Parameters
         ----------
         labels : sequence, ndarray, masked array, pandas Series or LabelColumn
             One hashable value a node.
+        name : str
+            What the labels are called in an error.
+        place : callable
+            Says in an error where a label is, given its position.
 
         Returns
         -------
@@ -91,35 +113,53 @@ class LabelColumn:
         Raises
         ------
         TypeError
-            If a label is not hashable; the message names its position and value.
+            If a label is not hashable; the message names its place and value.
         """
         if isinstance(labels, LabelColumn):
             return labels
         if isinstance(labels, np.ma.MaskedArray):
-            column = cls.from_values(labels.data)
+            column = cls.from_values(labels.filled(0), name=name, place=place)
             masked = np.ma.getmaskarray(labels)
             return cls(np.where(masked, np.int32(UNOBSERVED), column.ids), column.values)
-        array = _as_one_dimensional(labels)
-        if array.dtype.kind in "iub":
-            return _encode_integers(array)
-        return _encode_objects(array.tolist())
+        values = _as_one_dimensional(labels, name)
+        if values.dtype.kind in "iub":
+            return _encode_integers(values)
+        column = _encode_objects(values.tolist(), name, place)
+        literal = isinstance(labels, np.ndarray) or UNOBSERVED not in column.values
+        return column if literal or not _all_integers(values) else _hide_unobserved(column)
 
 
-def _as_one_dimensional(labels: Any) -> NDArray[Any]:
+def _as_one_dimensional(labels: Any, name: str) -> NDArray[Any]:
     """Labels as a 1-d array; tuples stay whole labels instead of becoming rows."""
-    if isinstance(labels, np.ndarray):
-        array = labels
-    elif hasattr(labels, "__array__"):
-        array = np.asarray(labels)
+    if isinstance(labels, (str, bytes, Mapping, Set)) or not hasattr(labels, "__iter__"):
+        raise TypeError(f"{name} must be a list or array with one label each, got {labels!r}")
+    if hasattr(labels, "__array__"):
+        plain = isinstance(getattr(labels, "dtype", None), np.dtype)
+        array = np.asarray(
+            labels, dtype=None if plain else object
+        )  # pandas' integers with gaps stay integers
     else:
         values = list(labels)
-        if values and all(isinstance(v, (int, np.integer)) for v in values) and all(map(_fits_int64, values)):
-            return np.array(values, dtype=np.int64)
+        if values and all(issubclass(kind, (int, np.integer)) for kind in set(map(type, values))):
+            with contextlib.suppress(OverflowError):
+                return np.array(values, dtype=np.int64)
         array = np.empty(len(values), dtype=object)
         array[:] = values
     if array.ndim != 1:
-        raise ValueError(f"labels must be one value a node, got an array of shape {array.shape}")
+        raise ValueError(f"{name} must be a list or array with one label each, got shape {array.shape}")
     return array
+
+
+def _all_integers(values: NDArray[Any]) -> bool:
+    """Whether every label that is observed is an integer."""
+    return all(isinstance(v, (int, np.integer)) or canonical_label(v) is None for v in values)
+
+
+def _hide_unobserved(column: LabelColumn) -> LabelColumn:
+    """Turn the label -1 into "unobserved"."""
+    hidden = column.values.index(UNOBSERVED)
+    ids = np.where(column.ids == hidden, UNOBSERVED, column.ids - (column.ids > hidden))
+    return LabelColumn(ids.astype(np.int32), column.values[:hidden] + column.values[hidden + 1 :])
 
 
 def _fits_int64(value: Any) -> bool:
@@ -128,9 +168,9 @@ def _fits_int64(value: Any) -> bool:
 
 def _encode_integers(array: NDArray[Any]) -> LabelColumn:
     """Ids for an integer array, by a look-up table where the range is small, else by sorting."""
-    if array.dtype.kind == "b" or array.size == 0:
-        array = array.astype(np.int64)
-    observed = array != UNOBSERVED if array.dtype.kind == "i" else np.ones(len(array), dtype=bool)
+    if array.dtype != np.uint64 or array.size == 0:
+        array = array.astype(np.int64, copy=False)  # differences of smaller integers would overflow
+    observed = array != UNOBSERVED if array.dtype == np.int64 else np.ones(len(array), dtype=bool)
     known = array if observed.all() else array[observed]
     if known.size == 0:
         return LabelColumn(np.full(len(array), UNOBSERVED, dtype=np.int32), ())
@@ -149,7 +189,7 @@ def _encode_integers(array: NDArray[Any]) -> LabelColumn:
     return LabelColumn(ids, tuple(values))
 
 
-def _encode_objects(labels: Iterable[Any]) -> LabelColumn:
+def _encode_objects(labels: Iterable[Any], name: str, place: Callable[[int], str]) -> LabelColumn:
     """Ids in order of first appearance, for labels of any hashable type."""
     position: dict[Hashable, int] = {}
     raw: dict[Any, int] = {}  # each distinct raw label is made canonical once
@@ -158,7 +198,10 @@ def _encode_objects(labels: Iterable[Any]) -> LabelColumn:
         try:
             known = raw.get(label)
         except TypeError:
-            raise TypeError(f"label {label!r} at position {index} is not hashable") from None
+            if label is not np.ma.masked:
+                message = f"{name}: the label {label!r} of {place(index)} is not hashable"
+                raise TypeError(message) from None
+            known = UNOBSERVED
         if known is None:
             value = canonical_label(label)
             known = UNOBSERVED if value is None else position.setdefault(value, len(position))
@@ -168,17 +211,39 @@ def _encode_objects(labels: Iterable[Any]) -> LabelColumn:
 
 
 def canonical_label(label: Any) -> Hashable | None:
-    """Return the plain Python value that stands for a label, or None where it says "unobserved"."""
+    """Return the plain Python value that stands for a label, or None where it says "unobserved".
+
+    Labels that are equal in Python become the same value of the same type, so that whatever is computed from
+    a label, its text included, is the same for all of them.
+
+    Examples
+    --------
+    >>> canonical_label(np.float32(2)), canonical_label(True), canonical_label((1.0, "a"))
+    (2, 1, (1, 'a'))
+    """
     if type(label) in (str, int, bytes):
         return label
     if isinstance(label, np.generic):
         label = label.item()
     if label is None or type(label).__name__ in ("NAType", "NaTType", "MaskedConstant"):
         return None
-    if isinstance(label, float):
-        return None if np.isnan(label) else (int(label) if label.is_integer() else float(label))
-    if isinstance(label, bool):
-        return int(label)
-    if type(label) is tuple:
+    if isinstance(label, Number):
+        return _canonical_number(label)
+    if isinstance(label, str):
+        return str.__str__(label)
+    if isinstance(label, tuple):
         return tuple(canonical_label(part) for part in label)
+    if isinstance(label, frozenset):
+        return frozenset(canonical_label(part) for part in label)
     return label
+
+
+def _canonical_number(number: Any) -> Hashable | None:
+    """Return an int where the number is whole, else a float where it is the same number, else itself."""
+    if number != number:
+        return None
+    for kind in (int, float):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            if kind(number) == number:
+                return kind(number)
+    return number

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.validation import naming_graph
 
 if TYPE_CHECKING:
     from propkernels.graphs.graph import Graph
@@ -27,7 +28,8 @@ def from_networkx(
     Parameters
     ----------
     graphs : sequence of networkx graphs
-        Directed graphs keep their directions; parallel edges of multigraphs add their weights.
+        Directed graphs keep their directions. Parallel edges of multigraphs add their weights, and since
+        they cannot share a label, a graph that has some has no edge labels.
     node_label, edge_label : str or None
         Names of the node and edge data that hold labels. A node without the name is unobserved; if no
         node of any graph has it, the database has no labels. None: no labels.
@@ -49,12 +51,12 @@ def from_networkx(
     >>> pk.from_networkx([water], node_label="element")
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
     """
-    from propkernels.graphs.check import join_graphs
+    from propkernels.graphs.join import join
 
     if is_networkx(graphs):
         raise TypeError("from_networkx takes a list of graphs; wrap the one graph: [graph]")
     names = (node_label, node_attributes, edge_label, weight)
-    return join_graphs([one_from_networkx(graph, i, *names) for i, graph in enumerate(graphs)])
+    return join((one_from_networkx(graph, i, *names) for i, graph in enumerate(graphs)), "graph")
 
 
 def is_networkx(thing: Any) -> bool:
@@ -75,64 +77,68 @@ def one_from_networkx(
     """Convert the graph at ``position`` of a list into a database of one graph."""
     if not is_networkx(graph):
         raise TypeError(f"graph {position} is a {type(graph).__name__}, not a networkx graph")
-    matrix, labels = _edges(graph, position, edge_label, weight)
-    return GraphDatabase(
-        matrix,
-        [0, len(graph)],
-        node_labels=_node_values(graph, node_label),
-        node_attributes=_attribute_rows(graph, position, node_attributes),
-        edge_labels=labels,
-    )
+    with naming_graph(position):
+        matrix, labels = _edges(graph, edge_label, weight)
+        return GraphDatabase(
+            matrix,
+            [0, len(graph)],
+            node_labels=_node_values(graph, node_label),
+            node_attributes=_attribute_rows(graph, node_attributes),
+            edge_labels=labels,
+        )
 
 
 def _node_values(graph: Any, name: str | None) -> list[Any] | None:
-    values = [data.get(name) for _, data in graph.nodes(data=True)]
-    return None if name is None or all(value is None for value in values) else values
-
-
-def _attribute_rows(graph: Any, position: int, names: str | Sequence[str] | None) -> Any:
-    if names is None:
+    if name is None or not any(name in data for _, data in graph.nodes(data=True)):
         return None
-    several = [names] if isinstance(names, str) else list(names)
+    return [data.get(name) for _, data in graph.nodes(data=True)]
+
+
+def _attribute_rows(graph: Any, names: str | Sequence[str] | None) -> Any:
+    several = [names] if isinstance(names, str) else list(names or ())
     present = [all(name in data for name in several) for _, data in graph.nodes(data=True)]
-    if not any(present) and isinstance(names, str):
+    if not several or not present or (isinstance(names, str) and not any(present)):
         return None
     if not all(present):
         node = list(graph)[present.index(False)]
-        raise ValueError(f"node {node!r} of graph {position} has no {' or '.join(map(repr, several))}")
+        raise ValueError(f"node {node!r} has no {' or '.join(map(repr, several))}")
     rows = [[np.atleast_1d(data[name]) for name in several] for _, data in graph.nodes(data=True)]
     try:
         return np.array([np.concatenate(row) for row in rows], dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"node attributes of graph {position} are not vectors of one length") from None
+        raise ValueError("node attributes are not vectors of numbers, all of one length") from None
 
 
-def _edges(graph: Any, position: int, edge_label: str | None, weight: str | None) -> tuple[Any, Any]:
-    """Adjacency and edge labels; labels only where no parallel edges make them ambiguous."""
+def _edges(graph: Any, edge_label: str | None, weight: str | None) -> tuple[Any, Any]:
+    """Adjacency, each undirected edge in both directions, and the labels of its entries, if any."""
     number = {node: i for i, node in enumerate(graph)}
-    n, both = len(number), not graph.is_directed()
-    rows, cols, weights, labels = [], [], [], []
+    ends, weights, labels, labelled = [], [], [], False
     for u, v, data in graph.edges(data=True):
-        i, j = number[u], number[v]
-        value = _weight(data, weight, position, u, v)
-        for a, b in ((i, j), (j, i)) if both and i != j else ((i, j),):
-            rows.append(a)
-            cols.append(b)
-            weights.append(value)
-            labels.append(None if edge_label is None else data.get(edge_label))
-    coo = coo_array((np.array(weights, dtype=np.float64), (rows, cols)), shape=(n, n))
-    if graph.is_multigraph() or all(label is None for label in labels):
-        return csr_array(coo), None
-    return coo, labels
+        ends.append((number[u], number[v]))
+        weights.append(_weight(data, weight, u, v))
+        labels.append(None if edge_label is None else data.get(edge_label))
+        labelled = labelled or (edge_label is not None and edge_label in data)
+    rows, cols = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    values = np.array(weights, dtype=np.float64)
+    if not graph.is_directed():
+        back = rows != cols
+        rows, cols = np.concatenate([rows, cols[back]]), np.concatenate([cols, rows[back]])
+        values = np.concatenate([values, values[back]])
+        labels += [label for label, again in zip(labels, back, strict=True) if again]
+    coo = coo_array((values, (rows, cols)), shape=(len(number), len(number)))
+    parallel = graph.is_multigraph() and len(set(ends)) < len(ends)
+    return coo, labels if labelled and not parallel else None
 
 
-def _weight(data: dict[str, Any], name: str | None, position: int, u: Any, v: Any) -> float:
+def _weight(data: dict[str, Any], name: str | None, u: Any, v: Any) -> float:
     value = 1.0 if name is None else data.get(name, 1.0)
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
-        message = f"edge ({u!r}, {v!r}) of graph {position} has weight {value!r}, not a number"
-        raise ValueError(message) from None
+        raise ValueError(f"edge ({u!r}, {v!r}) has weight {value!r}, not a number") from None
+    if not 0 <= number < np.inf:
+        raise ValueError(f"edge ({u!r}, {v!r}) has weight {value!r}: weights must be finite and not negative")
+    return number
 
 
 def graph_to_networkx(graph: Graph) -> Any:
@@ -141,7 +147,7 @@ def graph_to_networkx(graph: Graph) -> Any:
         import networkx as nx
     except ImportError:
         raise ImportError("to_networkx needs networkx: pip install 'propkernels[networkx]'") from None
-    twin = nx.DiGraph() if graph.database.is_directed else nx.Graph()
+    twin = nx.DiGraph() if graph.database.is_directed or _one_way_labels(graph) else nx.Graph()
     twin.add_nodes_from(range(graph.n_nodes))
     for name, values in (("label", graph.node_labels), ("attributes", graph.node_attributes)):
         if values is not None:
@@ -153,3 +159,12 @@ def graph_to_networkx(graph: Graph) -> Any:
         labels = dict(zip(zip(rows, cols, strict=True), graph.edge_labels.tolist(), strict=True))
         nx.set_edge_attributes(twin, labels, "label")
     return twin
+
+
+def _one_way_labels(graph: Graph) -> bool:
+    """Whether the two directions of some edge carry different labels; the adjacency is symmetric."""
+    column = graph.database.edge_label_column
+    if column is None:
+        return False
+    rows, cols = graph.adjacency.tocoo().coords
+    return not np.array_equal(column.ids, column.ids[np.lexsort((rows, cols))])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,46 +13,82 @@ from scipy.sparse import coo_array, csr_array, issparse
 from propkernels.graphs.labels import LabelColumn
 
 
-def check_adjacency(adjacency: Any, edge_labels: Any) -> tuple[csr_array, LabelColumn | None]:
-    """Bring an adjacency matrix to sorted float64 CSR without zeros, its edge labels along with it."""
+def check_square(adjacency: Any) -> Any:
+    """Return the adjacency, a numpy array or scipy sparse, once it is a square matrix of real numbers."""
     matrix = adjacency if issparse(adjacency) else _dense(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"adjacency must be a square matrix, got shape {matrix.shape}")
     if np.dtype(matrix.dtype).kind not in "biuf":
         raise TypeError(f"adjacency must hold real numbers, got dtype {matrix.dtype}")
-    if edge_labels is not None:
-        return _with_edge_labels(coo_array(matrix), edge_labels)
-    csr = csr_array(matrix, dtype=np.float64)
-    if not csr.has_canonical_format:
-        csr = csr.copy() if issparse(adjacency) else csr
-        csr.sum_duplicates()
-    if np.count_nonzero(csr.data) != csr.nnz:
-        csr = csr.copy()
-        csr.eliminate_zeros()
-    return _smallest_index(csr), None
+    return matrix
 
 
 def _dense(adjacency: Any) -> NDArray[Any]:
-    array = np.asarray(adjacency)
-    if array.dtype == object:
-        raise TypeError("adjacency must be a matrix of numbers, dense or scipy sparse")
+    if isinstance(adjacency, np.ma.MaskedArray):
+        return adjacency.filled(0)
+    try:
+        array = np.asarray(adjacency)
+    except ValueError:
+        raise ValueError("adjacency must be a matrix, got rows of different lengths") from None
+    if array.dtype.kind not in "biufc":
+        kind = type(adjacency).__name__
+        raise TypeError(f"adjacency must be a matrix of numbers, dense or scipy sparse, got a {kind}")
     return array
 
 
-def _with_edge_labels(coo: coo_array, edge_labels: Any) -> tuple[csr_array, LabelColumn]:
-    column = check_labels(edge_labels, coo.nnz, "edge_labels", "stored entries of adjacency")
-    assert column is not None
+def check_adjacency(
+    matrix: Any, edge_labels: Any, graph_ptr: NDArray[np.int64]
+) -> tuple[csr_array, LabelColumn | None]:
+    """Copy a square matrix to sorted float64 CSR without zeros, its edge labels along with it."""
+    if edge_labels is None:
+        csr, column = _to_csr(matrix), None
+    else:
+        csr, column = _with_edge_labels(coo_array(matrix), edge_labels, graph_ptr)
+    return _smallest_index(csr), column
+
+
+def _to_csr(matrix: Any) -> csr_array:
+    """Weights become float64 before repeated entries are added up, so that small integers cannot overflow."""
+    if not issparse(matrix):
+        return _dense_to_csr(matrix)
+    if matrix.format == "csr":
+        arrays = (matrix.data.astype(np.float64), matrix.indices.copy(), matrix.indptr.copy())
+        csr = csr_array(arrays, shape=matrix.shape)
+    else:
+        csr = csr_array(matrix if matrix.dtype == np.float64 else matrix.astype(np.float64))
+    csr.sum_duplicates()
+    if np.count_nonzero(csr.data) != csr.nnz:
+        csr.eliminate_zeros()
+    return csr
+
+
+def _dense_to_csr(matrix: NDArray[Any]) -> csr_array:
+    rows, columns = np.nonzero(matrix)
+    indptr = np.searchsorted(rows, np.arange(len(matrix) + 1))
+    return csr_array((matrix[rows, columns].astype(np.float64), columns, indptr), shape=matrix.shape)
+
+
+def _with_edge_labels(
+    coo: coo_array, edge_labels: Any, graph_ptr: NDArray[np.int64]
+) -> tuple[csr_array, LabelColumn]:
     row, col = coo.coords
+    column = check_labels(
+        edge_labels,
+        coo.nnz,
+        "edge_labels",
+        "stored entries of adjacency",
+        lambda i: name_edge(row[i], col[i], graph_ptr),
+    )
+    assert column is not None
     order = np.lexsort((col, row))
     order = order[coo.data[order] != 0]
-    row, col = row[order], col[order]
-    repeated = np.flatnonzero((np.diff(row) == 0) & (np.diff(col) == 0))
+    sorted_row, sorted_col = row[order], col[order]
+    repeated = np.flatnonzero((np.diff(sorted_row) == 0) & (np.diff(sorted_col) == 0))
     if repeated.size:
-        i, j = int(row[repeated[0]]), int(col[repeated[0]])
-        raise ValueError(f"edge ({i}, {j}) is listed twice, so its edge label is ambiguous")
+        edge = name_edge(sorted_row[repeated[0]], sorted_col[repeated[0]], graph_ptr)
+        raise ValueError(f"{edge} is listed twice, so its edge label is ambiguous")
     data = coo.data[order].astype(np.float64)
-    csr = csr_array((data, (row, col)), shape=coo.shape)
-    return _smallest_index(csr), column.take(order)
+    return csr_array((data, (sorted_row, sorted_col)), shape=coo.shape), column.take(order)
 
 
 def _smallest_index(csr: csr_array) -> csr_array:
@@ -63,9 +101,14 @@ def _smallest_index(csr: csr_array) -> csr_array:
 
 def check_graph_ptr(graph_ptr: Any, n_nodes: int) -> NDArray[np.int64]:
     """Return offsets that start at 0, never fall, and end at the number of nodes."""
-    array = np.asarray(graph_ptr)
+    try:
+        array = np.asarray(graph_ptr)
+    except ValueError:
+        array = np.empty(0, dtype=object)
     if array.ndim != 1 or array.size < 1 or array.dtype.kind not in "iu":
-        raise ValueError("graph_ptr must be a list of whole numbers: 0, and then each graph's end")
+        raise ValueError(
+            f"graph_ptr must list whole numbers, 0 and then each graph's end, got {_shortly(graph_ptr)}"
+        )
     array = array.astype(np.int64)
     if array[0] != 0:
         raise ValueError(f"graph_ptr must start at 0, got {array[0]}")
@@ -78,24 +121,34 @@ def check_graph_ptr(graph_ptr: Any, n_nodes: int) -> NDArray[np.int64]:
     return array
 
 
-def check_labels(labels: Any, n: int, name: str, things: str) -> LabelColumn | None:
+def _shortly(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def check_labels(
+    labels: Any, n: int, name: str, things: str, place: Callable[[int], str]
+) -> LabelColumn | None:
     """Encode labels and compare their number with the number of nodes or edges."""
     if labels is None:
         return None
-    column = LabelColumn.from_values(labels)
+    column = LabelColumn.from_values(labels, name=name, place=place)
     if len(column) != n:
         raise ValueError(f"{name} has {len(column)} values for {n} {things}")
     return column
 
 
-def check_attributes(attributes: Any, n: int, graph_ptr: Any) -> NDArray[np.float64] | None:
+def check_node_labels(labels: Any, graph_ptr: NDArray[np.int64]) -> LabelColumn | None:
+    """Encode node labels, one a node."""
+    n = int(graph_ptr[-1])
+    return check_labels(labels, n, "node_labels", "nodes", lambda i: name_node(i, graph_ptr))
+
+
+def check_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> NDArray[np.float64] | None:
     """Return an (N, D) float64 array: finite or NaN (not observed)."""
     if attributes is None:
         return None
-    try:
-        array = np.array(attributes.toarray() if issparse(attributes) else attributes, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError("node_attributes must be an array of numbers, one row a node") from None
+    n, array = int(graph_ptr[-1]), _numbers(attributes)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2:
         raise ValueError(f"node_attributes must be of shape (nodes, dimensions), got {array.shape}")
@@ -104,17 +157,39 @@ def check_attributes(attributes: Any, n: int, graph_ptr: Any) -> NDArray[np.floa
     infinite = np.isinf(array)
     if infinite.any():
         node, dimension = (int(i) for i in np.argwhere(infinite)[0])
-        place = name_node(node, graph_ptr)
-        raise ValueError(
-            f"{place} has an infinite attribute in dimension {dimension}: {array[node, dimension]}"
-        )
+        place, value = name_node(node, graph_ptr), array[node, dimension]
+        raise ValueError(f"{place} has an infinite attribute in dimension {dimension}: {value}")
     return np.ascontiguousarray(array)
 
 
-def name_node(node: int, graph_ptr: Any) -> str:
+def _numbers(attributes: Any) -> NDArray[np.float64]:
+    """Copy attributes into a float64 array; masked entries become NaN."""
+    if isinstance(attributes, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(attributes), np.nan, _numbers(attributes.data))
+    try:
+        raw = attributes.toarray() if issparse(attributes) else np.asarray(attributes)
+        if raw.dtype.kind in "biufO":
+            return np.array(raw, dtype=np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise TypeError("node_attributes must be an array of numbers, one row a node")
+
+
+def name_node(node: int, graph_ptr: NDArray[np.int64]) -> str:
     """Say which node of which graph a global node number is."""
-    graph = int(np.searchsorted(graph_ptr, node, side="right")) - 1
+    graph = _graph_of(node, graph_ptr)
     return f"node {node - int(graph_ptr[graph])} of graph {graph}"
+
+
+def name_edge(row: int, column: int, graph_ptr: NDArray[np.int64]) -> str:
+    """Say which edge of which graph an entry of the adjacency is."""
+    graph = _graph_of(row, graph_ptr)
+    start = int(graph_ptr[graph])
+    return f"edge ({int(row) - start}, {int(column) - start}) of graph {graph}"
+
+
+def _graph_of(node: int, graph_ptr: NDArray[np.int64]) -> int:
+    return min(int(np.searchsorted(graph_ptr, node, side="right")), len(graph_ptr) - 1) - 1
 
 
 def check_edges_stay_inside(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
@@ -134,13 +209,21 @@ def check_edges_stay_inside(adjacency: csr_array, graph_ptr: NDArray[np.int64]) 
 
 def check_weights(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
     """Refuse negative, NaN and infinite weights, naming the edge."""
-    with np.errstate(invalid="ignore"):
-        wrong = ~((adjacency.data >= 0) & (adjacency.data < np.inf))
+    wrong = ~((adjacency.data >= 0) & (adjacency.data < np.inf))
     if wrong.any():
         entry = int(np.flatnonzero(wrong)[0])
         row = int(np.searchsorted(adjacency.indptr, entry, side="right")) - 1
-        graph = int(np.searchsorted(graph_ptr, row, side="right")) - 1
-        start = int(graph_ptr[graph])
-        i, j, weight = row - start, int(adjacency.indices[entry]) - start, adjacency.data[entry]
-        edge = f"edge ({i}, {j}) of graph {graph}"
-        raise ValueError(f"{edge} has weight {weight}: weights must be finite and not negative")
+        edge = name_edge(row, adjacency.indices[entry], graph_ptr)
+        raise ValueError(
+            f"{edge} has weight {adjacency.data[entry]}: weights must be finite and not negative"
+        )
+
+
+@contextmanager
+def naming_graph(position: int) -> Iterator[None]:
+    """Let errors about a database of one graph name that graph by its position in the user's list."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"graph {position}: {str(error).replace(' of graph 0', '')}") from None
