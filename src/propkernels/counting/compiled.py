@@ -7,16 +7,27 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+# A slot of the table holds (code, bin, place): 16 bytes of which one look-up touches one cache line.
+SLOT = np.dtype([("code", np.int64), ("bin", np.int32), ("place", np.int32)])
+
 
 @njit(inline="always")
-def _slot(code: Any, table_codes: Any, table_bins: Any) -> Any:
+def _slot(code: Any, table: Any) -> Any:
     """Slot where a code is, or belongs, in an open-addressing table whose size is a power of two."""
-    mask = len(table_bins) - 1
+    mask = len(table) - 1
     word = np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64((word ^ (word >> np.uint64(32))) & np.uint64(mask))
-    while table_bins[slot] >= 0 and table_codes[slot] != code:
+    while table[slot].bin >= 0 and table[slot].code != code:
         slot = (slot + 1) & mask
     return slot
+
+
+@njit(inline="always")
+def _empty_table(capacity: int) -> Any:
+    table = np.empty(capacity, dtype=SLOT)
+    for slot in range(capacity):
+        table[slot].bin = -1
+    return table
 
 
 @njit(cache=True, nogil=True)
@@ -30,59 +41,46 @@ def count_stream(codes: Any, graph_ptr: Any, known: Any, no_bin: int) -> Any:
     capacity = 256
     while capacity < 2 * len(known) + 256:
         capacity *= 2
-    table_codes = np.empty(capacity, dtype=np.int64)
-    table_bins = np.full(capacity, -1, dtype=np.int32)
-    bin_codes = np.empty(capacity, dtype=np.int64)
-    last_graph = np.full(capacity, -1, dtype=np.int32)
-    place = np.empty(capacity, dtype=np.int32)
+    table = _empty_table(capacity)
     n_bins = 0
     for code in known:
-        slot = _slot(code, table_codes, table_bins)
-        table_codes[slot] = code
-        table_bins[slot] = n_bins
-        bin_codes[n_bins] = code
+        slot = _slot(code, table)
+        table[slot].code, table[slot].bin, table[slot].place = code, n_bins, -1
         n_bins += 1
+    new_codes = np.empty(len(codes), dtype=np.int64)
     n_graphs = len(graph_ptr) - 1
-    indptr = np.zeros(n_graphs + 1, dtype=np.int64)
+    indptr = np.zeros(n_graphs + 1, dtype=np.int32)
     indices = np.empty(len(codes), dtype=np.int32)
     counts = np.empty(len(codes), dtype=np.float64)
     filled = 0
     for graph in range(n_graphs):
+        row_start = filled
         for node in range(graph_ptr[graph], graph_ptr[graph + 1]):
             code = codes[node]
             if code == no_bin:
                 continue
-            slot = _slot(code, table_codes, table_bins)
-            b = table_bins[slot]
-            if b < 0:
-                if 2 * (n_bins + 1) > capacity:
-                    capacity *= 4
-                    table_codes = np.empty(capacity, dtype=np.int64)
-                    table_bins = np.full(capacity, -1, dtype=np.int32)
-                    for old in range(n_bins):
-                        slot = _slot(bin_codes[old], table_codes, table_bins)
-                        table_codes[slot] = bin_codes[old]
-                        table_bins[slot] = old
-                    bin_codes = np.concatenate(
-                        (bin_codes, np.empty(capacity - len(bin_codes), dtype=np.int64))
-                    )
-                    last_graph = np.concatenate(
-                        (last_graph, np.full(capacity - len(last_graph), -1, dtype=np.int32))
-                    )
-                    place = np.concatenate((place, np.empty(capacity - len(place), dtype=np.int32)))
-                    slot = _slot(code, table_codes, table_bins)
-                b = n_bins
-                table_codes[slot] = code
-                table_bins[slot] = b
-                bin_codes[b] = code
+            slot = _slot(code, table)
+            if table[slot].bin < 0:
+                if 2 * n_bins >= capacity:
+                    old, capacity = table, 4 * capacity
+                    table = _empty_table(capacity)
+                    for entry in range(len(old)):
+                        if old[entry].bin >= 0:
+                            moved = _slot(old[entry].code, table)
+                            table[moved].code = old[entry].code
+                            table[moved].bin = old[entry].bin
+                            table[moved].place = old[entry].place
+                    slot = _slot(code, table)
+                table[slot].code, table[slot].bin, table[slot].place = code, n_bins, -1
+                new_codes[n_bins - len(known)] = code
                 n_bins += 1
-            if last_graph[b] == graph:
-                counts[place[b]] += 1.0
+            place = table[slot].place
+            if place >= row_start:  # this graph has met the bin before
+                counts[place] += 1.0
             else:
-                last_graph[b] = graph
-                place[b] = filled
-                indices[filled] = b
+                table[slot].place = filled
+                indices[filled] = table[slot].bin
                 counts[filled] = 1.0
                 filled += 1
         indptr[graph + 1] = filled
-    return indptr, indices[:filled].copy(), counts[:filled].copy(), bin_codes[len(known) : n_bins].copy()
+    return indptr, indices[:filled].copy(), counts[:filled].copy(), new_codes[: n_bins - len(known)].copy()

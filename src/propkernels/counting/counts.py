@@ -63,7 +63,7 @@ def count_bins(
         before = np.empty(0, dtype=np.int64) if known is None else known[s]
         indptr, indices, counts, new = count_stream(streams.codes[s], graph_ptr, before, NO_BIN)
         codes = np.concatenate([before, new]) if len(before) else new
-        matrix = csr_array((counts, indices, indptr.astype(np.int32)), shape=(len(graph_ptr) - 1, len(codes)))
+        matrix = csr_array((counts, indices, indptr), shape=(len(graph_ptr) - 1, len(codes)))
         return StreamCounts(matrix, codes, int(streams.iterations[s]), float(streams.weights[s]))
 
     return run_threads(one_stream, range(len(streams.codes)), n_jobs)

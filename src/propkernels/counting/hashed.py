@@ -22,7 +22,7 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_arra
     for number, stream in enumerate(_numbered(streams)):
         t, h = stream
         counts = streams[number].counts
-        column = (mix(t, h, streams[number].codes.view(np.uint64)) % np.uint64(n_features)).astype(np.int32)
+        column = (mix(t, h, streams[number].codes.view(np.uint64)) % np.uint64(n_features)).astype(np.int64)
         rows.append(np.repeat(np.arange(n, dtype=np.int32), np.diff(counts.indptr)))
         columns.append(column[counts.indices])
         values.append(counts.data)

@@ -12,13 +12,9 @@ from scipy.sparse import csc_array, csr_array
 
 from propkernels.checks import check_choice
 from propkernels.counting.counts import StreamCounts
-from propkernels.gram.linear import (
-    add_sparse,
-    join_streams,
-    rectangular_gram,
-    self_products,
-    square_gram,
-)
+from propkernels.counting.join import join_streams
+from propkernels.gram.compiled import mirror
+from propkernels.gram.linear import add_sparse, rectangular_gram, self_products, square_gram
 
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]
@@ -60,13 +56,13 @@ class BaseKernel(ABC):
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Kernels for t_max = 0, 1, ...: each is the one before plus one iteration's contribution."""
-        iterations = sorted({s.iteration for s in streams})
-        n = streams[0].counts.shape[0]
-        kernels = np.empty((len(iterations), n, n))
-        for k, t in enumerate(iterations):
-            kernels[k] = self.square([s for s in streams if s.iteration == t], n_jobs)
-            if k:
-                kernels[k] += kernels[k - 1]
+        n, n_kernels = streams[0].counts.shape[0], streams[-1].iteration + 1
+        kernels = np.zeros((n_kernels, n, n))
+        for t in range(n_kernels):
+            kernels[t] = kernels[t - 1] if t else 0.0
+            for stream in streams:  # one after the other, as in square: rounding is the same
+                if stream.iteration == t:
+                    kernels[t] += self.square([stream], n_jobs)
         return kernels
 
 
@@ -87,7 +83,7 @@ class Linear(BaseKernel):
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Phi Phi^T."""
-        return square_gram(counts, n_jobs)
+        return square_gram([counts], n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """X Y^T."""
@@ -100,7 +96,7 @@ class Linear(BaseKernel):
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Kernel among training graphs, streams side by side."""
         return _weighted_sum(
-            _scaled(square_gram(join_streams([streams[i] for i in group]), n_jobs), weight)
+            _scaled(square_gram([streams[i].counts for i in group], n_jobs), weight)
             for weight, group in _by_weight(streams)
         )
 
@@ -119,6 +115,18 @@ class Linear(BaseKernel):
             for weight, group in _by_weight(train)
         )
 
+    def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
+        """Kernels for t_max = 0, 1, ...; whole numbers are added up before they are weighted, as in square."""
+        weights = {s.weight for s in streams}
+        if len(weights) > 1:
+            return super().cumulative(streams, n_jobs)
+        n, n_kernels = streams[0].counts.shape[0], streams[-1].iteration + 1
+        kernels = np.zeros((n_kernels, n, n))
+        for t in range(n_kernels):
+            kernels[t] = square_gram([s.counts for s in streams if s.iteration == t], n_jobs)
+            kernels[t] += kernels[t - 1] if t else 0.0
+        return _scaled(kernels, weights.pop())
+
 
 def _by_weight(streams: Streams) -> list[tuple[float, list[int]]]:
     weights = list(dict.fromkeys(s.weight for s in streams))
@@ -132,11 +140,11 @@ def _scaled(gram: Matrix, weight: float) -> Matrix:
 class Tanimoto(Linear):
     """<x, y> / (<x, x> + <y, y> - <x, y>), per stream; two empty graphs have similarity 0."""
 
-    square, cross = BaseKernel.square, BaseKernel.cross
+    square, cross, cumulative = BaseKernel.square, BaseKernel.cross, BaseKernel.cumulative
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Tanimoto similarity among graphs."""
-        return _ratio(square_gram(counts, n_jobs), self_products(counts), self_products(counts))
+        return _ratio(square_gram([counts], n_jobs), self_products(counts), self_products(counts))
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Tanimoto similarity between graphs."""
@@ -152,19 +160,15 @@ class Intersection(BaseKernel):
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Histogram intersection among graphs."""
-        from propkernels.gram.compiled import add_minima, mirror
-
         gram = np.zeros((counts.shape[0],) * 2)
-        add_sparse(add_minima, counts, csc_array(counts), True, gram, n_jobs)
+        add_sparse(counts, csc_array(counts), True, True, gram, n_jobs)
         mirror(gram)
         return gram
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Histogram intersection between graphs."""
-        from propkernels.gram.compiled import add_minima
-
         gram = np.zeros((left.shape[0], right.shape[0]))
-        add_sparse(add_minima, left, csc_array(right), False, gram, n_jobs)
+        add_sparse(left, csc_array(right), False, True, gram, n_jobs)
         return gram
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
@@ -197,15 +201,32 @@ def _ratio(shared: Matrix, left: NDArray[np.float64], right: NDArray[np.float64]
 
 
 class RadialBasis(BaseKernel):
-    """exp(-gamma |x - y|^2) per stream, with gamma = 1 / mean squared length of the training counts."""
+    """exp(-gamma_t |x - y|^2) per stream; 1 / gamma_t is the mean squared length of the training counts at t."""
 
     gamma: float = 1.0
 
     def fit(self, streams: Streams) -> BaseKernel:
-        """Set gamma from the training counts."""
-        mean = float(np.mean([self_products(s.counts).mean() for s in streams]))
-        self.gamma = 1.0 / mean if mean > 0 else 1.0
+        """Set gamma from the training counts, for each iteration by itself: a smaller t_max changes none."""
+        lengths: dict[int, list[float]] = {}
+        for stream in streams:
+            lengths.setdefault(stream.iteration, []).append(float(self_products(stream.counts).mean()))
+        self.gammas = {t: len(several) / sum(several) if any(several) else 1.0 for t, several in lengths.items()}
         return self
+
+    def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
+        """Kernel among training graphs, each iteration with its gamma."""
+        return _weighted_sum(self._at(s.iteration).square_of(s.counts, n_jobs) * s.weight for s in streams)
+
+    def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
+        """Kernel against training graphs, each iteration with its gamma."""
+        return _weighted_sum(
+            BaseKernel.cross(self._at(x.iteration), [x], [y], n_jobs) for x, y in zip(new, train, strict=True)
+        )
+
+    def _at(self, iteration: int) -> RadialBasis:
+        kernel = RadialBasis()
+        kernel.gamma = self.gammas[iteration]
+        return kernel
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """RBF kernel among graphs."""

@@ -4,7 +4,71 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def split_bins(indptr: Any, indices: Any, data: Any, n_bins: int, popular_from: int, squares: Any) -> Any:
+    """Bring counts from rows to bins, in one pass.
+
+    Bins of one graph are added to ``squares`` (the diagonal) and forgotten. The others are returned by
+    bin (CSC): bin_ptr, rows (ascending), counts, and a signature of each bin's content; bins
+    with at least ``popular_from`` graphs stand first, and their number is returned last.
+    """
+    popularity = np.zeros(n_bins, dtype=np.int32)
+    for entry in range(len(indices)):
+        popularity[indices[entry]] += 1
+    place = np.empty(n_bins, dtype=np.int32)
+    kept, n_popular = 0, 0
+    for b in range(n_bins):
+        place[b] = -1
+        if popularity[b] >= popular_from:
+            place[b] = n_popular
+            n_popular += 1
+    kept = n_popular
+    for b in range(n_bins):
+        if 1 < popularity[b] < popular_from:
+            place[b] = kept
+            kept += 1
+    bin_ptr = np.zeros(kept + 1, dtype=np.int64)
+    for b in range(n_bins):
+        if place[b] >= 0:
+            bin_ptr[place[b] + 1] = popularity[b]
+    for b in range(kept):
+        bin_ptr[b + 1] += bin_ptr[b]
+    fill = bin_ptr[:-1].copy()
+    rows = np.empty(bin_ptr[kept], dtype=np.int32)
+    counts = np.empty(bin_ptr[kept], dtype=np.float64)
+    signatures = np.zeros(kept, dtype=np.uint64)
+    for i in range(len(indptr) - 1):
+        for entry in range(indptr[i], indptr[i + 1]):
+            b = place[indices[entry]]
+            if b < 0:
+                squares[i] += data[entry] * data[entry]
+            else:
+                rows[fill[b]] = i
+                counts[fill[b]] = data[entry]
+                fill[b] += 1
+                word = (signatures[b] ^ np.uint64(i)) * np.uint64(0x9E3779B97F4A7C15)
+                word = (word ^ np.uint64(data[entry])) * np.uint64(0xBF58476D1CE4E5B9)
+                signatures[b] = word ^ (word >> np.uint64(29))
+    return bin_ptr, rows, counts, signatures, n_popular
+
+
+@njit(cache=True, nogil=True)
+def same_bins(first: Any, second: Any, bin_ptr: Any, rows: Any, counts: Any) -> Any:
+    """Tell for each pair of bins whether they hold the same counts of the same graphs."""
+    same = np.empty(len(first), dtype=np.bool_)
+    for pair in range(len(first)):
+        a, b = bin_ptr[first[pair]], bin_ptr[second[pair]]
+        length = bin_ptr[first[pair] + 1] - a
+        same[pair] = length == bin_ptr[second[pair] + 1] - b
+        k = 0
+        while same[pair] and k < length:
+            same[pair] = rows[a + k] == rows[b + k] and counts[a + k] == counts[b + k]
+            k += 1
+    return same
 
 
 @njit(cache=True, nogil=True)
@@ -15,62 +79,36 @@ def add_products(
     bin_ptr: Any,
     bin_rows: Any,
     bin_data: Any,
-    upper: bool,
+    lower: bool,
+    minimum: bool,
     first: int,
     last: int,
     gram: Any,
 ) -> None:
-    """Add X Y^T to rows first..last-1 of ``gram``; X by rows (CSR), Y by bins (CSC).
+    """Add X Y^T to rows first..last-1 of ``gram``; X by rows (CSR), Y by bins (CSC, rows ascending).
 
-    One row of ``gram`` stays in the cache while the bins of that row are gone through. With ``upper``,
-    Y is X and only entries on and above the diagonal are written.
+    One row of ``gram`` stays in the cache while the bins of that row are gone through. With ``lower``,
+    Y is X and only entries on and below the diagonal are written. With ``minimum``, the smaller of
+    two counts is added instead of their product.
     """
     for i in range(first, last):
         row = gram[i]
         for entry in range(indptr[i], indptr[i + 1]):
             value = data[entry]
             b = indices[entry]
-            at, end = bin_ptr[b], bin_ptr[b + 1]
-            if upper:
-                while bin_rows[at] < i:
-                    at += 1
-            for other in range(at, end):
-                row[bin_rows[other]] += value * bin_data[other]
-
-
-@njit(cache=True, nogil=True)
-def add_minima(
-    indptr: Any,
-    indices: Any,
-    data: Any,
-    bin_ptr: Any,
-    bin_rows: Any,
-    bin_data: Any,
-    upper: bool,
-    first: int,
-    last: int,
-    gram: Any,
-) -> None:
-    """As ``add_products``, but with the smaller of two counts instead of their product."""
-    for i in range(first, last):
-        row = gram[i]
-        for entry in range(indptr[i], indptr[i + 1]):
-            value = data[entry]
-            b = indices[entry]
-            at, end = bin_ptr[b], bin_ptr[b + 1]
-            if upper:
-                while bin_rows[at] < i:
-                    at += 1
-            for other in range(at, end):
-                row[bin_rows[other]] += min(value, bin_data[other])
+            for other in range(bin_ptr[b], bin_ptr[b + 1]):
+                j = bin_rows[other]
+                if lower and j > i:
+                    break
+                row[j] += min(value, bin_data[other]) if minimum else value * bin_data[other]
 
 
 @njit(cache=True, nogil=True)
 def mirror(gram: Any) -> None:
-    """Copy the upper triangle to the lower one, tile by tile."""
+    """Copy the lower triangle to the upper one, tile by tile."""
     n, tile = gram.shape[0], 64
     for i0 in range(0, n, tile):
-        for j0 in range(i0, n, tile):
+        for j0 in range(0, i0 + tile, tile):
             for i in range(i0, min(i0 + tile, n)):
-                for j in range(max(j0, i + 1), min(j0 + tile, n)):
+                for j in range(j0, min(j0 + tile, i)):
                     gram[j, i] = gram[i, j]

@@ -2,104 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, hstack
+from scipy.sparse import csc_array, csr_array
 
-from propkernels.counting.counts import StreamCounts
+from propkernels.gram.compiled import add_products, mirror, same_bins, split_bins
 from propkernels.parallel import run_threads
 
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product; measured
 EXACT_FLOAT32 = 2**24
 
 
-def join_streams(streams: Sequence[StreamCounts], n_bins: Sequence[int] | None = None) -> csr_array:
-    """Set the count matrices of streams side by side; ``n_bins`` cuts off bins that are new to fit."""
-    parts = [s.counts if n_bins is None else s.counts[:, : n_bins[i]] for i, s in enumerate(streams)]
-    return parts[0] if len(parts) == 1 else csr_array(hstack(parts, format="csr"))
-
-
-def square_gram(counts: csr_array, n_jobs: int | None = None) -> NDArray[np.float64]:
-    """Return Phi Phi^T, exact.
+def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArray[np.float64]:
+    """Return the sum of Phi Phi^T over count matrices with the same rows, exact.
 
     Bins seen in one graph only touch the diagonal; popular bins go through one dense product; the
-    rest are added pair by pair.
+    rest are added pair by pair. Bins with equal contents, common once the propagation has settled,
+    are merged into one with a multiplicity.
     """
-    from propkernels.gram.compiled import add_products, mirror
+    n = parts[0].shape[0]
+    popular_from = max(int(POPULAR * n), 1) + 1
+    squares = np.zeros((len(parts), n))
 
-    n = counts.shape[0]
-    popularity = np.bincount(counts.indices, minlength=counts.shape[1])
-    popular = popularity > max(POPULAR * n, 1)
-    gram = dense_product(_columns(counts, popular), None)
-    rest = _columns(counts, (popularity > 1) & ~popular)
-    add_sparse(add_products, rest, csc_array(rest), True, gram, n_jobs)
-    alone = _columns(counts, popularity == 1)
-    gram.flat[:: n + 1] += np.bincount(_row_numbers(alone), weights=alone.data**2, minlength=n)
+    def split(k: int) -> Any:
+        part = parts[k]
+        arrays = (part.indptr, part.indices, part.data)
+        return split_bins(*arrays, part.shape[1], popular_from, squares[k])
+
+    pieces = run_threads(split, range(len(parts)), n_jobs)
+    popular = _merge(_stack([_some_bins(*piece, True) for piece in pieces], n))
+    rest = _merge(_stack([_some_bins(*piece, False) for piece in pieces], n))
+    gram = dense_product(*popular)
+    add_sparse(_scaled_columns(*rest), rest[0], True, False, gram, n_jobs)
+    gram.flat[:: n + 1] += squares.sum(axis=0)
     mirror(gram)
     return gram
 
 
+def _some_bins(
+    bin_ptr: Any, rows: Any, counts: Any, signatures: Any, n_popular: int, popular: bool
+) -> tuple[Any, Any, Any, Any]:
+    """The popular bins of a stream, or the others."""
+    bins = slice(0, n_popular) if popular else slice(n_popular, len(bin_ptr) - 1)
+    entries = slice(bin_ptr[bins.start], bin_ptr[bins.stop])
+    return np.diff(bin_ptr)[bins], rows[entries], counts[entries], signatures[bins]
+
+
+def _stack(pieces: Sequence[tuple[Any, Any, Any, Any]], n: int) -> tuple[csc_array, Any]:
+    """Set the bins of all streams side by side; return them with their signatures."""
+    lengths, rows, counts, signatures = (np.concatenate(part) for part in zip(*pieces, strict=True))
+    index = np.int32 if len(rows) < 2**31 else np.int64
+    bin_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
+    return csc_array((counts, rows, bin_ptr), shape=(n, len(lengths))), signatures
+
+
+def _merge(bins: tuple[csc_array, Any]) -> tuple[csc_array, Any]:
+    """Keep one of several bins with equal contents; return those kept and how many each stands for."""
+    columns, signatures = bins
+    _, first, inverse = np.unique(signatures, return_index=True, return_inverse=True)
+    twin = first[inverse]  # the bin of the same signature that stands first
+    arrays = (columns.indptr, columns.indices, columns.data)
+    everyone = np.arange(len(twin))
+    twin = np.where(same_bins(twin, everyone, *arrays), twin, everyone)
+    kept = twin == everyone
+    return take_columns(columns, np.flatnonzero(kept)), np.bincount(twin, minlength=len(twin))[kept]
+
+
+def take_columns(columns: csc_array, chosen: NDArray[Any]) -> csc_array:
+    """Return the chosen columns."""
+    return columns if len(chosen) == columns.shape[1] else csc_array(columns[:, chosen])
+
+
+def _scaled_columns(columns: csc_array, multiplicity: NDArray[Any]) -> csr_array:
+    """Multiply each column by its multiplicity and bring the result to rows."""
+    data = columns.data * np.repeat(multiplicity, np.diff(columns.indptr))
+    return csr_array(csc_array((data, columns.indices, columns.indptr), shape=columns.shape))
+
+
+def dense_product(columns: csc_array, multiplicity: NDArray[Any]) -> NDArray[np.float64]:
+    """Dense X diag(m) X^T, in float32 only where every sum stays exact."""
+    n, bins = columns.shape
+    if bins == 0:
+        return np.zeros((n, n))
+    scaled = csc_array(_scaled_columns(columns, multiplicity))
+    bound = np.bincount(columns.indices, weights=columns.data * scaled.data, minlength=n).max(initial=0.0)
+    exact = np.float32 if bound < EXACT_FLOAT32 else np.float64
+    return np.asarray(scaled.astype(exact).toarray() @ columns.astype(exact).toarray().T, dtype=np.float64)
+
+
 def rectangular_gram(left: csr_array, right: csr_array, n_jobs: int | None = None) -> NDArray[np.float64]:
     """Return X Y^T for counts with the same columns, exact."""
-    from propkernels.gram.compiled import add_products
-
-    popular = np.bincount(right.indices, minlength=right.shape[1]) > max(POPULAR * right.shape[0], 1)
-    gram = dense_product(_columns(left, popular), _columns(right, popular))
-    add_sparse(
-        add_products, _columns(left, ~popular), csc_array(_columns(right, ~popular)), False, gram, n_jobs
-    )
+    gram = np.zeros((left.shape[0], right.shape[0]))
+    add_sparse(left, csc_array(right), False, False, gram, n_jobs)
     return gram
 
 
-def self_products(counts: csr_array) -> NDArray[np.float64]:
-    """Return <phi, phi> of each graph."""
-    squares = np.bincount(_row_numbers(counts), weights=counts.data**2, minlength=counts.shape[0])
-    return squares.astype(np.float64)
-
-
-def dense_product(left: csr_array, right: csr_array | None) -> NDArray[np.float64]:
-    """Dense X Y^T (X X^T if right is None), in float32 only where every sum stays exact."""
-    other = left if right is None else right
-    if left.shape[1] == 0:
-        return np.zeros((left.shape[0], other.shape[0]))
-    bound = np.sqrt(_largest(self_products(left)) * _largest(self_products(other)))
-    exact = np.float32 if bound < EXACT_FLOAT32 else np.float64
-    a = left.astype(exact).toarray()
-    b = a if right is None else right.astype(exact).toarray()
-    return np.asarray(a @ b.T, dtype=np.float64)
-
-
 def add_sparse(
-    add: Callable[..., None], left: csr_array, right: csc_array, upper: bool, gram: Any, n_jobs: int | None
+    left: csr_array, right: csc_array, lower: bool, minimum: bool, gram: Any, n_jobs: int | None
 ) -> None:
-    """Run a compiled addition over runs of rows, in threads; rows near the top of a triangle cost more."""
+    """Add X Y^T (or the sums of smaller counts) to ``gram``, over runs of rows, in threads."""
     right.sort_indices()
-    arguments = (left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, upper)
+    arrays = [array for m in (left, right) for array in (m.indptr, m.indices, m.data)]
     bounds = np.linspace(0, left.shape[0], 16 * int(effective_n_jobs(n_jobs)) + 1).astype(int)
 
     def one_run(run: int) -> None:
-        add(*arguments, bounds[run], bounds[run + 1], gram)
+        add_products(*arrays, lower, minimum, bounds[run], bounds[run + 1], gram)
 
     run_threads(one_run, range(len(bounds) - 1), n_jobs)
 
 
-def _columns(counts: csr_array, chosen: NDArray[np.bool_]) -> csr_array:
-    """The chosen columns, renumbered; row order is kept."""
-    position = np.cumsum(chosen, dtype=np.int32) - np.int32(1)
-    entries = chosen[counts.indices]
-    before = np.concatenate([[0], np.cumsum(entries)])
-    indptr = before[counts.indptr].astype(np.int32)
-    shape = (counts.shape[0], int(np.count_nonzero(chosen)))
-    return csr_array((counts.data[entries], position[counts.indices[entries]], indptr), shape=shape)
-
-
-def _row_numbers(counts: csr_array) -> NDArray[np.int64]:
-    return np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-
-
-def _largest(values: NDArray[np.float64]) -> float:
-    return float(values.max(initial=0.0))
+def self_products(counts: csr_array) -> NDArray[np.float64]:
+    """Return <phi, phi> of each graph."""
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    return np.bincount(rows, weights=counts.data**2, minlength=counts.shape[0]).astype(np.float64)

@@ -13,8 +13,9 @@ def normalized(
 
     The result is written into ``kernel``.
     """
-    kernel *= inverse_length(left)[:, None]
-    kernel *= inverse_length(right)[None, :]
+    columns = inverse_length(right)
+    for row, factor in zip(kernel, inverse_length(left), strict=True):
+        row *= factor * columns  # the product of both factors first: rounding keeps the symmetry
     return kernel
 
 

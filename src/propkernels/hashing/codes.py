@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.lsh import LocalitySensitiveHash, floor_codes, stream_numbers
@@ -18,7 +19,7 @@ from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import PropagationScheme
 
 NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
-NODES_IN_CACHE = 4096
+NODES_IN_CACHE = 2048
 VALUES_IN_MEMORY = 2**24
 
 
@@ -56,7 +57,8 @@ def label_codes(
     a time.
     """
     streams = stream_numbers(t_max, n_hashes)
-    vectors, offsets = lsh.vectors(label_keys(initial.values), streams), lsh.offsets(streams)
+    initial, keys = _in_key_order(initial)
+    vectors, offsets = lsh.vectors(keys, streams), lsh.offsets(streams)
     project = scheme.affine and not lsh.takes_root
     if project:
         prepared = scheme.prepare(graphs, initial.observed)
@@ -77,6 +79,16 @@ def label_codes(
     return _as_streams(codes, t_max, n_hashes)
 
 
+def _in_key_order(initial: InitialDistributions) -> tuple[InitialDistributions, NDArray[np.uint64]]:
+    """Order labels by their keys, so that sums over labels round alike whichever label was met first."""
+    keys = label_keys(initial.values)
+    order = np.argsort(keys)
+    table = csr_array(initial.table[:, order])
+    table.sort_indices()
+    values = tuple(initial.values[i] for i in order)
+    return InitialDistributions(initial.rows, table, values, initial.observed), keys[order]
+
+
 def _as_streams(codes: NDArray[np.int64], t_max: int, n_hashes: int) -> CodeStreams:
     iterations = np.repeat(np.arange(t_max + 1), n_hashes)
     return CodeStreams(codes, iterations, np.full(len(iterations), 1.0 / n_hashes))
@@ -92,9 +104,11 @@ def _fused(
     n_jobs: int | None,
 ) -> NDArray[np.int64]:
     """Run the compiled loop: every block of graphs makes all its steps while it is in the cache."""
-    from propkernels.hashing.compiled import propagate_and_hash
+    from propkernels.hashing.compiled import LANES, propagate_and_hash
 
     adjacency = operator.adjacency
+    projected = np.zeros((initial.table.shape[0], len(offsets) + LANES))
+    projected[:, : len(offsets)] = initial.table @ vectors
     codes = np.empty((len(offsets), graphs.n_nodes), dtype=np.int64)
     arguments = (
         adjacency.indptr,
@@ -105,7 +119,7 @@ def _fused(
         np.empty(0) if operator.restart is None else operator.restart,
         np.empty(0, dtype=np.bool_) if operator.pushed_back is None else operator.pushed_back,
         initial.rows,
-        np.ascontiguousarray(initial.table @ vectors),
+        projected,
         offsets,
         n_hashes,
     )

@@ -7,14 +7,47 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from propkernels.hashing.lsh import KEPT_BITS, LARGEST_FLOOR
+
+LANES = 4  # columns that are summed together, in registers
+
 
 @njit(inline="always")
 def _code(value: float) -> Any:
-    """Floor to int64; the bits of the number where int64 is too small. Same as lsh.floor_codes."""
-    floored = np.floor(value) + 0.0
-    if abs(floored) < 4611686018427387904.0:
-        return np.int64(floored)
-    return np.float64(floored).view(np.int64)
+    """Floor, or for a large value its leading bits: the same as lsh.floor_codes, for one number."""
+    if abs(value) < LARGEST_FLOOR:
+        return np.int64(np.floor(value))
+    return np.float64(value).view(np.int64) & KEPT_BITS
+
+
+# Two functions, not inlined: with the branch between them inside one loop the compiler gives up its registers
+# and the whole pass takes three times as long.
+@njit(nogil=True)
+def _sums(indptr: Any, indices: Any, i: int, first: int, values: Any, now: int, c: int) -> Any:
+    """sum_j x_j over the neighbours j of i, for the columns c .. c + LANES - 1."""
+    a, b, d, e = 0.0, 0.0, 0.0, 0.0
+    for entry in range(indptr[i], indptr[i + 1]):
+        j = indices[entry] - first
+        a += values[now, j, c]
+        b += values[now, j, c + 1]
+        d += values[now, j, c + 2]
+        e += values[now, j, c + 3]
+    return a, b, d, e
+
+
+@njit(nogil=True)
+def _weighted_sums(
+    indptr: Any, indices: Any, weights: Any, i: int, first: int, values: Any, now: int, c: int
+) -> Any:
+    """sum_j A_ij x_j, for the columns c .. c + LANES - 1."""
+    a, b, d, e = 0.0, 0.0, 0.0, 0.0
+    for entry in range(indptr[i], indptr[i + 1]):
+        j, weight = indices[entry] - first, weights[entry]
+        a += weight * values[now, j, c]
+        b += weight * values[now, j, c + 1]
+        d += weight * values[now, j, c + 2]
+        e += weight * values[now, j, c + 3]
+    return a, b, d, e
 
 
 @njit(cache=True, nogil=True)
@@ -38,53 +71,46 @@ def propagate_and_hash(
     A block is a run of whole graphs that fits the cache: all its steps are made before the next block
     is touched. x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i; columns of past
     iterations are dropped. An empty ``weights`` means all ones; an empty ``restart`` or
-    ``pushed_back`` means none.
+    ``pushed_back`` means none. ``projected`` and the work arrays have LANES spare columns on the right.
     """
-    n_columns = projected.shape[1]
+    n_columns = len(offsets)
+    width = projected.shape[1]
     largest = 0
     for block in range(len(blocks) - 1):
         largest = max(largest, blocks[block + 1] - blocks[block])
-    current = np.empty((largest, n_columns))
-    following = np.empty((largest, n_columns))
+    values = np.zeros((2, largest, width))  # P_t and P_{t+1} take turns; plain indices, since views cost
     for block in range(len(blocks) - 1):
         first, last = blocks[block], blocks[block + 1]
+        now, then = 0, 1
         for i in range(first, last):
-            row = projected[rows[i]]
-            for c in range(n_columns):
-                current[i - first, c] = row[c]
+            for c in range(width):
+                values[now, i - first, c] = projected[rows[i], c]
             for c in range(n_hashes):
-                codes[c, i] = _code(row[c] + offsets[c])
+                codes[c, i] = _code(projected[rows[i], c] + offsets[c])
         for start in range(n_hashes, n_columns, n_hashes):
             for i in range(first, last):
-                target = following[i - first]
-                own = current[i - first]
-                if spread[i] != 0.0:
+                share, stay, k = spread[i], keep[i], i - first
+                if share == 0.0:
                     for c in range(start, n_columns):
-                        target[c] = 0.0
-                    for entry in range(indptr[i], indptr[i + 1]):
-                        source = current[indices[entry] - first]
-                        if len(weights) == 0:
-                            for c in range(start, n_columns):
-                                target[c] += source[c]
-                        else:
-                            weight = weights[entry]
-                            for c in range(start, n_columns):
-                                target[c] += weight * source[c]
-                    for c in range(start, n_columns):
-                        target[c] = spread[i] * target[c] + keep[i] * own[c]
+                        values[then, k, c] = stay * values[now, k, c]
                 else:
-                    for c in range(start, n_columns):
-                        target[c] = keep[i] * own[c]
+                    for c in range(start, n_columns, LANES):
+                        if len(weights) == 0:
+                            a, b, d, e = _sums(indptr, indices, i, first, values, now, c)
+                        else:
+                            a, b, d, e = _weighted_sums(indptr, indices, weights, i, first, values, now, c)
+                        values[then, k, c] = share * a + stay * values[now, k, c]
+                        values[then, k, c + 1] = share * b + stay * values[now, k, c + 1]
+                        values[then, k, c + 2] = share * d + stay * values[now, k, c + 2]
+                        values[then, k, c + 3] = share * e + stay * values[now, k, c + 3]
                 if len(restart) > 0 and restart[i] != 0.0:
-                    row = projected[rows[i]]
                     for c in range(start, n_columns):
-                        target[c] += restart[i] * row[c]
+                        values[then, k, c] += restart[i] * projected[rows[i], c]
                 for c in range(start, start + n_hashes):
-                    codes[c, i] = _code(target[c] + offsets[c])
+                    codes[c, i] = _code(values[then, k, c] + offsets[c])
             if len(pushed_back) > 0:
                 for i in range(first, last):
                     if pushed_back[i]:
-                        row = projected[rows[i]]
                         for c in range(start, n_columns):
-                            following[i - first, c] = row[c]
-            current, following = following, current
+                            values[then, i - first, c] = projected[rows[i], c]
+            now, then = then, now

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from propkernels.hashing.randomness import cauchy, gaussian, uniform
 
 METRICS = ("tv", "hellinger", "l1", "l2")
+LARGEST_FLOOR = 2.0**36
+KEPT_BITS = np.int64(-(2**16))
 _VECTOR, _OFFSET = 1, 2
 
 
@@ -62,7 +64,12 @@ def stream_numbers(t_max: int, n_hashes: int) -> NDArray[np.int64]:
 
 
 def floor_codes(values: Any) -> NDArray[np.int64]:
-    """Floor to int64; beyond its range (Cauchy tails), the bits of the float itself serve as code."""
-    floored = np.floor(np.asarray(values, dtype=np.float64)) + 0.0
-    small = np.abs(floored) < 2.0**62
-    return np.where(small, np.where(small, floored, 0.0).astype(np.int64), floored.view(np.int64))
+    """Floor to int64; from ``LARGEST_FLOOR`` on, the leading bits of the float itself serve as code.
+
+    The floor of a large value would depend on its last bits, and so on the order in which neighbours were
+    added up. Keeping 36 of its 52 binary digits leaves those bits out; such codes never equal a floor.
+    """
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    small = np.abs(array) < LARGEST_FLOOR
+    floors = np.floor(np.where(small, array, 0.0)).astype(np.int64)
+    return np.where(small, floors, array.view(np.int64) & KEPT_BITS)

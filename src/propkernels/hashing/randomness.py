@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import numbers
+import re
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -17,6 +18,7 @@ from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")  # another one in each process
 
 
 def draw_seed(random_state: Any) -> int:
@@ -49,16 +51,29 @@ def _describe(value: Hashable) -> bytes:
         return b"s" + value.encode("utf-8", "surrogatepass")
     if isinstance(value, bytes):
         return b"b" + value
-    if isinstance(value, (int, float, complex)):
-        return b"n" + repr(value).encode()
+    if isinstance(value, numbers.Number):
+        return b"n" + _describe_number(value).encode()
     if isinstance(value, (tuple, frozenset)):
         parts = [hashlib.blake2b(_describe(part), digest_size=16).digest() for part in value]
         return b"t" + b"".join(parts) if isinstance(value, tuple) else b"f" + b"".join(sorted(parts))
-    if type(value).__repr__ is object.__repr__:
-        raise TypeError(
-            f"label {value!r} has no stable description: use numbers, strings or tuples as labels"
-        )
-    return b"o" + f"{type(value).__module__}.{type(value).__qualname__} {value!r}".encode()
+    text = repr(value)
+    if _ADDRESS.search(text):
+        raise TypeError(f"label {text} has no stable description: use numbers, strings or tuples as labels")
+    return b"o" + f"{type(value).__module__}.{type(value).__qualname__} {text}".encode()
+
+
+def _describe_number(value: Any) -> str:
+    """Numbers that compare equal are one label, so whatever their types they have one description."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, complex):
+        if value.imag != 0:
+            return repr(value)
+        value = value.real
+    try:
+        return "{}/{}".format(*value.as_integer_ratio())
+    except (AttributeError, OverflowError, ValueError):
+        return repr(float(value))
 
 
 def mix(*words: Any) -> NDArray[np.uint64]:
@@ -84,7 +99,7 @@ def _finalize(z: NDArray[np.uint64]) -> Any:
 
 def uniform(*words: Any) -> NDArray[np.float64]:
     """Uniform numbers in the open interval (0, 1), one for each mixed word."""
-    return ((mix(*words) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    return ((mix(*words) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
 def cauchy(*words: Any) -> NDArray[np.float64]:

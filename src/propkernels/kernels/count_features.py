@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels.checks import check_integer
 from propkernels.counting.counts import StreamCounts, sort_bins
 from propkernels.counting.hashed import hashed_columns
-from propkernels.gram.linear import join_streams, self_products
+from propkernels.counting.join import join_streams
+from propkernels.gram.linear import self_products
 from propkernels.gram.normalize import inverse_length
 from propkernels.graphs.check import check_graphs
 from propkernels.kernels.count_estimator import CountEstimator
@@ -49,14 +50,14 @@ class CountFeatures(CountEstimator):
         """
         check_is_fitted(self, "stream_codes_")
         database = check_graphs(graphs)
-        known = None if self.n_features is not None else self.stream_codes_
+        known = None if self.n_columns_ is not None else self.stream_codes_
         return self._features(self._count(self.coder_, database, known))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return a name for each column: its iteration and its bin, or its number if columns are hashed."""
         check_is_fitted(self, "stream_codes_")
-        if self.n_features is not None:
-            return np.array([f"column{i}" for i in range(self.n_features)], dtype=object)
+        if self.n_columns_ is not None:
+            return np.array([f"column{i}" for i in range(self.n_columns_)], dtype=object)
         names = [
             f"t{t}{suffix}_bin{i}"
             for t, suffix, codes in zip(
@@ -73,24 +74,23 @@ class CountFeatures(CountEstimator):
         return [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
 
     def _fit(self, graphs: Any) -> list[StreamCounts]:
-        if self.n_features is not None:
-            check_integer(self.n_features, "n_features", 1)
+        n_columns = None if self.n_features is None else check_integer(self.n_features, "n_features", 1)
         coder, streams = self._count_training(graphs)
-        if self.n_features is None:
+        if n_columns is None:
             streams = [sort_bins(stream) for stream in streams]
-        self.coder_ = coder
-        self.stream_codes_ = [s.codes if self.n_features is None else s.codes[:0] for s in streams]
+        self.coder_, self.n_columns_ = coder, n_columns
+        self.stream_codes_ = [s.codes if n_columns is None else s.codes[:0] for s in streams]
         self.stream_iterations_ = np.array([s.iteration for s in streams])
         return streams
 
     def _features(self, streams: Sequence[StreamCounts]) -> Any:
         """Set streams side by side, so that the features' dot product is the kernel."""
         scaled = [_scaled(stream) for stream in streams]
-        if self.n_features is None:
+        if self.n_columns_ is None:
             features = join_streams(scaled, [len(codes) for codes in self.stream_codes_])
             length = sum(self_products(stream.counts) for stream in scaled)
         else:
-            features = hashed_columns(scaled, int(self.n_features))
+            features = hashed_columns(scaled, self.n_columns_)
             length = self_products(features)
         if self.normalize:
             features = csr_array(diags_array(inverse_length(np.asarray(length))) @ features)

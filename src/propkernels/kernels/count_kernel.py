@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.gram.base_kernels import resolve_base_kernel
+from propkernels.counting.counts import StreamCounts
+from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.normalize import normalized
 from propkernels.graphs.check import check_graphs
-from propkernels.kernels.count_estimator import CountEstimator
+from propkernels.kernels.count_estimator import Coder, CountEstimator
 
 Matrix = NDArray[np.float64]
 
@@ -37,12 +38,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         -------
         self
         """
-        base_kernel = resolve_base_kernel(self.base_kernel)
-        coder, counts = self._count_training(graphs)
-        self.base_kernel_ = base_kernel.fit(counts)
-        self.coder_, self.counts_ = coder, counts
-        self.diagonal_ = self.base_kernel_.diagonal(counts)
-        self._n_features_out = len(self.diagonal_)
+        self._keep(*self._learn(graphs))
         return self
 
     def fit_transform(self, graphs: Any, y: Any = None, **fit_params: Any) -> Matrix:
@@ -52,8 +48,12 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         -------
         ndarray of shape (n, n)
         """
-        self.fit(graphs, y)
-        return self._normalize(self.base_kernel_.square(self.counts_, self.n_jobs))
+        learned = base_kernel, _, counts, diagonal = self._learn(graphs)
+        kernel = base_kernel.square(counts, self.n_jobs)
+        if self.normalize:
+            _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
+        self._keep(*learned)
+        return kernel
 
     def fit_transform_cumulative(self, graphs: Any, y: Any = None) -> Matrix:
         """Fit, and return the kernels for every smaller number of iterations, from one pass.
@@ -63,12 +63,13 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         ndarray of shape (t_max + 1, n, n)
             Entry ``t`` is the kernel matrix with ``t_max=t``.
         """
-        self.fit(graphs, y)
-        kernels = self.base_kernel_.cumulative(self.counts_, self.n_jobs)
+        learned = base_kernel, _, counts, _ = self._learn(graphs)
+        kernels = base_kernel.cumulative(counts, self.n_jobs)
         if self.normalize:
             for kernel in kernels:
                 diagonal = kernel.diagonal().copy()
                 _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
+        self._keep(*learned)
         return kernels
 
     def transform(self, graphs: Any) -> Matrix:
@@ -89,10 +90,19 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             normalized(kernel, self.base_kernel_.diagonal(new), self.diagonal_)
         return kernel
 
-    def _normalize(self, kernel: Matrix) -> Matrix:
-        if self.normalize:
-            _unit_diagonal(normalized(kernel, self.diagonal_, self.diagonal_), self.diagonal_)
-        return kernel
+    def _learn(self, graphs: Any) -> tuple[BaseKernel, Coder, list[StreamCounts], NDArray[np.float64]]:
+        """All that can fail in fit; the estimator is as it was until ``_keep``."""
+        base_kernel = resolve_base_kernel(self.base_kernel)
+        coder, counts = self._count_training(graphs)
+        base_kernel.fit(counts)
+        return base_kernel, coder, counts, base_kernel.diagonal(counts)
+
+    def _keep(
+        self, base_kernel: BaseKernel, coder: Coder, counts: list[StreamCounts], diagonal: NDArray[np.float64]
+    ) -> None:
+        self.base_kernel_, self.coder_ = base_kernel, coder
+        self.counts_, self.diagonal_ = counts, diagonal
+        self._n_features_out = len(diagonal)
 
     @abstractmethod
     def _learn_coder(self, graphs: Any) -> Any: ...
