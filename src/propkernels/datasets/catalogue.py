@@ -1,0 +1,116 @@
+"""What data sets are known, and where each would come from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+
+from propkernels.datasets.locate import cache_folder, data_folder, find_in
+
+HEADER = ("name", "graphs", "classes", "node labels", "attributes", "in the paper", "where")
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """One line of :func:`list_datasets`; None where a number does not apply or is the user's choice."""
+
+    name: str
+    graphs: int | None
+    classes: int
+    node_labels: int | None
+    attributes: int | None
+    in_paper: str | None
+    where: str = "download"
+
+
+class Catalogue(tuple[DatasetInfo, ...]):
+    """Data sets, shown as a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        rows = [HEADER, *(tuple(map(_cell, astuple(info))) for info in self)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(_aligned(row, widths) for row in rows)
+
+    __str__ = __repr__
+
+
+GENERATED = (
+    DatasetInfo("make_synthetic", 300, 2, None, 1, "synthetic", "generated"),
+    DatasetInfo("make_molecules", None, 2, 6, None, None, "generated"),
+)
+BUNDLED = (
+    DatasetInfo("DIGITS", 1797, 10, 4, None, None, "bundled"),
+    DatasetInfo("TEXTURES", 768, 3, 3, None, None, "bundled"),
+)
+FROM_FILES = (
+    DatasetInfo("MUTAG", 188, 2, 7, None, "mutag"),
+    DatasetInfo("NCI1", 4110, 2, 37, None, "nci1"),
+    DatasetInfo("NCI109", 4127, 2, 38, None, "nci109"),
+    DatasetInfo("DD", 1178, 2, 82, None, "d&d"),
+    DatasetInfo("MSRC_9", 221, 8, 10, None, "msrc9"),
+    DatasetInfo("MSRC_21", 563, 20, 22, None, "msrc21"),
+    DatasetInfo("FIRSTMM_DB", 41, 11, 5, 1, "db"),
+    DatasetInfo("SYNTHETIC", 300, 2, 8, 1, "synthetic"),
+    DatasetInfo("ENZYMES", 600, 6, 3, 18, "enzymes"),
+    DatasetInfo("PROTEINS", 1113, 2, 3, 1, "proteins"),
+    DatasetInfo("PROTEINS_full", 1113, 2, 3, 29, "pro-full"),
+    DatasetInfo("BZR", 405, 2, 10, 3, "bzr"),
+    DatasetInfo("COX2", 467, 2, 8, 3, "cox2"),
+    DatasetInfo("DHFR", 756, 2, 9, 3, "dhfr"),
+    DatasetInfo("AIDS", 2000, 2, 38, 4, None),
+    DatasetInfo("BBBP", 2039, 2, 13, None, None),
+    DatasetInfo("HIV", 41127, 3, 55, None, None),
+    DatasetInfo("REDDIT-BINARY", 2000, 2, None, None, None),
+    DatasetInfo("IMDB-BINARY", 1000, 2, None, None, None),
+)
+
+
+def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
+    """Describe the data sets that are known by name; nothing is loaded.
+
+    Any other name of the TUDataset collection can be loaded as well.
+
+    Parameters
+    ----------
+    cache : str or path, optional
+        Folder of downloads; by default ``PROPKERNELS_CACHE`` or the usual place of the system.
+
+    Returns
+    -------
+    Catalogue
+        A tuple of :class:`DatasetInfo`, printed as a table. ``where`` is "data folder" (PROPKERNELS_DATA),
+        "cache", "download", "bundled" (with installed packages) or "generated" (a function of that name).
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> [info.name for info in pk.datasets.list_datasets() if info.where == "bundled"]
+    ['DIGITS', 'TEXTURES']
+    """
+    folders = {"data folder": data_folder(), "cache": cache_folder(cache)}
+    located = (_located(info, folders) for info in FROM_FILES)
+    return Catalogue([*located, *BUNDLED, *GENERATED])
+
+
+def _located(info: DatasetInfo, folders: dict[str, Path | None]) -> DatasetInfo:
+    found = (place for place, folder in folders.items() if find_in(folder, info.name))
+    return replace(info, where=next(found, "download"))
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
+    """Numbers to the right, words to the left."""
+    numeric = range(1, 5)
+    cells = [
+        cell.rjust(width) if i in numeric else cell.ljust(width)
+        for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+    ]
+    return "  ".join(cells).rstrip()

@@ -1,0 +1,92 @@
+"""load: a data set by its name, from wherever it is."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+
+from propkernels.datasets.catalogue import BUNDLED, FROM_FILES
+from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.download import NotOnServerError, download
+from propkernels.datasets.locate import DATA_VARIABLE, cache_folder, check_name, data_folder, find_in
+from propkernels.datasets.tu import read_tu
+
+
+def load(name: str, *, cache: str | os.PathLike[str] | None = None) -> Dataset:
+    """Load a data set by its name.
+
+    "DIGITS" and "TEXTURES" are made of pictures inside installed packages. Any other name is looked for as
+    ``NAME.zip`` or the folder ``NAME`` in the folder that the environment variable PROPKERNELS_DATA names,
+    then in the cache, and then downloaded from the public TUDataset site into the cache.
+
+    Parameters
+    ----------
+    name : str
+        See :func:`list_datasets`.
+    cache : str or path, optional
+        Folder of downloads; by default ``PROPKERNELS_CACHE`` or the usual place of the system.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        If the name cannot be one, no such set exists, or its files are damaged.
+    OSError
+        If it has to be downloaded and cannot be.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.load("DIGITS")
+    >>> data
+    Dataset(DIGITS: 1797 graphs, 115008 nodes, 201264 edges, 4 node labels, 10 classes)
+    """
+    check_name(name)
+    if name in {info.name for info in BUNDLED}:
+        return _bundled(name)
+    found = find_in(data_folder(), name) or _in_cache(name, cache_folder(cache))
+    return read_tu(found, name)
+
+
+def _bundled(name: str) -> Dataset:
+    if name == "DIGITS":
+        from propkernels.datasets.digits import load_digits_grids
+
+        return load_digits_grids()
+    from propkernels.datasets.textures import load_texture_grids
+
+    return load_texture_grids()
+
+
+def _in_cache(name: str, folder: Path) -> Path:
+    return find_in(folder, name) or _downloaded(name, folder)
+
+
+def _downloaded(name: str, folder: Path) -> Path:
+    """Download, and where that fails say where it was looked for and what to do."""
+    try:
+        return download(name, folder)
+    except (NotOnServerError, OSError) as error:
+        kind = ValueError if isinstance(error, NotOnServerError) else OSError
+        raise kind(
+            f"no data set {name!r}{_suggestion(name)}: it is not in {_data_place()}, "
+            f"not in the cache {folder}, and {error}; see list_datasets() for known names, "
+            f"or set {DATA_VARIABLE} to a folder that has {name}.zip"
+        ) from None
+
+
+def _data_place() -> str:
+    folder = data_folder()
+    if folder is None:
+        return f"a data folder ({DATA_VARIABLE} is not set)"
+    return f"the data folder {folder}" + ("" if folder.is_dir() else " (which does not exist)")
+
+
+def _suggestion(name: str) -> str:
+    known = {info.name.casefold(): info.name for info in (*FROM_FILES, *BUNDLED)}
+    close = get_close_matches(name.casefold(), known, n=1, cutoff=0.75)
+    return f" (did you mean {known[close[0]]!r}?)" if close and known[close[0]] != name else ""

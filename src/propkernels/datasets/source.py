@@ -1,0 +1,66 @@
+"""Where the text files of a TU data set lie: a folder or a zip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from propkernels.datasets.archive import open_archive, read_member
+
+ADJACENCY = "_A.txt"
+
+
+def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, bytes]]:
+    """Read all text files of a data set into memory.
+
+    Parameters
+    ----------
+    path : Path
+        A folder or a zip that holds ``NAME_A.txt`` and its companions, itself or in a folder inside it.
+    name : str, optional
+        The NAME; found by the one file that ends in ``_A.txt`` otherwise.
+
+    Returns
+    -------
+    name : str
+    files : dict of bytes
+        Contents by kind: "A", "graph_indicator", ...; other names, such as "README", in full.
+    """
+    if path.is_dir():
+        entries = [p.relative_to(path).as_posix() for p in [*path.glob("*.txt"), *path.glob("*/*.txt")]]
+        name, chosen = choose_files(entries, name, path)
+        return name, {kind: (path / entry).read_bytes() for kind, entry in chosen.items()}
+    if not path.exists():
+        raise FileNotFoundError(f"there is no folder or zip {path}")
+    with open_archive(path) as archive:
+        name, chosen = choose_files(archive.namelist(), name, path)
+        return name, {kind: read_member(archive, entry, path) for kind, entry in chosen.items()}
+
+
+def choose_files(entries: Iterable[str], name: str | None, path: Path) -> tuple[str, dict[str, str]]:
+    """Find the one data set among the entries, and its files by kind."""
+    texts = [PurePosixPath(entry) for entry in entries if _is_text(PurePosixPath(entry))]
+    wanted = ADJACENCY if name is None else name + ADJACENCY
+    found = [text for text in texts if (text.name == wanted if name else text.name.endswith(wanted))]
+    if not found:
+        raise ValueError(f"{path.name} holds no file {'NAME' if name is None else ''}{wanted}")
+    if len(found) > 1:
+        several = ", ".join(sorted(map(str, found)))
+        raise ValueError(f"{path.name} holds several data sets ({several}): name the one to read")
+    name = found[0].name.removesuffix(ADJACENCY)
+    beside = [text for text in texts if text.parent == found[0].parent]
+    return name, {text.stem.removeprefix(f"{name}_"): str(text) for text in _belonging(beside, name)}
+
+
+def _belonging(texts: list[PurePosixPath], name: str) -> list[PurePosixPath]:
+    """Files of one set, and readme files; not those of a set X_full that lies beside X."""
+    names = [text.name.removesuffix(ADJACENCY) for text in texts if text.name.endswith(ADJACENCY)]
+    longer = tuple(f"{other}_" for other in names if other.startswith(f"{name}_"))
+    own = [text for text in texts if text.name.startswith(f"{name}_")]
+    readme = [text for text in texts if "readme" in text.name.lower() and text not in own]
+    return [text for text in own if not (longer and text.name.startswith(longer))] + readme
+
+
+def _is_text(entry: PurePosixPath) -> bool:
+    hidden = entry.name.startswith(".") or entry.parts[0] == "__MACOSX"
+    return entry.suffix == ".txt" and not hidden

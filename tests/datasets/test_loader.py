@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from tests.datasets.tiny import TINY, write_folder
+
+# number of nodes, and of isolated nodes where the collection's notes give it
+NODES = {
+    "MUTAG": (3371, 0), "NCI1": (122747, 428), "DD": (334925, None), "MSRC_9": (8968, None),
+    "MSRC_21": (43644, None), "FIRSTMM_DB": (56468, None), "SYNTHETIC": (30000, None),
+    "ENZYMES": (19580, 106), "PROTEINS": (43471, None), "PROTEINS_full": (43471, None),
+    "BZR": (14479, None), "DHFR": (32075, None), "AIDS": (31385, None), "BBBP": (49068, None),
+    "HIV": (1049163, 2313), "REDDIT-BINARY": (859254, None), "IMDB-BINARY": (19773, None),
+}  # fmt: skip
+
+
+def load_real(name: str, folder: Path) -> pk.datasets.Dataset:
+    if not (folder / f"{name}.zip").exists():
+        pytest.skip(f"{name}.zip is not in the data folder")
+    return pk.datasets.load(name)
+
+
+def test_a_folder_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_folder(tmp_path / "TINY", TINY)
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
+    assert pk.datasets.load("TINY").target.tolist() == [1, -1]
+
+
+def test_a_path_is_not_a_name() -> None:
+    with pytest.raises(ValueError, match=r"'\.\./MUTAG' cannot be the name of a data set"):
+        pk.datasets.load("../MUTAG")
+
+
+def test_importing_is_light() -> None:
+    heavy = "{'sklearn', 'skimage', 'pooch', 'numba', 'requests', 'rich'}"
+    code = f"import sys, propkernels.datasets; print({heavy} & set(sys.modules) or '')"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == ""
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", NODES)
+def test_numbers_are_those_of_the_table(name: str, data_folder: Path) -> None:
+    data = load_real(name, data_folder)
+    graphs, (nodes, isolated) = data.graphs, NODES[name]
+    info = next(info for info in pk.datasets.list_datasets() if info.name == name)
+    assert (graphs.n_nodes, len(graphs), data.n_classes) == (nodes, info.graphs, info.classes)
+    assert (len(graphs.label_values) or None) == info.node_labels
+    attributes = graphs.node_attributes
+    assert (None if attributes is None else attributes.shape[1]) == info.attributes
+    assert isolated in (None, np.count_nonzero(graphs.degrees == 0))
+    assert not graphs.is_directed
+    assert all(len(data.extras[kind]) == len(graphs) for kind in {"smiles"} & set(data.extras))
+
+
+@pytest.mark.data
+def test_edges_that_are_listed_twice(data_folder: Path) -> None:
+    graphs = load_real("IMDB-BINARY", data_folder).graphs
+    assert graphs.is_unweighted
+    assert graphs.n_edges == 96531
+
+
+@pytest.mark.data
+def test_first_affordances(data_folder: Path) -> None:
+    data = load_real("FIRSTMM_DB", data_folder)
+    assert np.count_nonzero(data.graphs.adjacency.diagonal()) > 0
+    assert data.extras["coordinates"].shape == data.extras["normals"].shape == (56468, 3)
+    assert data.extras["edge_attributes"].shape == (data.graphs.adjacency.nnz, 2)
+    np.testing.assert_allclose(data.extras["coordinates"][0], [-0.018220, -0.032919, 0.006787])
+    assert data.extras["graph_list"][0] == "freeform_beer_bottle"
+
+
+@pytest.mark.data
+def test_molecules(data_folder: Path) -> None:
+    mutag = load_real("MUTAG", data_folder)
+    assert set(mutag.target.tolist()) == {-1, 1}
+    assert mutag.graphs.edge_label_column is not None
+    assert mutag.graphs.edge_label_column.present == (0, 1, 2, 3)
+    assert "MUTAG" in mutag.description
+    smiles = load_real("BBBP", data_folder).extras["smiles"]
+    assert smiles[0] == "[Cl].CC(C)NCC(O)COc1cccc2ccccc12"

@@ -1,0 +1,43 @@
+"""A tiny data set in the TU layout, to be spoiled in one place by each test."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from propkernels.datasets import Dataset, read_tu
+
+# a path of three nodes and a single edge; node 6 of the file is isolated, in graph 2
+TINY = {
+    "A": "1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n",
+    "graph_indicator": "1\n1\n1\n2\n2\n2\n",
+    "graph_labels": "1\n-1\n",
+    "node_labels": "0\n3\n0\n7\n3\n9\n",
+}
+
+
+def with_changes(**changes: str | None) -> dict[str, str]:
+    """The tiny files with some replaced, added, or (None) removed."""
+    files = {**TINY, **changes}
+    return {kind: text for kind, text in files.items() if text is not None}
+
+
+def write_folder(folder: Path, files: dict[str, str], name: str = "TINY") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind, text in files.items():
+        file = f"{kind}.txt" if kind == "README" else f"{name}_{kind}.txt"
+        (folder / file).write_bytes(text.encode())
+    return folder
+
+
+def write_zip(path: Path, files: dict[str, str], name: str = "TINY", folder: str | None = None) -> Path:
+    inside = name if folder is None else folder
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for kind, text in files.items():
+            archive.writestr(f"{inside}/{name}_{kind}.txt".lstrip("/"), text)
+    return path
+
+
+def read(tmp_path: Path, **changes: str | None) -> Dataset:
+    """Write the tiny set with changes to a folder, and read it."""
+    return read_tu(write_folder(tmp_path / "TINY", with_changes(**changes)))
