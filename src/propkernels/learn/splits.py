@@ -1,0 +1,93 @@
+"""Folds: what is learned from, what is tested on, and the folds inside for choosing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
+
+Indices = NDArray[np.int64]
+_MOST = 2**31 - 1
+
+
+class Seeds(NamedTuple):
+    """Seeds of one repeat."""
+
+    kernel: int
+    outer: int
+    inner: int
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold; ``inner`` are pairs of positions to fit on and to validate on, all within ``train``."""
+
+    train: Indices
+    test: Indices
+    inner: tuple[tuple[Indices, Indices], ...]
+
+
+def draw_seeds(random_state: Any, repeats: int) -> list[Seeds]:
+    """Return seeds for each repeat; the first are the same, however many are drawn.
+
+    Examples
+    --------
+    >>> draw_seeds(0, 3)[:2] == draw_seeds(0, 2)
+    True
+    """
+    table = check_random_state(random_state).randint(_MOST, size=(repeats, len(Seeds._fields)))
+    return [Seeds(*row) for row in table.tolist()]
+
+
+def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
+    """Return class labels as numbers 0, 1, ..., after a look at whether they are class labels."""
+    labels = np.asarray(target)
+    n_values = len(labels) if labels.ndim else 1
+    if n_values != n_graphs:
+        raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
+    kind = type_of_target(labels)
+    if labels.ndim != 1 or kind not in ("binary", "multiclass"):
+        raise ValueError(f"target must hold one class label a graph, got a {kind} target")
+    classes, numbers = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"target must have at least two classes, got only {classes.tolist()}")
+    return np.asarray(numbers, dtype=np.int64)
+
+
+def draw_folds(target: NDArray[np.int64], n_folds: int, inner_folds: int, seeds: Seeds) -> list[Fold]:
+    """Split into stratified folds; with ``inner_folds`` = 0 there is nothing to choose inside."""
+    most = int(np.bincount(target).max())
+    if n_folds > most:
+        raise ValueError(f"n_folds must be at most {most}, the size of the largest class; got {n_folds}")
+    with _small_classes_allowed():
+        outer = StratifiedKFold(n_folds, shuffle=True, random_state=seeds.outer)
+        return [
+            Fold(train, test, _inner(train, target, inner_folds, seeds.inner))
+            for train, test in outer.split(target, target)
+        ]
+
+
+def _inner(
+    train: Indices, target: NDArray[np.int64], n_folds: int, seed: int
+) -> tuple[tuple[Indices, Indices], ...]:
+    n_folds = min(n_folds, int(np.bincount(target[train]).max()))
+    if n_folds < 2:
+        return ()
+    cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return tuple((train[fit], train[check]) for fit, check in cv.split(train, target[train]))
+
+
+@contextmanager
+def _small_classes_allowed() -> Iterator[None]:
+    """A class with fewer members than folds is simply absent from some of them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        yield

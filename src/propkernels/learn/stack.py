@@ -1,0 +1,62 @@
+"""The kernels of one pass: one for each candidate t_max."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from propkernels.graphs.database import GraphDatabase
+
+Matrix = NDArray[np.float64]
+KernelStack = dict[int | None, Matrix]
+
+
+def check_kernel(kernel: Any, steps: tuple[int, ...] | None) -> None:
+    """Refuse what cannot be evaluated, before anything is computed."""
+    if isinstance(kernel, type) or not (hasattr(kernel, "fit_transform") and hasattr(kernel, "get_params")):
+        raise TypeError(f"kernel must be an estimator with fit_transform, got {kernel!r}")
+    if steps is not None and not has_steps(kernel):
+        raise ValueError(
+            f"t_max cannot be chosen: {type(kernel).__name__} has no parameter t_max "
+            "or no method fit_transform_cumulative"
+        )
+
+
+def has_steps(kernel: Any) -> bool:
+    """Whether the kernel is one of a family indexed by t_max, computed together."""
+    return hasattr(kernel, "fit_transform_cumulative") and "t_max" in kernel.get_params(deep=False)
+
+
+def redrawn(kernel: Any, seed: int) -> Any:
+    """Unfitted copy of the kernel, every random_state in it an integer drawn anew."""
+    names = [name for name in kernel.get_params() if f"__{name}".endswith("__random_state")]
+    return clone(kernel).set_params(**dict.fromkeys(sorted(names), seed))
+
+
+def compute_stack(kernel: Any, graphs: GraphDatabase, steps: tuple[int, ...] | None) -> KernelStack:
+    """Kernel matrices by t_max, from one pass; a single one, without t_max, where the kernel has no steps.
+
+    The matrices are views of one array: nothing is held twice.
+    """
+    if not has_steps(kernel):
+        return {None: _as_matrix(kernel.fit_transform(graphs), len(graphs))}
+    if steps is None:
+        kernels = kernel.fit_transform_cumulative(graphs)
+        return {t: _as_matrix(matrix, len(graphs)) for t, matrix in enumerate(kernels)}
+    kernel = kernel.set_params(t_max=steps[-1])
+    if len(steps) == 1:
+        return {steps[0]: _as_matrix(kernel.fit_transform(graphs), len(graphs))}
+    kernels = kernel.fit_transform_cumulative(graphs)
+    return {t: _as_matrix(kernels[t], len(graphs)) for t in steps}
+
+
+def _as_matrix(kernel: Any, n_graphs: int) -> Matrix:
+    matrix = np.asarray(kernel, dtype=np.float64)
+    if matrix.shape != (n_graphs, n_graphs):
+        raise ValueError(
+            f"the kernel of {n_graphs} graphs has shape {matrix.shape}, expected {(n_graphs, n_graphs)}"
+        )
+    return matrix
