@@ -13,11 +13,20 @@ from propkernels._version import __version__
 _HOME = {
     "Graph": "graphs",
     "GraphDatabase": "graphs",
+    "LabelDistributions": "graphs",
     "check_graphs": "graphs",
+    "flip_labels": "graphs",
     "from_networkx": "graphs",
+    "hide_labels": "graphs",
+    "AbsorbingWalk": "propagation",
+    "BeliefPropagation": "propagation",
     "Diffusion": "propagation",
+    "LabelImputer": "propagation",
     "LabelPropagation": "propagation",
+    "LabelSpreading": "propagation",
+    "PartialAbsorption": "propagation",
     "PropagationScheme": "propagation",
+    "check_scheme": "propagation",
     "transition_matrix": "propagation",
     "PropagationFeatures": "kernels",
     "PropagationKernel": "kernels",
@@ -30,13 +39,22 @@ if TYPE_CHECKING:
     from propkernels import datasets as datasets
     from propkernels.graphs import Graph as Graph
     from propkernels.graphs import GraphDatabase as GraphDatabase
+    from propkernels.graphs import LabelDistributions as LabelDistributions
     from propkernels.graphs import check_graphs as check_graphs
+    from propkernels.graphs import flip_labels as flip_labels
     from propkernels.graphs import from_networkx as from_networkx
+    from propkernels.graphs import hide_labels as hide_labels
     from propkernels.kernels import PropagationFeatures as PropagationFeatures
     from propkernels.kernels import PropagationKernel as PropagationKernel
+    from propkernels.propagation import AbsorbingWalk as AbsorbingWalk
+    from propkernels.propagation import BeliefPropagation as BeliefPropagation
     from propkernels.propagation import Diffusion as Diffusion
+    from propkernels.propagation import LabelImputer as LabelImputer
     from propkernels.propagation import LabelPropagation as LabelPropagation
+    from propkernels.propagation import LabelSpreading as LabelSpreading
+    from propkernels.propagation import PartialAbsorption as PartialAbsorption
     from propkernels.propagation import PropagationScheme as PropagationScheme
+    from propkernels.propagation import check_scheme as check_scheme
     from propkernels.propagation import transition_matrix as transition_matrix
 
 

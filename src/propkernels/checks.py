@@ -45,3 +45,11 @@ def _check_number(value: Any, name: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     return float(value)
+
+
+def check_share(value: Any, name: str) -> float:
+    """Return a number in [0, 1]."""
+    number = _check_number(value, name)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+    return number

@@ -116,7 +116,7 @@ class Linear(BaseKernel):
         )
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Kernels for t_max = 0, 1, ...; whole numbers are added up before they are weighted, as in square."""
+        """Kernels for t_max = 0, 1, ...; whole numbers are added up before they are weighted."""
         weights = {s.weight for s in streams}
         if len(weights) > 1:
             return super().cumulative(streams, n_jobs)
@@ -201,7 +201,7 @@ def _ratio(shared: Matrix, left: NDArray[np.float64], right: NDArray[np.float64]
 
 
 class RadialBasis(BaseKernel):
-    """exp(-gamma_t |x - y|^2) per stream; 1 / gamma_t is the mean squared length of the training counts at t."""
+    """exp(-gamma_t |x - y|^2); 1 / gamma_t is the mean squared length of the training counts at t."""
 
     gamma: float = 1.0
 
@@ -210,7 +210,9 @@ class RadialBasis(BaseKernel):
         lengths: dict[int, list[float]] = {}
         for stream in streams:
             lengths.setdefault(stream.iteration, []).append(float(self_products(stream.counts).mean()))
-        self.gammas = {t: len(several) / sum(several) if any(several) else 1.0 for t, several in lengths.items()}
+        self.gammas = {
+            t: len(several) / sum(several) if any(several) else 1.0 for t, several in lengths.items()
+        }
         return self
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:

@@ -34,8 +34,8 @@ def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArra
         return split_bins(*arrays, part.shape[1], popular_from, squares[k])
 
     pieces = run_threads(split, range(len(parts)), n_jobs)
-    popular = _merge(_stack([_some_bins(*piece, True) for piece in pieces], n))
-    rest = _merge(_stack([_some_bins(*piece, False) for piece in pieces], n))
+    popular = _merge(*_stack([_some_bins(piece, popular=True) for piece in pieces], n))
+    rest = _merge(*_stack([_some_bins(piece, popular=False) for piece in pieces], n))
     gram = dense_product(*popular)
     add_sparse(_scaled_columns(*rest), rest[0], True, False, gram, n_jobs)
     gram.flat[:: n + 1] += squares.sum(axis=0)
@@ -43,10 +43,9 @@ def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArra
     return gram
 
 
-def _some_bins(
-    bin_ptr: Any, rows: Any, counts: Any, signatures: Any, n_popular: int, popular: bool
-) -> tuple[Any, Any, Any, Any]:
+def _some_bins(piece: Any, popular: bool) -> tuple[Any, Any, Any, Any]:
     """The popular bins of a stream, or the others."""
+    bin_ptr, rows, counts, signatures, n_popular = piece
     bins = slice(0, n_popular) if popular else slice(n_popular, len(bin_ptr) - 1)
     entries = slice(bin_ptr[bins.start], bin_ptr[bins.stop])
     return np.diff(bin_ptr)[bins], rows[entries], counts[entries], signatures[bins]
@@ -60,9 +59,8 @@ def _stack(pieces: Sequence[tuple[Any, Any, Any, Any]], n: int) -> tuple[csc_arr
     return csc_array((counts, rows, bin_ptr), shape=(n, len(lengths))), signatures
 
 
-def _merge(bins: tuple[csc_array, Any]) -> tuple[csc_array, Any]:
+def _merge(columns: csc_array, signatures: NDArray[np.uint64]) -> tuple[csc_array, Any]:
     """Keep one of several bins with equal contents; return those kept and how many each stands for."""
-    columns, signatures = bins
     _, first, inverse = np.unique(signatures, return_index=True, return_inverse=True)
     twin = first[inverse]  # the bin of the same signature that stands first
     arrays = (columns.indptr, columns.indices, columns.data)

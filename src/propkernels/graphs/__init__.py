@@ -1,9 +1,20 @@
 """Graphs: the first station of the pipeline."""
 
 from propkernels.graphs.check import check_graphs
+from propkernels.graphs.corrupt import flip_labels, hide_labels
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.distributions import LabelDistributions
 from propkernels.graphs.graph import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.networkx import from_networkx
 
-__all__ = ["Graph", "GraphDatabase", "LabelColumn", "check_graphs", "from_networkx"]
+__all__ = [
+    "Graph",
+    "GraphDatabase",
+    "LabelColumn",
+    "LabelDistributions",
+    "check_graphs",
+    "flip_labels",
+    "from_networkx",
+    "hide_labels",
+]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels.graphs.distributions import LabelDistributions
 from propkernels.graphs.index import as_positions
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.validation import (
@@ -60,7 +61,7 @@ class GraphDatabase:
     (2, Graph(3 nodes, 2 edges, 2 node labels))
     """
 
-    _labels: LabelColumn | None
+    _labels: LabelColumn | LabelDistributions | None
     _edge_labels: LabelColumn | None
 
     def __init__(
@@ -83,7 +84,7 @@ class GraphDatabase:
         self,
         adjacency: csr_array,
         graph_ptr: NDArray[np.int64],
-        labels: LabelColumn | None,
+        labels: LabelColumn | LabelDistributions | None,
         attributes: NDArray[np.float64] | None,
         edge_labels: LabelColumn | None,
     ) -> None:
@@ -104,7 +105,7 @@ class GraphDatabase:
 
     @property
     def node_labels(self) -> NDArray[Any] | None:
-        """Node labels as given: integers with -1, or objects with None, where unobserved."""
+        """Node labels as given: integers with -1, objects with None where unobserved, or distributions."""
         return None if self._labels is None else self._labels.to_array()
 
     @property
@@ -113,8 +114,8 @@ class GraphDatabase:
         return None if self._edge_labels is None else self._edge_labels.to_array()
 
     @property
-    def label_column(self) -> LabelColumn | None:
-        """Node labels in their encoded form, ids and values."""
+    def label_column(self) -> LabelColumn | LabelDistributions | None:
+        """Node labels in their encoded form, ids and values, or label distributions."""
         return self._labels
 
     @property

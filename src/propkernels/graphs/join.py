@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.distributions import LabelDistributions, concat_labels
 from propkernels.graphs.graph import Graph
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
@@ -58,14 +59,14 @@ def _block_diagonal(blocks: Sequence[csr_array]) -> csr_array:
 
 def _join_labels(
     databases: Sequence[GraphDatabase],
-    column_of: Callable[[GraphDatabase], LabelColumn | None],
+    column_of: Callable[[GraphDatabase], LabelColumn | LabelDistributions | None],
     length_of: Callable[[GraphDatabase], int],
-) -> LabelColumn | None:
+) -> LabelColumn | LabelDistributions | None:
     """Join label columns; a database with none contributes unobserved labels, unless none has any."""
     columns = [column_of(database) for database in databases]
     if all(column is None for column in columns):
         return None
-    return LabelColumn.concat(
+    return concat_labels(
         [
             LabelColumn(np.full(length_of(d), UNOBSERVED, dtype=np.int32), ()) if c is None else c
             for c, d in zip(columns, databases, strict=True)

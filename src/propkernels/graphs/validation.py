@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
+from propkernels.graphs.distributions import LabelDistributions, looks_like_distributions
 from propkernels.graphs.labels import LabelColumn
 
 
@@ -138,10 +139,19 @@ def check_labels(
     return column
 
 
-def check_node_labels(labels: Any, graph_ptr: NDArray[np.int64]) -> LabelColumn | None:
-    """Encode node labels, one a node."""
+def check_node_labels(labels: Any, graph_ptr: NDArray[np.int64]) -> LabelColumn | LabelDistributions | None:
+    """Encode node labels, or label distributions, one a node."""
     n = int(graph_ptr[-1])
+    if isinstance(labels, LabelDistributions) or looks_like_distributions(labels):
+        return _check_distributions(labels, n)
     return check_labels(labels, n, "node_labels", "nodes", lambda i: name_node(i, graph_ptr))
+
+
+def _check_distributions(labels: Any, n: int) -> LabelDistributions:
+    distributions = labels if isinstance(labels, LabelDistributions) else LabelDistributions(labels)
+    if len(distributions) != n:
+        raise ValueError(f"node_labels has {len(distributions)} label distributions for {n} nodes")
+    return distributions
 
 
 def check_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> NDArray[np.float64] | None:

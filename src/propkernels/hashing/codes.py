@@ -61,7 +61,7 @@ def label_codes(
     vectors, offsets = lsh.vectors(keys, streams), lsh.offsets(streams)
     project = scheme.affine and not lsh.takes_root
     if project:
-        prepared = scheme.prepare(graphs, initial.observed)
+        prepared = scheme.prepare(graphs, initial)
         if isinstance(prepared, AffineOperator):
             codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs)
             return _as_streams(codes, t_max, n_hashes)
@@ -162,8 +162,10 @@ class _Distributed:
 
     def codes(self, current: NDArray[np.float64], streams: slice) -> NDArray[np.int64]:
         points = np.sqrt(np.maximum(current, 0.0)) if self.takes_root else current
-        # einsum adds the labels of a row in one order, whatever rows are beside it: batches do not matter
-        projected = np.einsum("nk,ks->ns", points, self.vectors[:, streams])
+        projected = np.zeros((len(points), streams.stop - streams.start))
+        # label by label, in the order of their keys: labels that only other batches hold change no rounding
+        for label in range(points.shape[1]):
+            projected += points[:, label, None] * self.vectors[label, streams]
         return floor_codes(projected + self.offsets[streams]).T
 
 
@@ -176,7 +178,7 @@ def _stepwise(
     n_hashes: int,
 ) -> NDArray[np.int64]:
     """Run any scheme through its two methods, for one run of graphs."""
-    prepared = scheme.prepare(graphs, initial.observed)
+    prepared = scheme.prepare(graphs, initial)
     start = current = hasher.start(initial)
     codes = [hasher.codes(current, slice(0, n_hashes))]
     for t in range(1, t_max + 1):

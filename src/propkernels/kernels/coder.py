@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,13 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams, label_codes
 from propkernels.hashing.lsh import METRICS, LocalitySensitiveHash
 from propkernels.hashing.randomness import draw_seed
-from propkernels.propagation.initial import from_column, label_column, label_source
+from propkernels.propagation.initial import (
+    Prior,
+    initial_distributions,
+    label_column,
+    label_source,
+    learn_prior,
+)
 from propkernels.propagation.registry import resolve_scheme
 from propkernels.propagation.scheme import PropagationScheme
 
@@ -28,15 +33,15 @@ class PropagationCoder:
     scheme : PropagationScheme
     source : {"node", "degree", None}
         Where labels come from.
-    known_labels : tuple
-        The labels seen in fit, over which unobserved nodes start uniform.
+    prior : Prior
+        The distribution with which unobserved nodes start.
     lsh : LocalitySensitiveHash
     t_max, n_hashes : int
     """
 
     scheme: PropagationScheme
     source: str | None
-    known_labels: tuple[Hashable, ...]
+    prior: Prior
     lsh: LocalitySensitiveHash
     t_max: int
     n_hashes: int
@@ -53,9 +58,9 @@ class PropagationCoder:
         column = label_column(graphs, source)
         scheme = resolve_scheme(parameters.propagation, not bool(column.observed.all()))
         lsh = LocalitySensitiveHash(parameters.metric, bin_width, draw_seed(parameters.random_state), _LABELS)
-        return cls(scheme, source, column.present, lsh, t_max, n_hashes)
+        return cls(scheme, source, learn_prior(column, parameters.prior), lsh, t_max, n_hashes)
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams:
         """Codes of all nodes for t = 0..t_max."""
-        initial = from_column(label_column(graphs, self.source), self.known_labels)
+        initial = initial_distributions(label_column(graphs, self.source), self.prior)
         return label_codes(graphs, self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs)

@@ -17,7 +17,7 @@ class PropagationFeatures(CountFeatures):
 
     Parameters
     ----------
-    propagation, labels, t_max, metric, bin_width, n_hashes, normalize, random_state, n_jobs
+    propagation, labels, prior, t_max, metric, bin_width, n_hashes, normalize, random_state, n_jobs
         As in :class:`PropagationKernel`.
     n_features : int or None, default=None
         None: one column for each bin seen in fit. A number (2**20 is usual): bins are hashed into that
@@ -43,6 +43,7 @@ class PropagationFeatures(CountFeatures):
         *,
         propagation: Any = "auto",
         labels: str | None = "auto",
+        prior: Any = "uniform",
         t_max: int = 10,
         metric: str = "tv",
         bin_width: float = 1e-5,
@@ -55,6 +56,7 @@ class PropagationFeatures(CountFeatures):
     ) -> None:
         self.propagation = propagation
         self.labels = labels
+        self.prior = prior
         self.t_max = t_max
         self.metric = metric
         self.bin_width = bin_width

@@ -19,11 +19,16 @@ class PropagationKernel(CountKernel):
     ----------
     propagation : str or PropagationScheme, default="auto"
         How information spreads. "auto": label propagation where node labels are missing, else
-        diffusion. A name ("diffusion", "label_propagation"), or an object such as
+        diffusion. A name ("diffusion", "lazy_diffusion", "label_propagation", "absorbing_walk",
+        "partial_absorption", "label_spreading", "belief_propagation"), an object such as
         ``Diffusion(laziness=0.5)``, or a scheme of your own (see :class:`PropagationScheme`).
     labels : {"auto", "node", "degree", None}, default="auto"
         What nodes know at first: their labels, their (weighted) degree, or nothing (one constant label).
         "auto": node labels where the graphs have them, else degrees.
+    prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
+        How nodes start whose label is not observed: all labels known at fit alike, or as often as they
+        occur there, or a mapping from labels to weights, or one weight for each of
+        ``graphs.label_values``. A prior of each node's own goes in as :class:`LabelDistributions`.
     t_max : int, default=10
         Number of propagation steps; iterations t = 0, ..., t_max contribute.
     metric : {"tv", "hellinger", "l1", "l2"}, default="tv"
@@ -67,6 +72,7 @@ class PropagationKernel(CountKernel):
         *,
         propagation: Any = "auto",
         labels: str | None = "auto",
+        prior: Any = "uniform",
         t_max: int = 10,
         metric: str = "tv",
         bin_width: float = 1e-5,
@@ -78,6 +84,7 @@ class PropagationKernel(CountKernel):
     ) -> None:
         self.propagation = propagation
         self.labels = labels
+        self.prior = prior
         self.t_max = t_max
         self.metric = metric
         self.bin_width = bin_width

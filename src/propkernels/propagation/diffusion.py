@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from propkernels.checks import check_choice, check_fraction
 from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import AffineScheme
 from propkernels.propagation.transition import (
@@ -46,9 +47,9 @@ class Diffusion(AffineScheme):
 
     def __init__(
         self,
-        *,
         laziness: float = 0.0,
         normalization: str = "row",
+        *,
         isolated: str = "stay",
         direction: str = "follow",
     ) -> None:
@@ -57,7 +58,7 @@ class Diffusion(AffineScheme):
         self.isolated = isolated
         self.direction = direction
 
-    def prepare(self, graphs: GraphDatabase, observed: NDArray[np.bool_]) -> AffineOperator:
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
         laziness = check_fraction(self.laziness, "laziness")
         check_choice(self.normalization, NORMALIZATIONS, "normalization")

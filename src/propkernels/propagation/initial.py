@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,20 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array, vstack
 
+from propkernels.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.distributions import LabelDistributions, concat_distributions
 from propkernels.graphs.labels import LabelColumn, canonical_label
+
+UNKNOWN = ("propkernels", "unknown")  # the one label of unobserved nodes where no label is known at all
 
 
 @dataclass(frozen=True)
 class InitialDistributions:
-    """The label distributions P_0, one row of a small table for each node.
+    """The label distributions P_0, one row of a table for each node.
 
     Attributes
     ----------
     rows : ndarray of int32, (N,)
         The row of ``table`` with which each node starts.
     table : csr_array, (r, k)
-        The distinct starting distributions; observed labels are deltas.
+        The starting distributions; observed labels are deltas.
     values : tuple of length k
         The label of each column.
     observed : ndarray of bool, (N,)
@@ -42,26 +46,92 @@ class InitialDistributions:
 
     def to_dense(self) -> NDArray[np.float64]:
         """Return P_0 itself, (N, k)."""
-        return np.asarray(self.table.toarray()[self.rows], dtype=np.float64)
+        return np.asarray(self.table[self.rows].toarray(), dtype=np.float64)
 
 
-def from_column(column: LabelColumn, known: tuple[Hashable, ...]) -> InitialDistributions:
-    """Deltas at observed labels; unobserved nodes uniform over the labels known at fit.
+@dataclass(frozen=True)
+class Prior:
+    """The distribution with which unobserved nodes start, learned in fit.
 
-    With no known label at all, an unobserved node starts at one label of its own kind, the same for
-    all: only structure is left to tell nodes apart.
+    Attributes
+    ----------
+    values : tuple
+        The labels that were seen in fit.
+    weights : ndarray
+        Their probabilities.
     """
+
+    values: tuple[Hashable, ...]
+    weights: NDArray[np.float64]
+
+
+def learn_prior(column: LabelColumn | LabelDistributions, prior: Any) -> Prior:
+    """Resolve the parameter ``prior`` on the labels of the training graphs.
+
+    With no label observed at all, unobserved nodes share one label of their own: only structure is
+    left to tell nodes apart.
+    """
+    values = column.present
+    if isinstance(prior, str):
+        check_choice(prior, ("uniform", "frequency"), "prior")
+        if not values:
+            return Prior((UNKNOWN,), np.ones(1))
+        weights = label_frequencies(column) if prior == "frequency" else np.ones(len(values))
+        return _normalized_prior(values, weights)
+    if isinstance(prior, Mapping):
+        named = LabelColumn.from_values(list(prior), name="prior")
+        return _normalized_prior(named.values, np.array(list(prior.values())))
+    weights = np.asarray(prior)
+    if weights.shape != (len(values),):
+        raise ValueError(f"prior has shape {weights.shape} but {len(values)} labels are known")
+    return _normalized_prior(values, weights)
+
+
+def _normalized_prior(values: tuple[Hashable, ...], weights: NDArray[Any]) -> Prior:
+    if weights.dtype.kind not in "biuf" or not ((weights >= 0) & (weights < np.inf)).all():
+        raise ValueError(f"prior weights must be finite numbers, not negative; got {weights.tolist()}")
+    if not weights.any():
+        raise ValueError("prior weights are all zero")
+    return Prior(values, weights / weights.sum())
+
+
+def label_frequencies(column: LabelColumn | LabelDistributions) -> NDArray[np.float64]:
+    """How often each of the labels that occur does, as probabilities."""
+    if isinstance(column, LabelDistributions):
+        mass = np.bincount(column.probabilities.indices, column.probabilities.data, len(column.values))
+    else:
+        mass = np.bincount(column.ids[column.observed], minlength=len(column.values)).astype(np.float64)
+    return np.asarray(mass[mass > 0] / mass.sum())
+
+
+def initial_distributions(column: LabelColumn | LabelDistributions, prior: Prior) -> InitialDistributions:
+    """Deltas at observed labels, given distributions where there are some, and the prior elsewhere."""
+    if isinstance(column, LabelDistributions):
+        return _from_distributions(column, prior)
     observed = column.observed
     if observed.all():
         return InitialDistributions(column.ids, _identity(len(column.values)), column.values, observed)
-    merged = LabelColumn.concat([LabelColumn(np.empty(0, dtype=np.int32), known), column])
-    values = merged.values if known else (*merged.values, ("propkernels", "unknown"))
-    prior = np.zeros(len(values))
-    prior[: len(known)] = 1.0 / max(len(known), 1)
-    prior[len(merged.values) :] = 1.0
-    table = csr_array(vstack([_identity(len(values)), csr_array(prior[None, :])]))
-    rows = np.where(observed, merged.ids, np.int32(len(values)))
-    return InitialDistributions(rows, table, values, observed)
+    empty = LabelColumn(np.empty(0, dtype=np.int32), prior.values)
+    merged = LabelColumn.concat([empty, column])
+    table = vstack([_identity(len(merged.values)), _prior_row(prior, len(merged.values))])
+    rows = np.where(observed, merged.ids, np.int32(len(merged.values)))
+    return InitialDistributions(rows, csr_array(table), merged.values, observed)
+
+
+def _from_distributions(column: LabelDistributions, prior: Prior) -> InitialDistributions:
+    named = LabelDistributions(np.empty((0, len(prior.values))), values=prior.values)
+    merged = concat_distributions([named, column])
+    n, k = merged.probabilities.shape
+    table = csr_array(vstack([merged.probabilities, _prior_row(prior, k)]))
+    rows = np.where(column.known, np.arange(n, dtype=np.int32), np.int32(n))
+    return InitialDistributions(rows, table, merged.values, column.observed)
+
+
+def _prior_row(prior: Prior, width: int) -> csr_array:
+    """The prior as a row; its labels are the first columns."""
+    columns = np.flatnonzero(prior.weights)
+    arrays = (prior.weights[columns], columns, np.array([0, len(columns)]))
+    return csr_array(arrays, shape=(1, width))
 
 
 def _identity(size: int) -> csr_array:
@@ -94,7 +164,7 @@ def label_source(graphs: GraphDatabase, labels: Any) -> str | None:
     return None if labels is None else str(labels)
 
 
-def label_column(graphs: GraphDatabase, source: str | None) -> LabelColumn:
+def label_column(graphs: GraphDatabase, source: str | None) -> LabelColumn | LabelDistributions:
     """Labels of the nodes from the source that was resolved at fit."""
     if source is None:
         return constant_column(graphs)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from propkernels.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.absorbing import absorbing_operator
+from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import AffineScheme
 from propkernels.propagation.transition import DIRECTIONS, directed_adjacency, reciprocal, row_sums
@@ -27,18 +28,17 @@ class LabelPropagation(AffineScheme):
         Which way a walk crosses directed edges.
     """
 
-    def __init__(self, *, clamp: str = "after", direction: str = "follow") -> None:
+    def __init__(self, clamp: str = "after", *, direction: str = "follow") -> None:
         self.clamp = clamp
         self.direction = direction
 
-    def prepare(self, graphs: GraphDatabase, observed: NDArray[np.bool_]) -> AffineOperator:
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
         check_choice(self.clamp, CLAMPS, "clamp")
         check_choice(self.direction, DIRECTIONS, "direction")
+        if self.clamp == "after":
+            return absorbing_operator(graphs, initial.observed, self.direction)
         adjacency = directed_adjacency(graphs, self.direction)
         spread = reciprocal(row_sums(adjacency))
-        stuck = spread == 0.0
-        if self.clamp == "before":
-            return AffineOperator(adjacency, spread, stuck.astype(np.float64), pushed_back=observed)
-        held = observed | stuck
-        return AffineOperator(adjacency, np.where(held, 0.0, spread), held.astype(np.float64))
+        stuck = (spread == 0.0).astype(np.float64)
+        return AffineOperator(adjacency, spread, stuck, pushed_back=initial.observed)

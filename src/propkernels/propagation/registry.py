@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
 from propkernels.checks import check_choice
+from propkernels.propagation.absorbing import AbsorbingWalk
+from propkernels.propagation.belief_propagation import BeliefPropagation
 from propkernels.propagation.diffusion import Diffusion
 from propkernels.propagation.label_propagation import LabelPropagation
+from propkernels.propagation.label_spreading import LabelSpreading
+from propkernels.propagation.partial_absorption import PartialAbsorption
 from propkernels.propagation.scheme import PropagationScheme
 
-_BY_NAME: dict[str, type[PropagationScheme]] = {
+_BY_NAME: dict[str, Callable[[], PropagationScheme]] = {
     "diffusion": Diffusion,
+    "lazy_diffusion": partial(Diffusion, laziness=0.5),
     "label_propagation": LabelPropagation,
+    "absorbing_walk": AbsorbingWalk,
+    "partial_absorption": PartialAbsorption,
+    "label_spreading": LabelSpreading,
+    "belief_propagation": BeliefPropagation,
 }
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 
 
@@ -35,7 +36,7 @@ class PropagationScheme(BaseEstimator, ABC):
     >>> import numpy as np, propkernels as pk
     >>> class HeaviestEdge(pk.PropagationScheme):
     ...     affine = True
-    ...     def prepare(self, graphs, observed):
+    ...     def prepare(self, graphs, initial):
     ...         adjacency = graphs.adjacency
     ...         heaviest = np.arange(graphs.n_nodes)
     ...         for node in np.flatnonzero(np.diff(adjacency.indptr)):
@@ -53,8 +54,11 @@ class PropagationScheme(BaseEstimator, ABC):
     affine: bool = True
 
     @abstractmethod
-    def prepare(self, graphs: GraphDatabase, observed: NDArray[np.bool_]) -> Any:
-        """Gather what the steps need; ``observed`` tells the nodes whose labels are known."""
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Any:
+        """Gather what the steps need; ``initial`` tells P_0, its labels, and which nodes were observed.
+
+        What is returned may change from step to step: it serves one run of graphs only.
+        """
 
     @abstractmethod
     def step(self, prepared: Any, current: NDArray[np.float64], initial: NDArray[np.float64]) -> Any:
@@ -65,7 +69,7 @@ class AffineScheme(PropagationScheme):
     """A scheme whose step is an :class:`AffineOperator`; ``prepare`` says which."""
 
     @abstractmethod
-    def prepare(self, graphs: GraphDatabase, observed: NDArray[np.bool_]) -> AffineOperator:
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator for these graphs."""
 
     def step(

@@ -1,0 +1,90 @@
+"""Hiding and corrupting labels, for experiments with missing and noisy information."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from propkernels.checks import check_share
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+
+
+def hide_labels(graphs: Any, fraction: float, random_state: Any = None) -> GraphDatabase:
+    """Make the labels of some nodes unobserved.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase or sequence of graphs
+        Graphs with node labels.
+    fraction : float in [0, 1]
+        Share of the observed labels, over all graphs, that is hidden.
+    random_state : int, RandomState or None
+        Which ones. For one seed, a larger fraction hides the same nodes and more.
+
+    Returns
+    -------
+    GraphDatabase
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> pk.hide_labels([(path, [3, 4, 5])], 1 / 3, random_state=0).node_labels
+    array([ 3,  4, -1])
+    """
+    database = check_graphs(graphs)
+    column = _hard_labels(database)
+    chosen = _choose(column, fraction, random_state)[0]
+    ids = column.ids.copy()
+    ids[chosen] = UNOBSERVED
+    return database.with_labels(LabelColumn(ids, column.values))
+
+
+def flip_labels(graphs: Any, fraction: float, random_state: Any = None) -> GraphDatabase:
+    """Give some nodes another label, drawn uniformly from the other labels that occur.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase or sequence of graphs
+        Graphs with node labels, at least two different ones.
+    fraction : float in [0, 1]
+        Share of the observed labels, over all graphs, that is replaced.
+    random_state : int, RandomState or None
+        Which ones, and by what.
+
+    Returns
+    -------
+    GraphDatabase
+    """
+    database = check_graphs(graphs)
+    column = _hard_labels(database)
+    chosen, generator = _choose(column, fraction, random_state)
+    present = np.unique(column.ids[column.observed])
+    if len(chosen) and len(present) < 2:
+        raise ValueError("labels cannot be flipped: only one label occurs")
+    ids = column.ids.copy()
+    rank = np.searchsorted(present, ids[chosen])
+    shift = generator.randint(1, max(len(present), 2), size=len(chosen))
+    ids[chosen] = present[(rank + shift) % len(present)]
+    return database.with_labels(LabelColumn(ids, column.values))
+
+
+def _hard_labels(graphs: GraphDatabase) -> LabelColumn:
+    column = graphs.label_column
+    if column is None:
+        raise ValueError("the graphs have no node labels to change")
+    if not isinstance(column, LabelColumn):
+        raise TypeError("the graphs have label distributions: only certain labels can be hidden or flipped")
+    return column
+
+
+def _choose(column: LabelColumn, fraction: float, random_state: Any) -> tuple[NDArray[Any], Any]:
+    generator = check_random_state(random_state)
+    observed = np.flatnonzero(column.observed)
+    number = round(check_share(fraction, "fraction") * len(observed))
+    return generator.permutation(observed)[:number], generator

@@ -1,0 +1,202 @@
+"""Uncertain labels: a distribution over labels for each node."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from propkernels.graphs.labels import LabelColumn
+
+
+class LabelDistributions:
+    """Label distributions of N nodes over k labels, to be passed as ``node_labels``.
+
+    Parameters
+    ----------
+    probabilities : array, masked array or sparse matrix of shape (N, k)
+        One distribution a node; rows are divided by their sums. A row of a masked array that is masked
+        throughout says nothing about its node.
+    values : sequence of length k, optional
+        The labels that the columns stand for; 0, ..., k - 1 by default.
+    known : sequence of bool, length N, optional
+        False where a row says nothing: the node starts from the kernel's prior, and the row is ignored.
+    observed : sequence of bool, length N, optional
+        Which nodes' distributions are facts that label propagation holds fixed. By default those that
+        are certain of one label; other rows are where their nodes start.
+
+    Attributes
+    ----------
+    probabilities : csr_array of shape (N, k)
+        Rows that sum to 1, or are empty where nothing is known.
+
+    Examples
+    --------
+    A node that is certain, one that is not, and one of which nothing is known:
+
+    >>> import numpy as np, propkernels as pk
+    >>> rows = np.ma.array([[1.0, 0.0], [0.3, 0.7], [0.0, 0.0]], mask=[[0, 0], [0, 0], [1, 1]])
+    >>> labels = pk.LabelDistributions(rows, values=["C", "O"])
+    >>> labels.observed
+    array([ True, False, False])
+    >>> pk.GraphDatabase(np.ones((3, 3)) - np.eye(3), [0, 3], node_labels=labels)
+    GraphDatabase(1 graph, 3 nodes, 3 edges, 2 node labels, 2 unobserved)
+    """
+
+    probabilities: csr_array
+    values: tuple[Hashable, ...]
+    known: NDArray[np.bool_]
+    observed: NDArray[np.bool_]
+
+    def __init__(
+        self, probabilities: Any, values: Any = None, known: Any = None, observed: Any = None
+    ) -> None:
+        matrix, masked = _as_matrix(probabilities)
+        n, k = matrix.shape
+        self.values = tuple(range(k)) if values is None else _distinct(values)
+        if len(self.values) != k:
+            raise ValueError(f"label distributions have {k} columns but {len(self.values)} values name them")
+        self.known = ~masked if known is None else _mask(known, n, "known")
+        self.probabilities = _normalized(matrix, self.known)
+        certain = np.bincount(_rows(self.probabilities), self.probabilities.data == 1.0, n) > 0
+        self.observed = self.known & (certain if observed is None else _mask(observed, n, "observed"))
+
+    @classmethod
+    def _assemble(cls, *parts: Any) -> LabelDistributions:
+        """Build from parts that are known to be valid."""
+        distributions = cls.__new__(cls)
+        distributions.probabilities, distributions.values = parts[:2]
+        distributions.known, distributions.observed = parts[2:]
+        return distributions
+
+    @classmethod
+    def from_column(cls, column: LabelColumn) -> LabelDistributions:
+        """Deltas at the observed labels."""
+        observed = column.observed
+        indptr = np.concatenate([[0], np.cumsum(observed)])
+        arrays = (np.ones(int(indptr[-1])), column.ids[observed], indptr)
+        matrix = csr_array(arrays, shape=(len(column), len(column.values)))
+        return cls._assemble(matrix, column.values, observed, observed)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    @property
+    def present(self) -> tuple[Hashable, ...]:
+        """The labels that some node may have."""
+        counts = np.bincount(self.probabilities.indices, minlength=len(self.values))
+        return tuple(self.values[i] for i in np.flatnonzero(counts))
+
+    def take(self, index: NDArray[Any] | slice) -> LabelDistributions:
+        """Distributions at the given positions."""
+        rows = csr_array(self.probabilities[index])
+        return LabelDistributions._assemble(rows, self.values, self.known[index], self.observed[index])
+
+    def to_array(self) -> NDArray[Any]:
+        """Return an (N, k) array; masked where some rows say nothing."""
+        dense = self.probabilities.toarray()
+        if self.known.all():
+            return np.asarray(dense)
+        return np.ma.array(dense, mask=np.repeat(~self.known[:, None], dense.shape[1], axis=1))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LabelDistributions):
+            return NotImplemented
+        if len(self) != len(other):
+            return False
+        both = concat_distributions([self, other]).probabilities
+        return bool(
+            np.array_equal(self.observed, other.observed)
+            and np.array_equal(self.known, other.known)
+            and (both[: len(self)] != both[len(self) :]).nnz == 0
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def concat_labels(columns: Sequence[LabelColumn | LabelDistributions]) -> LabelColumn | LabelDistributions:
+    """Join labels end to end; certain labels become deltas beside distributions."""
+    plain = [column for column in columns if isinstance(column, LabelColumn)]
+    if len(plain) == len(columns):
+        return LabelColumn.concat(plain)
+    return concat_distributions(
+        [c if isinstance(c, LabelDistributions) else LabelDistributions.from_column(c) for c in columns]
+    )
+
+
+def concat_distributions(parts: Sequence[LabelDistributions]) -> LabelDistributions:
+    """Join distributions end to end; values are merged in order of first appearance."""
+    position: dict[Hashable, int] = {}
+    tables = [np.array([position.setdefault(v, len(position)) for v in p.values], dtype=int) for p in parts]
+    columns = [table[p.probabilities.indices] for table, p in zip(tables, parts, strict=True)]
+    lengths = np.concatenate([np.diff(p.probabilities.indptr) for p in parts])
+    data = np.concatenate([p.probabilities.data for p in parts])
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    matrix = csr_array((data, np.concatenate(columns), indptr), shape=(len(lengths), len(position)))
+    matrix.sort_indices()
+    known, observed = (np.concatenate([getattr(p, name) for p in parts]) for name in ("known", "observed"))
+    return LabelDistributions._assemble(matrix, tuple(position), known, observed)
+
+
+def looks_like_distributions(labels: Any) -> bool:
+    """Tell a matrix of probabilities from a list of labels."""
+    shape = getattr(labels, "shape", ())
+    return issparse(labels) or (hasattr(labels, "__array__") and len(shape) == 2 and shape[1] != 1)
+
+
+def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
+    """Return the rows as CSR, and which of them are masked throughout."""
+    plain = probabilities.filled(0.0) if isinstance(probabilities, np.ma.MaskedArray) else probabilities
+    try:
+        matrix = csr_array(plain, dtype=np.float64, copy=True)
+    except (TypeError, ValueError):
+        raise TypeError("label distributions must be a matrix of numbers, one row a node") from None
+    if matrix.ndim != 2:
+        raise ValueError(f"label distributions must be of shape (nodes, labels), got {matrix.shape}")
+    matrix.sum_duplicates()
+    if plain is probabilities:
+        return matrix, np.zeros(matrix.shape[0], dtype=bool)
+    return matrix, np.asarray(np.ma.getmaskarray(probabilities).all(axis=1))
+
+
+def _distinct(values: Any) -> tuple[Hashable, ...]:
+    column = LabelColumn.from_values(list(values), name="values")
+    if len(column.values) < len(column) or not column.observed.all():
+        raise ValueError("the values that name the columns of label distributions must be distinct labels")
+    return tuple(column.values[i] for i in column.ids)
+
+
+def _mask(mask: Any, n: int, name: str) -> NDArray[np.bool_]:
+    array = np.asarray(mask)
+    if array.dtype != bool or array.shape != (n,):
+        raise ValueError(f"{name} must hold one True or False for each of the {n} nodes")
+    return array
+
+
+def _rows(matrix: csr_array) -> NDArray[np.int64]:
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+def _normalized(matrix: csr_array, known: NDArray[np.bool_]) -> csr_array:
+    """Empty the rows that say nothing, and divide the others by their sums."""
+    matrix.data[~known[_rows(matrix)]] = 0.0
+    matrix.eliminate_zeros()
+    wrong = ~((matrix.data >= 0) & (matrix.data < np.inf))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"the label distribution of node {_rows(matrix)[at]} holds {matrix.data[at]}: "
+            "probabilities must be finite and not negative"
+        )
+    sums = np.asarray(matrix.sum(axis=1)).ravel()
+    empty = np.flatnonzero(known & (sums == 0))
+    if empty.size:
+        raise ValueError(
+            f"the label distribution of node {empty[0]} is zero throughout: mask the row if nothing is known"
+        )
+    already = np.abs(sums - 1.0) < 1e-12
+    matrix.data /= np.where(already, 1.0, sums)[_rows(matrix)]
+    return matrix

@@ -1,0 +1,157 @@
+"""Loopy belief propagation: the paper's way to graphical models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels.checks import check_fraction, check_positive
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.scheme import PropagationScheme
+
+SMALLEST = 1e-100  # no message says "impossible" so firmly that it could not be divided out again
+
+
+class BeliefPropagation(PropagationScheme):
+    """Sum-product belief propagation on the graph as a pairwise Markov random field.
+
+    A node's potential is its initial distribution; neighbours are coupled by the compatibility of their
+    labels. At iteration t the distributions are the beliefs after t rounds of messages, which are
+    exact marginals on a tree once t reaches its diameter. The weight of an edge is the power to which
+    its messages count; directions and self-loops are ignored.
+
+    Parameters
+    ----------
+    compatibility : array of shape (k, k) or None, default=None
+        How well labels go together on an edge: entry (a, b) weighs label a on one side and b on the
+        other. None: equal labels weigh ``homophily``, others 1.
+    labels : sequence of length k, optional
+        The labels that rows and columns of ``compatibility`` stand for; 0, ..., k - 1 by default.
+        Labels not among them go with everything equally.
+    homophily : float, default=4
+        How much better equal labels go together than others, where no compatibility is given.
+    damping : float in [0, 1), default=0
+        Share of the old message that is kept in each round; calms loops.
+    """
+
+    affine = False
+
+    def __init__(
+        self,
+        compatibility: Any = None,
+        *,
+        labels: Any = None,
+        homophily: float = 4.0,
+        damping: float = 0.0,
+    ) -> None:
+        self.compatibility = compatibility
+        self.labels = labels
+        self.homophily = homophily
+        self.damping = damping
+
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Messages:
+        """Return the messages of round 0, which say nothing."""
+        damping = check_fraction(self.damping, "damping")
+        return Messages(graphs, self._couplings(initial), damping, len(initial.values))
+
+    def step(
+        self, prepared: Messages, current: NDArray[np.float64], initial: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Send one round of messages and return the beliefs."""
+        return prepared.round(initial)
+
+    def _couplings(self, initial: InitialDistributions) -> NDArray[np.float64]:
+        """Compatibility of the labels at hand."""
+        k = len(initial.values)
+        if self.compatibility is None:
+            homophily = check_positive(self.homophily, "homophily")
+            return np.ones((k, k)) + (homophily - 1.0) * np.eye(k)
+        given = check_compatibility(self.compatibility)
+        names = LabelColumn.from_values(
+            list(range(len(given))) if self.labels is None else list(self.labels), name="labels"
+        )
+        if len(names.values) != len(given):
+            raise ValueError(f"compatibility has {len(given)} rows but {len(names.values)} labels name them")
+        position = {value: i for i, value in enumerate(names.values)}
+        known = np.array([position.get(value, -1) for value in initial.values], dtype=int)
+        couplings = np.ones((k, k))
+        both = (known[:, None] >= 0) & (known[None, :] >= 0)
+        couplings[both] = given[known[:, None], known[None, :]][both]
+        return couplings
+
+
+def check_compatibility(compatibility: Any) -> NDArray[np.float64]:
+    """Return a square matrix of finite numbers that are not negative."""
+    matrix = np.asarray(compatibility)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
+        raise ValueError(f"compatibility must be a square matrix of numbers, got shape {matrix.shape}")
+    if not ((matrix >= 0) & (matrix < np.inf)).all():
+        raise ValueError("compatibility must hold finite numbers that are not negative")
+    if not matrix.any(axis=1).all() or not matrix.any(axis=0).all():
+        raise ValueError("compatibility has a row or column of zeros: that label would go with no other")
+    return matrix.astype(np.float64)
+
+
+class Messages:
+    """The messages of all edges, both ways: m_{i -> j} is a distribution over the labels of j."""
+
+    def __init__(self, graphs: GraphDatabase, couplings: NDArray[np.float64], damping: float, k: int) -> None:
+        edges = _undirected(graphs.adjacency)
+        self.sources, self.targets = edges.coords
+        self.weights = edges.data
+        # entries are sorted by (source, target), so sorting by (target, source) pairs each with its reverse
+        self.reverse = np.lexsort((self.sources, self.targets))
+        self.couplings, self.damping = couplings, damping
+        self.logs = np.full((len(self.weights), k), -np.log(max(k, 1)))
+        counts = np.bincount(self.sources, minlength=graphs.n_nodes)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        arrays = (self.weights[self.reverse], self.reverse, indptr)
+        self.gather = csr_array(arrays, shape=(graphs.n_nodes, len(self.weights)))
+
+    def round(self, initial: NDArray[np.float64]) -> NDArray[np.float64]:
+        """One round: m_{i->j}(b) = sum_a psi(a, b) phi_i(a) prod_{l != j} m_{l->i}(a); then the beliefs."""
+        pooled = (self.gather @ self.logs)[self.sources]
+        cavity = pooled - (self.weights[:, None] * self.logs)[self.reverse]
+        fresh = _normalized(_multiplied(_belief(initial[self.sources], cavity), self.couplings))
+        if self.damping:
+            fresh = (1.0 - self.damping) * fresh + self.damping * np.exp(self.logs)
+        self.logs = np.log(np.maximum(fresh, SMALLEST))
+        return _belief(initial, self.gather @ self.logs)
+
+
+def _undirected(adjacency: csr_array) -> Any:
+    both = csr_array(adjacency.maximum(adjacency.T)).tocoo()
+    row, col = both.coords
+    keep = row != col
+    both = csr_array((both.data[keep], (row[keep], col[keep])), shape=adjacency.shape)
+    both.sort_indices()
+    return both.tocoo()
+
+
+def _belief(potential: NDArray[np.float64], logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Normalise potential * exp(logs), scaled so that the best possible label does not underflow."""
+    possible = np.where(potential > 0, logs, -np.inf)
+    top = possible.max(axis=1, keepdims=True, initial=-np.inf)
+    scaled = np.exp(possible - np.where(np.isfinite(top), top, 0.0))
+    return _normalized(potential * scaled)
+
+
+def _multiplied(points: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points @ matrix, label by label: empty columns do not change how the others are rounded."""
+    total = np.zeros((len(points), matrix.shape[1]))
+    for label in range(len(matrix)):
+        total += points[:, label, None] * matrix[label]
+    return total
+
+
+def _normalized(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide rows by their sums, added up label by label."""
+    sums = np.zeros(len(points))
+    for label in range(points.shape[1]):
+        sums += points[:, label]
+    return np.asarray(points / np.where(sums > 0, sums, 1.0)[:, None])

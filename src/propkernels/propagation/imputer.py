@@ -1,0 +1,104 @@
+"""LabelImputer: fill in missing labels by running label propagation to its end."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.checks import check_integer, check_positive
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.parallel import whole_runs
+from propkernels.propagation.convergence import run_to_convergence
+from propkernels.propagation.initial import (
+    initial_distributions,
+    label_column,
+    label_frequencies,
+    learn_prior,
+)
+from propkernels.propagation.registry import resolve_scheme
+
+NEARLY_EQUAL = 1e-9
+VALUES_IN_MEMORY = 2**24
+
+
+class LabelImputer(TransformerMixin, BaseEstimator):
+    """Give every node a label: the most probable one once label propagation has converged.
+
+    Observed labels are kept. Where labels are equally probable, and in components without any observed
+    label, the one that was more frequent in fit is taken.
+
+    Parameters
+    ----------
+    propagation : str or PropagationScheme, default="label_propagation"
+        The scheme that is run.
+    prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
+        How unobserved nodes start; see :class:`PropagationKernel`.
+    tolerance : float, default=1e-6
+        A graph has converged when no probability changes by more.
+    max_steps : int, default=1000
+        Steps after which a graph is left as it is, with a warning.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1)
+    >>> pk.LabelImputer().fit_transform([(path, ["C", None, None, "O", None])]).node_labels
+    array(['C', 'C', 'O', 'O', 'O'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        *,
+        propagation: Any = "label_propagation",
+        prior: Any = "uniform",
+        tolerance: float = 1e-6,
+        max_steps: int = 1000,
+    ) -> None:
+        self.propagation = propagation
+        self.prior = prior
+        self.tolerance = tolerance
+        self.max_steps = max_steps
+
+    def fit(self, graphs: Any, y: Any = None) -> Self:
+        """Learn which labels there are, and how frequent."""
+        check_positive(self.tolerance, "tolerance")
+        check_integer(self.max_steps, "max_steps", 1)
+        column = label_column(check_graphs(graphs), "node")
+        if not column.present:
+            raise ValueError("no node label is observed in the graphs: there is nothing to fill in with")
+        scheme, prior = resolve_scheme(self.propagation, True), learn_prior(column, self.prior)
+        frequencies = dict(zip(column.present, label_frequencies(column).tolist(), strict=True))
+        self.scheme_, self.prior_, self.frequencies_ = scheme, prior, frequencies
+        return self
+
+    def transform(self, graphs: Any) -> GraphDatabase:
+        """Return the graphs with every node labelled."""
+        check_is_fitted(self, "scheme_")
+        database = check_graphs(graphs)
+        width = len(self.frequencies_) + len(label_column(database, "node").values)
+        runs = whole_runs(database.graph_ptr, VALUES_IN_MEMORY / width)
+        parts = [self._labels(database[a:b]) for a, b in pairwise(runs)]
+        return database.with_labels(LabelColumn.concat(parts))
+
+    def _labels(self, graphs: GraphDatabase) -> LabelColumn:
+        initial = initial_distributions(label_column(graphs, "node"), self.prior_)
+        final = run_to_convergence(graphs, self.scheme_, initial, self.tolerance, self.max_steps)
+        final[initial.observed] = initial.to_dense()[initial.observed]
+        frequency = np.array([self.frequencies_.get(value, 0.0) for value in initial.values])
+        return LabelColumn(_most_probable(final, frequency, initial.values), initial.values)
+
+
+def _most_probable(
+    distributions: NDArray[np.float64], frequency: NDArray[np.float64], values: tuple[Any, ...]
+) -> NDArray[np.int32]:
+    """The best label of each row; among equals the most frequent, and then the first by its text."""
+    order = np.array(sorted(range(len(values)), key=lambda i: (-frequency[i], repr(values[i]))), dtype=int)
+    best = distributions.max(axis=1, keepdims=True, initial=0.0)
+    return order[(distributions[:, order] >= best - NEARLY_EQUAL).argmax(axis=1)].astype(np.int32)
