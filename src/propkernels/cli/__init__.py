@@ -1,1 +1,1 @@
-"""The cli station."""
+"""Commands: ``propkernels demo``, ``evaluate``, ``kernel``, ``datasets`` and ``info``."""

@@ -62,12 +62,12 @@ class Evaluation:
         ]
 
     def describe_choices(self, name: str) -> str:
-        """Median and range of the chosen "t_max" or "C", such as "3 (1 to 5)"."""
+        """Median and range of the chosen "t_max" or "C", such as "3 (1-5)"."""
         values = sorted(getattr(choice, name) for choices in self.choices for choice in choices)
         if values[0] is None:
             return "-"
         middle = f"{values[len(values) // 2]:g}"
-        return middle if values[0] == values[-1] else f"{middle} ({values[0]:g} to {values[-1]:g})"
+        return middle if values[0] == values[-1] else f"{middle} ({values[0]:g}-{values[-1]:g})"
 
     def __repr__(self) -> str:
         repeats, n_folds = self.scores.shape

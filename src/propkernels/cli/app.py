@@ -1,0 +1,42 @@
+"""The application: its commands, and what they have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from propkernels._version import __version__
+from propkernels.cli import datasets, demo, evaluate, info, kernel
+from propkernels.cli.errors import OneSentenceErrors
+
+ABOUT = "Propagation kernels: how similar graphs are, and what that tells."
+
+app = typer.Typer(
+    cls=OneSentenceErrors,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help=ABOUT,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"propkernels {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options that come before a command."""
+
+
+for command in (demo.demo, evaluate.evaluate, kernel.kernel, datasets.datasets, info.info):
+    app.command()(command)

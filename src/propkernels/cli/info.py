@@ -1,0 +1,62 @@
+"""``propkernels info``: versions, threads, and where data is looked for."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from propkernels.cli.console import say
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "pooch", "networkx", "scikit-image")
+
+
+def info() -> None:
+    """Print versions, threads, and where data is looked for."""
+    rows = [*versions(), *threads(), *places()]
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        say(f"{name.ljust(width)}  {value}")
+
+
+def versions() -> list[tuple[str, str]]:
+    """Versions of this package, of python and of what it stands on."""
+    from propkernels._version import __version__
+
+    system = f"{platform.system()} {platform.machine()}"
+    own = [("propkernels", __version__), ("python", platform.python_version()), ("system", system)]
+    return own + [(name, _version(name)) for name in PACKAGES]
+
+
+def threads() -> list[tuple[str, str]]:
+    """Return how many threads work at once, at most."""
+    import numpy as np  # noqa: F401 -- its BLAS is what is asked about
+    from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
+
+    pools = [f"{pool['internal_api']} {pool['num_threads']}" for pool in threadpool_info()]
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return [("cores", f"{cores} usable (--jobs -1 uses them all)"), ("BLAS threads", ", ".join(pools) or "-")]
+
+
+def places() -> list[tuple[str, str]]:
+    """Return where data sets are looked for, in this order."""
+    from propkernels.datasets.locate import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
+
+    folder, cache = data_folder(), cache_folder()
+    first = f"{DATA_VARIABLE} is not set" if folder is None else f"{folder}{_missing(folder.is_dir())}"
+    return [
+        ("data folder", first),
+        ("data cache", f"{cache}{_missing(cache.is_dir())}"),
+        ("variables", f"{DATA_VARIABLE} and {CACHE_VARIABLE} name other folders"),
+    ]
+
+
+def _missing(exists: bool) -> str:
+    return "" if exists else " (does not exist yet)"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,129 @@
+"""``propkernels kernel``: the kernel matrix of a data set, in a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from propkernels.cli import options
+from propkernels.cli.build import build_scheme, label_source, open_dataset
+from propkernels.cli.console import progress_bar, say, seconds
+
+
+def kernel(
+    name: options.Name,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as K.npz.")],
+    cumulative: Annotated[
+        bool, typer.Option("--cumulative", help="Write the kernels for t_max = 0, 1, ... as well.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+    t_max: options.TMax = 10,
+    normalize: options.Normalize = False,
+    propagation: options.SchemeOption = options.Scheme.auto,
+    laziness: options.Laziness = None,
+    normalization: options.NormalizationOption = None,
+    labels: options.LabelsOption = options.Labels.auto,
+    metric: options.MetricOption = options.Metric.tv,
+    bin_width: options.BinWidth = 1e-5,
+    n_hashes: options.NHashes = 1,
+    base_kernel: options.BaseKernelOption = options.BaseKernel.linear,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = -1,
+) -> None:
+    """Write the kernel matrix of a data set.
+
+    The file holds the arrays kernel and target, and the parameters as JSON.
+    """
+    check_output(output, force)
+    scheme = build_scheme(propagation, laziness, normalization)
+    parameters = {
+        "labels": label_source(labels),
+        "t_max": t_max,
+        "metric": metric.value,
+        "bin_width": bin_width,
+        "n_hashes": n_hashes,
+        "base_kernel": base_kernel.value,
+        "normalize": normalize,
+        "random_state": seed,
+    }
+    with progress_bar(f"Kernel of {name}"):
+        arrays, took = compute(name, scheme, parameters, cumulative, jobs)
+        write(output, arrays)
+    report(output, arrays["kernel"].shape, took)
+
+
+def check_output(output: Path, force: bool) -> None:
+    """Refuse, before anything is computed, a place that cannot be written."""
+    if output.is_dir():
+        raise ValueError(f"{output} is a folder: name a file in it, such as {output / 'K.npz'}")
+    if not output.parent.is_dir():
+        raise ValueError(f"there is no folder {output.parent} to write {output.name} into")
+    if output.exists() and not force:
+        raise ValueError(f"{output} exists and was left as it is; --force overwrites it")
+
+
+def compute(
+    name: str, scheme: Any, parameters: dict[str, Any], cumulative: bool, jobs: int
+) -> tuple[dict[str, Any], float]:
+    """Return the arrays of the file, and the seconds that the kernel took."""
+    from time import perf_counter
+
+    from propkernels.cli.build import compile_loops
+    from propkernels.kernels import PropagationKernel
+
+    data = open_dataset(name)
+    compile_loops()
+    estimator = PropagationKernel(propagation=scheme, n_jobs=jobs, **parameters)
+    start = perf_counter()
+    run = estimator.fit_transform_cumulative if cumulative else estimator.fit_transform
+    matrix = run(data.graphs)
+    took = perf_counter() - start
+    return {"kernel": matrix, "target": data.target, "parameters": describe(name, scheme, parameters)}, took
+
+
+def describe(name: str, scheme: Any, parameters: dict[str, Any]) -> str:
+    """Return everything that made the kernel, as JSON."""
+    from propkernels._version import __version__
+
+    how = scheme if isinstance(scheme, str) else {"diffusion": scheme.get_params()}
+    return json.dumps({"propkernels": __version__, "data": name, "propagation": how, **parameters})
+
+
+def write(output: Path, arrays: dict[str, Any]) -> None:
+    """Write under a temporary name in the same folder, then rename: the file is whole or not there."""
+    import os
+    import tempfile
+
+    import numpy as np
+
+    handle, temporary = tempfile.mkstemp(prefix=f".{output.name}.", suffix=".part", dir=output.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            np.savez(stream, **arrays)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, output)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    import os
+
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def report(output: Path, shape: tuple[int, ...], took: float) -> None:
+    """Tell what was written, and how to read it."""
+    size = f"{output.stat().st_size / 1e6:.1f} MB"
+    dimensions = " x ".join(map(str, shape))
+    say(f"Wrote {output} ({size}): kernel {dimensions}, in {seconds(took)}; target; parameters.")
+    say("Load it in Python:")
+    say(f"  file = numpy.load({str(output)!r})")
+    say("  kernel, target = file['kernel'], file['target']")
+    say("  parameters = json.loads(str(file['parameters']))")
