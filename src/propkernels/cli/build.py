@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from propkernels.cli.console import spinner
 from propkernels.cli.options import Labels, Normalization, Scheme
 
 if TYPE_CHECKING:
@@ -46,4 +47,5 @@ def compile_loops() -> None:
     from propkernels.datasets import make_molecules
     from propkernels.kernels import PropagationKernel
 
-    PropagationKernel(t_max=1, random_state=0).fit_transform_cumulative(make_molecules(4, 0).graphs)
+    with spinner("Compiling (the first time only)"):
+        PropagationKernel(t_max=1, random_state=0).fit_transform_cumulative(make_molecules(4, 0).graphs)

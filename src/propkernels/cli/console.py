@@ -39,30 +39,35 @@ def new_table(words: Sequence[str], numbers: Sequence[str]) -> Any:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show progress on stderr while something runs, and wipe it away; nothing where that is no terminal.
+    """Show on stderr how far something is, and wipe it away; nothing where that is no terminal.
 
     Yields
     ------
     callable
-        To be called with the number of parts done, and of all parts; until then a spinner turns.
+        To be called with the number of parts done, and of all parts.
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn
 
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    with _progress(BarColumn(), MofNCompleteColumn()) as progress:
         task = progress.add_task(title, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def spinner(title: str) -> Iterator[None]:
+    """Show on stderr that something runs, and wipe it away; nothing where that is no terminal."""
+    with _progress() as progress:
+        progress.add_task(title, total=None)
+        yield
+
+
+def _progress(*columns: Any) -> Any:
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), *columns, TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def seconds(value: float) -> str:

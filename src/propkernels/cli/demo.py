@@ -29,6 +29,7 @@ NUMBERS = ("graphs", "nodes", "kernel time", "LABELS", "PK", "t_max")
 
 def demo() -> None:
     """Classify graphs that are already here."""
+    compile_loops()
     table = new_table(["data"], NUMBERS)
     for data in load_all():
         table.add_row(*row(data))
@@ -39,11 +40,9 @@ def demo() -> None:
 
 def load_all() -> list[Dataset]:
     """Return the data sets: pictures inside scikit-learn, and generated molecules."""
-    with progress_bar("Compiling (the first time only)"):
-        from propkernels.datasets import load, make_molecules
+    from propkernels.datasets import load, make_molecules
 
-        compile_loops()
-        return [load("DIGITS"), make_molecules(500, random_state=SEED)]
+    return [load("DIGITS"), make_molecules(500, random_state=SEED)]
 
 
 def row(data: Dataset) -> list[str]:

@@ -68,10 +68,9 @@ def run_both(name: str, kernel: Any, protocol: dict[str, Any], t_max: int | None
     """Evaluate LABELS and the kernel on the same folds."""
     from propkernels.learn import evaluate as cross_validate
 
-    with progress_bar(f"Loading {name}"):
-        data = open_dataset(name)
-        compile_loops()
+    data = open_dataset(name)
     say(repr(data))
+    compile_loops()
     results = {}
     for row, candidates in {"LABELS": 0, "PK": t_max}.items():
         with progress_bar(f"{row} on {data.name}") as tell:

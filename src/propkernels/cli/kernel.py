@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from propkernels.cli import options
-from propkernels.cli.build import build_scheme, label_source, open_dataset
-from propkernels.cli.console import progress_bar, say, seconds
+from propkernels.cli.build import build_scheme, compile_loops, label_source, open_dataset
+from propkernels.cli.console import say, seconds, spinner
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
+    from propkernels.kernels import PropagationKernel
 
 
 def kernel(
@@ -37,9 +44,11 @@ def kernel(
 
     The file holds the arrays kernel and target, and the parameters as JSON.
     """
+    from propkernels.kernels import PropagationKernel
+
     check_output(output, force)
     scheme = build_scheme(propagation, laziness, normalization)
-    parameters = {
+    parameters: dict[str, Any] = {
         "labels": label_source(labels),
         "t_max": t_max,
         "metric": metric.value,
@@ -49,10 +58,15 @@ def kernel(
         "normalize": normalize,
         "random_state": seed,
     }
-    with progress_bar(f"Kernel of {name}"):
-        arrays, took = compute(name, scheme, parameters, cumulative, jobs)
+    data = open_dataset(name)
+    compile_loops()
+    with spinner(f"Kernel of {data.name}"):
+        matrix, took = compute(
+            data, PropagationKernel(propagation=scheme, n_jobs=jobs, **parameters), cumulative
+        )
+        arrays = {"kernel": matrix, "target": data.target, "parameters": describe(name, scheme, parameters)}
         write(output, arrays)
-    report(output, arrays["kernel"].shape, took)
+    report(output, matrix.shape, took)
 
 
 def check_output(output: Path, force: bool) -> None:
@@ -65,23 +79,12 @@ def check_output(output: Path, force: bool) -> None:
         raise ValueError(f"{output} exists and was left as it is; --force overwrites it")
 
 
-def compute(
-    name: str, scheme: Any, parameters: dict[str, Any], cumulative: bool, jobs: int
-) -> tuple[dict[str, Any], float]:
-    """Return the arrays of the file, and the seconds that the kernel took."""
-    from time import perf_counter
-
-    from propkernels.cli.build import compile_loops
-    from propkernels.kernels import PropagationKernel
-
-    data = open_dataset(name)
-    compile_loops()
-    estimator = PropagationKernel(propagation=scheme, n_jobs=jobs, **parameters)
+def compute(data: Dataset, estimator: PropagationKernel, cumulative: bool) -> tuple[Any, float]:
+    """Return the kernel matrix, or all of them, and the seconds that it took."""
     start = perf_counter()
     run = estimator.fit_transform_cumulative if cumulative else estimator.fit_transform
     matrix = run(data.graphs)
-    took = perf_counter() - start
-    return {"kernel": matrix, "target": data.target, "parameters": describe(name, scheme, parameters)}, took
+    return matrix, perf_counter() - start
 
 
 def describe(name: str, scheme: Any, parameters: dict[str, Any]) -> str:
@@ -94,9 +97,6 @@ def describe(name: str, scheme: Any, parameters: dict[str, Any]) -> str:
 
 def write(output: Path, arrays: dict[str, Any]) -> None:
     """Write under a temporary name in the same folder, then rename: the file is whole or not there."""
-    import os
-    import tempfile
-
     import numpy as np
 
     handle, temporary = tempfile.mkstemp(prefix=f".{output.name}.", suffix=".part", dir=output.parent)
@@ -111,8 +111,6 @@ def write(output: Path, arrays: dict[str, Any]) -> None:
 
 
 def _umask() -> int:
-    import os
-
     mask = os.umask(0)
     os.umask(mask)
     return mask

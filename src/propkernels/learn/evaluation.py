@@ -63,9 +63,10 @@ class Evaluation:
 
     def describe_choices(self, name: str) -> str:
         """Median and range of the chosen "t_max" or "C", such as "3 (1-5)"."""
-        values = sorted(getattr(choice, name) for choices in self.choices for choice in choices)
-        if values[0] is None:
+        values = [getattr(choice, name) for choices in self.choices for choice in choices]
+        if None in values:
             return "-"
+        values.sort()
         middle = f"{values[len(values) // 2]:g}"
         return middle if values[0] == values[-1] else f"{middle} ({values[0]:g}-{values[-1]:g})"
 

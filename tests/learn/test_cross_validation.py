@@ -1,0 +1,161 @@
+"""evaluate, end to end."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import propkernels as pk
+from propkernels.learn import Choice, evaluate
+from propkernels.learn.machine import count_correct
+from propkernels.learn.splits import draw_folds, draw_seeds
+
+DATA = pk.datasets.make_molecules(90, random_state=0)
+KERNEL = pk.PropagationKernel(t_max=3)
+QUICK = {"n_folds": 3, "C": [1, 100], "random_state": 0}
+
+
+class SizeKernel(BaseEstimator):
+    def fit_transform(self, graphs, y=None):
+        sizes = np.diff(graphs.graph_ptr).astype(float)
+        return np.outer(sizes, sizes)
+
+
+def assert_same(left, right):
+    np.testing.assert_array_equal(left.scores, right.scores)
+    assert left.choices == right.choices
+
+
+def test_structure_is_learned_and_labels_alone_are_not_enough():
+    data = pk.datasets.make_molecules(300, random_state=0)
+    assert evaluate(KERNEL, data, **QUICK).mean > 0.7
+    assert evaluate(KERNEL, data, t_max=0, **QUICK).mean < 0.6
+
+
+def test_same_seed_same_result():
+    result = evaluate(KERNEL, DATA, **QUICK)
+    assert_same(result, evaluate(KERNEL, DATA, **QUICK))
+    assert_same(result, evaluate(KERNEL, DATA, **QUICK, n_jobs=2))
+
+
+def test_another_seed_another_split():
+    other = evaluate(KERNEL, DATA, **{**QUICK, "random_state": 1})
+    assert not np.array_equal(evaluate(KERNEL, DATA, **QUICK).scores, other.scores)
+
+
+def test_first_repeat_is_the_same_however_many_follow():
+    once, twice = (evaluate(KERNEL, DATA, **QUICK, repeats=r) for r in (1, 2))
+    assert twice.scores.shape == (2, 3)
+    assert len(twice.kernel_seconds) == 2
+    np.testing.assert_array_equal(once.scores[0], twice.scores[0])
+
+
+def test_hashes_are_drawn_anew_for_each_repeat():
+    seeds = []
+
+    class Spy(pk.PropagationKernel):
+        def fit_transform_cumulative(self, graphs, y=None):
+            seeds.append(self.random_state)
+            return super().fit_transform_cumulative(graphs)
+
+        __init__ = pk.PropagationKernel.__init__
+
+    evaluate(Spy(t_max=1), DATA, **QUICK, repeats=3)
+    assert len(set(seeds)) == 3
+    assert all(isinstance(seed, int) for seed in seeds)
+
+
+def test_equals_fit_on_train_and_transform_of_test():
+    """Slices of the full kernel are what an inductive run gives."""
+    seeds = draw_seeds(0, 1)[0]
+    result = evaluate(KERNEL, DATA, n_folds=3, t_max=2, C=10, random_state=0)
+    for fold, score in zip(draw_folds(DATA.target, 3, 0, seeds), result.scores[0], strict=True):
+        kernel = pk.PropagationKernel(t_max=2, random_state=seeds.kernel)
+        known = kernel.fit_transform(DATA.graphs[fold.train])
+        unknown = kernel.transform(DATA.graphs[fold.test])
+        n, m = len(fold.train), len(fold.test)
+        full = np.block([[known, unknown.T], [unknown, np.zeros((m, m))]])
+        target = DATA.target[np.concatenate([fold.train, fold.test])]
+        correct = count_correct(full, target, np.arange(n), np.arange(n, n + m), [10.0])
+        assert correct[0] / m == score
+
+
+def test_labels_of_the_test_fold_do_not_influence_the_choice():
+    """Exchanging labels inside a test fold keeps the folds, and must keep that fold's choice."""
+    result = evaluate(KERNEL, DATA, **QUICK)
+    for number, fold in enumerate(draw_folds(DATA.target, 3, 5, draw_seeds(0, 1)[0])):
+        poisoned = DATA.target.copy()
+        poisoned[fold.test] = 1 - poisoned[fold.test]
+        choice = choice_on_fold(fold, poisoned)
+        assert choice == result.choices[0][number]
+
+
+def choice_on_fold(fold, target):
+    from propkernels.learn.selection import choose
+    from propkernels.learn.stack import compute_stack, redrawn
+
+    kernels = compute_stack(redrawn(KERNEL, draw_seeds(0, 1)[0].kernel), DATA.graphs, None)
+    return choose(kernels, target, fold, (1.0, 100.0))
+
+
+def test_fixed_values_need_no_inner_loop():
+    result = evaluate(KERNEL, DATA, n_folds=3, t_max=[2], C=[10], random_state=0)
+    assert result.choices == ((Choice(2, 10.0),) * 3,)
+
+
+def test_kernel_is_left_as_it_is():
+    kernel = pk.PropagationKernel(t_max=3, random_state=None)
+    evaluate(kernel, DATA, n_folds=3, t_max=[1], C=[1], random_state=0)
+    assert (kernel.t_max, kernel.random_state) == (3, None)
+    assert not hasattr(kernel, "counts_")
+
+
+def test_graphs_and_target_by_themselves():
+    names = np.array(["apart", "bonded"])[DATA.target]
+    result = evaluate(KERNEL, list(DATA.graphs), names, **QUICK)
+    assert_same(result, evaluate(KERNEL, DATA, **QUICK))
+    assert "on graphs:" in repr(result)
+
+
+def test_any_estimator_with_fit_transform():
+    result = evaluate(SizeKernel(), DATA, **QUICK)
+    assert all(choice.t_max is None for choice in result.choices[0])
+
+
+def test_progress_is_told_fold_by_fold():
+    told = []
+    evaluate(KERNEL, DATA, **QUICK, repeats=2, n_jobs=2, progress=lambda *parts: told.append(parts))
+    assert told == [(i + 1, 6) for i in range(6)]
+
+
+def test_kernel_with_fewer_steps_for_graphs_without_nodes():
+    empty = (np.zeros((0, 0)), [])
+    result = evaluate(pk.PropagationKernel(t_max=1), [empty] * 8, [0, 1] * 4, n_folds=2, random_state=0)
+    assert 0 <= result.mean <= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_folds": 1}, "n_folds must be at least 2"),
+        ({"n_folds": 91}, "n_folds must be at most 45"),
+        ({"repeats": 0}, "repeats must be at least 1"),
+        ({"C": []}, "C needs at least one value"),
+        ({"t_max": -1}, "t_max must be at least 0"),
+        ({"target": [0, 1]}, "target has 2 values for 90 graphs"),
+    ],
+)
+def test_bad_numbers(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(KERNEL, DATA, **arguments)
+
+
+def test_graphs_without_target():
+    with pytest.raises(TypeError, match="target is needed, or a data set that has one; got GraphDatabase"):
+        evaluate(KERNEL, DATA.graphs)
+
+
+@pytest.mark.data
+def test_mutag(data_folder):
+    data = pk.datasets.read_tu(data_folder / "MUTAG.zip")
+    means = [evaluate(pk.PropagationKernel(), data, random_state=seed, n_jobs=2).mean for seed in range(2)]
+    assert 0.835 <= np.mean(means) <= 0.87

@@ -1,0 +1,59 @@
+"""The result of an evaluation."""
+
+import numpy as np
+import pytest
+
+from propkernels.learn import Choice, Evaluation
+
+
+def make_evaluation(scores, choices=None):
+    scores = np.array(scores, dtype=float)
+    if choices is None:
+        choices = tuple(tuple(Choice(f % 3, 10.0) for f in range(scores.shape[1])) for _ in scores)
+    return Evaluation("MUTAG", "PropagationKernel", scores, choices, (0.1,) * len(scores), 1.0)
+
+
+def test_mean_and_error_over_folds():
+    result = make_evaluation([[0.5, 0.7, 0.9]])
+    assert result.mean == pytest.approx(0.7)
+    assert result.standard_error == pytest.approx(0.2 / np.sqrt(3))
+
+
+def test_error_over_repeats():
+    result = make_evaluation([[0.5, 0.7], [0.7, 0.9]])
+    assert result.mean == pytest.approx(0.7)
+    assert result.standard_error == pytest.approx(np.std([0.6, 0.8], ddof=1) / np.sqrt(2))
+
+
+def test_one_record_a_fold():
+    folds = make_evaluation([[0.5, 0.7], [0.7, 0.9]]).folds
+    assert len(folds) == 4
+    assert folds[3] == {"repeat": 1, "fold": 1, "accuracy": 0.9, "t_max": 1, "C": 10.0}
+
+
+def test_choices_in_words():
+    result = make_evaluation([[0.5, 0.7, 0.9]])
+    assert result.describe_choices("t_max") == "1 (0-2)"
+    assert result.describe_choices("C") == "10"
+
+
+def test_kernel_without_steps_has_no_choice_of_them():
+    result = make_evaluation([[0.5, 0.7]], (((Choice(None, 1.0)), Choice(None, 1.0)),))
+    assert result.describe_choices("t_max") == "-"
+    assert "     0     0    50.0 %      -       1" in str(result)
+
+
+def test_repr_is_one_line():
+    assert repr(make_evaluation([[0.5, 0.7]])) == (
+        "Evaluation(PropagationKernel on MUTAG: accuracy 60.0 % +- 10.0, 2 folds)"
+    )
+    assert "2 x 2 folds" in repr(make_evaluation([[0.5, 0.7], [0.5, 0.7]]))
+
+
+def test_str_is_a_table():
+    lines = str(make_evaluation([[0.5, 1.0]])).splitlines()
+    assert lines[2:] == [
+        "repeat  fold  accuracy  t_max       C",
+        "     0     0    50.0 %      0      10",
+        "     0     1   100.0 %      1      10",
+    ]
