@@ -78,11 +78,11 @@ def seconds(value: float) -> str:
     >>> seconds(0.0123), seconds(2.345), seconds(75)
     ('12 ms', '2.3 s', '1 min 15 s')
     """
-    if value < 1:
+    if value < 0.9995:
         return f"{1000 * value:.0f} ms"
-    if value < 60:
+    if value < 59.95:
         return f"{value:.1f} s"
-    return f"{int(value) // 60} min {int(value) % 60} s"
+    return "{} min {} s".format(*divmod(round(value), 60))
 
 
 def percent(fraction: float) -> str:

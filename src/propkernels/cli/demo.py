@@ -21,9 +21,9 @@ chosen on the training part; the last column shows median and range.
 
 What to do next:
   propkernels datasets               what can be loaded by name
-  propkernels evaluate MUTAG         the same on a benchmark, downloaded if needed
+  propkernels evaluate MUTAG         a benchmark, downloaded if needed
   propkernels kernel MUTAG -o K.npz  the kernel matrix, for programs of your own
-  README.md                          the same in Python, and with your own graphs"""
+  README.md                          the same in Python, with your own graphs"""
 NUMBERS = ("graphs", "nodes", "kernel time", "LABELS", "PK", "t_max")
 
 

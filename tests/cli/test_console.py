@@ -1,0 +1,54 @@
+"""Tables and progress."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from propkernels.cli import console
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.0004, "0 ms"), (0.25, "250 ms"), (0.9999, "1.0 s"), (59.97, "1 min 0 s"), (3725, "62 min 5 s")],
+)
+def test_seconds(value, expected):
+    assert console.seconds(value) == expected
+
+
+def test_say_prints_text_as_it_is(capsys):
+    text = "[bold] 12 " + "x" * 300
+    console.say(text)
+    assert capsys.readouterr().out == f"{text}\n"
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_table_aligns(width):
+    table = console.new_table(["data"], ["accuracy"])
+    table.add_row("MUTAG", "85.0 %")
+    table.add_row("NCI1", "100.0 %")
+    shown = Console(width=width, file=io.StringIO())
+    shown.print(table)
+    assert [line.rstrip() for line in shown.file.getvalue().splitlines()] == [
+        "data    accuracy",
+        "────────────────",
+        "MUTAG     85.0 %",
+        "NCI1     100.0 %",
+    ]
+
+
+def test_progress_is_silent_without_a_terminal(capsys):
+    with console.progress_bar("Working") as tell:
+        tell(1, 2)
+    with console.spinner("Working"):
+        pass
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with console.progress_bar("Working") as tell:
+        tell(1, 2)
+    shown = capsys.readouterr()
+    assert "Working" in shown.err
+    assert shown.out == ""

@@ -1,0 +1,18 @@
+"""propkernels demo."""
+
+import propkernels as pk
+from propkernels.cli import demo
+
+
+def test_table_and_what_to_do_next(run, monkeypatch):
+    small = [pk.datasets.make_molecules(60, random_state=0)]
+    monkeypatch.setattr(demo, "load_all", lambda: small)
+    result = run("demo")
+    assert result.exit_code == 0
+    assert "make_molecules" in result.stdout
+    assert "propkernels evaluate MUTAG" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_data_is_there_without_any_file(run):
+    assert [data.name for data in demo.load_all()] == ["DIGITS", "make_molecules"]

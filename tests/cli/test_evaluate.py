@@ -1,0 +1,118 @@
+"""propkernels evaluate."""
+
+import re
+import shutil
+
+import pytest
+
+import propkernels as pk
+from propkernels.learn import evaluate
+
+QUICK = ("--folds", 3, "--t-max", 2)
+
+
+def row(result, name):
+    """Cells of one row of the printed table."""
+    line = next(line for line in result.stdout.splitlines() if line.startswith(name))
+    return re.split(r"\s{2,}", line.strip())
+
+
+def test_table_says_what_python_says(run, small_folder):
+    result = run("evaluate", small_folder, *QUICK, "--seed", 3)
+    data = pk.datasets.read_tu(small_folder)
+    expected = evaluate(pk.PropagationKernel(t_max=2), data, n_folds=3, random_state=3)
+    assert result.exit_code == 0
+    assert row(result, "PK")[1:4] == [
+        f"{100 * expected.mean:.1f} %",
+        f"{100 * expected.standard_error:.1f} %",
+        expected.describe_choices("t_max"),
+    ]
+    assert row(result, "LABELS")[3] == "0"
+
+
+def test_repr_of_the_data_comes_first(run, small_folder):
+    assert run("evaluate", small_folder, *QUICK).stdout.startswith("Dataset(SMALL: 40 graphs")
+
+
+def test_fixed_cost_fixes_both(run, small_folder):
+    result = run("evaluate", small_folder, *QUICK, "--C", 10)
+    assert row(result, "PK")[3:5] == ["2", "10"]
+    assert row(result, "LABELS")[3:5] == ["0", "10"]
+
+
+def test_repeats_are_named(run, small_folder):
+    assert "2 x 3 folds" in run("evaluate", small_folder, *QUICK, "--C", 1, "--repeats", 2).stdout
+
+
+def test_nothing_but_results_where_there_is_no_terminal(run, small_folder):
+    result = run("evaluate", small_folder, *QUICK, "--C", 1)
+    assert result.stderr == ""
+    assert "\x1b" not in result.stdout
+
+
+def test_table_fits_into_80_columns(run, small_folder):
+    lines = run("evaluate", small_folder, *QUICK).stdout.splitlines()[1:]
+    assert max(map(len, lines)) <= 80
+
+
+def test_data_set_by_name(run, small_folder, monkeypatch):
+    monkeypatch.setenv("PROPKERNELS_DATA", str(small_folder.parent))
+    assert run("evaluate", "SMALL", *QUICK, "--C", 1).exit_code == 0
+
+
+def test_data_set_in_a_zip(run, small_folder, tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "SMALL"), "zip", small_folder)
+    assert run("evaluate", archive, *QUICK, "--C", 1).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--normalize",),
+        ("--laziness", 0.5),
+        ("--normalization", "none", "--laziness", 0.9),
+        ("--propagation", "label_propagation"),
+        ("--labels", "degree"),
+        ("--labels", "none"),
+        ("--metric", "hellinger", "--bin-width", 1e-3),
+        ("--n-hashes", 2),
+        ("--base-kernel", "jaccard"),
+        ("--jobs", 1),
+    ],
+)
+def test_every_option_is_understood(run, small_folder, options):
+    result = run("evaluate", small_folder, *QUICK, "--C", 1, *options)
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--metric", "cosine"),
+        ("--t-max", -1),
+        ("--folds", 1),
+        ("--jobs", 0),
+        ("--labels", "edges"),
+        ("--propagation", "label_propagation", "--laziness", 0.5),
+        ("--nonsense",),
+    ],
+)
+def test_usage_errors(run, small_folder, options):
+    result = run("evaluate", small_folder, *options)
+    assert result.exit_code == 2
+    assert "Usage: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--bin-width", 0), "bin_width must be a finite number above 0, got 0.0"),
+        (("--laziness", 1), "laziness must be at least 0 and below 1, got 1.0"),
+        (("--C", -1), "C must be a finite number above 0, got -1.0"),
+        (("--folds", 30), "n_folds must be at most 20, the size of the largest class; got 30"),
+    ],
+)
+def test_values_that_do_not_fit(run, small_folder, options, message):
+    result = run("evaluate", small_folder, *options)
+    assert result.exit_code == 1
+    assert result.stderr == f"propkernels: {message}\n"
