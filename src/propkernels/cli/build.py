@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from propkernels.cli.console import spinner
-from propkernels.cli.options import Labels, Normalization, Scheme
+from propkernels.cli.options import Labels, Normalization
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -26,11 +26,11 @@ def open_dataset(name: str) -> Dataset:
     return read_tu(path) if is_path else load(name)
 
 
-def build_scheme(scheme: Scheme, laziness: float | None, normalization: Normalization | None) -> Any:
+def build_scheme(scheme: str, laziness: float | None, normalization: Normalization | None) -> Any:
     """Name of a scheme, or a diffusion with its two options."""
     if laziness is None and normalization is None:
-        return scheme.value
-    if scheme is Scheme.label_propagation:
+        return scheme
+    if scheme not in ("auto", "diffusion"):
         raise typer.BadParameter("--laziness and --normalization are options of diffusion")
     from propkernels.propagation import Diffusion
 

@@ -27,7 +27,7 @@ def evaluate(
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 10,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Repeats, hashes drawn anew.")] = 1,
     normalize: options.Normalize = False,
-    propagation: options.SchemeOption = options.Scheme.auto,
+    propagation: options.SchemeOption = "auto",
     laziness: options.Laziness = None,
     normalization: options.NormalizationOption = None,
     labels: options.LabelsOption = options.Labels.auto,

@@ -29,7 +29,7 @@ def kernel(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     t_max: options.TMax = 10,
     normalize: options.Normalize = False,
-    propagation: options.SchemeOption = options.Scheme.auto,
+    propagation: options.SchemeOption = "auto",
     laziness: options.Laziness = None,
     normalization: options.NormalizationOption = None,
     labels: options.LabelsOption = options.Labels.auto,

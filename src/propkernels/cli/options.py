@@ -26,14 +26,6 @@ class Labels(StrEnum):
     none = "none"
 
 
-class Scheme(StrEnum):
-    """How information spreads."""
-
-    auto = "auto"
-    diffusion = "diffusion"
-    label_propagation = "label_propagation"
-
-
 class Normalization(StrEnum):
     """What diffusion does with the neighbours."""
 
@@ -71,7 +63,10 @@ NHashes = Annotated[int, typer.Option("--n-hashes", min=1, help="Hashes per step
 LabelsOption = Annotated[
     Labels, typer.Option("--labels", help="What nodes know at first; auto: labels, else degrees.")
 ]
-SchemeOption = Annotated[Scheme, typer.Option("--propagation", help="How information spreads.")]
+SchemeOption = Annotated[
+    str,
+    typer.Option("--propagation", help="How information spreads: auto, diffusion, label_propagation, ..."),
+]
 Laziness = Annotated[
     float | None, typer.Option("--laziness", help="Diffusion: probability to stay put, 0 (the paper) to 1.")
 ]
