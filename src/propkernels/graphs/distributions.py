@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.labels import LabelColumn, canonical_label
 
 
 class LabelDistributions:
@@ -56,7 +56,7 @@ class LabelDistributions:
     ) -> None:
         matrix, masked = _as_matrix(probabilities)
         n, k = matrix.shape
-        self.values = tuple(range(k)) if values is None else _distinct(values)
+        self.values = tuple(range(k)) if values is None else distinct_labels(values, "values")
         if len(self.values) != k:
             raise ValueError(f"label distributions have {k} columns but {len(self.values)} values name them")
         self.known = ~masked if known is None else _mask(known, n, "known")
@@ -143,7 +143,7 @@ def concat_distributions(parts: Sequence[LabelDistributions]) -> LabelDistributi
 
 def looks_like_distributions(labels: Any) -> bool:
     """Tell a matrix of probabilities from a list of labels."""
-    shape = getattr(labels, "shape", ())
+    shape: tuple[int, ...] = getattr(labels, "shape", ())
     return issparse(labels) or (hasattr(labels, "__array__") and len(shape) == 2 and shape[1] != 1)
 
 
@@ -162,11 +162,12 @@ def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
     return matrix, np.asarray(np.ma.getmaskarray(probabilities).all(axis=1))
 
 
-def _distinct(values: Any) -> tuple[Hashable, ...]:
-    column = LabelColumn.from_values(list(values), name="values")
-    if len(column.values) < len(column) or not column.observed.all():
-        raise ValueError("the values that name the columns of label distributions must be distinct labels")
-    return tuple(column.values[i] for i in column.ids)
+def distinct_labels(labels: Any, name: str) -> tuple[Hashable, ...]:
+    """Return canonical labels in the order given, none twice; here -1 is a label like any other."""
+    values = tuple(canonical_label(label) for label in labels)
+    if any(value is None for value in values) or len(set(values)) < len(values):
+        raise ValueError(f"{name} must be distinct labels, got {list(labels)}")
+    return values
 
 
 def _mask(mask: Any, n: int, name: str) -> NDArray[np.bool_]:
@@ -195,7 +196,8 @@ def _normalized(matrix: csr_array, known: NDArray[np.bool_]) -> csr_array:
     empty = np.flatnonzero(known & (sums == 0))
     if empty.size:
         raise ValueError(
-            f"the label distribution of node {empty[0]} is zero throughout: mask the row if nothing is known"
+            f"the label distribution of node {empty[0]} is zero throughout: "
+            "if nothing is known of it, mask the row or say so by known"
         )
     already = np.abs(sums - 1.0) < 1e-12
     matrix.data /= np.where(already, 1.0, sums)[_rows(matrix)]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from propkernels.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn, canonical_label
+from propkernels.graphs.labels import canonical_label
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import AffineScheme
@@ -23,8 +23,9 @@ class AbsorbingWalk(AffineScheme):
     Parameters
     ----------
     absorbing : "observed", collection of labels, or callable, default="observed"
-        The set S: nodes with an observed label (then this is label propagation), nodes that carry one
-        of these labels, or a function of a GraphDatabase that returns one True or False a node.
+        The set S: nodes with an observed label (then this is label propagation), nodes whose observed
+        label is certain and one of these (degrees, where the kernel takes degrees as labels), or a function
+        of a GraphDatabase that returns one True or False a node.
     direction : {"follow", "reverse", "both"}, default="follow"
         Which way a walk crosses directed edges.
 
@@ -51,25 +52,30 @@ class AbsorbingWalk(AffineScheme):
         return absorbing_operator(graphs, self._set(graphs, initial), self.direction)
 
     def _set(self, graphs: GraphDatabase, initial: InitialDistributions) -> NDArray[np.bool_]:
-        if isinstance(self.absorbing, str):
-            check_choice(self.absorbing, ("observed",), "absorbing")
+        if isinstance(self.absorbing, str) and self.absorbing == "observed":
             return initial.observed
         if callable(self.absorbing):
             mask = np.asarray(self.absorbing(graphs))
             if mask.dtype != bool or mask.shape != (graphs.n_nodes,):
                 raise ValueError("the function absorbing must return one True or False a node")
             return mask
-        return _carries(graphs, self.absorbing)
+        if isinstance(self.absorbing, str) or not isinstance(self.absorbing, Collection):
+            raise TypeError(
+                "absorbing must be 'observed', a collection of labels, or a function of the graphs; "
+                f"got {self.absorbing!r}"
+            )
+        return _carries(initial, self.absorbing)
 
 
-def _carries(graphs: GraphDatabase, labels: Collection[Hashable]) -> NDArray[np.bool_]:
-    """Nodes whose label is certain and among the given ones."""
-    column = graphs.label_column
-    if not isinstance(column, LabelColumn):
-        raise ValueError("absorbing names labels, but the graphs have no certain node labels")
+def _carries(initial: InitialDistributions, labels: Collection[Hashable]) -> NDArray[np.bool_]:
+    """Nodes whose observed label is certain and among the given ones."""
     wanted = {canonical_label(label) for label in labels}
-    table = np.array([*(value in wanted for value in column.values), False])
-    return table[column.ids]
+    column_wanted = np.array([value in wanted for value in initial.values], dtype=bool)
+    table = initial.table
+    hit = column_wanted[table.indices] & (table.data == 1.0)
+    carrying = np.zeros(table.shape[0], dtype=bool)
+    carrying[np.repeat(np.arange(len(carrying)), np.diff(table.indptr))[hit]] = True
+    return np.asarray(carrying[initial.rows] & initial.observed)
 
 
 def absorbing_operator(graphs: GraphDatabase, held: NDArray[np.bool_], direction: str) -> AffineOperator:

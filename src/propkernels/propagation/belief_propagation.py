@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from propkernels.checks import check_fraction, check_positive
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.distributions import distinct_labels
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.scheme import PropagationScheme
 
@@ -22,12 +22,12 @@ class BeliefPropagation(PropagationScheme):
 
     A node's potential is its initial distribution; neighbours are coupled by the compatibility of their
     labels. At iteration t the distributions are the beliefs after t rounds of messages, which are
-    exact marginals on a tree once t reaches its diameter. The weight of an edge is the power to which
-    its messages count; directions and self-loops are ignored.
+    exact marginals on a tree once t reaches its diameter (and converge to them with damping). The weight
+    of an edge is the power to which its messages count; directions and self-loops are ignored.
 
     Parameters
     ----------
-    compatibility : array of shape (k, k) or None, default=None
+    compatibility : symmetric array of shape (k, k) or None, default=None
         How well labels go together on an edge: entry (a, b) weighs label a on one side and b on the
         other. None: equal labels weigh ``homophily``, others 1.
     labels : sequence of length k, optional
@@ -57,7 +57,7 @@ class BeliefPropagation(PropagationScheme):
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Messages:
         """Return the messages of round 0, which say nothing."""
         damping = check_fraction(self.damping, "damping")
-        return Messages(graphs, self._couplings(initial), damping, len(initial.values))
+        return Messages(graphs, initial.to_dense(), self._couplings(initial), damping)
 
     def step(
         self, prepared: Messages, current: NDArray[np.float64], initial: NDArray[np.float64]
@@ -72,12 +72,10 @@ class BeliefPropagation(PropagationScheme):
             homophily = check_positive(self.homophily, "homophily")
             return np.ones((k, k)) + (homophily - 1.0) * np.eye(k)
         given = check_compatibility(self.compatibility)
-        names = LabelColumn.from_values(
-            list(range(len(given))) if self.labels is None else list(self.labels), name="labels"
-        )
-        if len(names.values) != len(given):
-            raise ValueError(f"compatibility has {len(given)} rows but {len(names.values)} labels name them")
-        position = {value: i for i, value in enumerate(names.values)}
+        names = distinct_labels(range(len(given)) if self.labels is None else self.labels, "labels")
+        if len(names) != len(given):
+            raise ValueError(f"compatibility has {len(given)} rows but {len(names)} labels name them")
+        position = {value: i for i, value in enumerate(names)}
         known = np.array([position.get(value, -1) for value in initial.values], dtype=int)
         couplings = np.ones((k, k))
         both = (known[:, None] >= 0) & (known[None, :] >= 0)
@@ -86,28 +84,40 @@ class BeliefPropagation(PropagationScheme):
 
 
 def check_compatibility(compatibility: Any) -> NDArray[np.float64]:
-    """Return a square matrix of finite numbers that are not negative."""
+    """Return a square, symmetric matrix of finite numbers that are not negative."""
     matrix = np.asarray(compatibility)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
         raise ValueError(f"compatibility must be a square matrix of numbers, got shape {matrix.shape}")
     if not ((matrix >= 0) & (matrix < np.inf)).all():
         raise ValueError("compatibility must hold finite numbers that are not negative")
-    if not matrix.any(axis=1).all() or not matrix.any(axis=0).all():
-        raise ValueError("compatibility has a row or column of zeros: that label would go with no other")
+    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0.0):
+        raise ValueError("compatibility must be symmetric: an edge has no first and no second side")
+    if not matrix.any(axis=1).all():
+        raise ValueError("compatibility has a row of zeros: that label would go with no other")
     return matrix.astype(np.float64)
 
 
 class Messages:
-    """The messages of all edges, both ways: m_{i -> j} is a distribution over the labels of j."""
+    """The messages of all edges, both ways: m_{i -> j} is a distribution over the labels of j.
 
-    def __init__(self, graphs: GraphDatabase, couplings: NDArray[np.float64], damping: float, k: int) -> None:
+    Labels that j cannot have are left out, so that labels of other graphs make no difference.
+    """
+
+    def __init__(
+        self,
+        graphs: GraphDatabase,
+        initial: NDArray[np.float64],
+        couplings: NDArray[np.float64],
+        damping: float,
+    ) -> None:
         edges = _undirected(graphs.adjacency)
         self.sources, self.targets = edges.coords
         self.weights = edges.data
         # entries are sorted by (source, target), so sorting by (target, source) pairs each with its reverse
         self.reverse = np.lexsort((self.sources, self.targets))
         self.couplings, self.damping = couplings, damping
-        self.logs = np.full((len(self.weights), k), -np.log(max(k, 1)))
+        self.possible = initial[self.targets] > 0
+        self.logs = _logarithm(_normalized(self.possible.astype(np.float64)))
         counts = np.bincount(self.sources, minlength=graphs.n_nodes)
         indptr = np.concatenate([[0], np.cumsum(counts)])
         arrays = (self.weights[self.reverse], self.reverse, indptr)
@@ -117,11 +127,16 @@ class Messages:
         """One round: m_{i->j}(b) = sum_a psi(a, b) phi_i(a) prod_{l != j} m_{l->i}(a); then the beliefs."""
         pooled = (self.gather @ self.logs)[self.sources]
         cavity = pooled - (self.weights[:, None] * self.logs)[self.reverse]
-        fresh = _normalized(_multiplied(_belief(initial[self.sources], cavity), self.couplings))
+        weighed = _multiplied(_belief(initial[self.sources], cavity), self.couplings)
+        fresh = _normalized(np.where(self.possible, weighed, 0.0))
         if self.damping:
             fresh = (1.0 - self.damping) * fresh + self.damping * np.exp(self.logs)
-        self.logs = np.log(np.maximum(fresh, SMALLEST))
+        self.logs = _logarithm(fresh)
         return _belief(initial, self.gather @ self.logs)
+
+
+def _logarithm(messages: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.log(np.maximum(messages, SMALLEST)))
 
 
 def _undirected(adjacency: csr_array) -> Any:

@@ -70,10 +70,13 @@ class LabelImputer(TransformerMixin, BaseEstimator):
         """Learn which labels there are, and how frequent."""
         check_positive(self.tolerance, "tolerance")
         check_integer(self.max_steps, "max_steps", 1)
-        column = label_column(check_graphs(graphs), "node")
+        database = check_graphs(graphs)
+        column = label_column(database, "node")
         if not column.present:
             raise ValueError("no node label is observed in the graphs: there is nothing to fill in with")
         scheme, prior = resolve_scheme(self.propagation, True), learn_prior(column, self.prior)
+        one = database[:1]
+        scheme.prepare(one, initial_distributions(label_column(one, "node"), prior))  # checks its parameters
         frequencies = dict(zip(column.present, label_frequencies(column).tolist(), strict=True))
         self.scheme_, self.prior_, self.frequencies_ = scheme, prior, frequencies
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from scipy.sparse import csr_array, eye_array, vstack
 
 from propkernels.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.distributions import LabelDistributions, concat_distributions
+from propkernels.graphs.distributions import LabelDistributions, concat_distributions, distinct_labels
 from propkernels.graphs.labels import LabelColumn, canonical_label
 
 UNKNOWN = ("propkernels", "unknown")  # the one label of unobserved nodes where no label is known at all
@@ -76,11 +77,10 @@ def learn_prior(column: LabelColumn | LabelDistributions, prior: Any) -> Prior:
         check_choice(prior, ("uniform", "frequency"), "prior")
         if not values:
             return Prior((UNKNOWN,), np.ones(1))
-        weights = label_frequencies(column) if prior == "frequency" else np.ones(len(values))
+        weights = label_mass(column) if prior == "frequency" else np.ones(len(values))
         return _normalized_prior(values, weights)
     if isinstance(prior, Mapping):
-        named = LabelColumn.from_values(list(prior), name="prior")
-        return _normalized_prior(named.values, np.array(list(prior.values())))
+        return _normalized_prior(distinct_labels(prior, "prior"), np.asarray(list(prior.values())))
     weights = np.asarray(prior)
     if weights.shape != (len(values),):
         raise ValueError(f"prior has shape {weights.shape} but {len(values)} labels are known")
@@ -92,16 +92,24 @@ def _normalized_prior(values: tuple[Hashable, ...], weights: NDArray[Any]) -> Pr
         raise ValueError(f"prior weights must be finite numbers, not negative; got {weights.tolist()}")
     if not weights.any():
         raise ValueError("prior weights are all zero")
-    return Prior(values, weights / weights.sum())
+    return Prior(values, weights / math.fsum(weights))
 
 
 def label_frequencies(column: LabelColumn | LabelDistributions) -> NDArray[np.float64]:
     """How often each of the labels that occur does, as probabilities."""
+    mass = label_mass(column)
+    return np.asarray(mass / math.fsum(mass))
+
+
+def label_mass(column: LabelColumn | LabelDistributions) -> NDArray[np.float64]:
+    """Number of nodes with each of the labels that occur; uncertain ones count by their probabilities."""
     if isinstance(column, LabelDistributions):
-        mass = np.bincount(column.probabilities.indices, column.probabilities.data, len(column.values))
+        ids, shares = column.probabilities.indices, column.probabilities.data
+        order = np.lexsort((shares, ids))  # sums round alike whatever the order of nodes
+        mass = np.bincount(ids[order], shares[order], len(column.values))
     else:
         mass = np.bincount(column.ids[column.observed], minlength=len(column.values)).astype(np.float64)
-    return np.asarray(mass[mass > 0] / mass.sum())
+    return np.asarray(mass[mass > 0])
 
 
 def initial_distributions(column: LabelColumn | LabelDistributions, prior: Prior) -> InitialDistributions:

@@ -41,4 +41,12 @@ def resolve_scheme(propagation: Any, labels_missing: bool) -> PropagationScheme:
         raise TypeError(
             f"propagation must be a name or a scheme with the methods prepare and step, got {propagation!r}"
         )
-    return clone(propagation) if isinstance(propagation, BaseEstimator) else copy.deepcopy(propagation)
+    return clone(propagation) if isinstance(propagation, BaseEstimator) else _copied(propagation)
+
+
+def _copied(scheme: Any) -> Any:
+    """Copy of a scheme that is no estimator; one that does not say that it is affine is not."""
+    copied = copy.deepcopy(scheme)
+    if not hasattr(copied, "affine"):
+        copied.affine = False
+    return copied

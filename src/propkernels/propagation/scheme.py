@@ -26,8 +26,9 @@ class PropagationScheme(BaseEstimator, ABC):
     affine : bool
         Whether a step is affine in P with coefficients that depend on nodes alone, that is
         ``step(P) = M P + B P_0``. Then the engine hands ``step`` projections of the distributions
-        instead of the distributions themselves: any columns, not only probabilities. Set it to
-        False if a step looks at the probabilities (products, normalisation over labels, ...).
+        instead of the distributions themselves, which is faster: any columns, not only probabilities.
+        False, the default, is always right, and needed if a step looks at the probabilities
+        (products, normalisation over labels, ...).
 
     Examples
     --------
@@ -51,7 +52,7 @@ class PropagationScheme(BaseEstimator, ABC):
     array([[13.]])
     """
 
-    affine: bool = True
+    affine: bool = False
 
     @abstractmethod
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Any:
@@ -67,6 +68,8 @@ class PropagationScheme(BaseEstimator, ABC):
 
 class AffineScheme(PropagationScheme):
     """A scheme whose step is an :class:`AffineOperator`; ``prepare`` says which."""
+
+    affine = True
 
     @abstractmethod
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:

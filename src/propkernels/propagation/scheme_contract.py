@@ -24,14 +24,15 @@ STEPS = 3
 def check_scheme(scheme: Any, random_state: int = 0) -> None:
     """Run a scheme through what the engine relies on; raise an AssertionError that says what it breaks.
 
-    Checked on small generated graphs, weighted, directed, partly labelled, with isolated nodes: steps return
-    finite numbers of the right shape and leave their inputs alone; graphs do not influence each other;
-    the order of nodes does not matter; a scheme that calls itself affine is.
+    Checked on small generated graphs, weighted, directed, partly labelled, with isolated nodes and one
+    without nodes: there are the two methods; steps return finite numbers of the right shape and leave their
+    inputs alone; nothing is kept on the scheme itself; graphs do not influence each other; the order of nodes
+    does not matter; a scheme that calls itself affine is.
 
     Parameters
     ----------
     scheme : PropagationScheme
-        Anything with ``prepare``, ``step`` and ``affine``.
+        Anything with ``prepare`` and ``step``, and ``affine`` where it is.
     random_state : int
         Seed of the generated graphs.
 
@@ -40,10 +41,13 @@ def check_scheme(scheme: Any, random_state: int = 0) -> None:
     >>> import propkernels as pk
     >>> pk.check_scheme(pk.Diffusion(laziness=0.5))
     """
+    for method in ("prepare", "step"):
+        assert callable(getattr(scheme, method, None)), f"the scheme has no method {method}"
     generator = np.random.default_rng(random_state)
     for directed in (False, True):
         graphs = _graphs(generator, directed)
         _check_steps(scheme, graphs)
+        _check_no_memory(scheme, graphs)
         _check_separation(scheme, graphs)
         _check_node_order(scheme, graphs, generator)
         if getattr(scheme, "affine", False):
@@ -52,9 +56,9 @@ def check_scheme(scheme: Any, random_state: int = 0) -> None:
 
 def _graphs(generator: np.random.Generator, directed: bool) -> GraphDatabase:
     parts = []
-    for n in (1, 4, 7, 9):
+    for n in (1, 4, 0, 7, 9):
         weights = generator.integers(1, 4, (n, n)) * (generator.random((n, n)) < 0.4)
-        weights[-1], weights[:, -1] = 0, 0
+        weights[-1:], weights[:, -1:] = 0, 0
         matrix = weights if directed else np.triu(weights, 1) + np.triu(weights, 1).T
         parts.append((matrix, generator.integers(-1, 3, n)))
     return check_graphs(parts)
@@ -89,6 +93,17 @@ def _check_steps(scheme: Any, graphs: GraphDatabase) -> None:
     unchanged = np.array_equal(current, start) and np.array_equal(start, initial.to_dense())
     assert unchanged, "step changed the arrays that it was given"
     assert np.array_equal(run(scheme, graphs), run(scheme, graphs)), "two runs gave different results"
+
+
+def _check_no_memory(scheme: Any, graphs: GraphDatabase) -> None:
+    """Runs of graphs take turns in several threads, on one scheme."""
+    initial, other = _initial(graphs), graphs[::-1]
+    start = initial.to_dense()
+    reference = run(scheme, graphs)[1]
+    prepared = scheme.prepare(graphs, initial)
+    run(scheme, other)
+    same = np.array_equal(np.asarray(scheme.step(prepared, start.copy(), start)), reference)
+    assert same, "another run changed the result: keep what the steps need in what prepare returns"
 
 
 def _check_separation(scheme: Any, graphs: GraphDatabase) -> None:

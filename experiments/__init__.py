@@ -1,0 +1,1 @@
+"""Experiments of the paper, as scripts: ``python -m experiments.<name>``."""
