@@ -21,6 +21,8 @@ _HOME = {
     "AbsorbingWalk": "propagation",
     "BeliefPropagation": "propagation",
     "Diffusion": "propagation",
+    "GaussianMixtures": "propagation",
+    "PropagatedAttributes": "propagation",
     "LabelImputer": "propagation",
     "LabelPropagation": "propagation",
     "LabelSpreading": "propagation",
@@ -28,8 +30,12 @@ _HOME = {
     "PropagationScheme": "propagation",
     "check_scheme": "propagation",
     "transition_matrix": "propagation",
+    "LabelHistogram": "kernels",
+    "P2K": "kernels",
     "PropagationFeatures": "kernels",
     "PropagationKernel": "kernels",
+    "WeisfeilerLehman": "kernels",
+    "WeisfeilerLehmanFeatures": "kernels",
 }
 _MODULES = ("datasets",)
 
@@ -44,15 +50,21 @@ if TYPE_CHECKING:
     from propkernels.graphs import flip_labels as flip_labels
     from propkernels.graphs import from_networkx as from_networkx
     from propkernels.graphs import hide_labels as hide_labels
+    from propkernels.kernels import P2K as P2K
+    from propkernels.kernels import LabelHistogram as LabelHistogram
     from propkernels.kernels import PropagationFeatures as PropagationFeatures
     from propkernels.kernels import PropagationKernel as PropagationKernel
+    from propkernels.kernels import WeisfeilerLehman as WeisfeilerLehman
+    from propkernels.kernels import WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures
     from propkernels.propagation import AbsorbingWalk as AbsorbingWalk
     from propkernels.propagation import BeliefPropagation as BeliefPropagation
     from propkernels.propagation import Diffusion as Diffusion
+    from propkernels.propagation import GaussianMixtures as GaussianMixtures
     from propkernels.propagation import LabelImputer as LabelImputer
     from propkernels.propagation import LabelPropagation as LabelPropagation
     from propkernels.propagation import LabelSpreading as LabelSpreading
     from propkernels.propagation import PartialAbsorption as PartialAbsorption
+    from propkernels.propagation import PropagatedAttributes as PropagatedAttributes
     from propkernels.propagation import PropagationScheme as PropagationScheme
     from propkernels.propagation import check_scheme as check_scheme
     from propkernels.propagation import transition_matrix as transition_matrix

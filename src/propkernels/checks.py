@@ -53,3 +53,11 @@ def check_share(value: Any, name: str) -> float:
     if not 0 <= number <= 1:
         raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
     return number
+
+
+def check_nonnegative(value: Any, name: str) -> float:
+    """Return a finite number that is at least 0."""
+    number = _check_number(value, name)
+    if not 0 <= number < np.inf:
+        raise ValueError(f"{name} must be a finite number, at least 0; got {value!r}")
+    return number

@@ -7,7 +7,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.hashing import codes as module
-from propkernels.hashing.codes import NO_BIN
+from propkernels.hashing.lsh import NO_BIN
 from tests.zoo import labelled_zoo, one, path_edges, zoo
 
 OPERATORS = {

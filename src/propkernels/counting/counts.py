@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.hashing.codes import NO_BIN, CodeStreams
+from propkernels.hashing.codes import CodeStreams
+from propkernels.hashing.lsh import NO_BIN
 from propkernels.parallel import run_threads
 
 
@@ -57,16 +58,42 @@ def count_bins(
     -------
     list of StreamCounts
     """
-    from propkernels.counting.compiled import count_stream
+    if known is None:
+        return _count_rows(streams, graph_ptr, n_jobs)
 
     def one_stream(s: int) -> StreamCounts:
-        before = np.empty(0, dtype=np.int64) if known is None else known[s]
-        indptr, indices, counts, new = count_stream(streams.codes[s], graph_ptr, before, NO_BIN)
-        codes = np.concatenate([before, new]) if len(before) else new
-        matrix = csr_array((counts, indices, indptr), shape=(len(graph_ptr) - 1, len(codes)))
-        return StreamCounts(matrix, codes, int(streams.iterations[s]), float(streams.weights[s]))
+        codes = streams.salted(streams.codes[streams.row(s)], s)
+        return _stream(streams, s, *_count(codes, graph_ptr, known[s]))
 
-    return run_threads(one_stream, range(len(streams.codes)), n_jobs)
+    return run_threads(one_stream, range(len(streams.iterations)), n_jobs)
+
+
+def _count_rows(streams: CodeStreams, graph_ptr: NDArray[np.int64], n_jobs: int | None) -> list[StreamCounts]:
+    """Count each row of codes once; streams that share a row share its counts."""
+    nothing = np.empty(0, dtype=np.int64)
+
+    def one_row(row: int) -> tuple[csr_array, NDArray[np.int64]]:
+        return _count(streams.codes[row], graph_ptr, nothing)
+
+    rows = [streams.row(s) for s in range(len(streams.iterations))]
+    distinct = sorted(set(rows))
+    counted = dict(zip(distinct, run_threads(one_row, distinct, n_jobs), strict=True))
+    return [_stream(streams, s, counted[r][0], streams.salted(counted[r][1], s)) for s, r in enumerate(rows)]
+
+
+def _count(
+    codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64]
+) -> tuple[csr_array, NDArray[np.int64]]:
+    """Counts of one row, and the codes of its bins: the known ones first."""
+    from propkernels.counting.compiled import count_stream
+
+    indptr, indices, counts, new = count_stream(codes, graph_ptr, known, NO_BIN)
+    bins = np.concatenate([known, new]) if len(known) else new
+    return csr_array((counts, indices, indptr), shape=(len(graph_ptr) - 1, len(bins))), bins
+
+
+def _stream(streams: CodeStreams, s: int, counts: csr_array, codes: NDArray[np.int64]) -> StreamCounts:
+    return StreamCounts(counts, codes, int(streams.iterations[s]), float(streams.weights[s]))
 
 
 def sort_bins(stream: StreamCounts) -> StreamCounts:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from propkernels.counting.counts import StreamCounts
-from propkernels.hashing.randomness import mix
+from propkernels.randomness import mix
 
 
 def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_array:
@@ -18,12 +18,13 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_arra
     bins, hardly any do.
     """
     n = streams[0].counts.shape[0]
+    index = np.int32 if n_features < 2**31 else np.int64  # scikit-learn's linear models want 32 bits
     rows, columns, values = [], [], []
     for number, stream in enumerate(_numbered(streams)):
         t, h = stream
         counts = streams[number].counts
-        column = (mix(t, h, streams[number].codes.view(np.uint64)) % np.uint64(n_features)).astype(np.int64)
-        rows.append(np.repeat(np.arange(n, dtype=np.int32), np.diff(counts.indptr)))
+        column = (mix(t, h, streams[number].codes.view(np.uint64)) % np.uint64(n_features)).astype(index)
+        rows.append(np.repeat(np.arange(n, dtype=index), np.diff(counts.indptr)))
         columns.append(column[counts.indices])
         values.append(counts.data)
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))

@@ -24,6 +24,7 @@ def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArra
     rest are added pair by pair. Bins with equal contents, common once the propagation has settled,
     are merged into one with a multiplicity.
     """
+    parts, copies = _distinct(parts)
     n = parts[0].shape[0]
     popular_from = max(int(POPULAR * n), 1) + 1
     squares = np.zeros((len(parts), n))
@@ -34,13 +35,21 @@ def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArra
         return split_bins(*arrays, part.shape[1], popular_from, squares[k])
 
     pieces = run_threads(split, range(len(parts)), n_jobs)
-    popular = _merge(*_stack([_some_bins(piece, popular=True) for piece in pieces], n))
-    rest = _merge(*_stack([_some_bins(piece, popular=False) for piece in pieces], n))
+    popular = _merge(*_stack([_some_bins(piece, popular=True) for piece in pieces], copies, n))
+    rest = _merge(*_stack([_some_bins(piece, popular=False) for piece in pieces], copies, n))
     gram = dense_product(*popular)
     add_sparse(_scaled_columns(*rest), rest[0], True, False, gram, n_jobs)
-    gram.flat[:: n + 1] += squares.sum(axis=0)
+    gram.flat[:: n + 1] += copies @ squares
     mirror(gram)
     return gram
+
+
+def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.int64]]:
+    """Streams that share one count matrix go in once, with their number."""
+    shared: dict[int, list[csr_array]] = {}
+    for part in parts:
+        shared.setdefault(id(part), []).append(part)
+    return [same[0] for same in shared.values()], np.array([len(same) for same in shared.values()])
 
 
 def _some_bins(piece: Any, popular: bool) -> tuple[Any, Any, Any, Any]:
@@ -51,15 +60,20 @@ def _some_bins(piece: Any, popular: bool) -> tuple[Any, Any, Any, Any]:
     return np.diff(bin_ptr)[bins], rows[entries], counts[entries], signatures[bins]
 
 
-def _stack(pieces: Sequence[tuple[Any, Any, Any, Any]], n: int) -> tuple[csc_array, Any]:
-    """Set the bins of all streams side by side; return them with their signatures."""
+def _stack(
+    pieces: Sequence[tuple[Any, Any, Any, Any]], copies: NDArray[np.int64], n: int
+) -> tuple[csc_array, Any, Any]:
+    """Set the bins of all streams side by side; return them with their signatures and multiplicities."""
+    multiplicity = np.repeat(copies, [len(piece[0]) for piece in pieces])
     lengths, rows, counts, signatures = (np.concatenate(part) for part in zip(*pieces, strict=True))
     index = np.int32 if len(rows) < 2**31 else np.int64
     bin_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
-    return csc_array((counts, rows, bin_ptr), shape=(n, len(lengths))), signatures
+    return csc_array((counts, rows, bin_ptr), shape=(n, len(lengths))), signatures, multiplicity
 
 
-def _merge(columns: csc_array, signatures: NDArray[np.uint64]) -> tuple[csc_array, Any]:
+def _merge(
+    columns: csc_array, signatures: NDArray[np.uint64], multiplicity: NDArray[np.int64]
+) -> tuple[csc_array, Any]:
     """Keep one of several bins with equal contents; return those kept and how many each stands for."""
     _, first, inverse = np.unique(signatures, return_index=True, return_inverse=True)
     twin = first[inverse]  # the bin of the same signature that stands first
@@ -67,7 +81,7 @@ def _merge(columns: csc_array, signatures: NDArray[np.uint64]) -> tuple[csc_arra
     everyone = np.arange(len(twin))
     twin = np.where(same_bins(twin, everyone, *arrays), twin, everyone)
     kept = twin == everyone
-    return take_columns(columns, np.flatnonzero(kept)), np.bincount(twin, minlength=len(twin))[kept]
+    return take_columns(columns, np.flatnonzero(kept)), np.bincount(twin, multiplicity, len(twin))[kept]
 
 
 def take_columns(columns: csc_array, chosen: NDArray[Any]) -> csc_array:

@@ -11,34 +11,51 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.lsh import LocalitySensitiveHash, floor_codes, stream_numbers
-from propkernels.hashing.randomness import label_keys
+from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, floor_codes, join_codes, stream_numbers
 from propkernels.parallel import run_threads, whole_runs
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import PropagationScheme
+from propkernels.randomness import label_keys
 
-NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
 NODES_IN_CACHE = 2048
 VALUES_IN_MEMORY = 2**24
 
 
 @dataclass(frozen=True)
 class CodeStreams:
-    """Hash codes of all nodes, one row a stream; a stream is one hash at one iteration.
+    """Hash codes of all nodes; a stream is one hash, of labels or of both kinds, at one iteration.
 
     Attributes
     ----------
-    codes : ndarray of int64, (streams, N)
+    codes : ndarray of int64, (rows, N)
+        Codes, usually one row a stream.
     iterations : ndarray of int64, (streams,)
         The iteration t of each stream, ascending.
     weights : ndarray, (streams,)
         What each stream's kernel counts in the sum: 1 / n_hashes.
+    rows : ndarray of int64, (streams,), or None
+        The row of ``codes`` that holds each stream; None: its own.
+    salts : ndarray of int64, (streams,), or None
+        Streams whose attribute hash tells no two nodes apart share the row of their label hash; their codes
+        are that row's codes joined with this one attribute code (``NO_BIN``: not joined).
     """
 
     codes: NDArray[np.int64]
     iterations: NDArray[np.int64]
     weights: NDArray[np.float64]
+    rows: NDArray[np.int64] | None = None
+    salts: NDArray[np.int64] | None = None
+
+    def row(self, stream: int) -> int:
+        """The row of ``codes`` that holds a stream."""
+        return stream if self.rows is None else int(self.rows[stream])
+
+    def salted(self, codes: NDArray[np.int64], stream: int) -> NDArray[np.int64]:
+        """Codes of a stream's row, turned into the codes of the stream."""
+        if self.salts is None or self.salts[stream] == NO_BIN:
+            return codes
+        return join_codes(codes, self.salts[stream])
 
 
 def label_codes(

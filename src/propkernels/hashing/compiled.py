@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from propkernels.hashing.lsh import KEPT_BITS, LARGEST_FLOOR
+from propkernels.hashing.lsh import JOIN_FIRST, JOIN_SECOND, KEPT_BITS, LARGEST_FLOOR, NO_BIN
 
 LANES = 4  # columns that are summed together, in registers
 
@@ -114,3 +114,41 @@ def propagate_and_hash(
                         for c in range(start, n_columns):
                             values[then, i - first, c] = projected[rows[i], c]
             now, then = then, now
+
+
+@njit(nogil=True)
+def join(code: Any, other: Any) -> Any:
+    """Join two codes into one, as lsh.join_codes does for arrays."""
+    word = np.uint64(code) * JOIN_FIRST + np.uint64(other)
+    word = (word ^ (word >> np.uint64(32))) * JOIN_SECOND
+    return np.int64(word ^ (word >> np.uint64(29)))
+
+
+@njit(cache=True, nogil=True)
+def hash_columns(values: Any, vectors: Any, offsets: Any, missing: int, codes: Any) -> Any:
+    """Hash each column of ``values`` by itself, into a row of ``codes`` each; NaN gets the code ``missing``.
+
+    Returns for each column whether all its codes are equal. Rows are taken a block at a time, so that
+    reading a row-major matrix by columns stays in the cache.
+    """
+    n, width = values.shape
+    constant = np.ones(width, dtype=np.bool_)
+    for start in range(0, n, 256):
+        for c in range(width):
+            vector, offset = vectors[c], offsets[c]
+            for i in range(start, min(start + 256, n)):
+                value = values[i, c]
+                code = missing if np.isnan(value) else _code(value * vector + offset)
+                codes[c, i] = code
+                if code != codes[c, 0]:
+                    constant[c] = False
+    return constant
+
+
+@njit(cache=True, nogil=True)
+def join_rows(label_codes: Any, codes: Any) -> None:
+    """Join the label code of each node into every row of ``codes``, in place."""
+    for row in range(codes.shape[0]):
+        for i in range(codes.shape[1]):
+            label = label_codes[i]
+            codes[row, i] = NO_BIN if label == NO_BIN else join(label, codes[row, i])

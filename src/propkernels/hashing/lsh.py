@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.hashing.randomness import cauchy, gaussian, uniform
+from propkernels.randomness import cauchy, gaussian, uniform
 
+NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
 METRICS = ("tv", "hellinger", "l1", "l2")
 LARGEST_FLOOR = 2.0**36
 KEPT_BITS = np.int64(-(2**16))
-_VECTOR, _OFFSET = 1, 2
+JOIN_FIRST, JOIN_SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
+_VECTOR, _OFFSET, _OWN_OFFSET = 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,10 @@ class LocalitySensitiveHash:
         """Return b / w for each stream: uniform in (0, 1)."""
         return uniform(self.seed, self.purpose, _OFFSET, streams)
 
+    def own_offsets(self, keys: NDArray[np.uint64], stream: int) -> NDArray[np.float64]:
+        """Return b / w for each key of one stream, where each dimension is hashed by itself."""
+        return uniform(self.seed, self.purpose, _OWN_OFFSET, stream, keys)
+
 
 def stream_numbers(t_max: int, n_hashes: int) -> NDArray[np.int64]:
     """Number the streams (t, hash) so that a smaller t_max or n_hashes is a part of a larger one.
@@ -73,3 +79,15 @@ def floor_codes(values: Any) -> NDArray[np.int64]:
     small = np.abs(array) < LARGEST_FLOOR
     floors = np.floor(np.where(small, array, 0.0)).astype(np.int64)
     return np.where(small, floors, array.view(np.int64) & KEPT_BITS)
+
+
+def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
+    """Join two codes into one that is equal where both are (h = h_l and h_a, Algorithm 4).
+
+    Nodes that are not counted stay so. ``compiled.join`` is the same for one number.
+    """
+    with np.errstate(over="ignore"):
+        word = codes.view(np.uint64) * JOIN_FIRST + np.asarray(other, dtype=np.int64).view(np.uint64)
+        word = (word ^ (word >> np.uint64(32))) * JOIN_SECOND
+        joined = (word ^ (word >> np.uint64(29))).view(np.int64)
+    return np.where(codes == NO_BIN, codes, joined)

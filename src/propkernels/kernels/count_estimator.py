@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,13 +14,14 @@ from propkernels.counting.counts import StreamCounts, count_bins
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams
+from propkernels.kernels.options import check_options
 
 
 class Coder(Protocol):
     """Gives any graph its codes, with what was learned in fit."""
 
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams:
-        """Codes of all nodes, one stream for each hash and iteration."""
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams | Iterable[CodeStreams]:
+        """Codes of all nodes; or block after block of streams, where all at once would fill the memory."""
 
 
 class CountEstimator(TransformerMixin, BaseEstimator, ABC):
@@ -35,9 +36,14 @@ class CountEstimator(TransformerMixin, BaseEstimator, ABC):
     def _count(
         self, coder: Coder, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None = None
     ) -> list[StreamCounts]:
-        return count_bins(coder.codes(graphs, self.n_jobs), graphs.graph_ptr, known, self.n_jobs)
+        codes, counted = coder.codes(graphs, self.n_jobs), list[StreamCounts]()
+        for block in [codes] if isinstance(codes, CodeStreams) else codes:
+            seen = None if known is None else known[len(counted) :]
+            counted += count_bins(block, graphs.graph_ptr, seen, self.n_jobs)
+        return counted
 
     def _count_training(self, graphs: Any) -> tuple[Coder, list[StreamCounts]]:
+        check_options(self)
         database = check_graphs(graphs)
         coder = self._learn_coder(database)
         return coder, self._count(coder, database)

@@ -17,7 +17,8 @@ class PropagationFeatures(CountFeatures):
 
     Parameters
     ----------
-    propagation, labels, prior, t_max, metric, bin_width, n_hashes, normalize, random_state, n_jobs
+    propagation, labels, prior, attributes, t_max, metric, bin_width, n_hashes, attribute_metric, \
+    attribute_bin_width, standardize, normalize, random_state, n_jobs
         As in :class:`PropagationKernel`.
     n_features : int or None, default=None
         None: one column for each bin seen in fit. A number (2**20 is usual): bins are hashed into that
@@ -44,10 +45,14 @@ class PropagationFeatures(CountFeatures):
         propagation: Any = "auto",
         labels: str | None = "auto",
         prior: Any = "uniform",
+        attributes: Any = None,
         t_max: int = 10,
         metric: str = "tv",
         bin_width: float = 1e-5,
         n_hashes: int = 1,
+        attribute_metric: str = "l1",
+        attribute_bin_width: float = 1.0,
+        standardize: bool = True,
         normalize: bool = False,
         n_features: int | None = None,
         sparse_output: bool = True,
@@ -57,10 +62,14 @@ class PropagationFeatures(CountFeatures):
         self.propagation = propagation
         self.labels = labels
         self.prior = prior
+        self.attributes = attributes
         self.t_max = t_max
         self.metric = metric
         self.bin_width = bin_width
         self.n_hashes = n_hashes
+        self.attribute_metric = attribute_metric
+        self.attribute_bin_width = attribute_bin_width
+        self.standardize = standardize
         self.normalize = normalize
         self.n_features = n_features
         self.sparse_output = sparse_output
@@ -68,4 +77,4 @@ class PropagationFeatures(CountFeatures):
         self.n_jobs = n_jobs
 
     def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
-        return PropagationCoder.learn(graphs, self)
+        return PropagationCoder.learn(graphs, self, self.attributes)

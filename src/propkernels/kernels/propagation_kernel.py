@@ -29,6 +29,13 @@ class PropagationKernel(CountKernel):
         How nodes start whose label is not observed: all labels known at fit alike, or as often as they
         occur there, or a mapping from labels to weights, or one weight for each of
         ``graphs.label_values``. A prior of each node's own goes in as :class:`LabelDistributions`.
+    attributes : None, {"sum", "product", "joint"} or object, default=None
+        How continuous node attributes enter. A node's label bin is joined with attribute bins of a fresh hash
+        per iteration. "sum": one kernel contribution for each attribute dimension (the paper's
+        experiments); "product": nodes must agree in all dimensions (the paper's equation); "joint": one
+        hash of the whole vector. In these three a missing value (NaN) has a bin of its own, so that
+        missing agrees with missing only. :class:`PropagatedAttributes` diffuses the attributes along
+        the edges, :class:`GaussianMixtures` their distributions (P2K); both fill missing values.
     t_max : int, default=10
         Number of propagation steps; iterations t = 0, ..., t_max contribute.
     metric : {"tv", "hellinger", "l1", "l2"}, default="tv"
@@ -37,6 +44,12 @@ class PropagationKernel(CountKernel):
         Width w of the hash's bins: larger bins take more different distributions together.
     n_hashes : int, default=1
         Independent hashes per iteration, whose kernels are averaged: more lower the variance.
+    attribute_metric : {"l1", "l2", "tv", "hellinger"}, default="l1"
+        Distance that the hash of attributes preserves.
+    attribute_bin_width : float, default=1.0
+        Bin width of attributes, in standard deviations.
+    standardize : bool, default=True
+        Bring each attribute to mean 0 and standard deviation 1 over the nodes of the training graphs.
     base_kernel : str or callable, default="linear"
         How counts are compared: "linear", "rbf", "intersection", "tanimoto", "jaccard", or a function
         of two sparse count matrices; applied per iteration, and summed.
@@ -73,10 +86,14 @@ class PropagationKernel(CountKernel):
         propagation: Any = "auto",
         labels: str | None = "auto",
         prior: Any = "uniform",
+        attributes: Any = None,
         t_max: int = 10,
         metric: str = "tv",
         bin_width: float = 1e-5,
         n_hashes: int = 1,
+        attribute_metric: str = "l1",
+        attribute_bin_width: float = 1.0,
+        standardize: bool = True,
         base_kernel: Any = "linear",
         normalize: bool = False,
         random_state: Any = None,
@@ -85,14 +102,18 @@ class PropagationKernel(CountKernel):
         self.propagation = propagation
         self.labels = labels
         self.prior = prior
+        self.attributes = attributes
         self.t_max = t_max
         self.metric = metric
         self.bin_width = bin_width
         self.n_hashes = n_hashes
+        self.attribute_metric = attribute_metric
+        self.attribute_bin_width = attribute_bin_width
+        self.standardize = standardize
         self.base_kernel = base_kernel
         self.normalize = normalize
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
-        return PropagationCoder.learn(graphs, self)
+        return PropagationCoder.learn(graphs, self, self.attributes)

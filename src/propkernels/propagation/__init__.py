@@ -3,10 +3,12 @@
 from propkernels.propagation.absorbing import AbsorbingWalk
 from propkernels.propagation.belief_propagation import BeliefPropagation
 from propkernels.propagation.diffusion import Diffusion
+from propkernels.propagation.gaussian_mixtures import GaussianMixtures
 from propkernels.propagation.imputer import LabelImputer
 from propkernels.propagation.label_propagation import LabelPropagation
 from propkernels.propagation.label_spreading import LabelSpreading
 from propkernels.propagation.partial_absorption import PartialAbsorption
+from propkernels.propagation.propagated_attributes import PropagatedAttributes
 from propkernels.propagation.scheme import PropagationScheme
 from propkernels.propagation.scheme_contract import check_scheme
 from propkernels.propagation.transition import transition_matrix
@@ -15,10 +17,12 @@ __all__ = [
     "AbsorbingWalk",
     "BeliefPropagation",
     "Diffusion",
+    "GaussianMixtures",
     "LabelImputer",
     "LabelPropagation",
     "LabelSpreading",
     "PartialAbsorption",
+    "PropagatedAttributes",
     "PropagationScheme",
     "check_scheme",
     "transition_matrix",

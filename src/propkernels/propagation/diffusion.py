@@ -74,6 +74,14 @@ class Diffusion(AffineScheme):
         return AffineOperator(adjacency, spread, np.where(stuck, 1.0, keep), vanished=vanished)
 
 
+def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> AffineOperator:
+    """Return the lazy row walk, ``(1 - l) T + l I``; a node that cannot move stays."""
+    adjacency = directed_adjacency(graphs, direction)
+    degrees = row_sums(adjacency)
+    spread, keep = _weights("row", laziness, degrees)
+    return AffineOperator(adjacency, spread, np.where(degrees == 0, 1.0, keep))
+
+
 def _weights(
     normalization: str, laziness: float, degrees: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -26,10 +26,14 @@ def draw_seed(random_state: Any) -> int:
 
     An integer gives the same seed each time; None gives a fresh one; a RandomState is advanced.
     """
+    try:
+        generator = check_random_state(random_state)
+    except ValueError:
+        kinds = "a whole number from 0 to 2**32 - 1, a RandomState, or None"
+        raise ValueError(f"random_state must be {kinds}; got {random_state!r}") from None
     if isinstance(random_state, numbers.Integral):
-        check_random_state(random_state)
         return int(random_state)
-    high, low = check_random_state(random_state).randint(0, 2**31 - 1, size=2)
+    high, low = generator.randint(0, 2**31 - 1, size=2)
     return (int(high) << 31) | int(low)
 
 

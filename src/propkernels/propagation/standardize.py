@@ -1,0 +1,68 @@
+"""Standardising attributes, and what stands in for those that are missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.database import GraphDatabase
+
+
+@dataclass(frozen=True)
+class Standardizer:
+    """Shift and scale of each attribute dimension, learned over all nodes in fit (ddof = 1).
+
+    Attributes
+    ----------
+    mean, deviation : ndarray, (D,)
+        Missing values (NaN) are left out of both; a dimension that does not vary is only shifted.
+    """
+
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    @classmethod
+    def learn(cls, graphs: GraphDatabase, standardize: bool) -> Standardizer:
+        """Learn from the training graphs; without ``standardize``, attributes stay as they are."""
+        attributes = required_attributes(graphs)
+        dimensions = attributes.shape[1]
+        if not standardize:
+            return cls(np.zeros(dimensions), np.ones(dimensions))
+        counts = np.count_nonzero(~np.isnan(attributes), axis=0)
+        mean = np.nansum(attributes, axis=0) / np.maximum(counts, 1)
+        squares = np.nansum((attributes - mean) ** 2, axis=0)
+        deviation = np.sqrt(squares / np.maximum(counts - 1, 1))
+        return cls(mean, np.where(deviation > 0, deviation, 1.0))
+
+    def __call__(self, graphs: GraphDatabase) -> NDArray[np.float64]:
+        """Return the standardised attributes of any graphs of the same dimension."""
+        attributes = required_attributes(graphs)
+        if attributes.shape[1] != len(self.mean):
+            dimensions = f"{attributes.shape[1]} attribute dimensions"
+            raise ValueError(f"the graphs have {dimensions}, but {len(self.mean)} were fitted")
+        return (attributes - self.mean) / self.deviation
+
+
+def required_attributes(graphs: GraphDatabase) -> NDArray[np.float64]:
+    """Return the graphs' attributes, or say that they have none."""
+    if graphs.node_attributes is None:
+        if graphs.n_nodes == 0:
+            return np.empty((0, 0))
+        raise ValueError("attributes are asked for, but the graphs have no node attributes")
+    return graphs.node_attributes
+
+
+def fill_missing(
+    values: NDArray[np.float64], graphs: GraphDatabase, elsewhere: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Replace NaN by the mean of what is observed in the same graph and column, or by ``elsewhere``."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return values
+    sums, counts = np.zeros((len(graphs), values.shape[1])), np.zeros((len(graphs), values.shape[1]))
+    np.add.at(sums, graphs.graph_ids, np.where(missing, 0.0, values))
+    np.add.at(counts, graphs.graph_ids, ~missing)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), elsewhere)
+    return np.where(missing, means[graphs.graph_ids], values)
