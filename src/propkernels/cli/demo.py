@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from propkernels.datasets import Dataset
     from propkernels.learn import Evaluation
 
-T_MAX, COSTS, FOLDS, SEED = 4, (10, 100), 5, 0
+T_MAX, COSTS, FOLDS, SEED = 4, (10, 100), 3, 0
 ABOUT = """
 DIGITS are handwritten digits from scikit-learn, each a grid of 8 x 8 pixels;
 make_molecules generates graphs whose two classes have the same atoms, but
 other bonds. LABELS counts node labels and ignores the edges (t_max = 0);
-PK spreads labels along the edges first. In each of 5 folds, t_max and C are
+PK spreads labels along the edges first. In each of 3 folds, t_max and C are
 chosen on the training part; the last column shows median and range.
 
 What to do next:
