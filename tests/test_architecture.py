@@ -1,0 +1,46 @@
+"""The pipeline runs one way: a lower station never imports a higher one, and nothing heavy comes at import."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import propkernels
+
+PACKAGE = Path(propkernels.__file__).parent
+STATIONS = ["graphs", "paths", "propagation", "hashing", "counting", "gram", "kernels", "learn"]
+ON_TOP = ["datasets", "images", "paper", "report", "cli"]
+
+
+def imported_stations(path):
+    """Names of the folders of propkernels that a file imports from, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("propkernels."):
+            yield node.module.split(".")[1]
+
+
+@pytest.mark.parametrize("station", STATIONS)
+def test_stations_import_only_earlier_ones(station):
+    allowed = STATIONS[: STATIONS.index(station) + 1]
+    for path in (PACKAGE / station).rglob("*.py"):
+        forbidden = set(imported_stations(path)) & (set(STATIONS + ON_TOP) - set(allowed))
+        assert not forbidden, f"{path.relative_to(PACKAGE)} imports {sorted(forbidden)}"
+
+
+@pytest.mark.parametrize("module", ["checks", "parallel", "randomness"])
+def test_base_modules_import_no_station(module):
+    assert not set(imported_stations(PACKAGE / f"{module}.py")) & set(STATIONS + ON_TOP)
+
+
+def test_every_folder_is_a_known_station():
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert folders <= set(STATIONS + ON_TOP)
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    heavy = "numpy scipy sklearn numba networkx matplotlib skimage pooch rich".split()
+    code = f"import sys, propkernels; print([m for m in {heavy!r} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
