@@ -23,8 +23,9 @@ types: .venv/.developer
 unit: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal
 
+# make bench BENCH='--quick --only pk-nci1' passes options on
 bench: .venv/.developer
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.run $(BENCH)
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,34 @@
+"""Data sets of the benchmarks: those that lie on this machine, nothing is downloaded."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+BUNDLED = ("DIGITS",)
+GENERATED = {"MOLECULES": 200}  # name: number of graphs
+
+
+def is_present(name: str | None) -> bool:
+    """Tell whether a data set can be loaded without a network."""
+    return name is None or name in BUNDLED or name in GENERATED or locate(name) is not None
+
+
+def locate(name: str) -> Path | None:
+    """Zip or folder of a data set."""
+    from propkernels.datasets.locate import cache_folder, data_folder, find_in
+
+    return find_in(data_folder(), name) or find_in(cache_folder(), name)
+
+
+@lru_cache(maxsize=4)
+def load(name: str | None) -> Any:
+    """Load a data set, or generate it; the last few are kept."""
+    import propkernels as pk
+
+    if name is None:
+        return None
+    if name in GENERATED:
+        return pk.datasets.make_molecules(GENERATED[name], random_state=0)
+    return pk.datasets.load(name)

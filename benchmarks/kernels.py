@@ -1,0 +1,70 @@
+"""Kernels and features on data sets, after loading: seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.case import Case, Result, Settings, estimator
+from benchmarks.data import load
+from benchmarks.timing import best_of, limit_threads
+
+TITLE = "Kernels and features"
+PK = estimator("PropagationKernel", t_max=10)
+FEATURES = estimator("PropagationFeatures", t_max=10)
+HASHED = estimator("PropagationFeatures", t_max=10, n_features=2**20)
+SUM = estimator("PropagationKernel", t_max=10, attributes="sum")
+P2K = estimator("P2K", t_max=10)
+WL = estimator("WeisfeilerLehman", n_iter=10)
+SP = estimator("ShortestPath")
+GH = estimator("GraphHopper")
+GH_LABELS = estimator("GraphHopper", attributes=None)
+CSM = estimator("SubgraphMatching", k=3)
+ATTRIBUTES = "PropagationKernel:attributes"
+WEISFEILER = "WeisfeilerLehman"
+
+CASES = (
+    Case("pk-mutag", "MUTAG", PK, seconds=0.015, issue=2),
+    Case("pk-enzymes", "ENZYMES", PK, issue=9),
+    Case("pk-proteins", "PROTEINS", PK, issue=9),
+    Case("pk-nci1", "NCI1", PK, seconds=0.8, megabytes=600, issue=2),
+    Case("pk-dd", "DD", PK, seconds=1.3, issue=2),
+    Case("features-hiv", "HIV", FEATURES, seconds=2.0, issue=2),
+    Case("hashed-features-hiv", "HIV", HASHED, issue=9),
+    Case("attributes-bzr", "BZR", SUM, seconds=0.15, issue=4, needs=ATTRIBUTES),
+    Case("attributes-enzymes", "ENZYMES", SUM, seconds=0.8, issue=4, needs=ATTRIBUTES),
+    Case("attributes-proteins-full", "PROTEINS_full", SUM, seconds=3.0, issue=4, needs=ATTRIBUTES),
+    Case("p2k-bzr", "BZR", P2K, seconds=1.0, issue=4, needs="P2K"),
+    Case("p2k-enzymes", "ENZYMES", P2K, seconds=2.0, issue=4, needs="P2K"),
+    Case("p2k-proteins-full", "PROTEINS_full", P2K, seconds=6.0, megabytes=2000, issue=4, needs="P2K"),
+    Case("grids-plants", "PLANTS", PK, seconds=1.5, issue=5, needs="GridDatabase"),
+    Case("grids-brodatz", "BRODATZ", PK, seconds=20.0, megabytes=4000, issue=5, needs="GridDatabase"),
+    Case("wl-nci1", "NCI1", WL, seconds=0.8, issue=6, needs=WEISFEILER),
+    Case("wl-dd", "DD", WL, seconds=1.5, issue=6, needs=WEISFEILER),
+    Case("sp-nci1", "NCI1", SP, seconds=2.0, issue=6, needs="ShortestPath"),
+    Case("sp-dd", "DD", SP, seconds=30.0, issue=6, needs="ShortestPath", slow=True),
+    Case("gh-labels-mutag", "MUTAG", GH_LABELS, seconds=0.3, issue=6, needs="GraphHopper"),
+    Case("gh-labels-enzymes", "ENZYMES", GH_LABELS, seconds=2.0, issue=6, needs="GraphHopper"),
+    Case("gh-enzymes", "ENZYMES", GH, seconds=60.0, issue=6, needs="GraphHopper", slow=True),
+    Case("csm-mutag", "MUTAG", CSM, seconds=2.0, issue=6, needs="SubgraphMatching"),
+)
+
+
+def measure(case: Case, settings: Settings) -> Iterator[Result]:
+    """Time a case with every number of threads."""
+    data = load(case.dataset)
+    for threads in settings.threads:
+        with limit_threads(threads):
+            times = best_of(case.prepare(data, threads), settings)
+        note = f"median {times['median']:.3g} s of {times['rounds']}"
+        yield Result(
+            case.name,
+            "kernels",
+            case.dataset,
+            threads,
+            "s",
+            times["min"],
+            case.seconds,
+            note=note,
+            processor=times["processor"],
+            details=times,
+        )

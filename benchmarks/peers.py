@@ -1,0 +1,126 @@
+"""Other libraries on the same graphs: how many times longer they take.
+
+Ours and the peer run in one process (benchmarks.peer_process), ours before and after it; graphs are
+converted outside of the timing. A peer that takes longer than the limit is ended and reported as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from benchmarks import grakel_peer
+from benchmarks.case import Call, Prepare, Result, Settings, estimator
+from benchmarks.process import Outcome, run_module
+
+TITLE = "Peers"
+ALLOWANCE = 120.0  # seconds that a process may take besides the peer's call
+
+
+@dataclass(frozen=True)
+class PeerCase:
+    """One of our estimators against a peer's.
+
+    Attributes
+    ----------
+    name, dataset, issue, needs, slow
+        As in :class:`benchmarks.case.Case`.
+    ours : callable
+        ``ours(data, threads)`` returns our call.
+    peer : callable
+        ``peer(graphs)`` converts the graphs and returns the peer's call.
+    library : str
+        The peer's import name.
+    first : int or None
+        Compare on the first graphs only.
+    at_least : float or None
+        Target of the ratio peer / ours.
+    table : str
+        Module in whose CASES the process finds this case by its name.
+    """
+
+    name: str
+    dataset: str
+    ours: Prepare
+    peer: Callable[[Any], Call]
+    library: str = "grakel"
+    first: int | None = None
+    at_least: float | None = None
+    issue: int | None = None
+    needs: str | None = None
+    slow: bool = False
+    table: str = "benchmarks.peers"
+
+
+PK = estimator("PropagationKernel", t_max=10, bin_width=grakel_peer.BIN_WIDTH)
+WL = estimator("WeisfeilerLehman", n_iter=10)
+SP = estimator("ShortestPath")
+GRAKEL_PK, GRAKEL_WL, GRAKEL_SP = (
+    grakel_peer.propagation,
+    grakel_peer.weisfeiler_lehman,
+    grakel_peer.shortest_path,
+)
+
+CASES = (
+    PeerCase("grakel-pk-mutag", "MUTAG", PK, GRAKEL_PK, issue=2),
+    PeerCase("grakel-pk-enzymes", "ENZYMES", PK, GRAKEL_PK, issue=2),
+    PeerCase("grakel-pk-proteins", "PROTEINS", PK, GRAKEL_PK, at_least=200, issue=2),
+    PeerCase("grakel-pk-nci1-500", "NCI1", PK, GRAKEL_PK, first=500, issue=2),
+    PeerCase("grakel-wl-nci1", "NCI1", WL, GRAKEL_WL, at_least=15, issue=9, needs="WeisfeilerLehman"),
+    PeerCase("grakel-sp-nci1", "NCI1", SP, GRAKEL_SP, issue=6, needs="ShortestPath"),
+)
+
+
+def measure(case: PeerCase, settings: Settings) -> Iterator[Result]:
+    """Run both in one process and compare."""
+    if find_spec(case.library) is None:
+        yield _result(case, status="absent", note=f"{case.library} is not installed")
+        return
+    outcome = run_comparison(case, settings)
+    peer = [line for line in outcome.lines if line["what"] == "peer"]
+    if not peer and outcome.returncode and outcome.returncode > 0:
+        raise RuntimeError((outcome.errors.strip().splitlines() or ["no message"])[-1])
+    yield from _compare(case, outcome, peer, settings)
+
+
+def run_comparison(case: PeerCase, settings: Settings) -> Outcome:
+    """Start the process; it ends itself when the peer's call takes longer than the limit."""
+    arguments = (case.table, case.name, str(settings.peer_limit), str(settings.repeats))
+    return run_module("benchmarks.peer_process", *arguments, limit=settings.peer_limit + ALLOWANCE)
+
+
+def _compare(case: PeerCase, outcome: Outcome, peer: list[Any], settings: Settings) -> Iterator[Result]:
+    for threads in settings.threads:
+        ours = [o for o in outcome.lines if o["what"] == "ours" and o["threads"] == threads]
+        if not ours:
+            yield _result(case, threads=threads, status="timed out", note="our own call did not end")
+            continue
+        mine, theirs = _best(ours, "min"), _best(peer, "seconds") if peer else settings.peer_limit
+        words = f"{theirs:.3g} s" if peer else f"over {settings.peer_limit:g} s (ended)"
+        note = f"ours {mine:.3g} s, {case.library} {words}" + _in_processor_time(ours, peer, outcome)
+        details = {"ours": mine, "peer": theirs if peer else None, "limit": settings.peer_limit}
+        status, bound = ("measured", "") if peer else ("timed out", ">")
+        result = _result(case, threads=threads, measured=theirs / mine, note=note, details=details)
+        result.status, result.bound = status, bound
+        yield result
+
+
+def _best(lines: list[Any], key: str) -> float:
+    return min(line[key] for line in lines)
+
+
+def _in_processor_time(ours: list[Any], peer: list[Any], outcome: Outcome) -> str:
+    """The ratio in processor time, and how far the two kernel matrices agree."""
+    if not peer:
+        return ""
+    ratio = _best(peer, "processor") / _best(ours, "processor")
+    differences = [line["difference"] for line in outcome.lines if line["what"] == "agreement"]
+    return f"; processor {ratio:.0f} x" + "".join(f"; kernels differ by {each:.1e}" for each in differences)
+
+
+def _result(case: PeerCase, **values: Any) -> Result:
+    return Result(
+        case.name, "peers", case.dataset, unit="times", target=case.at_least, at_least=True, **values
+    )

@@ -1,0 +1,143 @@
+"""Results as aligned tables in the terminal, a page in Markdown, and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.case import Result
+
+COLUMNS = (
+    "case",
+    "data set",
+    "threads",
+    "part",
+    "target",
+    "measured",
+    "processor",
+    "verdict",
+    "issue",
+    "note",
+)
+RIGHT = ("threads", "target", "measured", "processor", "issue")
+INTRODUCTION = """\
+# Benchmarks
+
+Written by `make bench`; do not edit. Kernels have t_max = 10 (t = 0, ..., 10), bin width 1e-5 and total
+variation. Seconds are the best of several repeats after one warm-up call, data loaded before; `threads` is
+`n_jobs`, and the linear algebra library gets as many; `processor` is the time of all cores together, which
+other programs disturb least. Targets are for two cores, from the issue named. Memory is the peak resident
+set of a fresh process that imports, loads and computes once. A ratio is taken within one run; peers get the
+same graphs, converted outside of the timing.
+"""
+
+
+def format_number(value: float, unit: str) -> str:
+    """Three digits and the unit; milliseconds below a tenth of a second.
+
+    Examples
+    --------
+    >>> format_number(0.0123, "s"), format_number(412.3, "MB"), format_number(338.6, "times")
+    ('12.3 ms', '412 MB', '339 x')
+    """
+    if unit == "s" and abs(value) < 0.1:
+        return f"{1000 * value:.3g} ms"
+    digits = f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{digits} {'x' if unit == 'times' else unit}"
+
+
+def cells(result: Result) -> list[str]:
+    """One line of the table."""
+    bound = f"{result.bound} " if result.bound else ""
+    measured = "" if result.measured is None else bound + format_number(result.measured, result.unit)
+    target = "" if result.target is None else format_number(result.target, result.unit)
+    relation = (">= " if result.at_least else "<= ") if target else ""
+    return [
+        result.case,
+        result.dataset or "",
+        str(result.threads or ""),
+        result.part,
+        relation + target,
+        measured,
+        "" if result.processor is None else format_number(result.processor, "s"),
+        result.verdict,
+        str(result.issue or ""),
+        result.note,
+    ]
+
+
+def lines_of(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
+    """Names of the columns and the lines; a column that is empty throughout is left out."""
+    lines = [cells(result) for result in results]
+    kept = [i for i in range(len(COLUMNS)) if any(line[i] for line in lines)]
+    return [COLUMNS[i] for i in kept], [[line[i] for i in kept] for line in lines]
+
+
+def rich_table(title: str, results: Sequence[Result]) -> Table:
+    """A group's results for the terminal; misses stand out."""
+    columns, lines = lines_of(results)
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in RIGHT else "left", no_wrap=column != "note")
+    for result, line in zip(results, lines, strict=True):
+        table.add_row(*line, style="red" if result.verdict.startswith(("missed", "failed")) else None)
+    return table
+
+
+def markdown_table(results: Sequence[Result]) -> str:
+    """The same in Markdown."""
+    columns, lines = lines_of(results)
+    rule = ["---:" if column in RIGHT else "---" for column in columns]
+    every = [columns, rule, *lines]
+    return "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in line) + " |" for line in every)
+
+
+def summary(results: Sequence[Result]) -> str:
+    """How many targets are met, and which are not."""
+    judged = [r for r in results if r.target is not None and r.measured is not None]
+    missed = [r for r in judged if not r.verdict.startswith("met")]
+    text = f"{len(judged) - len(missed)} of {len(judged)} targets met."
+    names = [f"{r.case} (n_jobs={r.threads})" if r.threads else r.case for r in missed]
+    return text + (f" Not met: {', '.join(names)}." if names else "")
+
+
+def environment_lines(environment: dict[str, Any]) -> list[str]:
+    return [f"- {key}: {_plain(value)}" for key, value in environment.items()]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {inner}" for key, inner in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def markdown_page(groups: dict[str, list[Result]], environment: dict[str, Any]) -> str:
+    """The whole page: how, verdicts, one table a group, on what."""
+    everything = [result for results in groups.values() for result in results]
+    parts = [INTRODUCTION, summary(everything) + "\n"]
+    parts += [f"## {title}\n\n{markdown_table(results)}\n" for title, results in groups.items() if results]
+    parts += ["## Measured on\n", *environment_lines(environment)]
+    return "\n".join(parts) + "\n"
+
+
+def write(groups: dict[str, list[Result]], environment: dict[str, Any], page: Path, data: Path) -> None:
+    """Write the page and the JSON."""
+    page.write_text(markdown_page(groups, environment), encoding="utf-8")
+    results = [asdict(r) | {"verdict": r.verdict} for results in groups.values() for r in results]
+    data.write_text(json.dumps({"environment": environment, "results": results}, indent=1), encoding="utf-8")
+
+
+def show(groups: dict[str, list[Result]], environment: dict[str, Any]) -> None:
+    """Print everything, as wide as the tables are."""
+    console = Console(highlight=False, markup=False, width=None if Console().is_terminal else 200)
+    for title, results in groups.items():
+        if results:
+            console.print(rich_table(title, results), "")
+    console.print("\n".join(environment_lines(environment)))
+    console.print(summary([result for results in groups.values() for result in results]))

@@ -1,0 +1,121 @@
+"""Measure all cases, print tables, write docs/BENCHMARKS.md and a JSON: ``python -m benchmarks.run``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from benchmarks import environment, kernels, loading, memory, peers, ratios, report, stages, startup
+from benchmarks.case import QUICK, Result, Settings, available
+from benchmarks.data import is_present
+from benchmarks.process import ROOT
+
+GROUPS = {
+    "kernels": kernels,
+    "loading": loading,
+    "ratios": ratios,
+    "peers": peers,
+    "startup": startup,
+    "memory": memory,
+    "stages": stages,
+}
+PAGE = ROOT / "docs" / "BENCHMARKS.md"
+DATA = ROOT / "benchmarks" / "results.json"
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, no slow cases")
+    parser.add_argument("--list", action="store_true", help="print the names of all cases and stop")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="groups or cases; * and ? match anything")
+    parser.add_argument("--output", type=Path, help="page to write, with a JSON beside it")
+    return parser.parse_args(arguments)
+
+
+def choose(only: Sequence[str] | None, quick: bool) -> list[tuple[str, Any]]:
+    """The chosen (group, case) pairs that this version of the package can run."""
+    every = [(group, case) for group, module in GROUPS.items() for case in module.CASES]
+    if only is not None:
+        _check_names(only, every)
+        every = [pair for pair in every if any(_matches(*pair, name) for name in only)]
+    return [(g, case) for g, case in every if available(case.needs) and not (quick and case.slow)]
+
+
+def _matches(group: str, case: Any, name: str) -> bool:
+    return group == name or fnmatch(case.name, name)
+
+
+def _check_names(only: Sequence[str], every: Sequence[tuple[str, Any]]) -> None:
+    unknown = [name for name in only if not any(_matches(*pair, name) for pair in every)]
+    if unknown:
+        raise SystemExit(f"no group or case is called {', '.join(unknown)}; --list shows all names")
+
+
+def measure(group: str, case: Any, settings: Settings) -> list[Result]:
+    """Measure one case; what cannot be measured becomes a result that says so."""
+    if not is_present(case.dataset):
+        return [Result(case.name, group, case.dataset, status="absent", issue=case.issue)]
+    results: list[Result] = []
+    try:
+        for result in GROUPS[group].measure(case, settings):
+            result.issue = case.issue
+            results.append(result)
+    except Exception as error:
+        progress(f"  {type(error).__name__}: {error}")
+        results.append(_failure(group, case, error))
+    return results
+
+
+def _failure(group: str, case: Any, error: Exception) -> Result:
+    """A case that raised: the page names the kind of error, the terminal had the message."""
+    note = type(error).__name__
+    return Result(case.name, group, case.dataset, status="failed", note=note, issue=case.issue)
+
+
+def measure_all(pairs: Sequence[tuple[str, Any]], settings: Settings) -> Iterator[tuple[str, list[Result]]]:
+    """Measure one case after the other, with a line of progress each."""
+    for number, (group, case) in enumerate(pairs, start=1):
+        progress(f"[{number}/{len(pairs)}] {group}: {case.name}")
+        started = time.perf_counter()
+        yield group, measure(group, case, settings)
+        progress(f"  {time.perf_counter() - started:.1f} s")
+
+
+def progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run from the command line."""
+    options = parse(arguments)
+    pairs = choose(options.only, options.quick)
+    if options.list:
+        print("\n".join(f"{group:10} {case.name}" for group, case in pairs))
+        return
+    described = environment.describe() | {"mode": "quick" if options.quick else "full"}
+    groups: dict[str, list[Result]] = {module.TITLE: [] for module in GROUPS.values()}
+    for group, results in measure_all(pairs, QUICK if options.quick else Settings()):
+        groups[GROUPS[group].TITLE] += results
+    described["load average at the end"] = environment.load_average()
+    report.show(groups, described)
+    _write(options, groups, described)
+
+
+def _write(options: argparse.Namespace, groups: dict[str, list[Result]], described: dict[str, Any]) -> None:
+    """Write where asked; by itself a part of the cases (--only) replaces no page."""
+    if options.output is None and options.only is not None:
+        return
+    page = options.output or PAGE
+    data = DATA if options.output is None else page.with_suffix(".json")
+    report.write(groups, described, page, data)
+    progress(f"written: {page} and {data}")
+
+
+if __name__ == "__main__":
+    main()

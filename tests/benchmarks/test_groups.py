@@ -1,0 +1,86 @@
+"""Each group on generated graphs. No timing asserts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from benchmarks.case import Settings
+from benchmarks.data import load
+
+from benchmarks import kernels, memory, peers, ratios, stages, startup
+from tests.benchmarks import sleepy
+
+FAST = Settings(repeats=1, seconds=0.0, threads=(1,), peer_limit=2.0, quick=True)
+
+
+def peer_results(name):
+    case = next(case for case in sleepy.CASES if case.name == name)
+    return list(peers.measure(case, FAST))
+
+
+def test_peer_is_compared_on_the_same_graphs():
+    (result,) = peer_results("obliging")
+    assert result.status == "measured"
+    assert result.measured > 0
+    assert "kernels differ by 0.0e+00" in result.note
+
+
+def test_timed_out_peer_is_reported_with_what_is_known():
+    (result,) = peer_results("sleepy")
+    assert (result.status, result.bound) == ("timed out", ">")
+    assert "over 2 s (ended)" in result.note
+    assert result.measured == pytest.approx(2.0 / result.details["ours"])
+    assert result.details["peer"] is None
+
+
+def test_broken_peer_raises_its_message():
+    with pytest.raises(RuntimeError, match="this peer does not work"):
+        peer_results("broken")
+
+
+def test_grakel_solves_the_same_problem(data_folder):
+    pytest.importorskip("grakel")
+    case = peers.PeerCase("grakel-pk-mutag", "MUTAG", peers.PK, peers.GRAKEL_PK)
+    (result,) = peers.measure(case, replace(FAST, peer_limit=120.0))
+    assert float(result.note.rsplit(" ", 1)[1]) < 5e-3
+
+
+def test_ratio_of_two_calls():
+    case = ratios.RatioCase("tiny", "MOLECULES", ratios.LP, ratios.SAME, 1.5, 3)
+    (result,) = ratios.measure(case, FAST)
+    ours, baseline = result.details["ours"]["min"], result.details["baseline"]["min"]
+    assert result.measured == pytest.approx(ours / baseline)
+
+
+def test_memory_of_a_fresh_process(data_folder):
+    case = next(case for case in memory.CASES if case.name == "memory-pk-mutag")
+    (result,) = memory.measure(case, FAST)
+    assert 0 < result.details["imported"] <= result.details["loaded"] <= result.measured
+    assert result.details["shape"] == [188, 188]
+
+
+def test_start_of_a_fresh_process():
+    (result,) = startup.measure(startup.CASES[0], FAST)
+    assert result.unit == "s"
+    assert result.measured > 0
+
+
+@pytest.mark.parametrize("estimator", ["PropagationKernel", "PropagationFeatures"])
+def test_stages_and_the_rest_make_the_whole(estimator):
+    results = list(stages.measure(stages.StageCase("tiny", "MOLECULES", estimator), FAST))
+    seconds = {r.part: r.measured for r in results if not r.part.startswith(("profile", "-"))}
+    whole = seconds.pop("whole")
+    assert sum(seconds.values()) == pytest.approx(whole)
+    assert any(r.part.startswith("profile: ") for r in results)
+
+
+def test_graphs_without_edges_keep_nodes_and_labels():
+    graphs = load("MOLECULES").graphs
+    bare = stages.without_edges(graphs)
+    assert bare.adjacency.nnz == 0
+    assert list(bare.node_labels) == list(graphs.node_labels)
+
+
+def test_memory_has_every_kernel_case():
+    assert len(memory.CASES) == len(kernels.CASES)
