@@ -19,6 +19,7 @@ from propkernels.randomness import mix
 
 Matrix = NDArray[np.float64]
 SCALES = (None, "initial", "each")
+ROUNDING = 1e-10  # what a sum of densities may be off by, relative to itself, with a wide margin
 
 
 class GaussianMixtures(AttributeTreatment):
@@ -119,12 +120,18 @@ class GaussianFamily:
 
 
 def draw_points(attributes: Matrix, number: int, seed: int) -> Matrix:
-    """Draw distinct attribute vectors, by a hash of their contents: the order of nodes does not matter."""
-    distinct = np.unique(attributes + 0.0, axis=0)
-    keys = np.zeros(len(distinct), dtype=np.uint64)
-    for dimension in range(distinct.shape[1]):
-        keys = mix(seed, keys, np.ascontiguousarray(distinct[:, dimension]).view(np.uint64))
-    return distinct[np.sort(np.argsort(keys)[:number])]
+    """Draw nodes uniformly, without replacement, and return their attribute vectors.
+
+    Nodes are drawn by a hash of their vector and of how many nodes with the same one went before: the order
+    of nodes and graphs does not matter.
+    """
+    keys = np.zeros(len(attributes), dtype=np.uint64)
+    for column in np.ascontiguousarray(attributes.T + 0.0):  # -0.0 becomes 0.0
+        keys = mix(seed, keys, column.view(np.uint64))
+    order = np.argsort(keys, kind="stable")
+    _, first, sizes = np.unique(keys[order], return_index=True, return_counts=True)
+    ranks = np.arange(len(keys)) - np.repeat(first, sizes)
+    return attributes[order[np.argsort(mix(seed, keys[order], ranks))[:number]]]
 
 
 @dataclass(frozen=True)
@@ -170,10 +177,10 @@ class SpreadingMixtures:
             families[t] = GaussianFamily.learn(centres, ridge) if t else families[0]
             return families[t]
 
-        steps = 1 if scale == "initial" and self.refit_every is None else t_max + 1
+        steps = 1 if scale != "each" and self.refit_every is None else t_max + 1
         densities = self._densities(graphs, attributes, learn_family)
         found = np.array([_deviations(current) for current in islice(densities, steps)])
-        scales = np.broadcast_to(found[:1] if scale == "initial" else found, (t_max + 1, len(self.points)))
+        scales = np.broadcast_to(found if scale == "each" else found[:1], (t_max + 1, len(self.points)))
         scales = np.ones_like(scales) if scale is None else np.array(scales)
         return SpreadingMixtures(
             self.points,
@@ -210,6 +217,8 @@ class SpreadingMixtures:
 
 
 def _deviations(values: Matrix) -> Matrix:
-    """Standard deviation of each column; 1 where a column does not vary."""
-    deviations = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1])
-    return np.where(deviations > 0, deviations, 1.0)
+    """Standard deviation of each column; 1 where a column varies by no more than rounding does."""
+    if len(values) < 2:
+        return np.ones(values.shape[1])
+    deviations = values.std(axis=0, ddof=1)
+    return np.where(deviations > ROUNDING * np.abs(values).max(axis=0), deviations, 1.0)

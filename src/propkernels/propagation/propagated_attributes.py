@@ -12,7 +12,7 @@ from propkernels.checks import check_fraction
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.attributes import AttributeTreatment
 from propkernels.propagation.diffusion import walk_operator
-from propkernels.propagation.standardize import fill_missing
+from propkernels.propagation.standardize import fill_missing, observed_means
 
 
 class PropagatedAttributes(AttributeTreatment):
@@ -41,9 +41,9 @@ class PropagatedAttributes(AttributeTreatment):
     def learn(
         self, graphs: GraphDatabase, attributes: NDArray[np.float64], t_max: int, direction: str, seed: int
     ) -> SpreadingAttributes:
-        """Check the laziness; what fills gaps is 0, the mean of standardised attributes."""
-        elsewhere = np.nan_to_num(np.nanmean(attributes, axis=0)) if len(attributes) else np.zeros(1)
-        return SpreadingAttributes(check_fraction(self.laziness, "laziness"), direction, elsewhere)
+        """Check the laziness; what fills gaps in graphs without any value is the mean over all nodes."""
+        laziness = check_fraction(self.laziness, "laziness")
+        return SpreadingAttributes(laziness, direction, observed_means(attributes))
 
 
 @dataclass(frozen=True)

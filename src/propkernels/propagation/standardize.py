@@ -17,7 +17,8 @@ class Standardizer:
     Attributes
     ----------
     mean, deviation : ndarray, (D,)
-        Missing values (NaN) are left out of both; a dimension that does not vary is only shifted.
+        Missing values (NaN) are left out of both; a dimension that does not vary is only shifted, to 0.
+        Neither depends, in any bit, on the order of the nodes.
     """
 
     mean: NDArray[np.float64]
@@ -30,28 +31,39 @@ class Standardizer:
         dimensions = attributes.shape[1]
         if not standardize:
             return cls(np.zeros(dimensions), np.ones(dimensions))
-        counts = np.count_nonzero(~np.isnan(attributes), axis=0)
-        mean = np.nansum(attributes, axis=0) / np.maximum(counts, 1)
-        squares = np.nansum((attributes - mean) ** 2, axis=0)
+        columns = np.sort(np.ascontiguousarray(attributes.T), axis=1)  # sums forget the order of the nodes
+        counts = np.count_nonzero(~np.isnan(columns), axis=1)
+        mean = np.nansum(columns, axis=1) / np.maximum(counts, 1)
+        squares = np.nansum((columns - mean[:, None]) ** 2, axis=1)
         deviation = np.sqrt(squares / np.maximum(counts - 1, 1))
-        return cls(mean, np.where(deviation > 0, deviation, 1.0))
+        smallest = np.fmin.reduce(columns, axis=1, initial=np.inf)
+        varies = (np.fmax.reduce(columns, axis=1, initial=-np.inf) > smallest) & (deviation > 0)
+        shift = np.where(varies | (counts == 0), mean, smallest)
+        return cls(shift, np.where(varies, deviation, 1.0))
 
     def __call__(self, graphs: GraphDatabase) -> NDArray[np.float64]:
         """Return the standardised attributes of any graphs of the same dimension."""
+        if graphs.n_nodes == 0:
+            return np.empty((0, len(self.mean)))
         attributes = required_attributes(graphs)
         if attributes.shape[1] != len(self.mean):
-            dimensions = f"{attributes.shape[1]} attribute dimensions"
-            raise ValueError(f"the graphs have {dimensions}, but {len(self.mean)} were fitted")
+            number = attributes.shape[1]
+            dimensions = f"{number} attribute dimension{'' if number == 1 else 's'}"
+            raise ValueError(f"the graphs have {dimensions}, but the kernel was fitted to {len(self.mean)}")
         return (attributes - self.mean) / self.deviation
 
 
 def required_attributes(graphs: GraphDatabase) -> NDArray[np.float64]:
     """Return the graphs' attributes, or say that they have none."""
-    if graphs.node_attributes is None:
-        if graphs.n_nodes == 0:
-            return np.empty((0, 0))
+    if graphs.node_attributes is None or graphs.node_attributes.shape[1] == 0:
         raise ValueError("attributes are asked for, but the graphs have no node attributes")
     return graphs.node_attributes
+
+
+def observed_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of what is observed in each column; 0 where nothing is."""
+    counts = np.count_nonzero(~np.isnan(values), axis=0)
+    return np.asarray(np.nansum(values, axis=0) / np.maximum(counts, 1))
 
 
 def fill_missing(
