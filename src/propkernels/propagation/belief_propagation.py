@@ -23,7 +23,8 @@ class BeliefPropagation(PropagationScheme):
     A node's potential is its initial distribution; neighbours are coupled by the compatibility of their
     labels. At iteration t the distributions are the beliefs after t rounds of messages, which are
     exact marginals on a tree once t reaches its diameter (and converge to them with damping). The weight
-    of an edge is the power to which its messages count; directions and self-loops are ignored.
+    of an edge is the power to which its compatibility counts, so that weight 2 is as good as two edges;
+    directions and self-loops are ignored.
 
     Parameters
     ----------
@@ -66,11 +67,11 @@ class BeliefPropagation(PropagationScheme):
         return prepared.round(initial)
 
     def _couplings(self, initial: InitialDistributions) -> NDArray[np.float64]:
-        """Compatibility of the labels at hand."""
+        """Compatibility of the labels at hand, at most 1 so that no weight makes it overflow."""
         k = len(initial.values)
         if self.compatibility is None:
             homophily = check_positive(self.homophily, "homophily")
-            return np.ones((k, k)) + (homophily - 1.0) * np.eye(k)
+            return (np.ones((k, k)) + (homophily - 1.0) * np.eye(k)) / max(homophily, 1.0)
         given = check_compatibility(self.compatibility)
         names = distinct_labels(range(len(given)) if self.labels is None else self.labels, "labels")
         if len(names) != len(given):
@@ -80,7 +81,7 @@ class BeliefPropagation(PropagationScheme):
         couplings = np.ones((k, k))
         both = (known[:, None] >= 0) & (known[None, :] >= 0)
         couplings[both] = given[known[:, None], known[None, :]][both]
-        return couplings
+        return np.asarray(couplings / max(given.max(), 1.0))
 
 
 def check_compatibility(compatibility: Any) -> NDArray[np.float64]:
@@ -112,7 +113,7 @@ class Messages:
     ) -> None:
         edges = _undirected(graphs.adjacency)
         self.sources, self.targets = edges.coords
-        self.weights = edges.data
+        self.weights = np.empty(0) if (edges.data == 1.0).all() else edges.data
         # entries are sorted by (source, target), so sorting by (target, source) pairs each with its reverse
         self.reverse = np.lexsort((self.sources, self.targets))
         self.couplings, self.damping = couplings, damping
@@ -120,14 +121,13 @@ class Messages:
         self.logs = _logarithm(_normalized(self.possible.astype(np.float64)))
         counts = np.bincount(self.sources, minlength=graphs.n_nodes)
         indptr = np.concatenate([[0], np.cumsum(counts)])
-        arrays = (self.weights[self.reverse], self.reverse, indptr)
-        self.gather = csr_array(arrays, shape=(graphs.n_nodes, len(self.weights)))
+        arrays = (np.ones(len(self.reverse)), self.reverse, indptr)
+        self.gather = csr_array(arrays, shape=(graphs.n_nodes, len(self.reverse)))
 
     def round(self, initial: NDArray[np.float64]) -> NDArray[np.float64]:
-        """One round: m_{i->j}(b) = sum_a psi(a, b) phi_i(a) prod_{l != j} m_{l->i}(a); then the beliefs."""
-        pooled = (self.gather @ self.logs)[self.sources]
-        cavity = pooled - (self.weights[:, None] * self.logs)[self.reverse]
-        weighed = _multiplied(_belief(initial[self.sources], cavity), self.couplings)
+        """Send m_{i->j}(b) = sum_a psi(a, b)^A_ij phi_i(a) prod_{l != j} m_{l->i}(a); return the beliefs."""
+        cavity = (self.gather @ self.logs)[self.sources] - self.logs[self.reverse]
+        weighed = _multiplied(_belief(initial[self.sources], cavity), self.couplings, self.weights)
         fresh = _normalized(np.where(self.possible, weighed, 0.0))
         if self.damping:
             fresh = (1.0 - self.damping) * fresh + self.damping * np.exp(self.logs)
@@ -156,11 +156,14 @@ def _belief(potential: NDArray[np.float64], logs: NDArray[np.float64]) -> NDArra
     return _normalized(potential * scaled)
 
 
-def _multiplied(points: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points @ matrix, label by label: empty columns do not change how the others are rounded."""
+def _multiplied(
+    points: NDArray[np.float64], matrix: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Points @ matrix**weight, label by label: empty columns do not change how the others are rounded."""
     total = np.zeros((len(points), matrix.shape[1]))
     for label in range(len(matrix)):
-        total += points[:, label, None] * matrix[label]
+        row = matrix[label] ** weights[:, None] if len(weights) else matrix[label]
+        total += points[:, label, None] * row
     return total
 
 

@@ -39,8 +39,9 @@ def run_to_convergence(
             return settled
         current = following
     number = int(moving.sum())
+    who = f"{number} graph" if number == 1 else f"{number} graphs"
     warnings.warn(
-        f"{number} graphs still changed by more than {tolerance} after {max_steps} steps: "
+        f"{who} still changed by more than {tolerance} after {max_steps} steps: "
         "raise max_steps or the tolerance",
         ConvergenceWarning,
         stacklevel=2,

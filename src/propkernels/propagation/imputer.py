@@ -24,15 +24,14 @@ from propkernels.propagation.initial import (
 )
 from propkernels.propagation.registry import resolve_scheme
 
-NEARLY_EQUAL = 1e-9
 VALUES_IN_MEMORY = 2**24
 
 
 class LabelImputer(TransformerMixin, BaseEstimator):
     """Give every node a label: the most probable one once label propagation has converged.
 
-    Observed labels are kept. Where labels are equally probable, and in components without any observed
-    label, the one that was more frequent in fit is taken.
+    Observed labels are kept. Where labels are equally probable (up to the tolerance), as in components
+    without any observed label, the one that was more frequent in fit is taken.
 
     Parameters
     ----------
@@ -95,13 +94,16 @@ class LabelImputer(TransformerMixin, BaseEstimator):
         final = run_to_convergence(graphs, self.scheme_, initial, self.tolerance, self.max_steps)
         final[initial.observed] = initial.to_dense()[initial.observed]
         frequency = np.array([self.frequencies_.get(value, 0.0) for value in initial.values])
-        return LabelColumn(_most_probable(final, frequency, initial.values), initial.values)
+        return LabelColumn(_most_probable(final, frequency, initial.values, self.tolerance), initial.values)
 
 
 def _most_probable(
-    distributions: NDArray[np.float64], frequency: NDArray[np.float64], values: tuple[Any, ...]
+    distributions: NDArray[np.float64],
+    frequency: NDArray[np.float64],
+    values: tuple[Any, ...],
+    tolerance: float,
 ) -> NDArray[np.int32]:
     """The best label of each row; among equals the most frequent, and then the first by its text."""
     order = np.array(sorted(range(len(values)), key=lambda i: (-frequency[i], repr(values[i]))), dtype=int)
     best = distributions.max(axis=1, keepdims=True, initial=0.0)
-    return order[(distributions[:, order] >= best - NEARLY_EQUAL).argmax(axis=1)].astype(np.int32)
+    return order[(distributions[:, order] >= best - tolerance).argmax(axis=1)].astype(np.int32)

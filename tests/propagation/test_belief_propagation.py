@@ -1,0 +1,243 @@
+"""Belief propagation: message by message, and exact marginals on trees."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import propkernels as pk
+from tests.propagation import dense
+from tests.strategies import databases
+from tests.zoo import cycle_edges, labelled_zoo, one, path_edges
+
+HOMOPHILY = np.array([[4.0, 1, 1], [1, 4, 1], [1, 1, 4]])
+COMPATIBILITY = np.array([[1.0, 3, 0.5], [3, 1, 2], [0.5, 2, 0.1]])
+
+
+def couplings_of(start, homophily=4.0):
+    k = len(start.values)
+    return np.ones((k, k)) + (homophily - 1) * np.eye(k)
+
+
+def moderate(graphs):
+    """Replace a weight that would take the compatibility to the power of a thousand."""
+    adjacency = graphs.adjacency.copy()
+    adjacency.data[adjacency.data == 1e3] = 1.5
+    return pk.GraphDatabase(adjacency, graphs.graph_ptr, graphs.label_column)
+
+
+# against messages sent one by one
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.3])
+def test_dense_twin_on_the_zoo(damping):
+    graphs = dense.moderate_zoo()
+    assert len(graphs) > 25
+    start = dense.start(graphs)
+    reference = dense.beliefs(start, couplings_of(start), damping, 4)
+    computed = dense.library_history(graphs, pk.BeliefPropagation(damping=damping), 4)
+    assert np.allclose(computed, reference, atol=1e-9)
+    assert np.allclose(computed.sum(axis=2), 1)
+
+
+@settings(max_examples=30)
+@given(
+    graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3).map(moderate),
+    homophily=st.sampled_from([0.5, 2.0, 10.0]),
+    damping=st.sampled_from([0.0, 0.5]),
+)
+def test_dense_twin_on_generated_graphs(graphs, homophily, damping):
+    if not graphs.label_values:
+        return
+    start = dense.start(graphs)
+    reference = dense.beliefs(start, couplings_of(start, homophily), damping, 3)
+    computed = dense.library_history(graphs, pk.BeliefPropagation(homophily=homophily, damping=damping), 3)
+    assert np.allclose(computed, reference, atol=1e-9)
+
+
+def test_extreme_weights_and_long_paths_stay_distributions():
+    computed = dense.library_history(dense.partial_zoo(), pk.BeliefPropagation(homophily=1e6), 30)
+    assert np.isfinite(computed).all()
+    assert np.allclose(computed.sum(axis=2), 1)
+
+
+def test_certain_labels_stay_certain():
+    graphs = dense.partial_zoo()
+    computed = dense.library_history(graphs, pk.BeliefPropagation(), 5)
+    observed = graphs.label_column.observed
+    assert np.array_equal(computed[-1, observed], computed[0, observed])
+
+
+# exact on trees
+
+
+@st.composite
+def forests(draw, max_nodes=5, k=3):
+    """Random forests with arbitrary potentials: certain, uncertain, and some labels impossible."""
+    n = draw(st.integers(1, max_nodes))
+    parents = [draw(st.integers(-1, i - 1)) for i in range(1, n)]
+    edges = [(i + 1, parent) for i, parent in enumerate(parents) if parent >= 0]
+    weight = st.sampled_from([0.0, 1.0, 0.25, 3.0])
+    rows = [draw(st.lists(weight, min_size=k, max_size=k).filter(any)) for _ in range(n)]
+    weights = [draw(st.sampled_from([1.0, 0.5, 2.0])) for _ in edges]
+    return one(n, edges, pk.LabelDistributions(np.array(rows)), weights=weights)
+
+
+def tree_start(graphs):
+    rows = graphs.label_column.probabilities.toarray()
+    return dense.Start(graphs.adjacency.toarray(), rows, np.ones(len(rows), dtype=bool), [0, 1, 2])
+
+
+def all_columns(graphs, scheme, t_max):
+    """P_t over the labels 0, 1, 2, also those that no node can have."""
+    missing = [value for value in range(3) if value not in graphs.label_values]
+    history = dense.library_history(graphs, scheme, t_max)
+    return np.insert(history, [m - i for i, m in enumerate(missing)], 0.0, axis=2)
+
+
+@settings(max_examples=40)
+@given(graphs=forests(), compatibility=st.sampled_from([HOMOPHILY, COMPATIBILITY]))
+def test_exact_marginals_on_trees(graphs, compatibility):
+    reference = dense.marginals(tree_start(graphs), compatibility)
+    computed = all_columns(graphs, pk.BeliefPropagation(compatibility), graphs.n_nodes)[-1]
+    assert np.allclose(computed, reference, atol=1e-9)
+
+
+@settings(max_examples=15)
+@given(graphs=forests(max_nodes=4))
+def test_damped_messages_converge_to_the_same_marginals(graphs):
+    reference = dense.marginals(tree_start(graphs), COMPATIBILITY)
+    computed = all_columns(graphs, pk.BeliefPropagation(COMPATIBILITY, damping=0.4), 80)[-1]
+    assert np.allclose(computed, reference, atol=1e-9)
+
+
+def test_a_weight_of_two_is_as_good_as_two_edges():
+    double = np.array([[0, 2.0], [2, 0]])
+    single, other = pk.check_graphs([(double / 2, [0, None])]), one(1, [], [1])
+    heavy = pk.check_graphs([(double, [0, None])])
+    reference = dense.library_history(
+        pk.GraphDatabase.concat([single, other]), pk.BeliefPropagation([[9, 1], [1, 4]]), 2
+    )
+    computed = dense.library_history(
+        pk.GraphDatabase.concat([heavy, other]), pk.BeliefPropagation([[3, 1], [1, 2]]), 2
+    )
+    assert np.allclose(computed, reference)
+
+
+def test_forbidden_neighbours():
+    """A path of three nodes where equal labels exclude each other: one coloured end decides all."""
+    different = 1 - np.eye(2)
+    graphs = one(3, path_edges(3), [0, None, None])
+    graphs = pk.GraphDatabase.concat([graphs, one(1, [], [1])])
+    computed = dense.library_history(graphs, pk.BeliefPropagation(different), 3)[-1]
+    assert np.allclose(computed[:3], [[1, 0], [0, 1], [1, 0]])
+
+
+def test_contradictions_leave_what_was_observed():
+    graphs = one(2, [(0, 1)], [0, 0])
+    computed = dense.library_history(graphs, pk.BeliefPropagation([[0.0, 1.0], [1.0, 0.0]]), 3)
+    assert (computed == 1).all()
+
+
+# labels and their order
+
+
+def test_labels_name_rows_in_the_order_given():
+    graphs = one(4, path_edges(4), ["b", None, None, "a"])
+    reference = dense.library_history(
+        one(4, path_edges(4), [0, None, None, 1]), pk.BeliefPropagation([[1, 5], [5, 2]]), 3
+    )
+    for labels, compatibility in ((["b", "a"], [[1, 5], [5, 2]]), (["a", "b"], [[2, 5], [5, 1]])):
+        computed = dense.library_history(graphs, pk.BeliefPropagation(compatibility, labels=labels), 3)
+        assert np.allclose(computed, reference)
+
+
+def test_integer_labels_name_rows_in_the_order_given():
+    graphs = one(4, path_edges(4), [7, None, None, 3])
+    sorted_names = pk.BeliefPropagation([[2, 5], [5, 1]], labels=[3, 7])
+    other_order = pk.BeliefPropagation([[1, 5], [5, 2]], labels=[7, 3])
+    assert np.allclose(
+        dense.library_history(graphs, other_order, 3), dense.library_history(graphs, sorted_names, 3)
+    )
+
+
+def test_labels_without_a_row_go_with_everything_equally():
+    graphs = one(3, path_edges(3), ["a", None, "stranger"])
+    computed = dense.library_history(graphs, pk.BeliefPropagation([[3.0]], labels=["a"]), 1)[1]
+    assert np.allclose(computed[1], [0.75, 0.25])
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.5])
+@pytest.mark.parametrize("metric", ["tv", "hellinger"])
+def test_labels_of_other_graphs_make_no_difference(metric, damping):
+    train = one(4, path_edges(4), [0, None, None, 1])
+    new = one(4, cycle_edges(4), [1, None, 0, None])
+    stranger = one(3, path_edges(3), ["x", None, "y"])
+    scheme = pk.BeliefPropagation(damping=damping)
+    kernel = pk.PropagationKernel(
+        propagation=scheme, metric=metric, bin_width=1e-10, t_max=6, normalize=True, random_state=0
+    ).fit(pk.GraphDatabase.concat([train, new]))
+    alone = kernel.transform(new)
+    assert np.array_equal(kernel.transform(pk.GraphDatabase.concat([stranger, new]))[1:], alone)
+    assert alone[0, 1] == pytest.approx(1)
+
+
+# bad input
+
+
+NEGATIVE = "compatibility must hold finite numbers that are not negative"
+SQUARE = "compatibility must be a square matrix of numbers, got shape"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"compatibility": [[1, -1], [-1, 1]]}, ValueError, NEGATIVE),
+        ({"compatibility": [[1, np.nan], [np.nan, 1]]}, ValueError, NEGATIVE),
+        ({"compatibility": [[1, np.inf], [np.inf, 1]]}, ValueError, NEGATIVE),
+        ({"compatibility": np.ones((2, 3))}, ValueError, rf"{SQUARE} \(2, 3\)"),
+        ({"compatibility": [1, 2]}, ValueError, rf"{SQUARE} \(2,\)"),
+        ({"compatibility": [["a"]]}, ValueError, rf"{SQUARE} \(1, 1\)"),
+        (
+            {"compatibility": [[1, 2], [3, 1]]},
+            ValueError,
+            "compatibility must be symmetric: an edge has no first and no second side",
+        ),
+        (
+            {"compatibility": [[0, 0], [0, 1]]},
+            ValueError,
+            "compatibility has a row of zeros: that label would go with no other",
+        ),
+        (
+            {"compatibility": np.eye(2), "labels": ["a"]},
+            ValueError,
+            "compatibility has 2 rows but 1 labels name them",
+        ),
+        (
+            {"compatibility": np.eye(2), "labels": ["a", "a"]},
+            ValueError,
+            r"labels must be distinct labels, got \['a', 'a'\]",
+        ),
+        (
+            {"compatibility": np.eye(2), "labels": ["a", None]},
+            ValueError,
+            r"labels must be distinct labels, got \['a', None\]",
+        ),
+        ({"homophily": 0}, ValueError, "homophily must be a finite number above 0, got 0"),
+        ({"damping": 1.0}, ValueError, r"damping must be at least 0 and below 1, got 1\.0"),
+        ({"damping": "half"}, TypeError, "damping must be a number, got 'half'"),
+    ],
+)
+def test_bad_parameters(parameters, error, message):
+    kernel = pk.PropagationKernel(propagation=pk.BeliefPropagation(**parameters))
+    with pytest.raises(error, match=f"^{message}$"):
+        kernel.fit(labelled_zoo())
+    assert not hasattr(kernel, "coder_")
+
+
+def test_nothing_warns():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dense.library_history(dense.partial_zoo(), pk.BeliefPropagation(damping=0.9), 50)
