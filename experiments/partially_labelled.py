@@ -72,8 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     removals: list[Removal] = []
     for dataset in options.dataset:
         data = pk.datasets.load(dataset)
-        for missing in options.missing:
-            for number in range(options.repeats):
+        for number in range(options.repeats):
+            for missing in options.missing:
                 removals.append(measure(kernel, data, missing, number, options.folds))
                 report(removals[-1])
                 if options.save:

@@ -32,20 +32,22 @@ class PropagationScheme(BaseEstimator, ABC):
 
     Examples
     --------
-    A scheme that sends what a node knows along its heaviest edge only:
+    Each node takes over what its neighbour across the heaviest edge knows; the mean where several are:
 
     >>> import numpy as np, propkernels as pk
     >>> class HeaviestEdge(pk.PropagationScheme):
     ...     affine = True
     ...     def prepare(self, graphs, initial):
-    ...         adjacency = graphs.adjacency
-    ...         heaviest = np.arange(graphs.n_nodes)
-    ...         for node in np.flatnonzero(np.diff(adjacency.indptr)):
-    ...             row = slice(adjacency.indptr[node], adjacency.indptr[node + 1])
-    ...             heaviest[node] = adjacency.indices[row][adjacency.data[row].argmax()]
-    ...         return heaviest
+    ...         adjacency = graphs.adjacency.copy()
+    ...         for node in range(graphs.n_nodes):
+    ...             edges = slice(adjacency.indptr[node], adjacency.indptr[node + 1])
+    ...             heaviest = adjacency.data[edges] == adjacency.data[edges].max(initial=0)
+    ...             adjacency.data[edges] = heaviest / max(heaviest.sum(), 1)
+    ...         return adjacency
     ...     def step(self, prepared, current, initial):
-    ...         return current[prepared]
+    ...         stuck = np.diff(prepared.indptr) == 0
+    ...         return np.where(stuck[:, None], current, prepared @ current)
+    >>> pk.check_scheme(HeaviestEdge())
     >>> path = np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]])
     >>> pk.PropagationKernel(propagation=HeaviestEdge(), t_max=2, random_state=0).fit_transform(
     ...     [(path, ["C", "O", "N"])])
