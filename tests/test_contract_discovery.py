@@ -1,8 +1,8 @@
 """Which estimators are held to the contract: all public ones, found by walking ``propkernels.__all__``.
 
 A class with ``fit_transform`` and ``transform`` is tested as soon as it is public. It must take graphs with
-integer labels, with its default parameters, and give either one row a graph (kernels, features) or one graph
-a graph (imputers); one that needs other input says so in ``OTHER_INPUT``.
+integer labels and attributes, with its default parameters, and give either one row a graph (kernels,
+features) or one graph a graph (imputers); one that needs other input says so in ``OTHER_INPUT``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from scipy.sparse import issparse
 import propkernels as pk
 from tests.zoo import labelled_zoo
 
-# Estimators that do not take labelled graphs: name -> function that makes their input of labelled graphs.
+# Estimators that take something else: name -> function that makes it of labelled and attributed graphs.
 OTHER_INPUT: dict[str, Callable[[Any], Any]] = {}
 # Estimators outside this contract, each with the reason and where it is tested instead.
 NOT_UNDER_CONTRACT: dict[str, str] = {}
+# Estimators that rightly refuse training graphs without a single node, each with the reason.
+NEEDS_NODES = {"P2K": "sample points are drawn from the attributes of the training nodes"}
 
 # Parameters other than the default ones, tried wherever an estimator has them all.
 VARIATIONS: list[dict[str, Any]] = [
@@ -51,7 +53,28 @@ VARIATIONS: list[dict[str, Any]] = [
     {"propagation": pk.Diffusion(normalization="symmetric")},
     {"propagation": pk.Diffusion(isolated="vanish", direction="both")},
     {"propagation": pk.LabelPropagation(clamp="before"), "metric": "hellinger"},
+    {"attributes": "sum", "attribute_bin_width": 1.0},
+    {"attributes": "sum", "standardize": False, "attribute_bin_width": 0.5, "n_hashes": 2},
+    {"attributes": "product", "metric": "hellinger"},
+    {"attributes": "joint", "attribute_metric": "l2"},
 ]
+FEW: list[dict[str, Any]] = [{}, {"metric": "hellinger"}, {"normalize": True}, {"n_hashes": 2}]
+
+
+def attributed(graphs: Any) -> Any:
+    """The same graphs, with attributes where they have none: a number of the label's, and one of its own."""
+    if graphs.node_attributes is not None:
+        return graphs
+    rng = np.random.default_rng(graphs.n_nodes)
+    column = graphs.label_column
+    first = np.zeros(graphs.n_nodes) if column is None else column.ids * 0.5
+    return graphs.with_attributes(np.column_stack([first, rng.integers(-3, 4, graphs.n_nodes) / 4]))
+
+
+@cache
+def the_zoo() -> Any:
+    """The labelled zoo, with attributes."""
+    return attributed(labelled_zoo())
 
 
 def public_classes(*methods: str) -> dict[str, type]:
@@ -70,17 +93,30 @@ def discover() -> dict[str, type]:
 
 
 def schemes() -> list[Any]:
-    """Every public propagation scheme that needs no parameters."""
+    """Every public propagation scheme for general graphs that needs no parameters."""
     return [
         cls()
         for cls in public_classes("prepare", "step").values()
         if not inspect.isabstract(cls)
+        and not getattr(cls, "grids_only", False)  # tested in tests/grids
         and all(p.default is not p.empty for p in inspect.signature(cls).parameters.values())
     ]
 
 
-def variations() -> list[dict[str, Any]]:
-    return [*VARIATIONS, *({"propagation": scheme} for scheme in schemes())]
+def is_derived(cls: type) -> bool:
+    """Whether an estimator is a subclass of another public one, which most variations are tested on."""
+    return any(issubclass(cls, other) and cls is not other for other in discover().values())
+
+
+def takes(cls: type, graphs: Any) -> bool:
+    """Whether an estimator can be fitted on these graphs: nearly all can, on any."""
+    return graphs.n_nodes > 0 or cls.__name__ not in NEEDS_NODES
+
+
+def variations(cls: type) -> list[dict[str, Any]]:
+    """Parameters to try; of an estimator derived from another public one, only those of ``FEW``."""
+    several = FEW if is_derived(cls) else [*VARIATIONS, *({"propagation": scheme} for scheme in schemes())]
+    return [variation for variation in several if has(cls, *variation)]
 
 
 def has(cls: type, *names: str) -> bool:
@@ -88,10 +124,17 @@ def has(cls: type, *names: str) -> bool:
     return set(names) <= set(inspect.signature(cls).parameters)
 
 
+def steps_name(cls: type) -> str | None:
+    """The parameter that says how many iterations an estimator makes."""
+    return next((name for name in ("t_max", "n_iter") if has(cls, name)), None)
+
+
 def make(cls: type, **parameters: Any) -> Any:
-    """An estimator with fixed randomness and few iterations, where it has such parameters."""
-    usual = {name: value for name, value in {"random_state": 3, "t_max": 3}.items() if has(cls, name)}
-    return cls(**{**usual, **parameters})
+    """An estimator with fixed randomness and few iterations (``t_max``), where it has such parameters."""
+    usual = {"random_state": 3} if has(cls, "random_state") else {}
+    steps = parameters.pop("t_max", 3)
+    name = steps_name(cls)
+    return cls(**{**usual, **({name: steps} if name else {}), **parameters})
 
 
 def input_of(cls: type, graphs: Any) -> Any:
@@ -101,7 +144,7 @@ def input_of(cls: type, graphs: Any) -> Any:
 @cache
 def kind(cls: type) -> str:
     """What one graph becomes: "kernel" values with the training graphs, a row of "features", or a "graph"."""
-    graphs = input_of(cls, labelled_zoo()[:7])
+    graphs = input_of(cls, the_zoo()[:7])
     try:
         output = make(cls).fit_transform(graphs)
         if isinstance(output, pk.GraphDatabase):
@@ -138,10 +181,26 @@ def cases(*kinds: str) -> Any:
         [
             pytest.param(cls, variation, id=f"{name}({describe(variation)})")
             for name, cls in under_contract(*kinds).items()
-            for variation in variations()
-            if has(cls, *variation)
+            for variation in variations(cls)
         ],
     )
+
+
+def fitted(cls: type, parameters: dict[str, Any], graphs: Any) -> tuple[Any, Any]:
+    """An estimator fitted on these graphs, and what fit_transform returned."""
+    estimator = make(cls, **parameters)
+    return estimator, estimator.fit_transform(input_of(cls, graphs))
+
+
+_ON_THE_ZOO: dict[Any, tuple[Any, Any]] = {}
+
+
+def fitted_on_the_zoo(cls: type, parameters: dict[str, Any]) -> tuple[Any, Any]:
+    """As ``fitted``, once for all tests, which must not change it."""
+    key = cls, describe(parameters)
+    if key not in _ON_THE_ZOO:
+        _ON_THE_ZOO[key] = fitted(cls, parameters, the_zoo())
+    return _ON_THE_ZOO[key]
 
 
 def dense(output: Any) -> np.ndarray:
@@ -174,7 +233,7 @@ def test_every_discovered_estimator_is_testable_or_listed(name):
 
 
 def test_registries_name_estimators_that_exist():
-    assert set(OTHER_INPUT) | set(NOT_UNDER_CONTRACT) <= set(discover())
+    assert set(OTHER_INPUT) | set(NOT_UNDER_CONTRACT) | set(NEEDS_NODES) <= set(discover())
 
 
 def test_the_founding_estimators_are_found():

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propkernels.counting.counts import StreamCounts, count_bins, sort_bins
-from propkernels.hashing.codes import NO_BIN, CodeStreams
+from propkernels.hashing.codes import CodeStreams
+from propkernels.hashing.lsh import NO_BIN
 
 INT64 = np.iinfo(np.int64)
 

@@ -1,0 +1,27 @@
+"""Graphs as GraKeL takes them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import grakel
+
+
+def to_grakel(graphs: Any, attributes: bool = False) -> list[Any]:
+    """Return (adjacency, node labels or attributes, edge labels) of each graph."""
+    found = []
+    for graph in graphs:
+        names = graph.node_attributes if attributes else graph.node_labels
+        labels = {i: tuple(x) if attributes else int(x) for i, x in enumerate(names)}
+        coo = graph.adjacency.tocsr().tocoo()
+        edge = graph.database.edge_labels
+        edge = np.zeros(coo.nnz, dtype=int) if edge is None else edge
+        ends = zip(*(axis.tolist() for axis in coo.coords), strict=True)
+        edges = dict(zip(ends, edge.tolist(), strict=True))
+        found.append(grakel.Graph(graph.adjacency.toarray(), labels, edges, "adjacency"))
+    return found

@@ -1,0 +1,180 @@
+"""The estimators among scikit-learn's own tools."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.svm import SVC, LinearSVC
+
+import propkernels as pk
+from tests.zoo import cycle_edges, labelled_zoo, one
+
+
+def rings(n=24):
+    """Rings of zeros and ones, as many of each; the class is how they stand: 010101... or 00110011..."""
+    sizes = [4 * (k // 6 + 2) for k in range(n // 2)]
+    graphs = [one(k, cycle_edges(k), np.arange(k) // run % 2) for k in sizes for run in (1, 2)]
+    return pk.GraphDatabase.concat(graphs), np.array([0, 1] * (n // 2))
+
+
+def kernel_machine(**parameters):
+    kernel = pk.PropagationKernel(random_state=0, normalize=True, **parameters)
+    return Pipeline([("kernel", kernel), ("svc", SVC(kernel="precomputed", C=10))])
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_a_pipeline_of_kernel_and_machine_is_cross_validated(as_list):
+    graphs, y = rings()
+    scores = cross_val_score(kernel_machine(t_max=3), list(graphs) if as_list else graphs, y, cv=4)
+    assert scores.mean() > 0.9
+    assert cross_val_score(kernel_machine(t_max=0), graphs, y, cv=4).mean() < 0.9
+
+
+def test_cross_validation_gives_what_slices_of_the_whole_kernel_give():
+    graphs, y = rings()
+    K = pk.PropagationKernel(random_state=0, normalize=True, t_max=3).fit_transform(graphs)
+    reference = cross_val_score(SVC(kernel="precomputed", C=10), K, y, cv=4)
+    computed = cross_val_score(kernel_machine(t_max=3), graphs, y, cv=4)
+    assert np.array_equal(computed, reference)
+
+
+def test_a_grid_search_over_t_max_in_two_processes():
+    graphs, y = rings()
+    search = GridSearchCV(kernel_machine(), {"kernel__t_max": [0, 3], "svc__C": [1, 10]}, cv=3, n_jobs=2)
+    search.fit(graphs, y)
+    assert search.best_params_["kernel__t_max"] == 3
+    assert search.predict(graphs).shape == y.shape
+    assert isinstance(search.best_estimator_["kernel"].transform(graphs[:2]), np.ndarray)
+
+
+def test_parameters_of_schemes_are_searched_too():
+    graphs, y = rings()
+    machine = kernel_machine(propagation=pk.Diffusion(), t_max=2)
+    search = GridSearchCV(machine, {"kernel__propagation__laziness": [0.0, 0.5]}, cv=3).fit(graphs, y)
+    assert set(search.best_params_) == {"kernel__propagation__laziness"}
+
+
+def test_features_feed_linear_models():
+    graphs, y = rings()
+    train, test, y_train, y_test = train_test_split(graphs, y, random_state=0, stratify=y)
+    for features in (
+        pk.PropagationFeatures(t_max=2, random_state=0),
+        pk.PropagationFeatures(n_features=2**20, t_max=2, normalize=True, random_state=0),
+    ):
+        assert (
+            make_pipeline(features, LinearSVC(C=0.01, max_iter=20_000))
+            .fit(train, y_train)
+            .score(test, y_test)
+            > 0.7
+        )
+        assert make_pipeline(features, LogisticRegression()).fit(train, y_train).score(test, y_test) > 0.7
+
+
+def test_unions_of_features():
+    graphs, _ = rings()
+    parts = [
+        ("labels", pk.PropagationFeatures(t_max=0)),
+        ("degrees", pk.PropagationFeatures(labels="degree", t_max=1)),
+    ]
+    union = FeatureUnion(parts)
+    columns = union.fit_transform(graphs).shape[1]
+    names = union.get_feature_names_out()
+    assert len(names) == columns
+    assert names[0] == "labels__t0_bin0"
+
+
+# names and containers
+
+
+def test_kernels_come_as_data_frames():
+    pd = pytest.importorskip("pandas")
+    graphs = labelled_zoo()
+    kernel = pk.PropagationKernel(t_max=2, random_state=0).set_output(transform="pandas")
+    frame = kernel.fit_transform(graphs)
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.shape == (len(graphs), len(graphs))
+    assert list(frame.columns) == list(kernel.get_feature_names_out())
+    assert frame.columns[0] == "propagationkernel0"
+    new = kernel.transform(graphs[:3])
+    assert isinstance(new, pd.DataFrame)
+    assert new.shape == (3, len(graphs))
+    plain = pk.PropagationKernel(t_max=2, random_state=0).fit_transform(graphs)
+    assert np.array_equal(frame.to_numpy(), plain)
+    assert isinstance(kernel.fit_transform_cumulative(graphs), np.ndarray)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_hashes": 2}, {"n_features": 32}], ids=str)
+def test_dense_features_come_as_data_frames(parameters):
+    pd = pytest.importorskip("pandas")
+    graphs = labelled_zoo()
+    features = pk.PropagationFeatures(t_max=2, random_state=0, sparse_output=False, **parameters)
+    frame = features.set_output(transform="pandas").fit_transform(graphs)
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == list(features.get_feature_names_out())
+    plain = pk.PropagationFeatures(t_max=2, random_state=0, **parameters).fit_transform(graphs)
+    assert np.array_equal(frame.to_numpy(), plain.toarray())
+
+
+def test_sparse_features_as_data_frames_are_refused_in_words():
+    features = pk.PropagationFeatures(t_max=1).set_output(transform="pandas")
+    with pytest.raises(ValueError, match="sparse"):
+        features.fit_transform(labelled_zoo())
+
+
+def test_names_of_features_tell_iteration_hash_and_bin():
+    graphs = labelled_zoo()
+    features = pk.PropagationFeatures(t_max=2, random_state=0)
+    phi = features.fit_transform(graphs)
+    names = features.get_feature_names_out()
+    assert len(names) == phi.shape[1]
+    iterations = [int(name[1 : name.index("_")]) for name in names]
+    assert iterations == sorted(iterations)
+    assert set(iterations) == {0, 1, 2}
+    nodes = [phi[:, np.array(iterations) == t].sum() for t in range(3)]
+    assert nodes == [graphs.n_nodes] * 3
+    several = pk.PropagationFeatures(t_max=1, n_hashes=2).fit(graphs).get_feature_names_out()
+    assert several[0] == "t0_hash0_bin0"
+    assert {name[:8] for name in several} == {"t0_hash0", "t0_hash1", "t1_hash0", "t1_hash1"}
+
+
+def test_names_before_fit_are_refused():
+    from sklearn.exceptions import NotFittedError
+
+    for estimator in (pk.PropagationKernel(), pk.PropagationFeatures(), pk.PropagationFeatures(n_features=8)):
+        with pytest.raises(NotFittedError):
+            estimator.get_feature_names_out()
+
+
+def test_graphs_are_not_taken_for_a_matrix_of_pairs():
+    from sklearn.utils import get_tags
+
+    for estimator in (pk.PropagationKernel(), pk.PropagationFeatures()):
+        tags = get_tags(estimator)
+        assert not tags.input_tags.pairwise
+        assert not tags.input_tags.two_d_array
+
+
+def test_a_random_state_object_is_advanced_and_shared():
+    state = np.random.RandomState(0)
+    kernel = pk.PropagationKernel(bin_width=0.05, random_state=state)
+    first, second = kernel.fit_transform(labelled_zoo()), kernel.fit_transform(labelled_zoo())
+    assert not np.array_equal(first, second)
+    again = pk.PropagationKernel(bin_width=0.05, random_state=np.random.RandomState(0))
+    assert np.array_equal(again.fit_transform(labelled_zoo()), first)
+
+
+def test_more_hashes_lower_the_variance():
+    graphs = labelled_zoo()
+    spread = {}
+    for n_hashes in (1, 16):
+        runs = [
+            pk.PropagationKernel(t_max=2, bin_width=0.3, n_hashes=n_hashes, random_state=s).fit_transform(
+                graphs
+            )
+            for s in range(25)
+        ]
+        spread[n_hashes] = np.var(runs, axis=0).mean()
+    assert 8 < spread[1] / spread[16] < 32
