@@ -13,13 +13,18 @@ from propkernels._version import __version__
 _HOME = {
     "Graph": "graphs",
     "GraphDatabase": "graphs",
+    "Grid": "graphs",
+    "GridDatabase": "graphs",
     "LabelDistributions": "graphs",
     "check_graphs": "graphs",
+    "circular_neighborhood": "graphs",
     "flip_labels": "graphs",
     "from_networkx": "graphs",
     "hide_labels": "graphs",
     "AbsorbingWalk": "propagation",
+    "AnisotropicDiffusion": "propagation",
     "BeliefPropagation": "propagation",
+    "Convolution": "propagation",
     "Diffusion": "propagation",
     "GaussianMixtures": "propagation",
     "PropagatedAttributes": "propagation",
@@ -45,19 +50,24 @@ if TYPE_CHECKING:
     from propkernels import datasets as datasets
     from propkernels.graphs import Graph as Graph
     from propkernels.graphs import GraphDatabase as GraphDatabase
+    from propkernels.graphs import Grid as Grid
+    from propkernels.graphs import GridDatabase as GridDatabase
     from propkernels.graphs import LabelDistributions as LabelDistributions
     from propkernels.graphs import check_graphs as check_graphs
+    from propkernels.graphs import circular_neighborhood as circular_neighborhood
     from propkernels.graphs import flip_labels as flip_labels
     from propkernels.graphs import from_networkx as from_networkx
     from propkernels.graphs import hide_labels as hide_labels
-    from propkernels.kernels import P2K as P2K
     from propkernels.kernels import LabelHistogram as LabelHistogram
+    from propkernels.kernels import P2K as P2K
     from propkernels.kernels import PropagationFeatures as PropagationFeatures
     from propkernels.kernels import PropagationKernel as PropagationKernel
     from propkernels.kernels import WeisfeilerLehman as WeisfeilerLehman
     from propkernels.kernels import WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures
     from propkernels.propagation import AbsorbingWalk as AbsorbingWalk
+    from propkernels.propagation import AnisotropicDiffusion as AnisotropicDiffusion
     from propkernels.propagation import BeliefPropagation as BeliefPropagation
+    from propkernels.propagation import Convolution as Convolution
     from propkernels.propagation import Diffusion as Diffusion
     from propkernels.propagation import GaussianMixtures as GaussianMixtures
     from propkernels.propagation import LabelImputer as LabelImputer

@@ -5,15 +5,21 @@ from propkernels.graphs.corrupt import flip_labels, hide_labels
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.distributions import LabelDistributions
 from propkernels.graphs.graph import Graph
+from propkernels.graphs.grid import Grid
+from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.grid_neighborhoods import circular_neighborhood
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.networkx import from_networkx
 
 __all__ = [
     "Graph",
     "GraphDatabase",
+    "Grid",
+    "GridDatabase",
     "LabelColumn",
     "LabelDistributions",
     "check_graphs",
+    "circular_neighborhood",
     "flip_labels",
     "from_networkx",
     "hide_labels",

@@ -10,6 +10,8 @@ from scipy.sparse import issparse
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.graph import Graph
+from propkernels.graphs.grid import Grid
+from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.join import join
 from propkernels.graphs.networkx import is_networkx, one_from_networkx
 from propkernels.graphs.validation import (
@@ -32,7 +34,7 @@ def check_graphs(graphs: Any) -> GraphDatabase:
 
     Parameters
     ----------
-    graphs : GraphDatabase or sequence
+    graphs : GraphDatabase, GridDatabase or sequence
         A sequence may mix networkx graphs (node data "label" and "attributes", edge data "weight" and
         "label"; use :func:`from_networkx` for other names), tuples ``(adjacency, node_labels)`` or
         ``(adjacency, node_labels, node_attributes)`` with a dense or scipy sparse adjacency, bare
@@ -41,18 +43,25 @@ def check_graphs(graphs: Any) -> GraphDatabase:
     Returns
     -------
     GraphDatabase
-        The very same object if it was one.
+        The very same object if it was one. A GridDatabase comes back as itself: it offers the same face,
+        but for its edges.
 
     Raises
     ------
     TypeError, ValueError
         One sentence naming the graph and what is wrong with it.
     """
-    if not isinstance(graphs, GraphDatabase):
+    if isinstance(graphs, GridDatabase) or _are_grids(graphs):
+        graphs = graphs if isinstance(graphs, GridDatabase) else GridDatabase.concat(graphs)
+    elif not isinstance(graphs, GraphDatabase):
         graphs = join([_one_graph(graph, i) for i, graph in enumerate(_as_list(graphs))], "graph")
     if len(graphs) == 0:
         raise ValueError("at least one graph is needed, got none (0 graphs)")
     return graphs
+
+
+def _are_grids(graphs: Any) -> bool:
+    return isinstance(graphs, (list, tuple)) and len(graphs) > 0 and isinstance(graphs[0], Grid)
 
 
 def _as_list(graphs: Any) -> list[Any]:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.hashing.grid_codes import grid_codes
 from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, floor_codes, join_codes, stream_numbers
 from propkernels.parallel import run_threads, whole_runs
+from propkernels.propagation.grid_operator import GridOperator
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import PropagationScheme
@@ -81,6 +83,9 @@ def label_codes(
         prepared = scheme.prepare(graphs, initial)
         if isinstance(prepared, AffineOperator):
             codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs)
+            return _as_streams(codes, t_max, n_hashes)
+        if isinstance(prepared, GridOperator):
+            codes = grid_codes(prepared, initial, vectors, offsets, n_hashes, n_jobs)
             return _as_streams(codes, t_max, n_hashes)
     width = len(streams) if project else len(initial.values)
     runs = whole_runs(graphs.graph_ptr, VALUES_IN_MEMORY / max(width, 1))

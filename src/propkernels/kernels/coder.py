@@ -8,6 +8,7 @@ from typing import Any
 
 from propkernels.checks import check_choice, check_integer, check_positive
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import GridDatabase
 from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import CodeStreams, label_codes
 from propkernels.hashing.lsh import METRICS, LocalitySensitiveHash
@@ -63,7 +64,8 @@ class PropagationCoder:
         bin_width = check_positive(parameters.bin_width, "bin_width")
         source = label_source(graphs, parameters.labels)
         column = label_column(graphs, source)
-        scheme = resolve_scheme(parameters.propagation, not bool(column.observed.all()))
+        on_grids = isinstance(graphs, GridDatabase)
+        scheme = resolve_scheme(parameters.propagation, not bool(column.observed.all()), on_grids)
         seed = draw_seed(parameters.random_state)
         lsh = LocalitySensitiveHash(parameters.metric, bin_width, seed, _LABELS)
         attribute_coder = _learn_attributes(graphs, parameters, attributes, scheme, t_max, seed)

@@ -1,7 +1,9 @@
 """Propagation: how information spreads from node to node."""
 
 from propkernels.propagation.absorbing import AbsorbingWalk
+from propkernels.propagation.anisotropic import AnisotropicDiffusion
 from propkernels.propagation.belief_propagation import BeliefPropagation
+from propkernels.propagation.convolution import Convolution
 from propkernels.propagation.diffusion import Diffusion
 from propkernels.propagation.gaussian_mixtures import GaussianMixtures
 from propkernels.propagation.imputer import LabelImputer
@@ -15,7 +17,9 @@ from propkernels.propagation.transition import transition_matrix
 
 __all__ = [
     "AbsorbingWalk",
+    "AnisotropicDiffusion",
     "BeliefPropagation",
+    "Convolution",
     "Diffusion",
     "GaussianMixtures",
     "LabelImputer",

@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator, clone
 
 from propkernels.checks import check_choice
 from propkernels.propagation.absorbing import AbsorbingWalk
+from propkernels.propagation.anisotropic import AnisotropicDiffusion
 from propkernels.propagation.belief_propagation import BeliefPropagation
+from propkernels.propagation.convolution import Convolution
 from propkernels.propagation.diffusion import Diffusion
 from propkernels.propagation.label_propagation import LabelPropagation
 from propkernels.propagation.label_spreading import LabelSpreading
@@ -26,17 +28,17 @@ _BY_NAME: dict[str, Callable[[], PropagationScheme]] = {
     "partial_absorption": PartialAbsorption,
     "label_spreading": LabelSpreading,
     "belief_propagation": BeliefPropagation,
+    "convolution": Convolution,
+    "anisotropic_diffusion": AnisotropicDiffusion,
 }
 
 
-def resolve_scheme(propagation: Any, labels_missing: bool) -> PropagationScheme:
-    """Find a scheme by name, or take the user's own; "auto" depends on whether labels are missing."""
+def resolve_scheme(propagation: Any, labels_missing: bool, on_grids: bool = False) -> PropagationScheme:
+    """Find a scheme by name, or take the user's own; "auto" depends on the graphs: grids, labels missing."""
     if isinstance(propagation, str):
         check_choice(propagation, ("auto", *_BY_NAME), "propagation")
-        name = (
-            ("label_propagation" if labels_missing else "diffusion") if propagation == "auto" else propagation
-        )
-        return _BY_NAME[name]()
+        usual = "convolution" if on_grids else "label_propagation" if labels_missing else "diffusion"
+        return _BY_NAME[usual if propagation == "auto" else propagation]()
     if isinstance(propagation, type) or not all(hasattr(propagation, m) for m in ("prepare", "step")):
         raise TypeError(
             f"propagation must be a name or a scheme with the methods prepare and step, got {propagation!r}"

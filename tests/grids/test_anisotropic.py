@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.propagation.initial import initial_distributions, learn_prior
+
+
+def prepared(scheme, grids):
+    initial = initial_distributions(grids.label_column, learn_prior(grids.label_column, "uniform"))
+    return scheme.prepare(grids, initial), initial.to_dense()
+
+
+def naive_step(current, mask, contrast, rate, conduction):
+    following = current.copy()
+    for pixel in itertools.product(*map(range, mask.shape)):
+        for axis, side in itertools.product(range(mask.ndim), (-1, 1)):
+            other = tuple(p + side * (a == axis) for a, p in enumerate(pixel))
+            there = all(0 <= o < n for o, n in zip(other, mask.shape, strict=True))
+            if mask[pixel] and there and mask[other]:
+                difference = current[other] - current[pixel]
+                s = np.linalg.norm(difference) / contrast
+                g = np.exp(-(s**2)) if conduction == "exponential" else 1 / (1 + s**2)
+                following[pixel] += rate / (2 * mask.ndim) * g * difference
+    return following
+
+
+@pytest.mark.parametrize("conduction", ["exponential", "rational"])
+@pytest.mark.parametrize("shape", [(7,), (4, 5), (2, 3, 3)])
+def test_steps_against_loops_over_pixels(shape, conduction):
+    generator = np.random.default_rng(0)
+    image, mask = generator.integers(0, 3, shape), generator.random(shape) < 0.8
+    image.flat[:3], mask.flat[:3] = [0, 1, 2], True
+    grids = pk.GridDatabase([image], [mask])
+    scheme = pk.AnisotropicDiffusion(0.9, 0.7, conduction=conduction)
+    diffusion, current = prepared(scheme, grids)
+    reference = np.zeros((*shape, 3))
+    reference[mask] = current
+    for _ in range(3):
+        current = scheme.step(diffusion, current, current)
+        reference = naive_step(reference, mask, 0.9, 0.7, conduction)
+    np.testing.assert_allclose(current, reference[mask], atol=1e-14)
+    np.testing.assert_allclose(current.sum(axis=1), 1)
+    assert (current >= 0).all()
+
+
+def test_full_conduction_is_lazy_diffusion_inside():
+    """With a huge contrast all neighbours count alike: away from the border the plain convolution."""
+    image = np.random.default_rng(1).integers(0, 2, (5, 5))
+    grids = pk.GridDatabase([image])
+    diffusion, current = prepared(pk.AnisotropicDiffusion(1e9), grids)
+    plain, _ = prepared(pk.Convolution((1, 4)), grids)
+    inside = np.pad(np.ones((3, 3), dtype=bool), 1).ravel()
+    np.testing.assert_allclose(diffusion.step(current)[inside], plain.step(current, current)[inside])
+
+
+def test_edges_stay_sharp():
+    image = np.repeat([[0, 1]], [4, 4], axis=1).repeat(8, axis=0)
+    grids = pk.GridDatabase([image])
+    sharp, current = prepared(pk.AnisotropicDiffusion(0.1), grids)
+    for _ in range(20):
+        current = sharp.step(current)
+    np.testing.assert_allclose(current.reshape(8, 8, 2)[..., 1], image, atol=1e-12)
+
+
+def test_in_a_kernel():
+    generator = np.random.default_rng(2)
+    grids = pk.GridDatabase([generator.integers(0, 3, s) for s in [(4, 5), (5, 4), (3, 6)]])
+    for metric in ("tv", "hellinger"):
+        kernel = pk.PropagationKernel(
+            propagation="anisotropic_diffusion", metric=metric, t_max=3, random_state=0, bin_width=0.1
+        )
+        gram = kernel.fit_transform(grids)
+        np.testing.assert_array_equal(kernel.transform(grids), gram)
+        np.testing.assert_array_equal(kernel.transform(grids[1:2]), gram[1:2])
+        assert np.linalg.eigvalsh(gram).min() > -1e-9
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"contrast": 0}, "contrast must be a finite number above 0"),
+        ({"rate": 1.5}, "rate must be between 0 and 1"),
+        ({"conduction": "linear"}, "conduction must be one of 'exponential', 'rational'"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    grids = pk.GridDatabase([np.zeros((2, 2), dtype=int)])
+    with pytest.raises(ValueError, match=message):
+        prepared(pk.AnisotropicDiffusion(**parameters), grids)
+
+
+def test_graphs_are_refused():
+    graphs = pk.GridDatabase([np.zeros((2, 2), dtype=int)]).to_graphs()
+    with pytest.raises(TypeError, match="AnisotropicDiffusion works on a GridDatabase"):
+        pk.PropagationKernel(propagation=pk.AnisotropicDiffusion()).fit(graphs)
