@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.coder import PropagationCoder
 from propkernels.kernels.propagation_kernel import PropagationKernel
@@ -31,43 +29,6 @@ class P2K(PropagationKernel):
     >>> pk.P2K(t_max=2, random_state=0).fit_transform(graphs).shape
     (2, 2)
     """
-
-    def __init__(
-        self,
-        *,
-        propagation: Any = "auto",
-        labels: str | None = "auto",
-        prior: Any = "uniform",
-        attributes: Any = None,
-        t_max: int = 10,
-        metric: str = "tv",
-        bin_width: float = 1e-5,
-        n_hashes: int = 1,
-        attribute_metric: str = "l1",
-        attribute_bin_width: float = 1.0,
-        standardize: bool = True,
-        base_kernel: Any = "linear",
-        normalize: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            propagation=propagation,
-            labels=labels,
-            prior=prior,
-            attributes=attributes,
-            t_max=t_max,
-            metric=metric,
-            bin_width=bin_width,
-            n_hashes=n_hashes,
-            attribute_metric=attribute_metric,
-            attribute_bin_width=attribute_bin_width,
-            standardize=standardize,
-            base_kernel=base_kernel,
-            normalize=normalize,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
 
     def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
         mixtures = GaussianMixtures() if self.attributes is None else self.attributes
