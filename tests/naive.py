@@ -44,9 +44,9 @@ def walk(adjacency: Any, laziness: Fraction = Fraction(0)) -> Rows:
 
 
 def summed(adjacency: Any, laziness: Fraction = Fraction(0)) -> Rows:
-    """(A + l I) / 4: neighbours are added up; a node without edges stays as it is."""
+    """(A + l I) / 2: neighbours are added up; a node without edges stays as it is."""
     return [
-        _with_self({j: w / 4 for j, w in row.items()}, i, laziness / 4) if row else {i: Fraction(1)}
+        _with_self({j: w / 2 for j, w in row.items()}, i, laziness / 2) if row else {i: Fraction(1)}
         for i, row in enumerate(weights(adjacency))
     ]
 

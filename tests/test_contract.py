@@ -415,9 +415,6 @@ def test_dot_product_of_features_is_the_kernel(parameters):
     assert_same(hashed.transform(new) @ wide.T, kernel.transform(new))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="GraphDatabase.degrees adds float weights in node order; remove once fixed"
-)
 def test_weighted_degrees_do_not_depend_on_node_order():
     """0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 are different floats but one degree."""
     weights = np.array([0.1, 0.2, 0.3])

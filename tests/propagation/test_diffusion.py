@@ -18,7 +18,7 @@ def dense_step(adjacency, laziness, normalization):
     degrees, into = a.sum(axis=1), a.sum(axis=0)
     eye = np.eye(len(a))
     if normalization == "none":
-        step = (a + laziness * eye) / 4
+        step = (a + laziness * eye) / 2
     else:
         scale = (
             degrees[:, None] * np.ones_like(a) if normalization == "row" else np.sqrt(np.outer(degrees, into))

@@ -78,9 +78,6 @@ def test_symmetric_normalisation():
     assert np.array_equal(row_sums(adjacency), dense.sum(axis=1))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="transition_matrix takes any unknown direction for both: unmark when fixed"
-)
 def test_an_unknown_direction_is_refused():
     with pytest.raises(ValueError, match=r"direction must be one of .*; got 'sideways'"):
         pk.transition_matrix(labelled_zoo(), "sideways")

@@ -145,10 +145,13 @@ class GraphDatabase:
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
-        """Weighted out-degree of each node, ``sum_j A_ij``; exact in any node order for integer weights."""
+        """Weighted out-degree of each node, ``sum_j A_ij``, the same number in any order of the nodes."""
+        counts = np.diff(self.adjacency.indptr)
         if self.is_unweighted:
-            return np.diff(self.adjacency.indptr).astype(np.float64)
-        return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()
+            return counts.astype(np.float64)
+        rows = np.repeat(np.arange(self.n_nodes), counts)
+        ordered = self.adjacency.data[np.lexsort((self.adjacency.data, rows))]  # smaller weights first
+        return np.bincount(rows, ordered, self.n_nodes)
 
     @cached_property
     def is_unweighted(self) -> bool:

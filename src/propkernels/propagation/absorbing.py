@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import canonical_label
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import AffineScheme
-from propkernels.propagation.transition import DIRECTIONS, directed_adjacency, reciprocal, row_sums
+from propkernels.propagation.transition import directed_adjacency, reciprocal, row_sums
 
 
 class AbsorbingWalk(AffineScheme):
@@ -48,7 +47,6 @@ class AbsorbingWalk(AffineScheme):
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
-        check_choice(self.direction, DIRECTIONS, "direction")
         return absorbing_operator(graphs, self._set(graphs, initial), self.direction)
 
     def _set(self, graphs: GraphDatabase, initial: InitialDistributions) -> NDArray[np.bool_]:

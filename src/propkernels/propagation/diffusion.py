@@ -11,7 +11,6 @@ from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import AffineScheme
 from propkernels.propagation.transition import (
-    DIRECTIONS,
     directed_adjacency,
     reciprocal,
     row_sums,
@@ -32,7 +31,7 @@ class Diffusion(AffineScheme):
         ``P' = (1 - l) T P + l P``.
     normalization : {"row", "symmetric", "none"}, default="row"
         "row": T = D^{-1} A, the paper's. "symmetric": D^{-1/2} A D^{-1/2}. "none": neighbours are
-        summed instead of averaged, ``P' = (A + l I) P / 4``, which keeps degrees apart; the constant
+        summed instead of averaged, ``P' = (A + l I) P / 2``, which keeps degrees apart; the constant
         keeps molecule-like graphs at the scale of the bin width.
     isolated : {"stay", "vanish"}, default="stay"
         What a node that cannot move does: it keeps its distribution, or it is not counted from t = 1 on.
@@ -63,7 +62,6 @@ class Diffusion(AffineScheme):
         laziness = check_fraction(self.laziness, "laziness")
         check_choice(self.normalization, NORMALIZATIONS, "normalization")
         check_choice(self.isolated, ISOLATED, "isolated")
-        check_choice(self.direction, DIRECTIONS, "direction")
         adjacency = directed_adjacency(graphs, self.direction)
         degrees = row_sums(adjacency)
         if self.normalization == "symmetric":
@@ -91,4 +89,4 @@ def _weights(
         return (1 - laziness) * reciprocal(degrees), laziness * ones
     if normalization == "symmetric":
         return (1 - laziness) * ones, laziness * ones
-    return ones / 4, laziness / 4 * ones
+    return ones / 2, laziness / 2 * ones

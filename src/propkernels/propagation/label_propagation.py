@@ -10,7 +10,7 @@ from propkernels.propagation.absorbing import absorbing_operator
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import AffineScheme
-from propkernels.propagation.transition import DIRECTIONS, directed_adjacency, reciprocal, row_sums
+from propkernels.propagation.transition import directed_adjacency, reciprocal, row_sums
 
 CLAMPS = ("after", "before")
 
@@ -35,7 +35,6 @@ class LabelPropagation(AffineScheme):
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
         check_choice(self.clamp, CLAMPS, "clamp")
-        check_choice(self.direction, DIRECTIONS, "direction")
         if self.clamp == "after":
             return absorbing_operator(graphs, initial.observed, self.direction)
         adjacency = directed_adjacency(graphs, self.direction)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from propkernels.checks import check_choice, check_fraction
+from propkernels.checks import check_fraction
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import AffineScheme
-from propkernels.propagation.transition import DIRECTIONS, directed_adjacency, symmetrically_normalized
+from propkernels.propagation.transition import directed_adjacency, symmetrically_normalized
 
 
 class LabelSpreading(AffineScheme):
@@ -32,7 +32,6 @@ class LabelSpreading(AffineScheme):
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
         alpha = check_fraction(self.alpha, "alpha")
-        check_choice(self.direction, DIRECTIONS, "direction")
         adjacency = symmetrically_normalized(directed_adjacency(graphs, self.direction))
         stuck = np.diff(adjacency.indptr) == 0
         return AffineOperator(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from propkernels.checks import check_choice, check_fraction, check_positive
+from propkernels.checks import check_fraction, check_positive
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import AffineScheme
-from propkernels.propagation.transition import DIRECTIONS, directed_adjacency, reciprocal, row_sums
+from propkernels.propagation.transition import directed_adjacency, reciprocal, row_sums
 
 
 class PartialAbsorption(AffineScheme):
@@ -35,7 +35,6 @@ class PartialAbsorption(AffineScheme):
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
-        check_choice(self.direction, DIRECTIONS, "direction")
         adjacency = directed_adjacency(graphs, self.direction)
         degrees = row_sums(adjacency)
         absorbed = np.full(len(degrees), check_fraction(self.alpha, "alpha"))

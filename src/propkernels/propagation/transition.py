@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels.checks import check_choice
+from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 
 DIRECTIONS = ("follow", "reverse", "both")
@@ -13,6 +17,7 @@ DIRECTIONS = ("follow", "reverse", "both")
 
 def directed_adjacency(graphs: GraphDatabase, direction: str) -> csr_array:
     """Return A (follow), its transpose (reverse), or the heavier of the two ways of each edge (both)."""
+    check_choice(direction, DIRECTIONS, "direction")
     if direction == "follow":
         return graphs.adjacency
     reverse = csr_array(graphs.adjacency.T)
@@ -38,20 +43,20 @@ def symmetrically_normalized(adjacency: csr_array) -> csr_array:
     return csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
 
 
-def transition_matrix(graphs: GraphDatabase, direction: str = "follow") -> csr_array:
+def transition_matrix(graphs: Any, direction: str = "follow") -> csr_array:
     """Return T = D^{-1} A of all graphs, block-diagonal; a node that cannot move stays (T_ii = 1).
 
     Examples
     --------
     >>> import numpy as np, propkernels as pk
-    >>> db = pk.check_graphs([np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), np.zeros((1, 1))])
-    >>> transition_matrix(db).toarray()
+    >>> star, dot = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), np.zeros((1, 1))
+    >>> pk.transition_matrix([star, dot]).toarray()
     array([[0. , 0.5, 0.5, 0. ],
            [1. , 0. , 0. , 0. ],
            [1. , 0. , 0. , 0. ],
            [0. , 0. , 0. , 1. ]])
     """
-    adjacency = directed_adjacency(graphs, direction)
+    adjacency = directed_adjacency(check_graphs(graphs), direction)
     degrees = row_sums(adjacency)
     data = adjacency.data * np.repeat(reciprocal(degrees), np.diff(adjacency.indptr))
     walk = csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
