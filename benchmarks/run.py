@@ -100,8 +100,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     described = environment.describe() | {"mode": "quick" if options.quick else "full"}
     groups: dict[str, list[Result]] = {module.TITLE: [] for module in GROUPS.values()}
-    for group, results in measure_all(pairs, QUICK if options.quick else Settings()):
-        groups[GROUPS[group].TITLE] += results
+    try:
+        for group, results in measure_all(pairs, QUICK if options.quick else Settings()):
+            groups[GROUPS[group].TITLE] += results
+    except KeyboardInterrupt:
+        described["mode"] += ", interrupted"
     described["load average at the end"] = environment.load_average()
     report.show(groups, described)
     _write(options, groups, described)

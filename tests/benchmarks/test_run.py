@@ -94,3 +94,17 @@ def test_a_part_of_the_cases_replaces_no_page(monkeypatch, tmp_path):
     monkeypatch.setattr(run, "PAGE", tmp_path / "page.md")
     run.main(["--quick", "--only", "tiny"])
     assert not list(tmp_path.iterdir())
+
+
+def test_interrupted_run_reports_what_it_has(monkeypatch, capsys):
+    def stop(data, threads):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(
+        run.kernels, "CASES", (Case("tiny", "MOLECULES", PK), Case("tiny-stop", "MOLECULES", stop))
+    )
+    monkeypatch.setattr(run, "QUICK", FAST)
+    run.main(["--quick", "--only", "tiny*"])
+    printed = capsys.readouterr().out
+    assert "tiny" in printed
+    assert "mode: quick, interrupted" in printed
