@@ -42,12 +42,13 @@ _HOME = {
     "WeisfeilerLehman": "kernels",
     "WeisfeilerLehmanFeatures": "kernels",
 }
-_MODULES = ("datasets",)
+_MODULES = ("datasets", "images")
 
-__all__ = ["__version__", "datasets", *_HOME]
+__all__ = ["__version__", "datasets", "images", *_HOME]
 
 if TYPE_CHECKING:
     from propkernels import datasets as datasets
+    from propkernels import images as images
     from propkernels.graphs import Graph as Graph
     from propkernels.graphs import GraphDatabase as GraphDatabase
     from propkernels.graphs import Grid as Grid

@@ -45,6 +45,12 @@ BUNDLED = (
     DatasetInfo("DIGITS", 1797, 10, 4, None, None, "bundled"),
     DatasetInfo("TEXTURES", 768, 3, 3, None, None, "bundled"),
 )
+PICTURES = (
+    DatasetInfo("BRODATZ", 2048, 32, 3, None, "brodatz"),
+    DatasetInfo("PLANTS", 146, 3, 5, None, "plants (an excerpt)"),
+    DatasetInfo("LEAVES", 2556, 28, 5, None, None),
+)
+PICTURE_FILES = {"BRODATZ": "brodatz32.zip", "PLANTS": "plants_demo.mat", "LEAVES": "plantdoc_75px.zip"}
 FROM_FILES = (
     DatasetInfo("MUTAG", 188, 2, 7, None, "mutag"),
     DatasetInfo("NCI1", 4110, 2, 37, None, "nci1"),
@@ -82,7 +88,8 @@ def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
     -------
     Catalogue
         A tuple of :class:`DatasetInfo`, printed as a table. ``where`` is "data folder" (PROPKERNELS_DATA),
-        "cache", "download", "bundled" (with installed packages) or "generated" (a function of that name).
+        "cache", "download", "needs FILE" (pictures that are on no server), "bundled" (with installed
+        packages) or "generated" (a function of that name).
 
     Examples
     --------
@@ -92,12 +99,20 @@ def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
     """
     folders = {"data folder": data_folder(), "cache": cache_folder(cache)}
     located = (_located(info, folders) for info in FROM_FILES)
-    return Catalogue([*located, *BUNDLED, *GENERATED])
+    pictures = (_picture_located(info) for info in PICTURES)
+    return Catalogue([*located, *pictures, *BUNDLED, *GENERATED])
 
 
 def _located(info: DatasetInfo, folders: dict[str, Path | None]) -> DatasetInfo:
     found = (place for place, folder in folders.items() if find_in(folder, info.name))
     return replace(info, where=next(found, "download"))
+
+
+def _picture_located(info: DatasetInfo) -> DatasetInfo:
+    """Pictures are on no server: say which file is needed where it is not there."""
+    folder, file = data_folder(), PICTURE_FILES[info.name]
+    here = folder is not None and (folder / file).is_file()
+    return replace(info, where="data folder" if here else f"needs {file}")
 
 
 def _cell(value: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs import GraphDatabase
+from propkernels.graphs import GraphDatabase, GridDatabase
 from propkernels.graphs.summary import count
 
 
@@ -20,7 +20,7 @@ class Dataset:
     ----------
     name : str
         The name it was loaded by.
-    graphs : GraphDatabase
+    graphs : GraphDatabase or GridDatabase
         The graphs.
     target : ndarray of shape (n,) or (n, columns)
         Class labels, integers as in the file; floats where the set is one for regression.
@@ -33,7 +33,7 @@ class Dataset:
     """
 
     name: str
-    graphs: GraphDatabase
+    graphs: GraphDatabase | GridDatabase
     target: NDArray[Any]
     target_names: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Dataset:
         return len(np.unique(self.target)) if is_class else None
 
     def __repr__(self) -> str:
-        contents = repr(self.graphs).removeprefix("GraphDatabase(").removesuffix(")")
+        contents = repr(self.graphs).partition("(")[2].removesuffix(")")
         columns = count(self.target[:1].size, "target column")
         target = columns if self.n_classes is None else _classes(self.n_classes)
         return f"Dataset({self.name}: {contents}, {target})"

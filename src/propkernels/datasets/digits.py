@@ -19,7 +19,7 @@ def load_digits_grids(n_levels: int = 4) -> Dataset:
     Returns
     -------
     Dataset
-        Ten classes, the digits.
+        Ten classes, the digits; ``extras["images"]`` are the pictures, with intensities from 0 to 16.
     """
     from sklearn.datasets import load_digits
 
@@ -30,4 +30,6 @@ def load_digits_grids(n_levels: int = 4) -> Dataset:
         f"each joined to its four neighbours and labelled by one of {n_levels} grey levels."
     )
     names = tuple(map(str, digits.target_names))
-    return Dataset("DIGITS", graphs, digits.target.astype("int64"), names, {}, description)
+    return Dataset(
+        "DIGITS", graphs, digits.target.astype("int64"), names, {"images": list(digits.images)}, description
+    )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 
-from propkernels.datasets.catalogue import BUNDLED, FROM_FILES
+from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, PICTURES
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.download import NotOnServerError, download
 from propkernels.datasets.locate import DATA_VARIABLE, cache_folder, check_name, data_folder, find_in
@@ -16,9 +17,11 @@ from propkernels.datasets.tu import read_tu
 def load(name: str, *, cache: str | os.PathLike[str] | None = None) -> Dataset:
     """Load a data set by its name.
 
-    "DIGITS" and "TEXTURES" are made of pictures inside installed packages. Any other name is looked for as
-    ``NAME.zip`` or the folder ``NAME`` in the folder that the environment variable PROPKERNELS_DATA names,
-    then in the cache, and then downloaded from the public TUDataset site into the cache.
+    "DIGITS" and "TEXTURES" are made of pictures inside installed packages; "BRODATZ", "PLANTS" and "LEAVES"
+    of pictures in the folder that the environment variable PROPKERNELS_DATA names (``load_brodatz`` and so
+    on choose parts and numbers of labels). Any other name is looked for as ``NAME.zip`` or the folder
+    ``NAME`` in that folder, then in the cache, and then downloaded from the public TUDataset site
+    into the cache.
 
     Parameters
     ----------
@@ -48,6 +51,8 @@ def load(name: str, *, cache: str | os.PathLike[str] | None = None) -> Dataset:
     check_name(name)
     if name in {info.name for info in BUNDLED}:
         return _bundled(name)
+    if name in {info.name for info in PICTURES}:
+        return _pictures(name)
     found = find_in(data_folder(), name) or _in_cache(name, cache_folder(cache))
     return read_tu(found, name)
 
@@ -60,6 +65,19 @@ def _bundled(name: str) -> Dataset:
     from propkernels.datasets.textures import load_texture_grids
 
     return load_texture_grids()
+
+
+def _pictures(name: str) -> Dataset:
+    from propkernels.datasets.brodatz import load_brodatz
+    from propkernels.datasets.leaves import load_leaves
+    from propkernels.datasets.plants import load_plants
+
+    loaders: dict[str, Callable[[], Dataset]] = {
+        "BRODATZ": load_brodatz,
+        "PLANTS": load_plants,
+        "LEAVES": load_leaves,
+    }
+    return loaders[name]()
 
 
 def _in_cache(name: str, folder: Path) -> Path:
@@ -87,6 +105,6 @@ def _data_place() -> str:
 
 
 def _suggestion(name: str) -> str:
-    known = {info.name.casefold(): info.name for info in (*FROM_FILES, *BUNDLED)}
+    known = {info.name.casefold(): info.name for info in (*FROM_FILES, *PICTURES, *BUNDLED)}
     close = get_close_matches(name.casefold(), known, n=1, cutoff=0.75)
     return f" (did you mean {known[close[0]]!r}?)" if close and known[close[0]] != name else ""

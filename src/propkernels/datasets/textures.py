@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.grid import grid_graphs, quantize
+from propkernels.datasets.grid import quantize
+from propkernels.graphs import GridDatabase
 
 NAMES = ("brick", "grass", "gravel")
 BRIGHTEST = 255
@@ -28,7 +29,7 @@ def load_texture_grids(patch_size: int = 32, n_levels: int = 3) -> Dataset:
     Returns
     -------
     Dataset
-        Three classes: 0 brick, 1 grass, 2 gravel.
+        ``graphs`` is a GridDatabase. Three classes: 0 brick, 1 grass, 2 gravel.
 
     Raises
     ------
@@ -37,12 +38,13 @@ def load_texture_grids(patch_size: int = 32, n_levels: int = 3) -> Dataset:
     """
     patches = [cut_patches(read_texture(name), patch_size) for name in NAMES]
     target = np.repeat(np.arange(len(NAMES)), [len(part) for part in patches])
-    graphs = grid_graphs(quantize(np.concatenate(patches), n_levels, BRIGHTEST))
+    images = np.concatenate(patches)
+    graphs = GridDatabase(quantize(images, n_levels, BRIGHTEST))
     description = (
         f"Photographs of brick, grass and gravel from scikit-image, in square patches of side {patch_size}. "
-        f"Pixels are joined to their four neighbours and labelled by one of {n_levels} grey levels."
+        f"Pixels are labelled by one of {n_levels} grey levels."
     )
-    return Dataset("TEXTURES", graphs, target, NAMES, {}, description)
+    return Dataset("TEXTURES", graphs, target, NAMES, {"images": list(images)}, description)
 
 
 def read_texture(name: str) -> NDArray[Any]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from propkernels.checks import check_share
 from propkernels.graphs.check import check_graphs
@@ -84,6 +83,8 @@ def _hard_labels(graphs: GraphDatabase) -> LabelColumn:
 
 
 def _choose(column: LabelColumn, fraction: float, random_state: Any) -> tuple[NDArray[Any], Any]:
+    from sklearn.utils import check_random_state
+
     generator = check_random_state(random_state)
     observed = np.flatnonzero(column.observed)
     number = round(check_share(fraction, "fraction") * len(observed))

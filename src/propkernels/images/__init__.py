@@ -1,0 +1,15 @@
+"""From pictures to grids: quantise, read folders of pictures, and the co-occurrence baselines."""
+
+from propkernels.images.cooccurrence import GrayCooccurrence, LabelCooccurrence
+from propkernels.images.folder import ImageFolder, read_image_folder
+from propkernels.images.gray_levels import GrayLevels
+from propkernels.images.kmeans_colors import KMeansColors
+
+__all__ = [
+    "GrayCooccurrence",
+    "GrayLevels",
+    "ImageFolder",
+    "KMeansColors",
+    "LabelCooccurrence",
+    "read_image_folder",
+]

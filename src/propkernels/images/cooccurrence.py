@@ -1,0 +1,171 @@
+"""Co-occurrence matrices: the baselines GLCM-gray and GLCM-quant of the paper's table on grid graphs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.checks import check_integer
+from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.images.gray_levels import GrayLevels
+
+ANGLES = (0.0, np.pi / 4, np.pi / 2, 3 * np.pi / 4)
+
+
+class Cooccurrence(TransformerMixin, BaseEstimator, ABC):
+    """How often two labels lie side by side: one symmetric matrix a distance, averaged over directions."""
+
+    distances: Sequence[int]
+
+    def fit(self, images: Any, y: Any = None) -> Self:
+        """Learn how many levels there are."""
+        self._check_distances()
+        self.n_levels_ = self._learn_levels(images)
+        return self
+
+    def transform(self, images: Any) -> NDArray[np.float64]:
+        """Return one row an image: the upper triangles of its co-occurrence matrices, as frequencies."""
+        check_is_fitted(self, "n_levels_")
+        grids = self._to_grids(images)
+        distances = self._check_distances()
+        rows = [cooccurrences(levels, self.n_levels_, distances) for levels in self._levels(grids)]
+        return np.stack(rows) if rows else np.empty((0, 0))
+
+    def _check_distances(self) -> list[int]:
+        distances = [check_integer(distance, "distances", 1) for distance in self.distances]
+        if not distances:
+            raise ValueError("distances must name at least one distance")
+        return distances
+
+    def _levels(self, grids: GridDatabase) -> list[NDArray[np.int64]]:
+        """Labels of each image as levels; one further level for pixels that do not count."""
+        images = []
+        for grid in grids:
+            values = self._number(grid.node_labels)
+            image = np.full(grid.shape, self.n_levels_, dtype=np.int64)
+            image[slice(None) if grid.mask is None else grid.mask] = (
+                values.reshape(grid.shape) if grid.mask is None else values
+            )
+            images.append(image)
+        return images
+
+    @abstractmethod
+    def _learn_levels(self, images: Any) -> int:
+        """Check the parameters and return the number of levels."""
+
+    @abstractmethod
+    def _to_grids(self, images: Any) -> GridDatabase:
+        """Bring images to grids of labels."""
+
+    def _number(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """Levels of labels; those that are unobserved or were not seen in fit do not count."""
+        return np.where((labels >= 0) & (labels < self.n_levels_), labels, self.n_levels_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+class GrayCooccurrence(Cooccurrence):
+    """GLCM-gray: co-occurrence of the intensities of neighbouring pixels (Haralick, 1973).
+
+    Parameters
+    ----------
+    n_levels : int, default=8
+        Number of grey levels to which intensities are brought first.
+    distances : sequence of int, default=(1,)
+        Distances between the two pixels of a pair, in four directions; diagonal ones as scikit-image
+        rounds them.
+    scale, outside
+        As in :class:`GrayLevels`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from propkernels.images import GrayCooccurrence
+    >>> board = (np.indices((4, 4)).sum(axis=0) % 2).astype(float)
+    >>> GrayCooccurrence(n_levels=2).fit_transform([board])  # dark-dark, dark-bright, bright-bright
+    array([[0.21428571, 0.57142857, 0.21428571]])
+    """
+
+    def __init__(
+        self,
+        n_levels: int = 8,
+        *,
+        distances: Sequence[int] = (1,),
+        scale: str = "full",
+        outside: str | None = None,
+    ) -> None:
+        self.n_levels = n_levels
+        self.distances = distances
+        self.scale = scale
+        self.outside = outside
+
+    def _learn_levels(self, images: Any) -> int:
+        self._quantizer().fit(images)
+        return check_integer(self.n_levels, "n_levels", 1)
+
+    def _to_grids(self, images: Any) -> GridDatabase:
+        return self._quantizer().fit(images).transform(images)
+
+    def _quantizer(self) -> GrayLevels:
+        return GrayLevels(self.n_levels, scale=self.scale, outside=self.outside)
+
+
+class LabelCooccurrence(Cooccurrence):
+    """GLCM-quant: co-occurrence of the labels of neighbouring pixels of a GridDatabase.
+
+    Parameters
+    ----------
+    distances : sequence of int, default=(1,)
+        Distances between the two pixels of a pair, in four directions; diagonal ones as scikit-image
+        rounds them.
+    """
+
+    def __init__(self, *, distances: Sequence[int] = (1,)) -> None:
+        self.distances = distances
+
+    def _learn_levels(self, images: Any) -> int:
+        labels = self._to_grids(images).label_values
+        if any(type(label) is not int or label < 0 for label in labels):
+            raise ValueError("co-occurrence needs the labels 0, 1, 2, ... of pixels")
+        return max((int(label) for label in labels if isinstance(label, int)), default=0) + 1
+
+    def _to_grids(self, images: Any) -> GridDatabase:
+        if not isinstance(images, GridDatabase):
+            raise TypeError(f"LabelCooccurrence takes a GridDatabase, got {type(images).__name__}")
+        if images.dimension != 2 or not isinstance(images.label_column, LabelColumn):
+            raise ValueError("co-occurrence needs two-dimensional images with one label a pixel")
+        return images
+
+
+def cooccurrences(image: NDArray[np.int64], n_levels: int, distances: Sequence[int]) -> NDArray[np.float64]:
+    """Upper triangles of the co-occurrence matrices of one image; level ``n_levels`` does not count."""
+    matrix = _graycomatrix()(image.astype(np.uint16), distances, ANGLES, levels=n_levels + 1, symmetric=True)[
+        :n_levels, :n_levels
+    ]
+    counts = matrix.sum(axis=3).astype(np.float64)
+    both = counts + counts.swapaxes(0, 1)
+    np.einsum("iid->id", both)[:] = np.einsum("iid->id", counts)
+    upper = both[np.triu_indices(n_levels)]
+    total = upper.sum(axis=0)
+    return np.asarray((upper / np.where(total > 0, total, 1.0)).T.ravel())
+
+
+def _graycomatrix() -> Any:
+    try:
+        from skimage.feature import graycomatrix
+    except ImportError:
+        raise ImportError(
+            "co-occurrence matrices need scikit-image: install it with pip install 'propkernels[images]'"
+        ) from None
+    return graycomatrix

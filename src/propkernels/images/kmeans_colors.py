@@ -1,0 +1,87 @@
+"""KMeansColors: a palette learned from training pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from propkernels.checks import check_integer
+from propkernels.images.pictures import LUMA, Picture, to_color
+from propkernels.images.quantizer import Mask, Quantizer
+
+
+class KMeansColors(Quantizer):
+    """Quantise colours to the centres of k-means clusters, learned in fit and reused for new pictures.
+
+    Parameters
+    ----------
+    n_colors : int, default=5
+        Number of colours, the labels.
+    outside : {None, "black"}, default=None
+        "black": pixels that are black in all channels do not belong to their picture and are masked out.
+    n_samples : int, default=100_000
+        At most so many pixels of the training pictures are clustered, chosen at random.
+    random_state : int, RandomState or None, default=None
+        Seed of the choice of pixels and of the clustering.
+
+    Attributes
+    ----------
+    colors_ : ndarray of shape (n_colors, 3)
+        The palette, from dark to bright, with intensities from 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from propkernels.images import KMeansColors
+    >>> red, leaf = np.full((2, 2, 3), [1.0, 0, 0]), np.full((2, 2, 3), [0.2, 0.8, 0.1])
+    >>> quantizer = KMeansColors(n_colors=2, random_state=0).fit([red, leaf])
+    >>> quantizer.transform([leaf, red]).node_labels
+    array([1, 1, 1, 1, 0, 0, 0, 0])
+    """
+
+    def __init__(
+        self,
+        n_colors: int = 5,
+        *,
+        outside: str | None = None,
+        n_samples: int = 100_000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_colors = n_colors
+        self.outside = outside
+        self.n_samples = n_samples
+        self.random_state = random_state
+
+    def _learn(self, pictures: list[Picture], masks: list[Mask]) -> None:
+        from sklearn.cluster import MiniBatchKMeans
+
+        n_colors = check_integer(self.n_colors, "n_colors", 1)
+        n_samples = check_integer(self.n_samples, "n_samples", 1)
+        generator = check_random_state(self.random_state)
+        pixels = _pixels(pictures, masks)
+        if len(pixels) > n_samples:
+            pixels = pixels[generator.choice(len(pixels), n_samples, replace=False)]
+        distinct = len(np.unique(pixels, axis=0))
+        if distinct < n_colors:
+            raise ValueError(f"n_colors is {n_colors} but the pictures have only {distinct} distinct colours")
+        clusters = MiniBatchKMeans(n_colors, n_init=5, random_state=generator).fit(pixels)
+        centers = clusters.cluster_centers_
+        self.colors_ = centers[np.argsort(centers @ LUMA, kind="stable")]
+        self.n_labels_ = n_colors
+
+    def _label(self, picture: Picture, mask: Mask) -> NDArray[np.int64]:
+        colors = to_color(picture).reshape(-1, 3)
+        distances = (self.colors_**2).sum(axis=1) - 2 * (colors @ self.colors_.T)  # less |colour|^2
+        return distances.argmin(axis=1).reshape(picture.shape[:2])
+
+
+def _pixels(pictures: list[Picture], masks: list[Mask]) -> NDArray[np.float64]:
+    """All pixels that count, one row each."""
+    parts = [
+        to_color(picture).reshape(-1, 3) if mask is None else to_color(picture)[mask]
+        for picture, mask in zip(pictures, masks, strict=True)
+    ]
+    return np.concatenate(parts)

@@ -1,0 +1,64 @@
+"""What the transformers from pictures to grids share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.graphs.grid_database import GridDatabase
+from propkernels.images.pictures import Picture, check_outside, check_pictures, find_inside
+
+Mask = NDArray[np.bool_] | None
+
+
+class Quantizer(TransformerMixin, BaseEstimator, ABC):
+    """Pictures in, a GridDatabase out: subclasses say what is learned, and which label a pixel gets."""
+
+    outside: str | None
+
+    def fit(self, images: Any, y: Any = None) -> Self:
+        """Learn from training pictures what labels stand for.
+
+        Parameters
+        ----------
+        images : list of arrays
+            Pictures (h, w) or (h, w, 3): integers up to the largest of their type, or floats from 0 to 1.
+        y : ignored
+        """
+        check_outside(self.outside)
+        pictures = check_pictures(images)
+        self._learn(pictures, [find_inside(picture, self.outside) for picture in pictures])
+        return self
+
+    def transform(self, images: Any) -> GridDatabase:
+        """Label the pixels of pictures.
+
+        Returns
+        -------
+        GridDatabase
+            With masks where ``outside`` says that some pixels do not belong to their pictures.
+        """
+        check_is_fitted(self, "n_labels_")
+        pictures = check_pictures(images)
+        masks = [find_inside(picture, self.outside) for picture in pictures]
+        labels = [self._label(picture, mask) for picture, mask in zip(pictures, masks, strict=True)]
+        return GridDatabase(labels, None if self.outside is None else masks)
+
+    @abstractmethod
+    def _learn(self, pictures: list[Picture], masks: list[Mask]) -> None:
+        """Check the parameters; set ``n_labels_`` and what else labels need."""
+
+    @abstractmethod
+    def _label(self, picture: Picture, mask: Mask) -> NDArray[np.int64]:
+        """Labels 0 .. n_labels_ - 1 of all pixels; those outside the mask may be anything from 0 on."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        return tags
