@@ -44,15 +44,16 @@ PAPER = {
 METHODS: dict[str, Callable[[], Any]] = {
     "labels+attr": lambda: pk.PropagationKernel(attributes="sum"),
     "attr": lambda: pk.PropagationKernel(attributes="sum", labels="degree"),
-    "p2k": lambda: pk.P2K(attributes=pk.GaussianMixtures(scale=None)),
-    "p2k-initial": lambda: pk.P2K(attributes=pk.GaussianMixtures(scale="initial")),
-    "p2k-each": lambda: pk.P2K(attributes=pk.GaussianMixtures(scale="each")),
+    "p2k": lambda: pk.P2K(attributes=pk.GaussianMixtures(scale=None, ridge=0)),
+    "p2k-initial": lambda: pk.P2K(attributes=pk.GaussianMixtures(scale="initial", ridge=0)),
+    "p2k-each": lambda: pk.P2K(attributes=pk.GaussianMixtures(scale="each", ridge=0)),
+    "p2k-wide": lambda: pk.P2K(attributes=pk.GaussianMixtures(scale="initial", ridge=1)),
     "product": lambda: pk.PropagationKernel(attributes="product"),
     "propagated": lambda: pk.PropagationKernel(attributes=pk.PropagatedAttributes()),
     "propagated-5": lambda: pk.PropagationKernel(attributes=pk.PropagatedAttributes(), n_hashes=5),
 }
-STEPS = (0, 1, 2, 3, 4, 6, 8, 10)
-COSTS = (0.1, 1.0, 10.0, 100.0)
+STEPS = (0, 1, 2, 4, 6, 10)
+COSTS = (1.0, 10.0, 100.0, 1000.0)
 FOLDS, INNER_FOLDS, NEIGHBOURS = 10, 5, 1
 POINT_CLOUDS = "FIRSTMM_DB"
 TOLERANCE = {POINT_CLOUDS: 200 / 41}  # two of 41 objects

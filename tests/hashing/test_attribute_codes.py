@@ -73,8 +73,8 @@ def test_partition_of_the_naive_twin(combine, n_hashes):
 @pytest.mark.parametrize("distance", [0.1, 0.5, 1.0, 3.0])
 def test_collision_probability_of_scalar_attributes(metric, distance):
     """Two values at distance c share a bin of width w with the probability of the p-stable family."""
-    t, width = 4000, 1.0
-    x = np.array([[0.3], [0.3 + distance]])
+    width, columns, t = 1.0, 400, 10
+    x = np.repeat([[0.3], [0.3 + distance]], columns, axis=1)  # each column is hashed by itself
     blocks, _ = joined(x, np.zeros((t, 2)), metric=metric, width=width)
     agreed = np.mean([codes[0] == codes[1] for block in blocks for codes in stream_codes(block)])
     r = width / distance
@@ -82,7 +82,7 @@ def test_collision_probability_of_scalar_attributes(metric, distance):
         expected = 2 / np.pi * np.arctan(r) - np.log1p(r**2) / (np.pi * r)
     else:
         expected = 1 - 2 * norm.cdf(-r) - 2 / (np.sqrt(2 * np.pi) * r) * (1 - np.exp(-(r**2) / 2))
-    assert agreed == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / t))
+    assert agreed == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / (columns * t)))
 
 
 def test_fresh_hashes_for_each_iteration_repetition_and_dimension():
@@ -194,7 +194,8 @@ def test_most_hashes_split_nothing_with_the_papers_width_on_3_dimensions():
     graphs = one(500, attributes=rng.normal(size=(500, 3)))
     shares = {}
     for scale in (None, "initial"):
-        kernel = pk.P2K(attributes=pk.GaussianMixtures(scale=scale), labels=None, t_max=0, random_state=0)
+        mixtures = pk.GaussianMixtures(scale=scale, ridge=0)
+        kernel = pk.P2K(attributes=mixtures, labels=None, t_max=0, random_state=0)
         learned = kernel.fit(graphs).coder_
         block = next(iter(learned.codes(graphs, None)))
         shares[scale] = np.mean(block.salts != NO_BIN)

@@ -41,8 +41,10 @@ class GaussianMixtures(AttributeTreatment):
     scale : {"initial", "each", None}, default="initial"
         Unit in which densities are measured against the bin width. "initial": the standard deviation over
         the training nodes at t = 0, for each point; "each": the same at every t; None: as they are.
-    ridge : float, default=0
-        Added to the diagonal of the covariance. Directions in which attributes do not vary are left out.
+    ridge : float, default=1
+        Added to the diagonal of the covariance, in units of the attributes' mean variance (1 where they are
+        standardised). It widens the Gaussians, which without it (0, the paper) hardly overlap in many
+        dimensions. Where it is 0, directions in which attributes do not vary are left out.
     refit_every : int or None, default=None
         If given, after every so many steps each mixture is replaced by one Gaussian at its mean, with the
         covariance of these means.
@@ -56,7 +58,7 @@ class GaussianMixtures(AttributeTreatment):
         n_sample_points: int = 100,
         combine: str = "sum",
         scale: str | None = "initial",
-        ridge: float = 0.0,
+        ridge: float = 1.0,
         refit_every: int | None = None,
         laziness: float = 0.0,
     ) -> None:
@@ -103,12 +105,13 @@ class GaussianFamily:
 
     @classmethod
     def learn(cls, attributes: Matrix, ridge: float) -> GaussianFamily:
-        """Sample covariance (ddof = 1) plus a ridge; directions without variance are left out."""
+        """Sample covariance (ddof = 1) plus ridge times mean variance; what does not vary is left out."""
         dimensions = attributes.shape[1]
         covariance = np.zeros((dimensions, dimensions))
         if len(attributes) > 1:
             covariance = np.cov(attributes, rowvar=False, ddof=1).reshape(dimensions, dimensions)
-        variances, directions = np.linalg.eigh(covariance + ridge * np.eye(dimensions))
+        widening = ridge * np.trace(covariance) / dimensions
+        variances, directions = np.linalg.eigh(covariance + widening * np.eye(dimensions))
         kept = variances > 1e-10 * max(variances.max(initial=0.0), 1e-300)
         log_height = -0.5 * (kept.sum() * np.log(2 * np.pi) + np.log(variances[kept]).sum())
         return cls(directions[:, kept] / np.sqrt(variances[kept]), float(log_height))
