@@ -10,7 +10,7 @@ import pytest
 import propkernels
 
 PACKAGE = Path(propkernels.__file__).parent
-STATIONS = ["graphs", "paths", "propagation", "hashing", "counting", "gram", "kernels", "learn"]
+STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "kernels", "learn"]
 ON_TOP = ["datasets", "images", "paper", "report", "cli"]
 
 

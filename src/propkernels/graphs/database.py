@@ -151,7 +151,7 @@ class GraphDatabase:
             return counts.astype(np.float64)
         rows = np.repeat(np.arange(self.n_nodes), counts)
         ordered = self.adjacency.data[np.lexsort((self.adjacency.data, rows))]  # smaller weights first
-        return np.bincount(rows, ordered, self.n_nodes)
+        return np.bincount(rows, ordered, self.n_nodes).astype(np.float64)
 
     @cached_property
     def is_unweighted(self) -> bool:
