@@ -39,6 +39,11 @@ _HOME = {
     "P2K": "kernels",
     "PropagationFeatures": "kernels",
     "PropagationKernel": "kernels",
+    "AttributeKernel": "kernels",
+    "GraphHopper": "kernels",
+    "ShortestPath": "kernels",
+    "ShortestPathFeatures": "kernels",
+    "SubgraphMatching": "kernels",
     "WeisfeilerLehman": "kernels",
     "WeisfeilerLehmanFeatures": "kernels",
 }
@@ -59,10 +64,15 @@ if TYPE_CHECKING:
     from propkernels.graphs import flip_labels as flip_labels
     from propkernels.graphs import from_networkx as from_networkx
     from propkernels.graphs import hide_labels as hide_labels
+    from propkernels.kernels import AttributeKernel as AttributeKernel
+    from propkernels.kernels import GraphHopper as GraphHopper
     from propkernels.kernels import LabelHistogram as LabelHistogram
     from propkernels.kernels import P2K as P2K
     from propkernels.kernels import PropagationFeatures as PropagationFeatures
     from propkernels.kernels import PropagationKernel as PropagationKernel
+    from propkernels.kernels import ShortestPath as ShortestPath
+    from propkernels.kernels import ShortestPathFeatures as ShortestPathFeatures
+    from propkernels.kernels import SubgraphMatching as SubgraphMatching
     from propkernels.kernels import WeisfeilerLehman as WeisfeilerLehman
     from propkernels.kernels import WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures
     from propkernels.propagation import AbsorbingWalk as AbsorbingWalk

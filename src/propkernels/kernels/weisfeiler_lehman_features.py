@@ -28,7 +28,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> features = pk.WeisfeilerLehmanFeatures(n_iter=1)
     >>> features.fit_transform([(path, ["C", "O", "C"]), (path, ["C", "C", "O"])]).shape
-    (2, 6)
+    (2, 7)
     """
 
     def __init__(

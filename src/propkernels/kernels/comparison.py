@@ -1,0 +1,71 @@
+"""What a fitted pairwise kernel knows: how graphs are prepared, and how they are compared."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.counting.counts import StreamCounts
+from propkernels.gram.base_kernels import Linear
+from propkernels.graphs.database import GraphDatabase
+
+Matrix = NDArray[np.float64]
+
+
+class TiledComparison(ABC):
+    """Graphs are compared pair by pair; many pairs, a tile, at once."""
+
+    depth: int = 1  # number of kernels that one pass yields
+
+    @abstractmethod
+    def prepare(self, graphs: GraphDatabase) -> Any:
+        """All that is needed of each graph by itself."""
+
+    @abstractmethod
+    def tile(self, left: Any, rows: slice, right: Any, columns: slice) -> Matrix:
+        """Compare prepared graphs, (depth, rows, columns); a pair's value depends on nothing but the pair."""
+
+    def diagonal(self, prepared: Any, n_graphs: int) -> Matrix:
+        """Self-similarities, (depth, n)."""
+        own = [self.tile(prepared, slice(i, i + 1), prepared, slice(i, i + 1)) for i in range(n_graphs)]
+        return np.concatenate([np.empty((self.depth, 0)), *(values[:, :, 0] for values in own)], axis=1)
+
+
+class Counter(Protocol):
+    """Counts whatever it counts in each graph."""
+
+    def count(
+        self, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
+    ) -> list[StreamCounts]:
+        """Count; known codes own the first columns."""
+
+
+@dataclass(frozen=True)
+class CountedComparison:
+    """Graphs have explicit features, and are compared by their dot product."""
+
+    counter: Counter
+
+    def prepare(self, graphs: GraphDatabase, n_jobs: int | None) -> list[StreamCounts]:
+        """Count in the training graphs."""
+        return self.counter.count(graphs, None, n_jobs)
+
+    def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
+        """Kernel among training graphs."""
+        return Linear().square(counts, n_jobs)
+
+    def diagonal(self, counts: list[StreamCounts]) -> Matrix:
+        """Self-similarities."""
+        return Linear().diagonal(counts)
+
+    def cross(
+        self, graphs: GraphDatabase, train: list[StreamCounts], n_jobs: int | None
+    ) -> tuple[Matrix, Matrix]:
+        """Kernel of new graphs against training graphs, and the new graphs' self-similarities."""
+        new = self.counter.count(graphs, [stream.codes for stream in train], n_jobs)
+        return Linear().cross(new, train, n_jobs), Linear().diagonal(new)

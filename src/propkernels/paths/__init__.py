@@ -1,0 +1,1 @@
+"""Shortest paths, for the kernels that compare them."""

@@ -1,0 +1,87 @@
+"""Lengths of shortest paths between all pairs of nodes of each graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from propkernels.graphs.database import GraphDatabase
+
+PAIRS_IN_MEMORY = 2**22
+
+
+@dataclass(frozen=True)
+class PathLengths:
+    """Distances within the graphs of a database.
+
+    Attributes
+    ----------
+    graphs : GraphDatabase
+    weights : ndarray
+        Length of each stored edge: its weight, or 1.
+    pair_ptr : ndarray of int64, (n + 1,)
+        Where each graph's distances begin.
+    distances : ndarray
+        From u to v of graph i at ``pair_ptr[i] + u * size + v``; inf where there is no path. Rounded to 36
+        binary digits, so that equal sums of weights in another order are equal.
+    """
+
+    graphs: GraphDatabase
+    weights: NDArray[np.float64]
+    pair_ptr: NDArray[np.int64]
+    distances: NDArray[np.float64]
+
+    def words(self) -> NDArray[np.uint64]:
+        """Each length as a 64-bit word; 0 where there is no path."""
+        return np.where(np.isinf(self.distances), 0.0, self.distances).view(np.uint64)
+
+
+def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
+    """Breadth-first search where all edges have length 1, else Dijkstra's algorithm.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> path = pk.check_graphs([np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])])
+    >>> path_lengths(path, True).distances.reshape(3, 3)
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    """
+    from propkernels.paths.compiled import hop_distances, round_lengths
+
+    pair_ptr = np.concatenate([[0], np.cumsum(graphs.graph_sizes**2)]).astype(np.int64)
+    distances = np.empty(pair_ptr[-1])
+    adjacency = graphs.adjacency
+    if not weighted or graphs.is_unweighted:
+        hop_distances(adjacency.indptr, adjacency.indices, graphs.graph_ptr, pair_ptr, distances)
+        return PathLengths(graphs, np.ones(adjacency.nnz), pair_ptr, distances)
+    for i in range(len(graphs)):
+        distances[pair_ptr[i] : pair_ptr[i + 1]] = _weighted(adjacency, *graphs.graph_ptr[i : i + 2])
+    round_lengths(distances)
+    return PathLengths(graphs, adjacency.data.astype(np.float64), pair_ptr, distances)
+
+
+def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64]:
+    """Distances of one graph, flat."""
+    if first == last:
+        return np.empty(0)
+    block: Any = adjacency[first:last, first:last]
+    return np.asarray(dijkstra(block)).ravel()
+
+
+def runs_of_graphs(graphs: GraphDatabase) -> Iterator[GraphDatabase]:
+    """Cut a database so that the pairs of nodes of each part fit the memory."""
+    pairs = np.concatenate([[0], np.cumsum(graphs.graph_sizes**2)])
+    first = 0
+    while first < len(graphs):
+        last = int(np.searchsorted(pairs, pairs[first] + PAIRS_IN_MEMORY, side="right")) - 1
+        last = min(max(last, first + 1), len(graphs))
+        yield graphs[first:last]
+        first = last

@@ -1,0 +1,72 @@
+"""The GraphHopper kernel against its twin and GraKeL."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import propkernels as pk
+from tests.naive_baselines import gram_of, graph_hopper_kernel, node_kernel, plain_graphs
+from tests.strategies import databases
+from tests.zoo import one, path_edges
+
+
+def naive(graphs, nodes, weighted=True):
+    return gram_of(lambda a, b: graph_hopper_kernel(a, b, nodes, weighted), plain_graphs(graphs))
+
+
+@settings(max_examples=40)
+@given(graphs=databases(labelled="any", partial=True, directed=True, weighted=True, max_graphs=3))
+def test_equals_the_naive_twin(graphs):
+    for weighted in (True, False):
+        reference = naive(graphs, node_kernel(True, None), weighted)
+        computed = pk.GraphHopper(labels="node", weighted=weighted).fit_transform(graphs)
+        assert np.array_equal(computed, reference)
+
+
+@settings(max_examples=30)
+@given(graphs=databases(labelled=True, directed=True, weighted=True, n_attributes=2, max_graphs=3))
+def test_attributes_equal_the_naive_twin(graphs):
+    for attributes in ("gaussian", "linear"):
+        for labels in ("node", None):
+            reference = naive(graphs, node_kernel(labels == "node", attributes, 0.5))
+            kernel = pk.GraphHopper(labels=labels, attributes=attributes, standardize=False)
+            np.testing.assert_allclose(kernel.fit_transform(graphs), reference, rtol=1e-9, atol=1e-9)
+
+
+def test_constant_attributes_change_nothing():
+    """Both ways to compute the kernel agree, isolated nodes and several components included."""
+    graphs = pk.GraphDatabase.concat(
+        [one(5, [(1, 3)]), one(8, [(0, 1), (1, 2), (2, 0), (3, 4)]), one(12, path_edges(12)), one(0)]
+    )
+    attributes = np.ones((graphs.n_nodes, 2))
+    reference = pk.GraphHopper().fit_transform(graphs)
+    computed = pk.GraphHopper(attributes="gaussian").fit_transform(graphs.with_attributes(attributes))
+    assert np.array_equal(computed, reference)
+
+
+def test_transform_to_new_graphs_with_longer_paths():
+    short, long = one(4, path_edges(4)), one(9, path_edges(9))
+    both = pk.GraphDatabase.concat([short, long])
+    for normalize in (False, True):
+        reference = pk.GraphHopper(normalize=normalize).fit_transform(both)
+        computed = pk.GraphHopper(normalize=normalize).fit(short).transform(long)
+        np.testing.assert_allclose(computed[0, 0], reference[1, 0], rtol=1e-12)
+
+
+@pytest.mark.data
+def test_equals_grakel_on_mutag(data_folder):
+    """GraKeL takes vectors: unit vectors of the labels with a linear kernel are the Dirac kernel."""
+    grakel = pytest.importorskip("grakel")
+    from tests.kernels.grakel_graphs import to_grakel
+
+    graphs = pk.datasets.load("MUTAG").graphs[:40]
+    units = np.eye(8)[graphs.node_labels]
+    vectors = to_grakel(graphs.with_attributes(units), attributes=True)
+    reference = grakel.GraphHopper(kernel_type="linear").fit_transform(vectors)
+    assert np.array_equal(pk.GraphHopper().fit_transform(graphs), reference)
+    reference = grakel.GraphHopper(kernel_type=("gaussian", 0.125)).fit_transform(vectors)
+    kernel = pk.GraphHopper(labels=None, attributes="gaussian", standardize=False)
+    computed = kernel.fit_transform(graphs.with_attributes(units))
+    np.testing.assert_allclose(computed, reference, rtol=1e-9)

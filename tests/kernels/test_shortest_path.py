@@ -1,0 +1,106 @@
+"""The shortest-path kernel against its twin and GraKeL."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import propkernels as pk
+from tests.naive_baselines import gram_of, node_kernel, plain_graphs, shortest_path_kernel
+from tests.strategies import databases
+from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
+
+
+def naive(graphs, nodes, weighted=True, labels="node"):
+    return gram_of(lambda a, b: shortest_path_kernel(a, b, nodes, weighted), plain_graphs(graphs, labels))
+
+
+@settings(max_examples=40)
+@given(graphs=databases(labelled="any", partial=True, directed=True, weighted=True, max_graphs=3))
+def test_equals_the_naive_twin(graphs):
+    for weighted in (True, False):
+        reference = naive(graphs, node_kernel(True, None), weighted)
+        computed = pk.ShortestPath(labels="node", weighted=weighted).fit_transform(graphs)
+        assert np.array_equal(computed, reference)
+
+
+@settings(max_examples=30)
+@given(graphs=databases(labelled=True, directed=True, weighted=True, n_attributes=2, max_graphs=3))
+def test_attributes_equal_the_naive_twin(graphs):
+    for attributes in ("gaussian", "linear", "truncated"):
+        for labels in ("node", None):
+            nodes = node_kernel(labels == "node", attributes, 0.5)
+            reference = naive(graphs, nodes)
+            kernel = pk.ShortestPath(labels=labels, attributes=attributes, standardize=False)
+            np.testing.assert_allclose(kernel.fit_transform(graphs), reference, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("labels", ["degree", None])
+def test_other_labels(labels):
+    names = ["self-loops", "isolated nodes", "several components", "star", "weighted", "directed cycle"]
+    graphs = pk.GraphDatabase.concat([zoo()[name] for name in names])
+    reference = naive(graphs, node_kernel(True, None), labels=labels)
+    assert np.array_equal(pk.ShortestPath(labels=labels).fit_transform(graphs), reference)
+
+
+def test_features_are_an_explicit_map():
+    train, new = labelled_zoo()[::2], labelled_zoo()[1::2]
+    kernel = pk.ShortestPath()
+    reference = kernel.fit_transform(train)
+    for n_features in (None, 2**28):
+        features = pk.ShortestPathFeatures(n_features=n_features)
+        phi = features.fit_transform(train)
+        assert np.array_equal((phi @ phi.T).toarray(), reference)
+        assert np.array_equal((features.transform(new) @ phi.T).toarray(), kernel.transform(new))
+
+
+def test_weighted_and_unweighted_graphs_meet():
+    """Lengths are numbers: two edges of weight 1 are as long as one of weight 2."""
+    long = one(2, [(0, 1)], [5, 6], weights=2.0)
+    short = one(3, path_edges(3), [5, 0, 6])
+    kernel = pk.ShortestPath().fit(short)
+    assert kernel.transform(long)[0, 0] == 2.0
+    assert pk.ShortestPath().fit(long).transform(short)[0, 0] == 2.0
+
+
+def test_sums_of_weights_are_compared_as_numbers():
+    """0.1 + 0.2 + 0.3 is 0.3 + 0.2 + 0.1."""
+    weights = np.array([0.1, 0.2, 0.3])
+    chains = [one(4, path_edges(4), [1, 0, 0, 2], weights=w) for w in (weights, weights[::-1])]
+    kernel = pk.ShortestPath(labels="node").fit_transform(pk.GraphDatabase.concat(chains))
+    assert kernel[0, 1] >= 2
+
+
+def test_edge_labels_along_the_path():
+    def chain(names):
+        return one(3, path_edges(3), [0, 1, 2], edge_labels=names)
+
+    graphs = pk.GraphDatabase.concat([chain("ab"), chain("ab"), chain("ba"), chain("aa")])
+    kernel = pk.ShortestPath(edge_labels=True).fit_transform(graphs)
+    assert np.array_equal(kernel[0], [6, 6, 0, 2])
+    square = one(4, cycle_edges(4), [0, 1, 2, 3], edge_labels="abab")
+    turned = one(4, cycle_edges(4), [0, 1, 2, 3], edge_labels="abba")
+    both = pk.GraphDatabase.concat([square, square, turned])
+    kernel = pk.ShortestPath(edge_labels=True).fit_transform(both)
+    assert kernel[0, 0] == kernel[0, 1] == 12
+    assert kernel[0, 2] == 4
+
+
+def test_edge_labels_do_not_combine_with_attributes():
+    graphs = zoo()["edge labels"].with_attributes(np.ones(4))
+    with pytest.raises(ValueError, match="cannot be combined"):
+        pk.ShortestPath(edge_labels=True, attributes="gaussian").fit(graphs)
+    with pytest.raises(ValueError, match="no node attributes"):
+        pk.ShortestPath(attributes="gaussian").fit(zoo()["cycle"])
+
+
+@pytest.mark.data
+def test_equals_grakel_on_mutag(data_folder):
+    grakel = pytest.importorskip("grakel")
+    from tests.kernels.grakel_graphs import to_grakel
+
+    graphs = pk.datasets.load("MUTAG").graphs
+    for labels, with_labels in (("node", True), (None, False)):
+        reference = grakel.ShortestPath(with_labels=with_labels).fit_transform(to_grakel(graphs))
+        assert np.array_equal(pk.ShortestPath(labels=labels).fit_transform(graphs), reference)
