@@ -40,12 +40,16 @@ _HOME = {
     "PropagationFeatures": "kernels",
     "PropagationKernel": "kernels",
     "AttributeKernel": "kernels",
-    "GraphHopper": "kernels",
     "ShortestPath": "kernels",
     "ShortestPathFeatures": "kernels",
+    "GraphHopper": "kernels",
     "SubgraphMatching": "kernels",
     "WeisfeilerLehman": "kernels",
     "WeisfeilerLehmanFeatures": "kernels",
+    "Evaluation": "learn",
+    "Explanation": "learn",
+    "PropagationClassifier": "learn",
+    "evaluate": "learn",
 }
 _MODULES = ("datasets", "images")
 
@@ -64,10 +68,10 @@ if TYPE_CHECKING:
     from propkernels.graphs import flip_labels as flip_labels
     from propkernels.graphs import from_networkx as from_networkx
     from propkernels.graphs import hide_labels as hide_labels
+    from propkernels.kernels import P2K as P2K
     from propkernels.kernels import AttributeKernel as AttributeKernel
     from propkernels.kernels import GraphHopper as GraphHopper
     from propkernels.kernels import LabelHistogram as LabelHistogram
-    from propkernels.kernels import P2K as P2K
     from propkernels.kernels import PropagationFeatures as PropagationFeatures
     from propkernels.kernels import PropagationKernel as PropagationKernel
     from propkernels.kernels import ShortestPath as ShortestPath
@@ -75,6 +79,10 @@ if TYPE_CHECKING:
     from propkernels.kernels import SubgraphMatching as SubgraphMatching
     from propkernels.kernels import WeisfeilerLehman as WeisfeilerLehman
     from propkernels.kernels import WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures
+    from propkernels.learn import Evaluation as Evaluation
+    from propkernels.learn import Explanation as Explanation
+    from propkernels.learn import PropagationClassifier as PropagationClassifier
+    from propkernels.learn import evaluate as evaluate
     from propkernels.propagation import AbsorbingWalk as AbsorbingWalk
     from propkernels.propagation import AnisotropicDiffusion as AnisotropicDiffusion
     from propkernels.propagation import BeliefPropagation as BeliefPropagation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +66,20 @@ def count_bins(
         return _stream(streams, s, *_count(codes, graph_ptr, known[s]))
 
     return run_threads(one_stream, range(len(streams.iterations)), n_jobs)
+
+
+def count_blocks(
+    codes: CodeStreams | Iterable[CodeStreams],
+    graph_ptr: NDArray[np.int64],
+    known: Sequence[NDArray[np.int64]] | None = None,
+    n_jobs: int | None = None,
+) -> list[StreamCounts]:
+    """Count streams that come all at once, or block after block; see ``count_bins``."""
+    counted: list[StreamCounts] = []
+    for block in [codes] if isinstance(codes, CodeStreams) else codes:
+        seen = None if known is None else known[len(counted) :]
+        counted += count_bins(block, graph_ptr, seen, n_jobs)
+    return counted
 
 
 def _count_rows(streams: CodeStreams, graph_ptr: NDArray[np.int64], n_jobs: int | None) -> list[StreamCounts]:

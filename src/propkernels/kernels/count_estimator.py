@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from propkernels.counting.counts import StreamCounts, count_bins
+from propkernels.counting.counts import StreamCounts, count_blocks
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams
@@ -36,11 +36,7 @@ class CountEstimator(TransformerMixin, BaseEstimator, ABC):
     def _count(
         self, coder: Coder, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None = None
     ) -> list[StreamCounts]:
-        codes, counted = coder.codes(graphs, self.n_jobs), list[StreamCounts]()
-        for block in [codes] if isinstance(codes, CodeStreams) else codes:
-            seen = None if known is None else known[len(counted) :]
-            counted += count_bins(block, graphs.graph_ptr, seen, self.n_jobs)
-        return counted
+        return count_blocks(coder.codes(graphs, self.n_jobs), graphs.graph_ptr, known, self.n_jobs)
 
     def _count_training(self, graphs: Any) -> tuple[Coder, list[StreamCounts]]:
         check_options(self)

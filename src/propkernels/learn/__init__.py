@@ -1,6 +1,8 @@
 """Learning: from kernels to decisions, and how good they are."""
 
+from propkernels.learn.classifier import PropagationClassifier
 from propkernels.learn.cross_validation import evaluate
 from propkernels.learn.evaluation import Choice, Evaluation
+from propkernels.learn.explanation import Explanation
 
-__all__ = ["Choice", "Evaluation", "evaluate"]
+__all__ = ["Choice", "Evaluation", "Explanation", "PropagationClassifier", "evaluate"]

@@ -75,6 +75,12 @@ def draw_folds(target: NDArray[np.int64], n_folds: int, inner_folds: int, seeds:
         ]
 
 
+def inner_folds(target: NDArray[np.int64], n_folds: int, seed: int) -> tuple[tuple[Indices, Indices], ...]:
+    """Folds for choosing, of a whole training set; fewer where classes are smaller."""
+    with _small_classes_allowed():
+        return _inner(np.arange(len(target)), target, n_folds, seed)
+
+
 def _inner(
     train: Indices, target: NDArray[np.int64], n_folds: int, seed: int
 ) -> tuple[tuple[Indices, Indices], ...]:

@@ -26,8 +26,14 @@ def check_kernel(kernel: Any, steps: tuple[int, ...] | None) -> None:
 
 
 def has_steps(kernel: Any) -> bool:
-    """Whether the kernel is one of a family indexed by t_max, computed together."""
-    return hasattr(kernel, "fit_transform_cumulative") and "t_max" in kernel.get_params(deep=False)
+    """Whether the kernel is one of a family indexed by t_max (or n_iter), computed together."""
+    return step_parameter(kernel) is not None
+
+
+def step_parameter(kernel: Any) -> str | None:
+    """Name of the parameter that says how many iterations are summed."""
+    names = kernel.get_params(deep=False) if hasattr(kernel, "fit_transform_cumulative") else {}
+    return next((name for name in ("t_max", "n_iter") if name in names), None)
 
 
 def redrawn(kernel: Any, seed: int) -> Any:
@@ -46,7 +52,7 @@ def compute_stack(kernel: Any, graphs: GraphDatabase, steps: tuple[int, ...] | N
     if steps is None:
         kernels = kernel.fit_transform_cumulative(graphs)
         return {t: _as_matrix(matrix, len(graphs)) for t, matrix in enumerate(kernels)}
-    kernel = kernel.set_params(t_max=steps[-1])
+    kernel = kernel.set_params(**{str(step_parameter(kernel)): steps[-1]})
     if len(steps) == 1:
         return {steps[0]: _as_matrix(kernel.fit_transform(graphs), len(graphs))}
     kernels = kernel.fit_transform_cumulative(graphs)

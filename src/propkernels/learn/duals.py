@@ -1,0 +1,46 @@
+"""Decisions of support vector machines, written as sums over all training graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.svm import SVC
+from sklearn.utils.multiclass import _ovr_decision_function
+
+Matrix = NDArray[np.float64]
+
+
+def pairwise_coefficients(machine: SVC, n_graphs: int) -> tuple[Matrix, NDArray[np.float64]]:
+    """Return coefficients (graphs, pairs of classes) and intercepts of libsvm's one-against-one machines.
+
+    Decision p is ``sum_i coefficients[i, p] K(x, x_i) + intercepts[p]``; positive votes for the first class
+    of the pair, as in ``SVC.decision_function(decision_function_shape="ovo")``.
+    """
+    classes = len(machine.n_support_)
+    ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
+    pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
+    coefficients = np.zeros((n_graphs, len(pairs)))
+    for p, (i, j) in enumerate(pairs):
+        for own, row in ((i, j - 1), (j, i)):
+            support = slice(ends[own], ends[own + 1])
+            coefficients[machine.support_[support], p] = machine.dual_coef_[row, support]
+    sign = -1.0 if classes == 2 else 1.0  # scikit-learn turns the two-class case around
+    return sign * coefficients, sign * np.asarray(machine.intercept_, dtype=np.float64)
+
+
+def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
+    """Class with most votes of the pairs, the first among equals: libsvm's own rule."""
+    votes = np.zeros((len(decisions), n_classes), dtype=np.int64)
+    pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+    for p, (i, j) in enumerate(pairs):
+        votes[:, i] += decisions[:, p] > 0
+        votes[:, j] += decisions[:, p] <= 0
+    return votes.argmax(axis=1)
+
+
+def class_scores(decisions: Matrix, n_classes: int) -> Matrix:
+    """One score a class from the pairs' decisions, as SVC's ``decision_function_shape="ovr"``."""
+    scores: Any = _ovr_decision_function(decisions < 0, -decisions, n_classes)
+    return np.asarray(scores, dtype=np.float64)
