@@ -94,3 +94,10 @@ def test_generated_images_equal_exact_arithmetic(images):
     database = pk.GridDatabase(images)
     kernels = pk.PropagationKernel(t_max=2, random_state=0).fit_transform_cumulative(database)
     np.testing.assert_array_equal(kernels, exact.propagation_kernels(database.to_graphs(), 2))
+
+
+def test_a_few_streams_at_a_time_give_the_same_gram(monkeypatch):
+    reference = pk.PropagationKernel(t_max=5, random_state=0, n_hashes=2).fit_transform(grids())
+    monkeypatch.setattr("propkernels.gram.linear.ENTRIES_IN_MEMORY", 50)
+    computed = pk.PropagationKernel(t_max=5, random_state=0, n_hashes=2).fit_transform(grids())
+    np.testing.assert_array_equal(computed, reference)

@@ -47,7 +47,7 @@ BUNDLED = (
 )
 PICTURES = (
     DatasetInfo("BRODATZ", 2048, 32, 3, None, "brodatz"),
-    DatasetInfo("PLANTS", 146, 3, 5, None, "plants (an excerpt)"),
+    DatasetInfo("PLANTS", 146, 3, 5, None, "plants"),
     DatasetInfo("LEAVES", 2556, 28, 5, None, None),
 )
 PICTURE_FILES = {"BRODATZ": "brodatz32.zip", "PLANTS": "plants_demo.mat", "LEAVES": "plantdoc_75px.zip"}

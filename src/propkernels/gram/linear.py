@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from propkernels.gram.compiled import add_products, mirror, same_bins, split_bins
-from propkernels.parallel import run_threads
+from propkernels.parallel import run_threads, whole_runs
 
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product; measured
 EXACT_FLOAT32 = 2**24
+ENTRIES_IN_MEMORY = 2**23  # counts of so many (graph, bin) pairs are sorted by bin at a time
 
 
 def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -22,9 +24,21 @@ def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArra
 
     Bins seen in one graph only touch the diagonal; popular bins go through one dense product; the
     rest are added pair by pair. Bins with equal contents, common once the propagation has settled,
-    are merged into one with a multiplicity.
+    are merged into one with a multiplicity. Many entries are taken a few streams at a time: memory
+    does not grow with their number.
     """
     parts, copies = _distinct(parts)
+    lengths = np.cumsum([0, *(part.nnz for part in parts)])
+    batches = whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()
+    grams = (_square_gram(parts[a:b], copies[a:b], n_jobs) for a, b in pairwise(batches))
+    gram = next(grams)
+    for further in grams:
+        gram += further
+    return gram
+
+
+def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int | None) -> NDArray[np.float64]:
+    """Gram of some streams, each of which counts as often as ``copies`` says."""
     n = parts[0].shape[0]
     popular_from = max(int(POPULAR * n), 1) + 1
     squares = np.zeros((len(parts), n))
