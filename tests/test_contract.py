@@ -278,6 +278,15 @@ def test_five_iterations_are_a_prefix_of_ten(cls):
 
 
 @also_graphs
+def test_graphs_are_called_X_as_in_scikit_learn(cls):
+    """scikit-learn's wrappers pass the first argument by this name."""
+    for name in ("fit", "transform", "fit_transform", "fit_transform_cumulative"):
+        method = getattr(cls, name, None)
+        if method is not None:
+            assert list(inspect.signature(method).parameters)[1] == "X", name
+
+
+@also_graphs
 def test_parameters_are_keyword_only_and_stored_untouched(cls):
     signature = inspect.signature(cls.__init__)
     parameters = [p for name, p in signature.parameters.items() if name != "self"]

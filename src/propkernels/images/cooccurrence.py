@@ -24,16 +24,16 @@ class Cooccurrence(TransformerMixin, BaseEstimator, ABC):
 
     distances: Sequence[int]
 
-    def fit(self, images: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn how many levels there are."""
         self._check_distances()
-        self.n_levels_ = self._learn_levels(images)
+        self.n_levels_ = self._learn_levels(X)
         return self
 
-    def transform(self, images: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> NDArray[np.float64]:
         """Return one row an image: the upper triangles of its co-occurrence matrices, as frequencies."""
         check_is_fitted(self, "n_levels_")
-        grids = self._to_grids(images)
+        grids = self._to_grids(X)
         distances = self._check_distances()
         rows = [cooccurrences(levels, self.n_levels_, distances) for levels in self._levels(grids)]
         return np.stack(rows) if rows else np.empty((0, 0))

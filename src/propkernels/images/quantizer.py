@@ -21,21 +21,21 @@ class Quantizer(TransformerMixin, BaseEstimator, ABC):
 
     outside: str | None
 
-    def fit(self, images: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training pictures what labels stand for.
 
         Parameters
         ----------
-        images : list of arrays
+        X : list of arrays
             Pictures (h, w) or (h, w, 3): integers up to the largest of their type, or floats from 0 to 1.
         y : ignored
         """
         check_outside(self.outside)
-        pictures = check_pictures(images)
+        pictures = check_pictures(X)
         self._learn(pictures, [find_inside(picture, self.outside) for picture in pictures])
         return self
 
-    def transform(self, images: Any) -> GridDatabase:
+    def transform(self, X: Any) -> GridDatabase:
         """Label the pixels of pictures.
 
         Returns
@@ -44,7 +44,7 @@ class Quantizer(TransformerMixin, BaseEstimator, ABC):
             With masks where ``outside`` says that some pixels do not belong to their pictures.
         """
         check_is_fitted(self, "n_labels_")
-        pictures = check_pictures(images)
+        pictures = check_pictures(X)
         masks = [find_inside(picture, self.outside) for picture in pictures]
         labels = [self._label(picture, mask) for picture, mask in zip(pictures, masks, strict=True)]
         return GridDatabase(labels, None if self.outside is None else masks)

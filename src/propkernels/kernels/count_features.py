@@ -28,28 +28,28 @@ class CountFeatures(CountEstimator):
     normalize: bool
     sparse_output: bool
 
-    def fit(self, graphs: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the bins of the training graphs; with ``n_features``, only the hash functions."""
-        self._fit(graphs)
+        self._fit(X)
         return self
 
-    def fit_transform(self, graphs: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and return the features of the training graphs.
 
         Returns
         -------
         csr_array of shape (n, columns), or ndarray with ``sparse_output=False``
         """
-        return self._features(self._fit(graphs))
+        return self._features(self._fit(X))
 
-    def transform(self, graphs: Any) -> Any:
+    def transform(self, X: Any) -> Any:
         """Return the features of new graphs.
 
         Bins that were not seen in fit have no column (with ``n_features`` every bin has one), but
         they count in the length by which ``normalize`` divides.
         """
         check_is_fitted(self, "stream_codes_")
-        database = check_graphs(graphs)
+        database = check_graphs(X)
         known = None if self.n_columns_ is not None else self.stream_codes_
         return self._features(self._count(self.coder_, database, known))
 

@@ -25,12 +25,12 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     base_kernel: Any
     normalize: bool
 
-    def fit(self, graphs: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the bins of the training graphs.
 
         Parameters
         ----------
-        graphs : GraphDatabase or sequence of graphs
+        X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
         y : ignored
 
@@ -38,24 +38,24 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         -------
         self
         """
-        self._keep(*self._learn(graphs))
+        self._keep(*self._learn(X))
         return self
 
-    def fit_transform(self, graphs: Any, y: Any = None, **fit_params: Any) -> Matrix:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
         """Fit, and return the kernel matrix of the training graphs.
 
         Returns
         -------
         ndarray of shape (n, n)
         """
-        learned = base_kernel, _, counts, diagonal = self._learn(graphs)
+        learned = base_kernel, _, counts, diagonal = self._learn(X)
         kernel = base_kernel.square(counts, self.n_jobs)
         if self.normalize:
             _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
         self._keep(*learned)
         return kernel
 
-    def fit_transform_cumulative(self, graphs: Any, y: Any = None) -> Matrix:
+    def fit_transform_cumulative(self, X: Any, y: Any = None) -> Matrix:
         """Fit, and return the kernels for every smaller number of iterations, from one pass.
 
         Returns
@@ -63,7 +63,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         ndarray of shape (t_max + 1, n, n)
             Entry ``t`` is the kernel matrix with ``t_max=t``.
         """
-        learned = base_kernel, _, counts, _ = self._learn(graphs)
+        learned = base_kernel, _, counts, _ = self._learn(X)
         kernels = base_kernel.cumulative(counts, self.n_jobs)
         if self.normalize:
             for kernel in kernels:
@@ -72,7 +72,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         self._keep(*learned)
         return kernels
 
-    def transform(self, graphs: Any) -> Matrix:
+    def transform(self, X: Any) -> Matrix:
         """Return the kernel of new graphs against the fitted ones.
 
         Labels and bins that were not seen in fit are treated exactly; in particular, normalisation uses
@@ -83,7 +83,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         ndarray of shape (m, n)
         """
         check_is_fitted(self, "counts_")
-        database = check_graphs(graphs)
+        database = check_graphs(X)
         new = self._count(self.coder_, database, [s.codes for s in self.counts_])
         kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
         if self.normalize:

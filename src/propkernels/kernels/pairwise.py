@@ -45,12 +45,12 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
         """Check the parameters, and learn how to compare graphs."""
 
-    def fit(self, graphs: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Prepare the training graphs.
 
         Parameters
         ----------
-        graphs : GraphDatabase or sequence of graphs
+        X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
         y : ignored
 
@@ -58,13 +58,13 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         -------
         self
         """
-        database = check_graphs(graphs)
+        database = check_graphs(X)
         comparison, prepared = self._prepare(database)
         diagonal = _diagonal(comparison, prepared, len(database)) if self.normalize else None
         self._keep(database, comparison, prepared, None, diagonal)
         return self
 
-    def fit_transform(self, graphs: Any, y: Any = None, **fit_params: Any) -> Matrix:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
         """Fit, and return the kernel matrix of the training graphs.
 
         Returns
@@ -72,7 +72,7 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ndarray of shape (n, n)
             NaN where the time limit came first; see ``completed_`` and :meth:`resume`.
         """
-        kernels = self._fit_kernels(graphs)
+        kernels = self._fit_kernels(X)
         return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
 
     def resume(self, time_limit: float | None = None) -> Matrix:
@@ -91,7 +91,7 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._settle(matrix)
         return self._finish(matrix.values[-1].copy(), self.diagonal_, self.diagonal_)
 
-    def transform(self, graphs: Any) -> Matrix:
+    def transform(self, X: Any) -> Matrix:
         """Return the kernel of new graphs against the fitted ones.
 
         Returns
@@ -100,7 +100,7 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             NaN where the time limit came first.
         """
         check_is_fitted(self, "comparison_")
-        database = check_graphs(graphs)
+        database = check_graphs(X)
         comparison = self.comparison_
         if isinstance(comparison, CountedComparison):
             kernel, own = comparison.cross(database, self.prepared_, self.n_jobs)

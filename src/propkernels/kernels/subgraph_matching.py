@@ -108,7 +108,7 @@ class SubgraphMatching(PairwiseKernel):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    def fit_transform_cumulative(self, graphs: Any, y: Any = None) -> NDArray[np.float64]:
+    def fit_transform_cumulative(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """Fit, and return the kernels for every smaller maximum size, from one pass.
 
         Returns
@@ -116,7 +116,7 @@ class SubgraphMatching(PairwiseKernel):
         ndarray of shape (k, n, n)
             Entry ``s`` is the kernel matrix with ``k=s + 1``.
         """
-        kernels = self._fit_kernels(graphs)
+        kernels = self._fit_kernels(X)
         if self.normalize:
             for kernel in kernels:
                 own = kernel.diagonal().copy()

@@ -65,11 +65,11 @@ class LabelImputer(TransformerMixin, BaseEstimator):
         self.tolerance = tolerance
         self.max_steps = max_steps
 
-    def fit(self, graphs: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn which labels there are, and how frequent."""
         check_positive(self.tolerance, "tolerance")
         check_integer(self.max_steps, "max_steps", 1)
-        database = check_graphs(graphs)
+        database = check_graphs(X)
         column = label_column(database, "node")
         if not column.present:
             raise ValueError("no node label is observed in the graphs: there is nothing to fill in with")
@@ -80,10 +80,10 @@ class LabelImputer(TransformerMixin, BaseEstimator):
         self.scheme_, self.prior_, self.frequencies_ = scheme, prior, frequencies
         return self
 
-    def transform(self, graphs: Any) -> GraphDatabase:
+    def transform(self, X: Any) -> GraphDatabase:
         """Return the graphs with every node labelled."""
         check_is_fitted(self, "scheme_")
-        database = check_graphs(graphs)
+        database = check_graphs(X)
         width = len(self.frequencies_) + len(label_column(database, "node").values)
         runs = whole_runs(database.graph_ptr, VALUES_IN_MEMORY / width)
         parts = [self._labels(database[a:b]) for a, b in pairwise(runs)]
