@@ -2,8 +2,8 @@
 
 Protocol: stratified 10-fold cross-validation, repeated with other folds and other hash functions; t_max and C
 are chosen by 5-fold cross-validation on each training part; the better of the normalised and the plain kernel
-is shown, as in the paper. FIRSTMM_DB: leave-one-out with the nearest neighbour in the normalised kernel or the
-plain one, t_max up to 15 chosen by leave-one-out on the other objects, 10 recomputations. SYNTHETIC: node
+is shown, as in the paper. FIRSTMM_DB: leave-one-out with the nearest neighbour in the kernel (normalised or
+not), t_max up to 15 chosen by leave-one-out on the other objects, 10 recomputations. SYNTHETIC: node
 degrees replace the labels in the file. Last, "chosen": the treatment itself, and whether to normalise, are
 chosen for each fold on its training part::
 
@@ -56,7 +56,7 @@ METHODS: dict[str, Callable[[], Any]] = {
 STEPS = (0, 1, 2, 4, 6, 10)
 POINT_CLOUD_STEPS = tuple(range(16))
 COSTS = (1.0, 10.0, 100.0, 1000.0)
-FEWER_COSTS = {"PROTEINS": COSTS[:3], "PROTEINS_full": COSTS[:3]}  # a larger C takes long and is never better
+FEWER_COSTS = {"PROTEINS": COSTS[:3], "PROTEINS_full": COSTS[:3]}  # a larger C takes minutes a fold
 FOLDS, INNER_FOLDS, RECOMPUTATIONS = 10, 5, 10
 POINT_CLOUDS = "FIRSTMM_DB"
 TOLERANCE = {POINT_CLOUDS: 200 / 41}  # two of 41 objects
