@@ -20,6 +20,8 @@ class Settings:
         The least number of repeats, of which the best counts.
     seconds : float
         Short calls are repeated more often, for about this long.
+    patience : float
+        Long calls are repeated less often, for at most about this long.
     threads : tuple of int
         Values of n_jobs; the linear algebra library gets as many threads.
     peer_limit : float
@@ -29,12 +31,13 @@ class Settings:
 
     repeats: int = 7
     seconds: float = 3.0
+    patience: float = 90.0
     threads: tuple[int, ...] = (1, 2)
     peer_limit: float = 300.0
     quick: bool = False
 
 
-QUICK = Settings(repeats=3, seconds=1.0, peer_limit=75.0, quick=True)
+QUICK = Settings(repeats=3, seconds=1.0, patience=10.0, peer_limit=75.0, quick=True)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Time one of our estimators and a peer's in this process: ``peer_process TABLE NAME LIMIT REPEATS``.
+"""Time one of our estimators and a peer's in this process: ``TABLE NAME LIMIT REPEATS OURS``.
 
 Every result is a JSON line, printed at once, so that what was measured before the limit is kept.
 """
@@ -17,12 +17,12 @@ from benchmarks.process import say
 from benchmarks.timing import best_of, limit_threads, once
 
 
-def main(table: str, name: str, limit: float, repeats: int) -> None:
-    """Time ours, the peer, and ours again."""
+def main(table: str, name: str, limit: float, repeats: int, ours: int) -> None:
+    """Time ours, the peer, and ours again, with so many repeats each."""
     warnings.simplefilter("ignore")  # the peer's: deprecations in numpy
     case = next(case for case in importlib.import_module(table).CASES if case.name == name)
     data = _Part(load(case.dataset).graphs[: case.first])
-    settings = Settings(repeats=repeats)
+    settings = Settings(repeats=ours, seconds=1.0)
     peer = case.peer(data.graphs)
     time_ours(case, data, settings)
     theirs = time_peer(peer, limit, repeats)
@@ -72,4 +72,4 @@ def difference(ours: Any, theirs: Any) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))

@@ -87,7 +87,8 @@ def measure(case: PeerCase, settings: Settings) -> Iterator[Result]:
 
 def run_comparison(case: PeerCase, settings: Settings) -> Outcome:
     """Start the process; it ends itself when the peer's call takes longer than the limit."""
-    arguments = (case.table, case.name, str(settings.peer_limit), str(settings.repeats))
+    repeats = 1 if settings.quick else settings.repeats
+    arguments = (case.table, case.name, str(settings.peer_limit), str(repeats), str(settings.repeats))
     return run_module("benchmarks.peer_process", *arguments, limit=settings.peer_limit + ALLOWANCE)
 
 
@@ -99,7 +100,7 @@ def _compare(case: PeerCase, outcome: Outcome, peer: list[Any], settings: Settin
             continue
         mine, theirs = _best(ours, "min"), _best(peer, "seconds") if peer else settings.peer_limit
         words = f"{theirs:.3g} s" if peer else f"over {settings.peer_limit:g} s (ended)"
-        note = f"ours {mine:.3g} s, {case.library} {words}" + _in_processor_time(ours, peer, outcome)
+        note = f"ours {mine:.3g} s, {case.library} {words}" + _remarks(ours, peer, outcome)
         details = {"ours": mine, "peer": theirs if peer else None, "limit": settings.peer_limit}
         status, bound = ("measured", "") if peer else ("timed out", ">")
         result = _result(case, threads=threads, measured=theirs / mine, note=note, details=details)
@@ -111,13 +112,13 @@ def _best(lines: list[Any], key: str) -> float:
     return min(line[key] for line in lines)
 
 
-def _in_processor_time(ours: list[Any], peer: list[Any], outcome: Outcome) -> str:
-    """The ratio in processor time, and how far the two kernel matrices agree."""
-    if not peer:
-        return ""
-    ratio = _best(peer, "processor") / _best(ours, "processor")
+def _remarks(ours: list[Any], peer: list[Any], outcome: Outcome) -> str:
+    """The ratio in processor time, one thread each, and how far the two kernel matrices agree."""
     differences = [line["difference"] for line in outcome.lines if line["what"] == "agreement"]
-    return f"; processor {ratio:.0f} x" + "".join(f"; kernels differ by {each:.1e}" for each in differences)
+    agreement = "".join(f"; kernels differ by {each:.1e}" for each in differences)
+    if not peer or ours[0]["threads"] > 1:
+        return agreement
+    return f"; processor {_best(peer, 'processor') / _best(ours, 'processor'):.0f} x" + agreement
 
 
 def _result(case: PeerCase, **values: Any) -> Result:

@@ -107,6 +107,18 @@ def summary(results: Sequence[Result]) -> str:
     return text + (f" Not met: {', '.join(names)}." if names else "")
 
 
+def warning(environment: dict[str, Any]) -> str:
+    """Say it where other programs were busy on the machine."""
+    loads = [*environment.get("load average", [])[:1], *environment.get("load average at the end", [])[:1]]
+    cores = environment.get("cores") or 1
+    if max(loads, default=0.0) <= cores + 1:
+        return ""
+    return (
+        f"**The machine was busy** (load average {', '.join(map(str, loads))} on {cores} cores): seconds are "
+        "too long, and ratios favour the shorter call, which finds a quiet moment more easily.\n"
+    )
+
+
 def environment_lines(environment: dict[str, Any]) -> list[str]:
     return [f"- {key}: {_plain(value)}" for key, value in environment.items()]
 
@@ -120,7 +132,7 @@ def _plain(value: Any) -> str:
 def markdown_page(groups: dict[str, list[Result]], environment: dict[str, Any]) -> str:
     """The whole page: how, verdicts, one table a group, on what."""
     everything = [result for results in groups.values() for result in results]
-    parts = [INTRODUCTION, summary(everything) + "\n"]
+    parts = [INTRODUCTION, warning(environment), summary(everything) + "\n"]
     parts += [f"## {title}\n\n{markdown_table(results)}\n" for title, results in groups.items() if results]
     parts += ["## Measured on\n", *environment_lines(environment)]
     return "\n".join(parts) + "\n"
@@ -140,4 +152,5 @@ def show(groups: dict[str, list[Result]], environment: dict[str, Any]) -> None:
         if results:
             console.print(rich_table(title, results), "")
     console.print("\n".join(environment_lines(environment)))
+    console.print(warning(environment), end="")
     console.print(summary([result for results in groups.values() for result in results]))

@@ -83,8 +83,10 @@ def measure_all(pairs: Sequence[tuple[str, Any]], settings: Settings) -> Iterato
     for number, (group, case) in enumerate(pairs, start=1):
         progress(f"[{number}/{len(pairs)}] {group}: {case.name}")
         started = time.perf_counter()
-        yield group, measure(group, case, settings)
-        progress(f"  {time.perf_counter() - started:.1f} s")
+        results = measure(group, case, settings)
+        found = [report.format_number(r.measured, r.unit) for r in results if r.measured is not None]
+        progress(f"  {', '.join(found)} ({time.perf_counter() - started:.1f} s)")
+        yield group, results
 
 
 def progress(text: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks.case import Call, Settings
 
 MOST_REPEATS = 100
+LONG = 2.0  # seconds
 
 
 def best_of(call: Call, settings: Settings) -> dict[str, Any]:
@@ -20,11 +21,15 @@ def best_of(call: Call, settings: Settings) -> dict[str, Any]:
 
 def alternate(calls: list[Call], settings: Settings) -> list[dict[str, Any]]:
     """Time several calls in turn, so that noise on the machine meets all of them alike."""
-    for call in calls:
-        call()
-    longest = max(once(call)[0] for call in calls)
+    longest = max(_after_warm_up(call) for call in calls)
     times = [[once(call) for call in calls] for _ in range(rounds(longest, settings))]
     return [statistics(*zip(*column, strict=True)) for column in zip(*times, strict=True)]
+
+
+def _after_warm_up(call: Call) -> float:
+    """Call once or, where loading compiled code may have taken most of that, twice; seconds of the last."""
+    seconds = once(call)[0]
+    return seconds if seconds > LONG else once(call)[0]
 
 
 def once(call: Call) -> tuple[float, float]:
@@ -36,7 +41,8 @@ def once(call: Call) -> tuple[float, float]:
 
 def rounds(seconds: float, settings: Settings) -> int:
     """Number of repeats for a call that takes this long."""
-    return int(min(max(settings.repeats, settings.seconds / max(seconds, 1e-9)), MOST_REPEATS))
+    wanted = max(settings.repeats, settings.seconds / max(seconds, 1e-9))
+    return int(max(1, min(wanted, settings.patience / max(seconds, 1e-9), MOST_REPEATS)))
 
 
 def statistics(times: Sequence[float], processor: Sequence[float]) -> dict[str, Any]:

@@ -62,8 +62,14 @@ def test_memory_of_a_fresh_process(data_folder):
 
 def test_start_of_a_fresh_process():
     (result,) = startup.measure(startup.CASES[0], FAST)
-    assert result.unit == "s"
+    assert (result.unit, result.part) == ("s", "whole process")
     assert result.measured > 0
+
+
+def test_start_with_its_own_time(data_folder):
+    case = next(case for case in startup.CASES if case.name == "first-call")
+    inside, whole = startup.measure(case, FAST)
+    assert 0 < inside.measured < whole.measured
 
 
 @pytest.mark.parametrize("estimator", ["PropagationKernel", "PropagationFeatures"])

@@ -71,6 +71,12 @@ def test_page_holds_groups_and_environment():
     assert "- load average: 1.0, 2.0" in page
 
 
+@pytest.mark.parametrize(("load", "busy"), [([], False), ([0.5, 9.0, 9.0], False), ([7.5, 1.0, 1.0], True)])
+def test_busy_machine_is_pointed_out(load, busy):
+    page = report.markdown_page({}, {"cores": 2, "load average": load, "load average at the end": [1.0]})
+    assert ("The machine was busy" in page) is busy
+
+
 def test_json_lines_keep_whole_lines_only():
     printed = b'noise\n{"what": "ours"}\n{"what": "pe'
     assert json_lines(printed) == [{"what": "ours"}]
