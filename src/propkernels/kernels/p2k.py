@@ -11,7 +11,8 @@ from propkernels.propagation.gaussian_mixtures import GaussianMixtures
 class P2K(PropagationKernel):
     """Propagation kernel with propagated attribute distributions (P2K, Algorithm 4).
 
-    It is :class:`PropagationKernel` with ``attributes=GaussianMixtures()``.
+    It is :class:`PropagationKernel` with ``attributes=GaussianMixtures()``; the paper's own setting is
+    ``P2K(attributes=GaussianMixtures(scale=None, ridge=0))``.
 
     Parameters
     ----------

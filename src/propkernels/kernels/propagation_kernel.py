@@ -34,8 +34,9 @@ class PropagationKernel(CountKernel):
         per iteration. "sum": one kernel contribution for each attribute dimension (the paper's
         experiments); "product": nodes must agree in all dimensions (the paper's equation); "joint": one
         hash of the whole vector. In these three a missing value (NaN) has a bin of its own, so that
-        missing agrees with missing only. :class:`PropagatedAttributes` diffuses the attributes along
-        the edges, :class:`GaussianMixtures` their distributions (P2K); both fill missing values.
+        missing agrees with missing only; for "joint", a vector with any missing value is missing.
+        :class:`PropagatedAttributes` diffuses the attributes along the edges, :class:`GaussianMixtures`
+        their distributions (P2K); both fill missing values.
     t_max : int, default=10
         Number of propagation steps; iterations t = 0, ..., t_max contribute.
     metric : {"tv", "hellinger", "l1", "l2"}, default="tv"
@@ -45,7 +46,8 @@ class PropagationKernel(CountKernel):
     n_hashes : int, default=1
         Independent hashes per iteration, whose kernels are averaged: more lower the variance.
     attribute_metric : {"l1", "l2", "tv", "hellinger"}, default="l1"
-        Distance that the hash of attributes preserves.
+        Distance that the hash of attributes preserves. "tv" hashes as "l1" does; "hellinger" takes square
+        roots and is for densities (P2K): values below 0 count as 0.
     attribute_bin_width : float, default=1.0
         Bin width of attributes, in standard deviations.
     standardize : bool, default=True

@@ -30,6 +30,7 @@ class GaussianMixtures(AttributeTreatment):
     from the training attributes. The N x N weights W_t are never formed: Q_{t+1} = T Q_t.
 
     A node with a missing attribute (NaN) starts as the mixture of its graph's other nodes (else of all).
+    The paper's own setting is ``GaussianMixtures(scale=None, ridge=0)``.
 
     Parameters
     ----------
