@@ -5,10 +5,10 @@ Run with the data folder named by PROPKERNELS_DATA:
     python experiments/grids.py [--runs 10] [--data brodatz-o-r brodatz-o-r-s-rs plants]
 
 Accuracies are means over runs of 10-fold cross-validation. Folds keep all versions of a Brodatz patch
-together. What is to be chosen, the SVM's cost for all methods, t_max for PK, and the width of the RBF kernel on
-the co-occurrence features (GLCM; the paper does not say which kernel), is chosen by 5-fold cross-validation: on
-BRODATZ once, on a random fifth of the patches, as the paper does; on the small PLANTS excerpt inside each
-training part.
+together. What is to be chosen (the SVM's cost for all methods, t_max for PK, the width of the RBF kernel on
+the co-occurrence features, GLCM, of which the paper says no more) is chosen by 5-fold cross-validation:
+on BRODATZ once, on a random fifth of the patches, as the paper does; on the small PLANTS excerpt inside
+each training part.
 """
 
 from __future__ import annotations

@@ -270,7 +270,7 @@ def test_distributions_equal_the_general_graphs():
 
 def test_large_filters_by_fourier_transform():
     generator = np.random.default_rng(1)
-    weights = generator.random((15, 15))
+    weights = generator.random((17, 17))
     grids = pk.GridDatabase(images(1, [(20, 30), (9, 40), (20, 30)]))
     assert cheapest_path(weights, False) == "fourier"
     for boundary, n_hashes in itertools.product(BOUNDARIES, (1, 2)):

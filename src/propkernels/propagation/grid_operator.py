@@ -14,7 +14,7 @@ from propkernels.propagation.grid_fourier import fourier_step
 from propkernels.propagation.grid_taps import Taps, arrange_taps, separate
 
 NOTHING = np.empty(0, dtype=np.bool_)
-FOURIER_FROM = 200  # taps from which on Fourier transforms are cheaper than sums; measured
+FOURIER_FROM = 256  # taps from which on Fourier transforms are cheaper than sums; measured
 
 
 @dataclass(frozen=True)
