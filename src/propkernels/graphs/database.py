@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels.graphs.container import Container
 from propkernels.graphs.distributions import LabelDistributions
-from propkernels.graphs.index import as_positions
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.validation import (
     check_adjacency,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from propkernels.graphs.graph import Graph
 
 
-class GraphDatabase:
+class GraphDatabase(Container["Graph"]):
     """A list of graphs, stored as one block-diagonal sparse adjacency matrix.
 
     It behaves like a list (``len``, indexing, iteration, concatenation) and keeps its type through
@@ -128,21 +128,6 @@ class GraphDatabase:
         """The distinct node labels that occur."""
         return () if self._labels is None else self._labels.present
 
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes of all graphs together."""
-        return int(self.graph_ptr[-1])
-
-    @property
-    def graph_sizes(self) -> NDArray[np.int64]:
-        """Number of nodes of each graph."""
-        return np.diff(self.graph_ptr)
-
-    @cached_property
-    def graph_ids(self) -> NDArray[np.int32]:
-        """For each node, the position of its graph."""
-        return np.repeat(np.arange(len(self), dtype=np.int32), self.graph_sizes)
-
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
         """Weighted out-degree of each node, ``sum_j A_ij``, the same number in any order of the nodes."""
@@ -184,43 +169,15 @@ class GraphDatabase:
 
     # what a list does
 
-    def __len__(self) -> int:
-        return len(self.graph_ptr) - 1
-
-    @property
-    def shape(self) -> tuple[int]:
-        """``(number of graphs,)``."""
-        return (len(self),)
-
-    @overload
-    def __getitem__(self, key: int) -> Graph: ...
-    @overload
-    def __getitem__(self, key: Any) -> GraphDatabase: ...
-    def __getitem__(self, key: Any) -> Graph | GraphDatabase:
-        """One graph for an integer; a database for a slice, list, index array or boolean mask."""
+    def _single(self, position: int) -> Graph:
         from propkernels.graphs.graph import Graph
+
+        return Graph(self._subset(np.array([position])))
+
+    def _subset(self, positions: NDArray[np.int64]) -> GraphDatabase:
         from propkernels.graphs.subset import subset
 
-        positions = as_positions(key, len(self))
-        if isinstance(positions, int):
-            return Graph(subset(self, np.array([positions])))
         return subset(self, positions)
-
-    def __iter__(self) -> Iterator[Graph]:
-        return (self[i] for i in range(len(self)))
-
-    def take(self, indices: Any, axis: int = 0) -> GraphDatabase:
-        """Graphs at the given positions (scikit-learn indexes containers through this)."""
-        if axis != 0:
-            raise ValueError("a GraphDatabase has one axis, its graphs: use axis=0")
-        return self[np.atleast_1d(np.asarray(indices))]
-
-    @property
-    def iloc(self) -> GraphDatabase:
-        """The database itself: positions are the only index (scikit-learn looks for this name)."""
-        return self
-
-    loc = iloc
 
     @staticmethod
     def concat(databases: Iterable[GraphDatabase | Graph]) -> GraphDatabase:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.graphs.container import Container
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.distributions import LabelDistributions, concat_labels
 from propkernels.graphs.grid import Grid
 from propkernels.graphs.grid_neighborhoods import NEAREST
 from propkernels.graphs.grid_validation import as_images, as_masks, check_image, check_same_dimension
-from propkernels.graphs.index import as_positions, ranges
+from propkernels.graphs.index import ranges
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.validation import check_node_labels
 
@@ -23,7 +24,7 @@ class NoEdgesError(AttributeError, ValueError):
     """Grids store pixels, not edges."""
 
 
-class GridDatabase:
+class GridDatabase(Container[Grid]):
     """A list of grid graphs: labelled images, volumes or videos, all sizes mixed (section "Grid Graphs").
 
     Only the pixels are stored. Which pixels are neighbours is said by the propagation scheme, a filter
@@ -135,21 +136,6 @@ class GridDatabase:
         return self._labels.present
 
     @property
-    def n_nodes(self) -> int:
-        """Number of counted pixels of all images together."""
-        return int(self.graph_ptr[-1])
-
-    @property
-    def graph_sizes(self) -> NDArray[np.int64]:
-        """Number of counted pixels of each image."""
-        return np.diff(self.graph_ptr)
-
-    @cached_property
-    def graph_ids(self) -> NDArray[np.int32]:
-        """For each counted pixel, the position of its image."""
-        return np.repeat(np.arange(len(self), dtype=np.int32), self.graph_sizes)
-
-    @property
     def adjacency(self) -> Any:
         """Grids have none: an error that says what to do."""
         raise NoEdgesError(
@@ -166,26 +152,8 @@ class GridDatabase:
 
     # what a list does
 
-    def __len__(self) -> int:
-        return len(self.shapes)
-
-    @property
-    def shape(self) -> tuple[int]:
-        """``(number of images,)``."""
-        return (len(self),)
-
-    @overload
-    def __getitem__(self, key: int) -> Grid: ...
-    @overload
-    def __getitem__(self, key: Any) -> GridDatabase: ...
-    def __getitem__(self, key: Any) -> Grid | GridDatabase:
-        """One grid for an integer; a database for a slice, list, index array or boolean mask."""
-        positions = as_positions(key, len(self))
-        return (
-            Grid(self._subset(np.array([positions])))
-            if isinstance(positions, int)
-            else self._subset(positions)
-        )
+    def _single(self, position: int) -> Grid:
+        return Grid(self._subset(np.array([position])))
 
     def _subset(self, positions: NDArray[np.int64]) -> GridDatabase:
         sizes = self.graph_sizes[positions]
@@ -195,22 +163,6 @@ class GridDatabase:
         return GridDatabase._assemble(
             self.shapes[positions], graph_ptr, _without_need(inside), self._labels.take(nodes)
         )
-
-    def __iter__(self) -> Iterator[Grid]:
-        return (self[i] for i in range(len(self)))
-
-    def take(self, indices: Any, axis: int = 0) -> GridDatabase:
-        """Images at the given positions (scikit-learn indexes containers through this)."""
-        if axis != 0:
-            raise ValueError("a GridDatabase has one axis, its images: use axis=0")
-        return self[np.atleast_1d(np.asarray(indices))]
-
-    @property
-    def iloc(self) -> GridDatabase:
-        """The database itself: positions are the only index (scikit-learn looks for this name)."""
-        return self
-
-    loc = iloc
 
     @staticmethod
     def concat(databases: Iterable[GridDatabase | Grid]) -> GridDatabase:
