@@ -18,10 +18,11 @@ class PropagationKernel(CountKernel):
     Parameters
     ----------
     propagation : str or PropagationScheme, default="auto"
-        How information spreads. "auto": label propagation where node labels are missing, else
-        diffusion. A name ("diffusion", "lazy_diffusion", "label_propagation", "absorbing_walk",
-        "partial_absorption", "label_spreading", "belief_propagation"), an object such as
-        ``Diffusion(laziness=0.5)``, or a scheme of your own (see :class:`PropagationScheme`).
+        How information spreads. "auto": convolution on grids, label propagation where node labels are
+        missing, else diffusion. A name ("diffusion", "lazy_diffusion", "label_propagation",
+        "absorbing_walk", "partial_absorption", "label_spreading", "belief_propagation", "convolution"),
+        an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``, or a scheme of your own
+        (see :class:`PropagationScheme`).
     labels : {"auto", "node", "degree", None}, default="auto"
         What nodes know at first: their labels, their (weighted) degree, or nothing (one constant label).
         "auto": node labels where the graphs have them, else degrees.
