@@ -85,7 +85,7 @@ def measure_all(pairs: Sequence[tuple[str, Any]], settings: Settings) -> Iterato
         started = time.perf_counter()
         results = measure(group, case, settings)
         found = [report.format_number(r.measured, r.unit) for r in results if r.measured is not None]
-        progress(f"  {', '.join(found)} ({time.perf_counter() - started:.1f} s)")
+        progress(f"  {', '.join(found[:4])} ({time.perf_counter() - started:.1f} s)")
         yield group, results
 
 
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.list:
         print("\n".join(f"{group:10} {case.name}" for group, case in pairs))
         return
-    described = environment.describe() | {"mode": "quick" if options.quick else "full"}
+    described = environment.describe() | {"mode": _mode(options)}
     groups: dict[str, list[Result]] = {module.TITLE: [] for module in GROUPS.values()}
     try:
         for group, results in measure_all(pairs, QUICK if options.quick else Settings()):
@@ -110,6 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     described["load average at the end"] = environment.load_average()
     report.show(groups, described)
     _write(options, groups, described)
+
+
+def _mode(options: argparse.Namespace) -> str:
+    only = f", only {' '.join(options.only)}" if options.only else ""
+    return ("quick" if options.quick else "full") + only
 
 
 def _write(options: argparse.Namespace, groups: dict[str, list[Result]], described: dict[str, Any]) -> None:

@@ -107,4 +107,4 @@ def test_interrupted_run_reports_what_it_has(monkeypatch, capsys):
     run.main(["--quick", "--only", "tiny*"])
     printed = capsys.readouterr().out
     assert "tiny" in printed
-    assert "mode: quick, interrupted" in printed
+    assert "mode: quick, only tiny*, interrupted" in printed
