@@ -60,7 +60,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "GH": lambda: pk.GraphHopper(n_jobs=-1),
     "GH attr": lambda: pk.GraphHopper(attributes="gaussian", labels=None, n_jobs=-1),
     "GH labels+attr": lambda: pk.GraphHopper(attributes="gaussian", n_jobs=-1),
-    "CSM": lambda: pk.SubgraphMatching(k=5, n_jobs=-1),
+    "CSM": lambda: pk.SubgraphMatching(k=7, n_jobs=-1),
     "CSM labels+attr": lambda: pk.SubgraphMatching(k=7, attributes="truncated", n_jobs=-1),
     "A": lambda: pk.AttributeKernel(n_jobs=-1),
 }
@@ -82,23 +82,32 @@ class Result:
     seconds: float
 
 
-def kernels_of(kernel: Any, graphs: pk.GraphDatabase) -> Stack:
+@dataclass(frozen=True)
+class Candidates:
+    """What the training parts choose from: iterations (or sizes, less 1) and costs; and the folds' seed."""
+
+    steps: tuple[int, ...] = STEPS
+    costs: tuple[float, ...] = COSTS
+    seed: int = 0
+
+
+def kernels_of(kernel: Any, graphs: pk.GraphDatabase, steps: tuple[int, ...]) -> Stack:
     """Candidate kernels by (number of iterations or size, normalised, attributes standardised)."""
     if getattr(kernel, "attributes", None) is None:
-        return _candidates(kernel, graphs, False)
+        return _candidates(kernel, graphs, False, steps)
     raw, scaled = (clone(kernel).set_params(standardize=choice) for choice in (False, True))
-    return {**_candidates(raw, graphs, False), **_candidates(scaled, graphs, True)}
+    return {**_candidates(raw, graphs, False, steps), **_candidates(scaled, graphs, True, steps)}
 
 
-def _candidates(kernel: Any, graphs: pk.GraphDatabase, standardized: bool) -> Stack:
+def _candidates(kernel: Any, graphs: pk.GraphDatabase, standardized: bool, steps: tuple[int, ...]) -> Stack:
     if hasattr(kernel, "fit_transform_cumulative"):
         stack = dict(enumerate(kernel.fit_transform_cumulative(graphs)))
     else:
-        stack = {0: kernel.fit_transform(graphs)}
+        stack, steps = {0: kernel.fit_transform(graphs)}, (0,)
     return {
         (t, unit, standardized): _normalized(matrix) if unit else matrix
         for t, matrix in stack.items()
-        if t in STEPS
+        if t in steps
         for unit in (False, True)
     }
 
@@ -108,17 +117,17 @@ def _normalized(kernel: NDArray[np.float64]) -> NDArray[np.float64]:
     return normalized(kernel.copy(), own, own)
 
 
-def cross_validate(data: Any, method: str, repeats: int) -> Iterator[Result]:
+def cross_validate(data: Any, method: str, repeats: int, candidates: Candidates) -> Iterator[Result]:
     """Evaluate one method on one data set; the kernel is deterministic and computed once."""
     start = perf_counter()
     target = check_target(data.target, len(data.graphs))
-    stack = kernels_of(METHODS[method](), data.graphs)
+    stack = kernels_of(METHODS[method](), data.graphs, candidates.steps)
     kernel_seconds = perf_counter() - start
-    for repeat, seeds in enumerate(draw_seeds(0, repeats)):
+    for repeat, seeds in enumerate(draw_seeds(candidates.seed, repeats)):
         begin = perf_counter()
 
         def judge(fold: Fold) -> tuple[float, Any]:
-            choice = choose(stack, target, fold, COSTS)
+            choice = choose(stack, target, fold, candidates.costs)
             correct = count_correct(stack[choice.t_max], target, fold.train, fold.test, [choice.C])
             return float(correct[0]) / len(fold.test), choice.t_max
 
@@ -167,16 +176,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--method", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--save", type=Path)
+    parser.add_argument("--steps", nargs="+", type=int, default=STEPS, help="iterations to choose from")
+    parser.add_argument("--costs", nargs="+", type=float, default=COSTS, help="values of C to choose from")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the folds")
     parser.add_argument("--quick", action="store_true", help="MUTAG and BZR with WL, SP and GH only")
     options = parser.parse_args(arguments)
     if options.quick:
         options.dataset, options.method = ["MUTAG", "BZR"], ["WL", "SP", "GH"]
+    candidates = Candidates(tuple(options.steps), tuple(options.costs), options.seed)
     results = read(options.save)
     for dataset in options.dataset:
         for method in [name for name in PAPER[dataset] if name in options.method]:
             if sum((r.dataset, r.method) == (dataset, method) for r in results) >= options.repeats:
                 continue
-            for result in cross_validate(pk.datasets.load(dataset), method, options.repeats):
+            for result in cross_validate(pk.datasets.load(dataset), method, options.repeats, candidates):
                 print(result, file=sys.stderr, flush=True)
                 results.append(result)
                 if options.save is not None:

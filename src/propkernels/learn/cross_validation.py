@@ -49,8 +49,8 @@ def evaluate(
     slices of them. This is exactly inductive: a graph's codes are a pure function of that graph and the
     seed, so that the slices are what ``fit`` on the training graphs and ``transform`` of the test graphs
     would give. (Three settings do look at all graphs, though never at their classes: unobserved node labels
-    start uniform over all observed labels, ``base_kernel="rbf"`` takes its width from all graphs, and attributes
-    are standardised over all nodes, among which P2K also draws its sample points.)
+    start uniform over all observed labels, ``base_kernel="rbf"`` takes its width from all graphs, and
+    attributes are standardised over all nodes, among which P2K also draws its sample points.)
 
     Before it meets the SVM, a kernel is divided by the mean of its training diagonal, which is only a
     reparametrisation of C: one grid of C, at values where libsvm is fast, then serves kernels of any scale.
