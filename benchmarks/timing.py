@@ -11,7 +11,6 @@ from typing import Any
 from benchmarks.case import Call, Settings
 
 MOST_REPEATS = 100
-LONG = 2.0  # seconds
 
 
 def best_of(call: Call, settings: Settings) -> dict[str, Any]:
@@ -21,15 +20,15 @@ def best_of(call: Call, settings: Settings) -> dict[str, Any]:
 
 def alternate(calls: list[Call], settings: Settings) -> list[dict[str, Any]]:
     """Time several calls in turn, so that noise on the machine meets all of them alike."""
-    longest = max(_after_warm_up(call) for call in calls)
+    longest = max(_after_warm_up(call, settings) for call in calls)
     times = [[once(call) for call in calls] for _ in range(rounds(longest, settings))]
     return [statistics(*zip(*column, strict=True)) for column in zip(*times, strict=True)]
 
 
-def _after_warm_up(call: Call) -> float:
-    """Call once or, where loading compiled code may have taken most of that, twice; seconds of the last."""
+def _after_warm_up(call: Call, settings: Settings) -> float:
+    """Call twice, since the first may have had to compile; once where that already took very long."""
     seconds = once(call)[0]
-    return seconds if seconds > LONG else once(call)[0]
+    return seconds if seconds > 2 * settings.patience else once(call)[0]
 
 
 def once(call: Call) -> tuple[float, float]:
