@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from propkernels.hashing import randomness
+from propkernels import randomness
 from propkernels.randomness import cauchy, draw_seed, gaussian, label_keys, mix, uniform
 
 
