@@ -8,6 +8,7 @@ from typing import Any
 
 BUNDLED = ("DIGITS",)
 GENERATED = {"MOLECULES": 200}  # name: number of graphs
+FILES = {"BRODATZ": "brodatz32", "PLANTS": "plants_demo.mat"}  # sets whose files have other names
 
 
 def is_present(name: str | None) -> bool:
@@ -19,7 +20,14 @@ def locate(name: str) -> Path | None:
     """Zip or folder of a data set."""
     from propkernels.datasets.locate import cache_folder, data_folder, find_in
 
-    return find_in(data_folder(), name) or find_in(cache_folder(), name)
+    file = FILES.get(name, name)
+    for folder in (data_folder(), cache_folder()):
+        if folder is not None and (folder / file).is_file():
+            return folder / file
+        found = find_in(folder, file)
+        if found is not None:
+            return found
+    return None
 
 
 @lru_cache(maxsize=4)
