@@ -48,6 +48,7 @@ PAPER = {
         "GH labels+attr": 71.2,
         "CSM": 60.8,
         "CSM labels+attr": 72.8,
+        "CSM labels+attr, Gaussian": 72.8,
         "A": 68.5,
     },
     "BZR": {"WL": 88.2, "CSM": 87.5},
@@ -62,6 +63,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "GH labels+attr": lambda: pk.GraphHopper(attributes="gaussian", n_jobs=-1),
     "CSM": lambda: pk.SubgraphMatching(k=7, n_jobs=-1),
     "CSM labels+attr": lambda: pk.SubgraphMatching(k=7, attributes="truncated", n_jobs=-1),
+    "CSM labels+attr, Gaussian": lambda: pk.SubgraphMatching(k=3, attributes="gaussian", n_jobs=-1),
     "A": lambda: pk.AttributeKernel(n_jobs=-1),
 }
 STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 10)

@@ -523,3 +523,9 @@ def test_equal_attributes_everywhere_add_nothing_to_the_labels(treatment):
     computed = estimator.fit_transform(flat)
     contributions = len(estimator.counts_) // 4
     assert np.array_equal(computed, contributions * labels)
+
+
+def test_standardize_is_a_switch():
+    database = pk.GraphDatabase(np.zeros((2, 2)), [0, 1, 2], node_attributes=[1.0, 2.0])
+    with pytest.raises(TypeError, match="standardize must be True or False, got 'no'"):
+        pk.PropagationKernel(attributes="sum", standardize="no").fit(database)

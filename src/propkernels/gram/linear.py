@@ -14,7 +14,7 @@ from scipy.sparse import csc_array, csr_array
 from propkernels.gram.compiled import add_products, mirror, same_bins, split_bins
 from propkernels.parallel import run_threads, whole_runs
 
-POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product; measured
+POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
 EXACT_FLOAT32 = 2**24
 ENTRIES_IN_MEMORY = 2**23  # counts of so many (graph, bin) pairs are sorted by bin at a time
 

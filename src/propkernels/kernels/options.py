@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-SWITCHES = ("normalize", "sparse_output")
+SWITCHES = ("normalize", "sparse_output", "standardize")
 
 
 def check_options(estimator: Any) -> None:
