@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels.checks import check_choice, check_integer
 from propkernels.graphs.check import check_graphs
+from propkernels.learn.comparison import compare_classes
 from propkernels.learn.defaults import check_kernels
 from propkernels.learn.duals import class_scores, pairwise_coefficients, vote
-from propkernels.learn.explanation import Explanation, explain_rule
+from propkernels.learn.explain import explain_rule
+from propkernels.learn.explanation import Explanation
 from propkernels.learn.folding import FoldedRule, decision_rule
 from propkernels.learn.grid import DEFAULT_COSTS, check_costs, check_steps
 from propkernels.learn.machine import count_correct
@@ -144,7 +146,7 @@ class PropagationClassifier(ClassifierMixin, BaseEstimator):
         scores = _public_scores(self._pairs(X), len(self.classes_))
         return np.asarray(self.calibration_.predict_proba(scores))
 
-    def explain(self, X: Any, classes: tuple[Any, Any] | None = None) -> Explanation:
+    def explain(self, X: Any, classes: Any = None) -> Explanation:
         """Say which nodes, at which iterations, speak for one class against another.
 
         With a linear base kernel the decision is a sum over nodes and iterations, exactly.
@@ -152,9 +154,10 @@ class PropagationClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-        classes : pair, optional
-            The class that positive contributions speak for, and the one it is compared with; by default the
-            second and first of two classes.
+        classes : pair, or one class, optional
+            The class that positive contributions speak for, and the one it is compared with; one class
+            alone is compared with the mean of the others. By default the second of two classes with the
+            first.
 
         Returns
         -------
@@ -164,22 +167,8 @@ class PropagationClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(self.rule_, FoldedRule):
             name = type(self.kernel_).__name__
             raise TypeError(f"{name} is no sum over nodes: its decisions cannot be explained")
-        pair, sign = self._pair(classes)
-        graphs = check_graphs(X)
-        return explain_rule(self.rule_, graphs, pair, sign, sign * float(self.intercept_[pair]), self.n_jobs)
-
-    def _pair(self, classes: tuple[Any, Any] | None) -> tuple[int, float]:
-        """Number and sign of the decision of one class against another."""
-        n = len(self.classes_)
-        if classes is None and n > 2:
-            raise ValueError(f"name the two classes to compare, of {self.classes_.tolist()}")
-        names = self.classes_.tolist()
-        first, second = (names[1], names[0]) if classes is None else classes
-        if first not in names or second not in names or first == second:
-            raise ValueError(f"classes must be two different ones of {names}; got {(first, second)}")
-        i, j = sorted((names.index(first), names.index(second)))
-        pair = [(a, b) for a in range(n) for b in range(a + 1, n)].index((i, j))
-        return pair, 1.0 if names.index(first) == i else -1.0
+        graphs, (weights, *names) = check_graphs(X), compare_classes(self.classes_.tolist(), classes)
+        return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *names)
 
     def _pairs(self, X: Any) -> Matrix:
         check_is_fitted(self, "rule_")
