@@ -50,6 +50,7 @@ _HOME = {
     "Explanation": "learn",
     "PropagationClassifier": "learn",
     "evaluate": "learn",
+    "plot_explanation": "report",
 }
 _MODULES = ("datasets", "images")
 
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from propkernels.propagation import PropagationScheme as PropagationScheme
     from propkernels.propagation import check_scheme as check_scheme
     from propkernels.propagation import transition_matrix as transition_matrix
+    from propkernels.report import plot_explanation as plot_explanation
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,13 @@ class Explanation:
 
     # one graph
 
+    def position(self, graph: int) -> int:
+        """Number of a graph, counted from the start."""
+        position = as_positions(graph, len(self.graph_ptr) - 1)
+        if not isinstance(position, int):
+            raise TypeError(f"graph must be the number of one graph, got {graph!r}")
+        return position
+
     def of_graph(self, graph: int) -> Values:
         """Contributions of one graph's nodes, (its nodes, t_max + 1)."""
         return self.contributions[self._nodes(graph)]
@@ -99,13 +106,13 @@ class Explanation:
             raise TypeError("contributions have the shape of an image only where grids are explained")
         nodes = self._nodes(graph)
         values = self.node_totals[nodes] if t is None else self.contributions[nodes, self._iteration(t)]
-        return _spread(values, self.graphs, self._position(graph))
+        return _spread(values, self.graphs, self.position(graph))
 
     def top_nodes(self, graph: int = 0, n: int = 10) -> list[dict[str, Any]]:
         """Return the nodes of a graph that contribute most, for or against, the strongest first."""
         totals = self.node_totals[self._nodes(graph)]
         strongest = np.argsort(-np.abs(totals), kind="stable")[: check_integer(n, "n", 1)]
-        return [self._record(self._position(graph), int(node)) for node in strongest]
+        return [self._record(self.position(graph), int(node)) for node in strongest]
 
     def table(self, graph: int = 0, n: int = 10) -> str:
         """Return the nodes that contribute most as text."""
@@ -117,6 +124,10 @@ class Explanation:
         return format_table(head, rows, left=("label",))
 
     # all of it
+
+    def with_graphs(self, graphs: Any) -> Explanation:
+        """Return the same explanation, of graphs that carry other labels, say."""
+        return replace(self, graphs=graphs)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record a node: graph, node, label, total, t0, t1, ..."""
@@ -163,15 +174,8 @@ class Explanation:
     def _columns(self) -> list[str]:
         return [f"t{t}" for t in range(self.contributions.shape[1])]
 
-    def _position(self, graph: int) -> int:
-        """Number of a graph, counted from the start."""
-        position = as_positions(graph, len(self.graph_ptr) - 1)
-        if not isinstance(position, int):
-            raise TypeError(f"graph must be the number of one graph, got {graph!r}")
-        return position
-
     def _nodes(self, graph: int) -> slice:
-        position = self._position(graph)
+        position = self.position(graph)
         return slice(int(self.graph_ptr[position]), int(self.graph_ptr[position + 1]))
 
     def _iteration(self, t: int) -> int:

@@ -10,8 +10,8 @@ def format_number(value: float) -> str:
 
     Examples
     --------
-    >>> format_number(-0.012345), format_number(0.0)
-    ('-0.01234', '0')
+    >>> format_number(-0.0123456), format_number(0.0)
+    ('-0.01235', '0')
     """
     return f"{value:+.4g}" if value else "0"
 

@@ -1,0 +1,56 @@
+"""Where pictures are drawn: matplotlib, imported when it is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def import_pyplot() -> Any:
+    """Return ``matplotlib.pyplot``, or say what to install."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError("plots need matplotlib: pip install 'propkernels[plot]'") from None
+    return pyplot
+
+
+def one_axes(ax: Any, size: tuple[float, float] = (5.0, 4.2)) -> Any:
+    """Return the axes given, or those of a new figure."""
+    pyplot = import_pyplot()
+    if ax is None:
+        return pyplot.subplots(figsize=size, layout="constrained")[1]
+    if not hasattr(ax, "imshow"):
+        raise TypeError(f"ax must be matplotlib axes, got {type(ax).__name__}")
+    return ax
+
+
+def several_axes(ax: Any, n: int, columns: int = 4) -> list[Any]:
+    """Return as many axes as are needed: those given, or those of a new figure in rows."""
+    pyplot = import_pyplot()
+    if ax is not None:
+        given = list(np.ravel(np.array(ax, dtype=object)))
+        if len(given) != n:
+            raise ValueError(f"ax must hold {n} axes, one an iteration; got {len(given)}")
+        return [one_axes(axes) for axes in given]
+    columns = min(n, columns)
+    rows = -(-n // columns)
+    figure, grid = pyplot.subplots(
+        rows, columns, figsize=(2.9 * columns + 0.9, 2.8 * rows), layout="constrained", squeeze=False
+    )
+    for empty in grid.ravel()[n:]:
+        figure.delaxes(empty)
+    return list(grid.ravel()[:n])
+
+
+def text_color(background: Any) -> str:
+    """Black or white, whichever is easier to read on a colour.
+
+    Examples
+    --------
+    >>> text_color((1.0, 1.0, 0.9)), text_color((0.1, 0.1, 0.4))
+    ('black', 'white')
+    """
+    red, green, blue = background[:3]
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
