@@ -48,6 +48,7 @@ _HOME = {
     "WeisfeilerLehmanFeatures": "kernels",
     "Evaluation": "learn",
     "Explanation": "learn",
+    "GraphIndex": "learn",
     "PropagationClassifier": "learn",
     "evaluate": "learn",
     "plot_explanation": "report",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from propkernels.kernels import WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures
     from propkernels.learn import Evaluation as Evaluation
     from propkernels.learn import Explanation as Explanation
+    from propkernels.learn import GraphIndex as GraphIndex
     from propkernels.learn import PropagationClassifier as PropagationClassifier
     from propkernels.learn import evaluate as evaluate
     from propkernels.propagation import AbsorbingWalk as AbsorbingWalk

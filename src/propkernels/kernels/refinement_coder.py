@@ -83,6 +83,10 @@ class ExactCoder(RefinementCoder):
         """Codes of all nodes for t = 0..n_iter."""
         return as_streams(self._relabel(graphs, [dict(table) for table in self.tables]))
 
+    def extend(self, graphs: GraphDatabase) -> None:
+        """Number what further graphs hold, and keep it."""
+        self._relabel(graphs, self.tables)
+
     def _relabel(self, graphs: GraphDatabase, tables: list[dict[Hashable, int]]) -> NDArray[np.uint64]:
         column = plain_labels(graphs, self.source)
         labels = [None if i < 0 else column.values[i] for i in column.ids]

@@ -4,5 +4,14 @@ from propkernels.learn.classifier import PropagationClassifier
 from propkernels.learn.cross_validation import evaluate
 from propkernels.learn.evaluation import Choice, Evaluation
 from propkernels.learn.explanation import Explanation
+from propkernels.learn.index import GraphIndex, Neighbors
 
-__all__ = ["Choice", "Evaluation", "Explanation", "PropagationClassifier", "evaluate"]
+__all__ = [
+    "Choice",
+    "Evaluation",
+    "Explanation",
+    "GraphIndex",
+    "Neighbors",
+    "PropagationClassifier",
+    "evaluate",
+]

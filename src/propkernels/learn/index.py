@@ -1,0 +1,223 @@
+"""GraphIndex: which graphs are most similar to a given one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.checks import check_integer
+from propkernels.counting.counts import StreamCounts
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.graph import Graph
+from propkernels.graphs.grid import Grid
+from propkernels.graphs.networkx import is_networkx
+from propkernels.kernels.propagation_kernel import PropagationKernel
+from propkernels.learn.counters import learn_counter
+from propkernels.learn.ids import check_ids, check_known, running_ids
+from propkernels.learn.inverted_file import InvertedFile, self_similarities
+from propkernels.parallel import run_threads
+
+DEFAULT_T_MAX = 5
+
+
+class Neighbors(NamedTuple):
+    """The most similar graphs, best first: arrays (queries, k), or (k,) for a single graph."""
+
+    similarities: NDArray[np.float64]
+    ids: NDArray[Any]
+
+
+class GraphIndex(BaseEstimator):
+    """Search among graphs by normalised kernel: exact, without comparing all pairs.
+
+    For each bin the index keeps the graphs that it occurs in. A query only touches the bins of its own
+    nodes; adding and taking out graphs does not touch the others, since codes are functions of the
+    random state and of the graph alone.
+
+    Parameters
+    ----------
+    kernel : estimator or None, default=None
+        A kernel of this library that counts: propagation kernels (also on grids, and P2K) and
+        Weisfeiler-Lehman with the linear base kernel, label histograms, shortest paths and GraphHopper on
+        labels. None: ``PropagationKernel(t_max=5)``. Similarities are normalised whatever it says.
+    random_state : int, RandomState or None, default=None
+        Seed of the default kernel; a kernel that is given has its own.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    kernel_ : estimator
+        The kernel in use.
+    ids_ : ndarray
+        The graphs in the index, in the order in which they were added.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(50, random_state=0).graphs
+    >>> index = pk.GraphIndex(random_state=0).fit(graphs[:40])
+    >>> similarities, ids = index.query(graphs[3], k=2)
+    >>> int(ids[0]), float(similarities[0])
+    (3, 1.0)
+    >>> index.remove([3]).add(graphs[40:]).ids_.shape
+    (49,)
+    """
+
+    def __init__(self, *, kernel: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
+        self.kernel = kernel
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, ids: Iterable[Hashable] | None = None) -> Self:
+        """Index graphs, in place of what was indexed before.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`. What a kernel learns in fit (how attributes are
+            standardised, say) is learned from these.
+        ids : iterable of hashables, optional
+            What the graphs are called; 0, 1, 2, ... by default.
+
+        Returns
+        -------
+        self
+        """
+        graphs = check_graphs(X)
+        names = running_ids(0, len(graphs)) if ids is None else check_ids(ids, len(graphs), ())
+        default = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=self.random_state)
+        kernel = default if self.kernel is None else clone(self.kernel)
+        counter = learn_counter(kernel, graphs)
+        file = InvertedFile.of(counter.count(graphs, None, self.n_jobs))
+        self.kernel_, self.counter_, self.file_ = kernel, counter, file
+        self.names_, self.n_added_ = names, len(graphs)
+        return self
+
+    def add(self, X: Any, ids: Iterable[Hashable] | None = None) -> Self:
+        """Index further graphs; nothing is learned from them.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        ids : iterable of hashables, optional
+            What they are called; by default numbers go on from the number of graphs ever added.
+        """
+        check_is_fitted(self, "file_")
+        graphs = check_graphs(X)
+        fresh = running_ids(self.n_added_, len(graphs)) if ids is None else ids
+        names = check_ids(fresh, len(graphs), self._names())
+        extend = getattr(self.counter_, "extend", None)
+        if extend is not None:
+            extend(graphs)
+        self.file_.append(self.counter_.count(graphs, None, self.n_jobs))
+        self.names_ = [*self.names_, *names]
+        self.n_added_ += len(graphs)
+        return self
+
+    def remove(self, ids: Iterable[Hashable]) -> Self:
+        """Take graphs out.
+
+        Parameters
+        ----------
+        ids : iterable of hashables
+            As given to, or by, :meth:`fit` and :meth:`add`.
+
+        Raises
+        ------
+        ValueError
+            If one is not in the index; then none is taken out.
+        """
+        check_is_fitted(self, "file_")
+        places = {self.names_[place]: place for place in np.flatnonzero(self.file_.alive)}
+        chosen = [places[name] for name in check_known(ids, places)]
+        alive = self.file_.alive.copy()
+        if self.file_.drop(np.array(chosen, dtype=np.int64)):
+            alive[chosen] = False
+            self.names_ = [self.names_[place] for place in np.flatnonzero(alive)]
+        return self
+
+    def query(self, X: Any, k: int = 10) -> Neighbors:
+        """Return the graphs in the index that are most similar to each of the given ones.
+
+        Parameters
+        ----------
+        X : GraphDatabase, sequence of graphs, or one graph
+            One graph is one taken from a database, or a networkx graph.
+        k : int, default=10
+            How many; all that there are, where there are fewer.
+
+        Returns
+        -------
+        similarities : ndarray of shape (queries, k), or (k,) for one graph
+            Normalised kernel, 1 for equal counts, largest first.
+        ids : ndarray of the same shape
+            Among equally similar graphs, the one that was added first comes first.
+        """
+        check_is_fitted(self, "file_")
+        k = min(check_integer(k, "k", 1), len(self))
+        is_one = isinstance(X, (Graph, Grid)) or is_networkx(X)
+        graphs = check_graphs([X] if is_one else X)
+        streams = self.counter_.count(graphs, None, self.n_jobs)
+        places, similarities = self._best(streams, len(graphs), k)
+        names = self._named(places.ravel()).reshape(places.shape)
+        return Neighbors(similarities[0], names[0]) if is_one else Neighbors(similarities, names)
+
+    def _best(
+        self, streams: list[StreamCounts], n_queries: int, k: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        squares, found = self_similarities(streams), self.file_.find(streams)
+
+        def one_query(query: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+            values = self.file_.similarities(streams, found, query, float(squares[query]))
+            best = largest(values, k)
+            return best, values[best]
+
+        places, similarities = zip(*run_threads(one_query, range(n_queries), self.n_jobs), strict=True)
+        return np.array(places), np.array(similarities)
+
+    @property
+    def ids_(self) -> NDArray[Any]:
+        """The graphs in the index, in the order in which they were added."""
+        return self._named(np.flatnonzero(self.file_.alive))
+
+    def __len__(self) -> int:
+        return int(self.file_.alive.sum()) if hasattr(self, "file_") else 0
+
+    def _names(self) -> list[Hashable]:
+        return [self.names_[place] for place in np.flatnonzero(self.file_.alive)]
+
+    def _named(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        """Ids at some places: an integer array where all of them are integers."""
+        names = [self.names_[place] for place in places]
+        if all(type(name) is int for name in names):
+            return np.array(names, dtype=np.int64)
+        array = np.empty(len(names), dtype=object)
+        array[:] = names
+        return array
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Places of the k largest values, largest first; among equals the first ones.
+
+    Examples
+    --------
+    >>> largest(np.array([0.5, 0.9, 0.5, 0.1, 0.5]), 3)
+    array([1, 0, 2])
+    """
+    if k == 0:
+        return np.empty(0, dtype=np.int64)
+    least = np.partition(values, len(values) - k)[len(values) - k]
+    candidates = np.flatnonzero(values >= least)
+    order = np.lexsort((candidates, -values[candidates]))
+    return candidates[order[:k]]

@@ -1,0 +1,53 @@
+"""Compiled loops of the inverted file: plain arrays in and out, no objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def add_postings(bins: Any, counts: Any, bin_ptr: Any, graphs: Any, postings: Any, scores: Any) -> None:
+    """scores[g] += count of the query in b * count of g in b, over the query's bins b; -1 is no bin."""
+    for entry in range(len(bins)):
+        b = bins[entry]
+        if b >= 0:
+            count = counts[entry]
+            for place in range(bin_ptr[b], bin_ptr[b + 1]):
+                scores[graphs[place]] += count * postings[place]
+
+
+@njit(cache=True, nogil=True)
+def move_postings(
+    bin_ptr: Any,
+    graphs: Any,
+    counts: Any,
+    targets: Any,
+    number: Any,
+    filled: Any,
+    to_graphs: Any,
+    to_counts: Any,
+) -> None:
+    """Append each bin's postings to its target bin, of which ``filled`` is the next free place.
+
+    Graphs get the numbers that ``number`` says; those with -1 are left out.
+    """
+    for b in range(len(targets)):
+        place = filled[targets[b]]
+        for entry in range(bin_ptr[b], bin_ptr[b + 1]):
+            graph = number[graphs[entry]]
+            if graph >= 0:
+                to_graphs[place] = graph
+                to_counts[place] = counts[entry]
+                place += 1
+        filled[targets[b]] = place
+
+
+@njit(cache=True, nogil=True)
+def count_postings(bin_ptr: Any, graphs: Any, targets: Any, number: Any, lengths: Any) -> None:
+    """Add to ``lengths`` how many postings each target bin will get."""
+    for b in range(len(targets)):
+        for entry in range(bin_ptr[b], bin_ptr[b + 1]):
+            if number[graphs[entry]] >= 0:
+                lengths[targets[b]] += 1
