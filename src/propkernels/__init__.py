@@ -51,7 +51,9 @@ _HOME = {
     "GraphIndex": "learn",
     "PropagationClassifier": "learn",
     "evaluate": "learn",
+    "plot_embedding": "report",
     "plot_explanation": "report",
+    "plot_kernel": "report",
 }
 _MODULES = ("datasets", "images")
 
@@ -100,7 +102,9 @@ if TYPE_CHECKING:
     from propkernels.propagation import PropagationScheme as PropagationScheme
     from propkernels.propagation import check_scheme as check_scheme
     from propkernels.propagation import transition_matrix as transition_matrix
+    from propkernels.report import plot_embedding as plot_embedding
     from propkernels.report import plot_explanation as plot_explanation
+    from propkernels.report import plot_kernel as plot_kernel
 
 
 def __getattr__(name: str) -> Any:

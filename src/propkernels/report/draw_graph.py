@@ -15,6 +15,7 @@ from propkernels.report.canvas import text_color
 
 MOST_LABELLED = 150  # nodes, up to which labels are written into them
 MOST_ARROWS = 400
+LARGE = 30  # size of a node, from which on it has an outline
 EDGE_COLOR = "0.45"
 
 
@@ -42,6 +43,7 @@ def draw_graph(
         Of matplotlib.
     """
     size = float(np.clip(7000 / max(graph.n_nodes, 1), 6, 330))
+    large = size > LARGE
     _draw_edges(ax, graph, positions, size)
     nodes = ax.scatter(
         *positions.T,
@@ -51,8 +53,8 @@ def draw_graph(
         cmap=cmap,
         zorder=2,
         clip_on=False,
-        edgecolors="0.25",
-        linewidths=0.9 if size > 30 else 0.0,
+        edgecolors="0.25" if large else "0.7",
+        linewidths=0.9 if large else 0.2,
     )
     for node, text in enumerate(node_texts(graph, labels)):
         color = text_color(nodes.to_rgba(values[node]))
@@ -86,7 +88,7 @@ def _draw_edges(ax: Any, graph: Graph, positions: NDArray[np.float64], size: flo
         _draw_arrows(ax, adjacency, positions, size)
         return
     upper = triu(adjacency.maximum(adjacency.T), k=1).tocoo()
-    widest = 1.6 if size > 30 else 0.4
+    widest = 1.6 if size > LARGE else 0.4
     widths = widest * upper.data / upper.data.max() if upper.nnz else []
     lines: Any = np.stack([positions[upper.row], positions[upper.col]], axis=1)
     ax.add_collection(LineCollection(lines, linewidths=widths, colors=EDGE_COLOR, zorder=1))
