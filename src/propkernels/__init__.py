@@ -48,9 +48,11 @@ _HOME = {
     "WeisfeilerLehmanFeatures": "kernels",
     "Evaluation": "learn",
     "Explanation": "learn",
+    "Similarity": "learn",
     "GraphIndex": "learn",
     "PropagationClassifier": "learn",
     "evaluate": "learn",
+    "similar_because": "learn",
     "plot_embedding": "report",
     "plot_explanation": "report",
     "plot_kernel": "report",
@@ -87,7 +89,9 @@ if TYPE_CHECKING:
     from propkernels.learn import Explanation as Explanation
     from propkernels.learn import GraphIndex as GraphIndex
     from propkernels.learn import PropagationClassifier as PropagationClassifier
+    from propkernels.learn import Similarity as Similarity
     from propkernels.learn import evaluate as evaluate
+    from propkernels.learn import similar_because as similar_because
     from propkernels.propagation import AbsorbingWalk as AbsorbingWalk
     from propkernels.propagation import AnisotropicDiffusion as AnisotropicDiffusion
     from propkernels.propagation import BeliefPropagation as BeliefPropagation

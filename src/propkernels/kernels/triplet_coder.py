@@ -48,6 +48,11 @@ class TripletCoder:
         _, columns, _, new = count_stream(codes, ptr, before, NO_BIN)
         return [stream_of(lengths, columns, counts, np.concatenate([before, new]))]
 
+    def pair_codes(self, graphs: GraphDatabase) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Code of each ordered pair of nodes, and where each graph's pairs begin (see ``PathLengths``)."""
+        paths = path_lengths(graphs, self.weighted)
+        return self._codes(paths), paths.pair_ptr
+
     def _hops(self, graphs: GraphDatabase) -> Counted:
         """Count without listing pairs, where every edge has length 1."""
         from propkernels.paths.triplets import count_triplets

@@ -5,6 +5,8 @@ from propkernels.learn.cross_validation import evaluate
 from propkernels.learn.evaluation import Choice, Evaluation
 from propkernels.learn.explanation import Explanation
 from propkernels.learn.index import GraphIndex, Neighbors
+from propkernels.learn.similar_because import similar_because
+from propkernels.learn.similarity import SharedBin, Similarity
 
 __all__ = [
     "Choice",
@@ -13,5 +15,8 @@ __all__ = [
     "GraphIndex",
     "Neighbors",
     "PropagationClassifier",
+    "SharedBin",
+    "Similarity",
     "evaluate",
+    "similar_because",
 ]

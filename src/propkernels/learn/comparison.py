@@ -27,6 +27,30 @@ class Comparison(NamedTuple):
     against: Any
 
 
+class Sides(NamedTuple):
+    """Numbers of the class spoken for and of those it is compared with, and their names (see Comparison)."""
+
+    first: int
+    others: list[int]
+    speaks_for: Any
+    against: Any
+
+
+def find_sides(names: Sequence[Any], classes: Any = None) -> Sides:
+    """Return what the parameter ``classes`` of ``explain`` stands for; see ``compare_classes``.
+
+    Examples
+    --------
+    >>> find_sides(["cup", "jar", "pan"], "jar")
+    Sides(first=1, others=[0, 2], speaks_for='jar', against=None)
+    """
+    known = list(names)
+    if classes is None and len(known) > 2:
+        raise ValueError(f"name the two classes to compare, or one to compare with the others, of {known}")
+    first, others = _sides(known, (known[1], known[0]) if classes is None else classes)
+    return Sides(first, others, known[first], known[others[0]] if len(others) == 1 else None)
+
+
 def compare_classes(names: Sequence[Any], classes: Any = None) -> Comparison:
     """Return what the parameter ``classes`` of ``explain`` stands for.
 
