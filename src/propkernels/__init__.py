@@ -51,6 +51,7 @@ _HOME = {
     "Similarity": "learn",
     "GraphIndex": "learn",
     "PropagationClassifier": "learn",
+    "PropagationRegressor": "learn",
     "evaluate": "learn",
     "similar_because": "learn",
     "plot_embedding": "report",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from propkernels.learn import Explanation as Explanation
     from propkernels.learn import GraphIndex as GraphIndex
     from propkernels.learn import PropagationClassifier as PropagationClassifier
+    from propkernels.learn import PropagationRegressor as PropagationRegressor
     from propkernels.learn import Similarity as Similarity
     from propkernels.learn import evaluate as evaluate
     from propkernels.learn import similar_because as similar_because

@@ -110,6 +110,21 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             own = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
         return normalized(kernel, own, self.diagonal_) if self.normalize else kernel
 
+    def self_similarities(self, X: Any) -> NDArray[np.float64]:
+        """Return k(x, x) of new graphs, before normalisation.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        check_is_fitted(self, "comparison_")
+        database = check_graphs(X)
+        if isinstance(self.comparison_, CountedComparison):
+            prepared = self.comparison_.prepare(database, self.n_jobs)
+        else:
+            prepared = self.comparison_.prepare(database)
+        return _diagonal(self.comparison_, prepared, len(database))
+
     # the steps of fit
 
     def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:

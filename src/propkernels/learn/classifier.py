@@ -6,29 +6,26 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin
 
-from propkernels.checks import check_choice, check_integer
+from propkernels.checks import check_integer
 from propkernels.graphs.check import check_graphs
+from propkernels.learn.calibration import Calibration
 from propkernels.learn.comparison import compare_classes
-from propkernels.learn.defaults import check_kernels
-from propkernels.learn.duals import class_scores, pairwise_coefficients, vote
-from propkernels.learn.explain import explain_rule
 from propkernels.learn.explanation import Explanation
-from propkernels.learn.folding import FoldedRule, decision_rule
-from propkernels.learn.grid import DEFAULT_COSTS, check_costs, check_steps
-from propkernels.learn.machine import count_correct
-from propkernels.learn.search import Selection, search
-from propkernels.learn.splits import Indices, check_target, draw_seeds, inner_folds
+from propkernels.learn.gaussian_process import mean_sigmoid
+from propkernels.learn.grid import DEFAULT_COSTS
+from propkernels.learn.layout import DecisionLayout
+from propkernels.learn.model import Learned, PropagationModel, held_out_decisions
+from propkernels.learn.search import Folds
+from propkernels.learn.splits import check_target, draw_seeds, inner_folds
+from propkernels.learn.tasks import Classification
 
 Matrix = NDArray[np.float64]
 
 
-class PropagationClassifier(ClassifierMixin, BaseEstimator):
-    """Classify graphs with a C-SVM on a graph kernel, everything chosen by cross-validation.
+class PropagationClassifier(ClassifierMixin, PropagationModel):
+    """Classify graphs with a graph kernel, everything chosen by cross-validation.
 
     The kernel, t_max, normalisation and C are chosen by stratified cross-validation on the training graphs,
     from one pass of propagation for each kernel. Where the kernel is a dot product of counts (all
@@ -38,19 +35,30 @@ class PropagationClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     kernel : estimator, list of estimators, or None, default=None
-        Any kernel of this library; a list is a choice; None: propagation kernels by what the graphs carry.
+        Any kernel of this library; a list is a choice, also of laziness, scheme or treatment of attributes;
+        None: propagation kernels by what the graphs carry.
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own.
-    C : float or sequence of float, default=(0.01, 0.1, 1, 10, 100, 1000)
-        Candidates for the cost, in units of the kernel's mean diagonal.
+    C : float, sequence of float, or "paper", default=(0.01, 0.1, 1, 10, 100, 1000)
+        Candidates for the cost, in units of the kernel's mean diagonal; with solver "gp", the variance of the
+        latent function. "paper": the paper's values, for the kernel as it is.
     normalize : {"auto", True, False, None}, default="auto"
         Whether kernels are normalised; "auto": tried both ways; None: as the kernel says.
+    solver : {"auto", "kernel", "linear", "gp"}, default="auto"
+        "kernel": libsvm's C-SVM on kernel matrices. "linear": liblinear's on sparse features, for many
+        graphs; no kernel matrix is formed. "gp": Gaussian process classification. "auto": "kernel" up to
+        20,000 graphs, as long as the matrices of all t_max take at most 8 GiB, else "linear".
+    selection : {"auto", "race", "exhaustive"}, default="auto"
+        "exhaustive": leave out only candidates that cannot win. "race": also those significantly worse
+        than the leader after some folds. "auto": exhaustive up to 1000 graphs.
     n_folds : int, default=5
         Folds of the cross-validation that chooses.
     random_state : int, RandomState or None, default=None
         Seed of hash functions and folds.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
+    verbose : bool, default=False
+        Show a progress bar on a terminal.
 
     Attributes
     ----------
@@ -58,9 +66,15 @@ class PropagationClassifier(ClassifierMixin, BaseEstimator):
         The classes.
     kernel_ : estimator
         The chosen kernel with its settings (unfitted if the machine was folded).
-    t_max_, normalize_, C_ : chosen settings
+    t_max_, normalize_, C_, solver_ : chosen settings
     score_ : float
         Share of graphs that the choice classified correctly in cross-validation.
+    rule_ : FoldedRule or KernelRule
+        Decisions of any graph, without ``intercept_``; ``layout_`` says what they mean.
+    calibration_ : Calibration or None
+        From scores to probabilities.
+    posterior_ : Posterior or None
+        What the Gaussian process is unsure of.
 
     Examples
     --------
@@ -81,17 +95,23 @@ class PropagationClassifier(ClassifierMixin, BaseEstimator):
         t_max: Any = None,
         C: Any = DEFAULT_COSTS,
         normalize: Any = "auto",
+        solver: str = "auto",
+        selection: str = "auto",
         n_folds: int = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.t_max = t_max
         self.C = C
         self.normalize = normalize
+        self.solver = solver
+        self.selection = selection
         self.n_folds = n_folds
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the settings, and learn from all training graphs.
@@ -107,24 +127,16 @@ class PropagationClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        check_choice(self.normalize, ("auto", True, False, None), "normalize")
-        costs, steps = check_costs(self.C), check_steps(self.t_max)
         graphs = check_graphs(X)
         target, classes = check_target(y, len(graphs)), np.unique(np.asarray(y))
         seeds = draw_seeds(self.random_state, 1)[0]
         folds = inner_folds(target, check_integer(self.n_folds, "n_folds", 2), seeds.inner)
-        kernels = check_kernels(self.kernel, graphs, self.n_jobs)
-        chosen = search(
-            kernels, graphs, target, folds, self.normalize, steps, costs, count_correct, seeds.kernel
-        )
-        machine = _fitted_machine(chosen, target, np.arange(len(graphs)))
-        calibration = _calibration(chosen, target, folds)
-        fitted = clone(chosen.kernel).fit(graphs)
-        self.rule_, self.intercept_ = decision_rule(fitted, machine[0]), machine[1]
-        self.kernel_ = chosen.kernel if isinstance(self.rule_, FoldedRule) else fitted
-        self.t_max_, self.normalize_, self.C_ = chosen.t_max, chosen.normalize, chosen.C
-        self.calibration_, self.classes_ = calibration, classes
-        self.score_ = chosen.score / len(graphs)
+        learned = self._learn(graphs, target, folds, Classification(), seeds, 0.0)
+        layout = DecisionLayout(len(classes), learned.selection.candidate.maker.pairwise)
+        calibration = None if learned.posterior else _calibration(learned, layout, target, folds)
+        self._keep(learned)
+        self.classes_, self.layout_, self.calibration_ = classes, layout, calibration
+        self.score_ = 1.0 - learned.selection.mean_loss
         return self
 
     def decision_function(self, X: Any) -> Matrix:
@@ -134,17 +146,29 @@ class PropagationClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (m,) or (m, classes)
         """
-        scores = _public_scores(self._pairs(X), len(self.classes_))
+        scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each graph, as the C-SVM votes."""
-        return np.asarray(self.classes_[vote(self._pairs(X), len(self.classes_))])
+        """Return the class of each graph: as the C-SVM votes; the most probable one of a Gaussian process."""
+        graphs = self._checked(X)
+        if self.posterior_ is not None and len(self.classes_) > 2:
+            return np.asarray(self.classes_[self.predict_proba(graphs).argmax(axis=1)])
+        return np.asarray(self.classes_[self.layout_.predictions(self._decisions(graphs))])
 
     def predict_proba(self, X: Any) -> Matrix:
-        """Return calibrated class probabilities, columns in the order of ``classes_``."""
-        scores = _public_scores(self._pairs(X), len(self.classes_))
-        return np.asarray(self.calibration_.predict_proba(scores))
+        """Return calibrated class probabilities, columns in the order of ``classes_``.
+
+        Those of a Gaussian process are averages over what it is unsure of.
+        """
+        graphs = self._checked(X)
+        scores = self.layout_.scores(self._decisions(graphs))
+        if self.calibration_ is not None:
+            return self.calibration_.probabilities(scores)
+        chances = mean_sigmoid(scores, self._variances(graphs))
+        if len(self.classes_) == 2:
+            return np.column_stack([1 - chances[:, 0], chances[:, 0]])
+        return chances / chances.sum(axis=1, keepdims=True)
 
     def explain(self, X: Any, classes: Any = None) -> Explanation:
         """Say which nodes, at which iterations, speak for one class against another.
@@ -163,48 +187,27 @@ class PropagationClassifier(ClassifierMixin, BaseEstimator):
         -------
         Explanation
         """
-        check_is_fitted(self, "rule_")
-        if not isinstance(self.rule_, FoldedRule):
-            name = type(self.kernel_).__name__
-            raise TypeError(f"{name} is no sum over nodes: its decisions cannot be explained")
-        graphs, (weights, *names) = check_graphs(X), compare_classes(self.classes_.tolist(), classes)
-        return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *names)
+        graphs, names = self._checked(X), self.classes_.tolist()
+        weights, *compared = compare_classes(names, classes)
+        return self._explain(graphs, self.layout_.of_pairs(np.asarray(weights)), *compared)
 
-    def _pairs(self, X: Any) -> Matrix:
-        check_is_fitted(self, "rule_")
-        return self.rule_.decisions(check_graphs(X), self.n_jobs) + self.intercept_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
+    def _scores(self, X: Any) -> Matrix:
+        graphs = self._checked(X)
+        return self.layout_.scores(self._decisions(graphs))
 
 
-def _fitted_machine(
-    chosen: Selection, target: NDArray[np.int64], train: Indices
-) -> tuple[Matrix, NDArray[np.float64]]:
-    """Dual coefficients and intercepts of the machine that learned from some graphs.
+def _calibration(
+    learned: Learned, layout: DecisionLayout, target: NDArray[np.int64], folds: Folds
+) -> Calibration:
+    """Learn probabilities from decisions on graphs that were not learned from (Platt scaling).
 
-    The mean of the training diagonal is the unit of C.
+    Where classes are too small for that, from decisions on the training graphs.
     """
-    matrix = chosen.matrix[np.ix_(train, train)]
-    scale = float(matrix.diagonal().mean()) or 1.0
-    machine = SVC(kernel="precomputed", C=chosen.C).fit(matrix / scale, target[train])
-    coefficients, intercepts = pairwise_coefficients(machine, len(train))
-    return coefficients / scale, intercepts
-
-
-def _calibration(chosen: Selection, target: NDArray[np.int64], folds: Any) -> LogisticRegression:
-    """Learn probabilities from decisions on graphs that were not learned from (Platt scaling)."""
-    n_classes = int(target.max()) + 1
-    scores = np.zeros((len(target), 1 if n_classes == 2 else n_classes))
-    for train, held in folds:
-        coefficients, intercepts = _fitted_machine(chosen, target, train)
-        decisions = chosen.matrix[np.ix_(held, train)] @ coefficients + intercepts
-        scores[held] = _public_scores(decisions, n_classes)
-    return LogisticRegression(C=1e3, max_iter=1000).fit(scores, target)
-
-
-def _public_scores(decisions: Matrix, n_classes: int) -> Matrix:
-    """Scores by class; for two classes the decision for the second."""
-    return -decisions if n_classes == 2 else class_scores(decisions, n_classes)
+    found = held_out_decisions(learned.selection, target, folds)
+    everyone = np.arange(len(target))
+    known = np.concatenate([held for held, _ in found]) if found else everyone[:0]
+    if len(np.unique(target[known])) < layout.n_classes:
+        found = held_out_decisions(learned.selection, target, [(everyone, everyone)])
+        known = everyone
+    scores = np.concatenate([layout.scores(decisions) for _, decisions in found])
+    return Calibration.learn(scores, target[known])

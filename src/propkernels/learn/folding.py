@@ -21,6 +21,7 @@ from propkernels.gram.normalize import inverse_length
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_estimator import Coder
 from propkernels.kernels.count_kernel import CountKernel
+from propkernels.kernels.pairwise import PairwiseKernel
 
 Matrix = NDArray[np.float64]
 
@@ -49,6 +50,11 @@ class FoldedRule:
     stream_weights: NDArray[np.float64]
     normalize: bool
 
+    def scaled(self, unit: float) -> FoldedRule:
+        """Return a rule whose decisions are multiplied by a number."""
+        weights = [unit * table for table in self.weights]
+        return FoldedRule(self.coder, self.codes, weights, self.stream_weights, self.normalize)
+
     def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
         """Return decision values without intercepts, (graphs, decisions)."""
         streams = count_blocks(self.coder.codes(graphs, n_jobs), graphs.graph_ptr, self.codes, n_jobs)
@@ -72,6 +78,10 @@ class KernelRule:
     kernel: Any
     coefficients: Matrix
 
+    def scaled(self, unit: float) -> KernelRule:
+        """Return a rule whose decisions are multiplied by a number."""
+        return KernelRule(self.kernel, unit * self.coefficients)
+
     def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
         """Return decision values without intercepts, (graphs, decisions)."""
         return np.asarray(self.kernel.transform(graphs) @ self.coefficients)
@@ -86,7 +96,30 @@ def decision_rule(kernel: Any, coefficients: Matrix) -> FoldedRule | KernelRule:
         return KernelRule(kernel, coefficients)
     if kernel.normalize:
         coefficients = coefficients * inverse_length(kernel.diagonal_)[:, None]
-    streams = kernel.counts_
-    weights = [np.asarray(s.weight * (s.counts.T @ coefficients)) for s in streams]
-    stream_weights = np.array([s.weight for s in streams])
-    return FoldedRule(kernel.coder_, [s.codes for s in streams], weights, stream_weights, kernel.normalize)
+    return _folded(kernel, [np.asarray(s.weight * (s.counts.T @ coefficients)) for s in kernel.counts_])
+
+
+def primal_rule(kernel: CountKernel, coefficients: Matrix) -> FoldedRule:
+    """Turn a fitted kernel and weights of the columns of its features, (columns, decisions), into a rule."""
+    ends = np.cumsum([len(stream.codes) for stream in kernel.counts_])[:-1]
+    parts = np.split(coefficients, ends)
+    return _folded(kernel, [np.sqrt(s.weight) * part for s, part in zip(kernel.counts_, parts, strict=True)])
+
+
+def _folded(kernel: CountKernel, weights: list[Matrix]) -> FoldedRule:
+    stream_weights = np.array([stream.weight for stream in kernel.counts_])
+    codes = [stream.codes for stream in kernel.counts_]
+    return FoldedRule(kernel.coder_, codes, weights, stream_weights, kernel.normalize)
+
+
+def self_similarities(kernel: Any, graphs: GraphDatabase) -> NDArray[np.float64]:
+    """Return k(x, x) of new graphs, over all of their bins, for a fitted kernel of this library."""
+    if isinstance(kernel, CountKernel):
+        known = [stream.codes for stream in kernel.counts_]
+        codes = kernel.coder_.codes(graphs, kernel.n_jobs)
+        own = kernel.base_kernel_.diagonal(count_blocks(codes, graphs.graph_ptr, known, kernel.n_jobs))
+    elif isinstance(kernel, PairwiseKernel):
+        own = kernel.self_similarities(graphs)
+    else:
+        raise TypeError(f"{type(kernel).__name__} does not tell how similar a new graph is to itself")
+    return (own > 0).astype(np.float64) if kernel.normalize else np.asarray(own, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Choosing among kernels, t_max, normalisation and C by cross-validation on the training graphs."""
+"""Choosing among kernels, t_max, normalisation, epsilon and C by cross-validation on the training graphs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.gram.normalize import normalized
 from propkernels.graphs.database import GraphDatabase
+from propkernels.learn.candidates import Candidate, Space, candidates
+from propkernels.learn.race import Losses, Race, Trial, Winner
 from propkernels.learn.splits import Indices
-from propkernels.learn.stack import compute_stack, redrawn, step_parameter
+from propkernels.learn.tasks import Task
 
-Matrix = NDArray[np.float64]
-# scores of all costs on one validation fold: (kernel, target, fit on, validate on, costs)
-Score = Callable[[Matrix, NDArray[Any], Indices, Indices, Sequence[float]], NDArray[Any]]
+Folds = Sequence[tuple[Indices, Indices]]
 
 
 @dataclass(frozen=True)
@@ -25,80 +24,69 @@ class Selection:
 
     Attributes
     ----------
-    kernel : estimator
-        Unfitted, with t_max and normalize as chosen.
-    matrix : ndarray of shape (n, n)
-        Its kernel matrix of the training graphs.
-    t_max : int or None
-    normalize : bool or None
+    candidate : Candidate
+        The kernel with its settings, and its numbers.
     C : float
-    score : float
-        Mean score of the validation folds.
+    losses : tuple of ndarray
+        Losses on the validation graphs of each fold; none without folds.
     """
 
-    kernel: Any
-    matrix: Matrix
-    t_max: int | None
-    normalize: bool | None
+    candidate: Candidate
     C: float
-    score: float
+    losses: tuple[Losses, ...]
+
+    @property
+    def mean_loss(self) -> float:
+        """Mean over all validation graphs."""
+        return float(np.concatenate(self.losses).mean()) if self.losses else float("nan")
 
 
 def search(
     kernels: Sequence[Any],
     graphs: GraphDatabase,
     target: NDArray[Any],
-    folds: Sequence[tuple[Indices, Indices]],
-    normalize: Any,
-    steps: tuple[int, ...] | None,
-    costs: tuple[float, ...],
-    score: Score,
+    folds: Folds,
+    space: Space,
+    task: Task,
     seed: int,
+    is_exact: bool,
+    n_jobs: int | None = None,
+    tell: Callable[[int], None] = lambda parts: None,
 ) -> Selection:
-    """Return the best candidate; among equals the first kernel, unnormalised, smallest t_max and C.
+    """Return the best candidate; among equals the first kernel, smallest t_max, unnormalised, smallest C.
 
-    Each kernel makes one pass over the graphs, which gives the matrices of every t_max, normalised or not;
-    folds are slices of them.
+    Each kernel makes one pass over the graphs, which gives the numbers of every t_max, normalised or not.
+    Kernels come one after the other, and each has to beat the best of those before: only the matrices of one
+    pass, and the best one, are in memory at a time.
     """
     best: Selection | None = None
     for kernel in kernels:
-        for candidate, matrix, t, is_normalized in _matrices(redrawn(kernel, seed), graphs, normalize, steps):
-            totals = sum(score(matrix, target, fit, check, costs) for fit, check in folds)
-            values = np.atleast_1d(totals if folds else np.zeros(len(costs)))
-            at = int(values.argmax())
-            if best is None or values[at] > best.score:
-                best = Selection(candidate, matrix, t, is_normalized, costs[at], float(values[at]))
+        arms = candidates(kernel, graphs, space, task, seed)
+        incumbent = None if best is None else best.losses
+        found = choose_among(arms, target, folds, task, is_exact, incumbent, n_jobs, tell)
+        if found is not None:
+            best = Selection(arms[found.arm], arms[found.arm].costs[found.cost], found.losses)
+        if best is not None and not folds:
+            break
     assert best is not None
     return best
 
 
-def _matrices(
-    kernel: Any, graphs: GraphDatabase, normalize: Any, steps: tuple[int, ...] | None
-) -> Iterator[tuple[Any, Matrix, int | None, bool | None]]:
-    """The kernel's candidates with their matrices, from one pass."""
-    has_option = "normalize" in kernel.get_params(deep=False)
-    wanted = _wanted(kernel, normalize) if has_option else [None]
-    plain = kernel.set_params(normalize=False) if has_option else kernel
-    for t, matrix in compute_stack(plain, graphs, steps).items():
-        for is_normalized in wanted:
-            changes: dict[str, Any] = {} if t is None else {str(step_parameter(kernel)): t}
-            if has_option:
-                changes["normalize"] = is_normalized
-            yield _copy(kernel, changes), _finished(matrix, is_normalized), t, is_normalized
+def choose_among(
+    arms: Sequence[Candidate],
+    target: NDArray[Any],
+    folds: Folds,
+    task: Task,
+    is_exact: bool,
+    incumbent: tuple[Losses, ...] | None = None,
+    n_jobs: int | None = None,
+    tell: Callable[[int], None] = lambda parts: None,
+) -> Winner | None:
+    """Let candidates race on the folds; without folds the first wins unseen."""
+    if not folds:
+        return Winner(0, 0, ())
 
+    def trials(arm: Candidate, fold: int, positions: Sequence[int]) -> Iterator[Trial]:
+        return arm.trials(task, target, *folds[fold], positions)
 
-def _wanted(kernel: Any, normalize: Any) -> list[bool | None]:
-    if normalize == "auto":
-        return [False, True]
-    return [bool(kernel.normalize if normalize is None else normalize)]
-
-
-def _copy(kernel: Any, changes: dict[str, Any]) -> Any:
-    return redrawn(kernel, kernel.get_params().get("random_state")).set_params(**changes)
-
-
-def _finished(matrix: Matrix, is_normalized: bool | None) -> Matrix:
-    if not is_normalized:
-        return matrix
-    diagonal = matrix.diagonal().copy()
-    return normalized(matrix.copy(), diagonal, diagonal)
+    return Race(arms, len(folds), trials, is_exact, incumbent, n_jobs, tell).run()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
@@ -60,6 +60,31 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
     if len(classes) < 2:
         raise ValueError(f"target must have at least two classes, got only {classes.tolist()}")
     return np.asarray(numbers, dtype=np.int64)
+
+
+def check_numbers(target: Any, n_graphs: int) -> NDArray[np.float64]:
+    """Return finite numbers, one a graph."""
+    numbers = np.asarray(target)
+    n_values = len(numbers) if numbers.ndim else 1
+    if n_values != n_graphs:
+        raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
+    if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
+        raise ValueError(f"target must hold one number a graph, got an array of {numbers.dtype}")
+    values = numbers.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"target must be finite, but that of graph {int(np.argmin(np.isfinite(values)))} is not"
+        )
+    return values
+
+
+def plain_folds(n_graphs: int, n_folds: int, seed: int) -> tuple[tuple[Indices, Indices], ...]:
+    """Folds for choosing, without regard to any class; fewer where there are fewer graphs."""
+    n_folds = min(n_folds, n_graphs)
+    if n_folds < 2:
+        return ()
+    cv = KFold(n_folds, shuffle=True, random_state=seed)
+    return tuple(cv.split(np.arange(n_graphs)))
 
 
 def draw_folds(target: NDArray[np.int64], n_folds: int, inner_folds: int, seeds: Seeds) -> list[Fold]:
