@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, dijkstra, shortest_path
+from scipy.spatial.distance import cdist
 
 from propkernels.graphs.graph import Graph
 
 Positions = NDArray[np.float64]
 MOST_EXACT = 400  # nodes of a component, up to which all pairs are looked at
 PIVOTS, ROUNDS = 60, 300
+STILL = 1e-3  # edges: a round that moves no node further is the last
 
 
 def node_positions(graph: Graph, layout: Any = None) -> Positions:
@@ -108,9 +110,13 @@ def _majorised(distances: Positions, start: Positions) -> Positions:
     inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
     points = start + np.random.default_rng(0).normal(scale=0.05, size=start.shape)
     for _ in range(ROUNDS):
-        drawn = np.linalg.norm(points[:, None] - points[None], axis=2)
+        drawn = cdist(points, points)
         ratio = weights * np.divide(distances, drawn, out=np.zeros((n, n)), where=drawn > 0)
-        points = inverse @ ((np.diag(ratio.sum(axis=1)) - ratio) @ points)
+        moved = inverse @ (ratio.sum(axis=1)[:, None] * points - ratio @ points)
+        still = np.abs(moved - points).max() < STILL
+        points = moved
+        if still:
+            break
     return points
 
 

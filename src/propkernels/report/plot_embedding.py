@@ -59,7 +59,7 @@ def plot_embedding(
         _scatter_classes(ax, points, labels, class_names(labels, target_names), cmap)
     else:
         drawn = ax.scatter(*points.T, s=22, c=labels, cmap=cmap or "viridis", alpha=0.9, linewidths=0)
-        import_pyplot().colorbar(drawn, ax=ax, label="target")
+        ax.figure.colorbar(drawn, ax=ax, label="target")
     ax.set_xlabel(f"first component ({100 * shares[0]:.0f} %)")
     ax.set_ylabel(f"second component ({100 * shares[1]:.0f} %)")
     return ax

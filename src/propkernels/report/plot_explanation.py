@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.grid import Grid
 from propkernels.learn.explanation import Explanation
-from propkernels.report.canvas import import_pyplot, one_axes, several_axes
+from propkernels.report.canvas import one_axes, several_axes
 from propkernels.report.draw_graph import draw_graph
 from propkernels.report.draw_grid import draw_grid
 from propkernels.report.layout import node_positions
@@ -79,7 +79,6 @@ def plot_explanation(
     >>> len(pk.plot_explanation(model.explain(data.graphs), graph=3, t="each"))
     2
     """
-    pyplot = import_pyplot()
     found, at = _explained(explanation, graphs, graph, classes)
     own = found.of_graph(at)
     shown = _shown(own, t)
@@ -94,7 +93,7 @@ def plot_explanation(
         else:
             mappable = draw_graph(where, one, shown[step], positions, labels, norm, cmap)
         where.set_title(_title(found, graph, at, step, shown[step], several), fontsize=10)
-    bar = pyplot.colorbar(mappable, ax=axes, shrink=0.85, aspect=25)
+    bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25)
     bar.set_label(_meaning(found, class_names or {}))
     return axes if several else axes[0]
 

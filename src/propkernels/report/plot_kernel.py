@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.checks import check_choice
-from propkernels.report.canvas import import_pyplot, one_axes
+from propkernels.report.canvas import one_axes
 from propkernels.report.target import check_target, class_names
 
 Matrix = NDArray[np.float64]
@@ -67,9 +67,9 @@ def plot_kernel(
     if order == "auto":
         order = "cluster" if labels is None else "class"
     positions = _ordered(matrix, labels, order)
-    pyplot, ax = import_pyplot(), one_axes(ax, (5.4, 4.6))
+    ax = one_axes(ax, (5.4, 4.6))
     picture = ax.imshow(matrix[np.ix_(positions, positions)], cmap=cmap, interpolation="nearest")
-    pyplot.colorbar(picture, ax=ax, shrink=0.85, label="k(g, h)")
+    ax.figure.colorbar(picture, ax=ax, shrink=0.85, label="k(g, h)")
     if order == "class" and labels is not None:
         _mark_classes(ax, labels, class_names(labels, target_names))
     else:
