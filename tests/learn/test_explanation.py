@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.learn.comparison import find_sides
+from propkernels.learn.comparison import compare_classes
 from propkernels.learn.explanation import Explanation
 
 
@@ -190,13 +190,15 @@ def test_bad_questions(small):
 
 
 @pytest.mark.parametrize(
-    ("names", "classes", "reference"),
+    ("names", "classes", "weights", "sides"),
     [
-        (["a", "b"], None, (1, [0], "b", "a")),
-        (["a", "b"], ("a", "b"), (0, [1], "a", "b")),
-        ([0, 1, 2], 1, (1, [0, 2], 1, None)),
-        (["a", "b"], "a", (0, [1], "a", "b")),
+        (["a", "b"], None, [-1], ("b", "a")),
+        (["a", "b"], ("a", "b"), [1], ("a", "b")),
+        (["a", "b"], "a", [1], ("a", "b")),
+        ([0, 1, 2], (2, 0), [0, -1, 0], (2, 0)),
+        ([0, 1, 2], 1, [-0.5, 0, 0.5], (1, None)),
     ],
 )
-def test_sides(names, classes, reference):
-    assert tuple(find_sides(names, classes)) == reference
+def test_what_is_compared(names, classes, weights, sides):
+    found, *compared = compare_classes(names, classes)
+    assert (found.tolist(), tuple(compared)) == (weights, sides)

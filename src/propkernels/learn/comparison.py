@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 
-class Sides(NamedTuple):
-    """The class that an explanation speaks for, and those it is compared with.
+
+class Comparison(NamedTuple):
+    """A weighted sum of the decisions between pairs of classes.
 
     Attributes
     ----------
-    first : int
-        Number of the class spoken for.
-    others : list of int
-        Numbers of the classes it is compared with; the mean over them counts.
+    weights : ndarray, (pairs,)
+        What each decision counts; pairs in the order (0, 1), (0, 2), ..., positive for the first.
     speaks_for : Any
-        The class spoken for.
+        The class that a positive sum speaks for.
     against : Any
-        The class it is compared with; None where there are several.
+        The class it is compared with; None: the mean over all others.
     """
 
-    first: int
-    others: list[int]
+    weights: NDArray[np.float64]
     speaks_for: Any
     against: Any
 
 
-def find_sides(names: Sequence[Any], classes: Any = None) -> Sides:
+def compare_classes(names: Sequence[Any], classes: Any = None) -> Comparison:
     """Return what the parameter ``classes`` of ``explain`` stands for.
 
     Parameters
@@ -40,14 +40,21 @@ def find_sides(names: Sequence[Any], classes: Any = None) -> Sides:
 
     Examples
     --------
-    >>> find_sides(["cup", "jar", "pan"], "jar")
-    Sides(first=1, others=[0, 2], speaks_for='jar', against=None)
+    >>> compare_classes(["cup", "pan"]).weights
+    array([-1.])
+    >>> compare_classes(["cup", "jar", "pan"], "jar").weights
+    array([-0.5,  0. ,  0.5])
     """
     known = list(names)
     if classes is None and len(known) > 2:
         raise ValueError(f"name the two classes to compare, or one to compare with the others, of {known}")
     first, others = _sides(known, (known[1], known[0]) if classes is None else classes)
-    return Sides(first, others, known[first], known[others[0]] if len(others) == 1 else None)
+    pairs = [(i, j) for i in range(len(known)) for j in range(i + 1, len(known))]
+    weights = np.zeros(len(pairs))
+    for other in others:
+        weights[pairs.index((min(first, other), max(first, other)))] = 1.0 if first < other else -1.0
+    against = known[others[0]] if len(others) == 1 else None
+    return Comparison(weights / len(others), known[first], against)
 
 
 def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
