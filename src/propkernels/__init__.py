@@ -18,9 +18,11 @@ _HOME = {
     "LabelDistributions": "graphs",
     "check_graphs": "graphs",
     "circular_neighborhood": "graphs",
+    "curvature": "graphs",
     "flip_labels": "graphs",
     "from_networkx": "graphs",
     "hide_labels": "graphs",
+    "knn_graph": "graphs",
     "AbsorbingWalk": "propagation",
     "AnisotropicDiffusion": "propagation",
     "BeliefPropagation": "propagation",
@@ -72,9 +74,11 @@ if TYPE_CHECKING:
     from propkernels.graphs import LabelDistributions as LabelDistributions
     from propkernels.graphs import check_graphs as check_graphs
     from propkernels.graphs import circular_neighborhood as circular_neighborhood
+    from propkernels.graphs import curvature as curvature
     from propkernels.graphs import flip_labels as flip_labels
     from propkernels.graphs import from_networkx as from_networkx
     from propkernels.graphs import hide_labels as hide_labels
+    from propkernels.graphs import knn_graph as knn_graph
     from propkernels.kernels import P2K as P2K
     from propkernels.kernels import AttributeKernel as AttributeKernel
     from propkernels.kernels import GraphHopper as GraphHopper

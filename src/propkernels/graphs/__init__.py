@@ -2,6 +2,7 @@
 
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.corrupt import flip_labels, hide_labels
+from propkernels.graphs.curvature import curvature
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.distributions import LabelDistributions
 from propkernels.graphs.graph import Graph
@@ -9,6 +10,7 @@ from propkernels.graphs.grid import Grid
 from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.grid_neighborhoods import circular_neighborhood
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.neighbors import knn_graph
 from propkernels.graphs.networkx import from_networkx
 
 __all__ = [
@@ -20,7 +22,9 @@ __all__ = [
     "LabelDistributions",
     "check_graphs",
     "circular_neighborhood",
+    "curvature",
     "flip_labels",
     "from_networkx",
     "hide_labels",
+    "knn_graph",
 ]
