@@ -1,0 +1,117 @@
+"""Attributed graphs: PK, P2K, WL, SP, GH, CSM and A with labels, attributes and both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from propkernels.kernels import (
+    P2K,
+    AttributeKernel,
+    GraphHopper,
+    PropagationKernel,
+    ShortestPath,
+    SubgraphMatching,
+    WeisfeilerLehman,
+)
+from propkernels.paper.accuracy import Accuracy
+from propkernels.paper.job import Job, Scope
+from propkernels.paper.quick import slow_in_quick_mode
+from propkernels.paper.recipes import Recipe
+from propkernels.propagation import GaussianMixtures
+
+NAME = "attributed"
+REPEATS = 10
+DATASETS = ("SYNTHETIC", "BZR", "COX2", "ENZYMES", "DHFR", "PROTEINS", "PROTEINS_full")
+COSTS = (1.0, 10.0, 100.0, 1000.0)
+COSTS_OF_PROTEINS = (0.1, 1.0, 10.0, 100.0)
+NOT_IN_THE_PAPER = {
+    ("CSM labels", "PROTEINS"),
+    ("CSM labels", "PROTEINS_full"),
+    ("CSM attr", "PROTEINS"),
+    ("CSM attr", "PROTEINS_full"),
+    ("CSM labels+attr", "PROTEINS"),
+    ("CSM labels+attr", "PROTEINS_full"),
+    ("CSM attr", "SYNTHETIC"),
+}
+INFORMATION = ("labels", "attr", "labels+attr")
+PROPAGATION: dict[str, Callable[[], Any]] = {
+    "PK labels": lambda: PropagationKernel(t_max=10),
+    "PK attr": lambda: PropagationKernel(t_max=10, attributes="sum", labels="degree"),
+    "PK labels+attr": lambda: PropagationKernel(t_max=10, attributes="sum"),
+    "P2K labels+attr": lambda: P2K(t_max=10, attributes=GaussianMixtures(scale=None, ridge=0)),
+}
+PAIRWISE: dict[str, Any] = {"SP": ShortestPath, "GH": GraphHopper}
+ROWS = (
+    "PK labels",
+    "WL labels",
+    "SP labels",
+    "GH labels",
+    "CSM labels",
+    "PK attr",
+    "SP attr",
+    "GH attr",
+    "CSM attr",
+    "PK labels+attr",
+    "P2K labels+attr",
+    "SP labels+attr",
+    "GH labels+attr",
+    "CSM labels+attr",
+    "A attr",
+)
+
+
+def recipe_of(row: str, dataset: str) -> Recipe:
+    """Kernels of a row on a data set."""
+    if row in PROPAGATION:
+        return Recipe({"": PROPAGATION[row]()}, is_random=True)
+    if row == "WL labels":
+        return Recipe({"": WeisfeilerLehman(n_iter=10)})
+    if row == "A attr":
+        return Recipe(_scaled_and_raw(AttributeKernel), is_slow=True)
+    method, information = row.split()
+    labels = None if information == "attr" else "degree" if dataset == "SYNTHETIC" else "node"
+    if method == "CSM":
+        return _subgraph_matching(labels, information)
+    if information == "labels":
+        return Recipe({"": PAIRWISE[method](labels=labels)})
+    kernels = _scaled_and_raw(PAIRWISE[method], labels=labels, attributes="gaussian")
+    if method == "SP" and dataset.startswith("PROTEINS"):
+        del kernels["raw"]
+    return Recipe(kernels, is_slow=True)
+
+
+def _scaled_and_raw(kind: Any, **parameters: Any) -> dict[str, Any]:
+    return {"standardised": kind(**parameters), "raw": kind(standardize=False, **parameters)}
+
+
+def _subgraph_matching(labels: str | None, information: str) -> Recipe:
+    if information == "labels":
+        return Recipe({"": SubgraphMatching(k=5, labels=labels)}, is_slow=True)
+    truncated: dict[str, Any] = {"k": 5, "labels": labels, "attributes": "truncated"}
+    return Recipe(
+        {
+            "Gaussian": SubgraphMatching(k=3, labels=labels, attributes="gaussian"),
+            "truncated": SubgraphMatching(**truncated),
+            "truncated, raw": SubgraphMatching(standardize=False, **truncated),
+        },
+        is_slow=True,
+    )
+
+
+def tasks() -> list[Accuracy]:
+    """All cells of the table that are computed."""
+    places = [(row, dataset) for dataset in DATASETS for row in ROWS]
+    return [task(*place) for place in places if place not in NOT_IN_THE_PAPER]
+
+
+def task(row: str, dataset: str) -> Accuracy:
+    """One cell of the table."""
+    costs = COSTS_OF_PROTEINS if dataset.startswith("PROTEINS") else COSTS
+    return Accuracy(NAME, row, dataset, dataset, recipe_of(row, dataset), costs)
+
+
+def jobs(scope: Scope) -> list[Job]:
+    """All cells in so many repeats."""
+    repeats = scope.repeats_or(REPEATS)
+    return [one.job(repeats, slow_in_quick_mode(one, scope)) for one in tasks() if scope.wants(one.dataset)]

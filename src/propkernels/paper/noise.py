@@ -1,0 +1,72 @@
+"""Missing and noisy information: accuracy against the share of labels that are hidden or wrong (Q2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from propkernels.graphs.corrupt import flip_labels, hide_labels
+from propkernels.kernels import PropagationKernel, WeisfeilerLehman
+from propkernels.paper.accuracy import Accuracy
+from propkernels.paper.job import Job, Scope
+from propkernels.paper.recipes import Recipe
+
+NAME = "noise"
+REPEATS = 10
+DATASETS = ("MUTAG", "MSRC_9", "ENZYMES")
+SHARES = (0, 20, 40, 60, 80, 100)
+KINDS = ("hidden", "flipped")
+STEPS = (0, 1, 2, 4, 6)
+COSTS = (1.0, 10.0, 100.0)
+RECIPES: dict[str, Callable[[], Recipe]] = {
+    "PK": lambda: Recipe({"": PropagationKernel(t_max=6)}, STEPS, is_random=True),
+    "WL": lambda: Recipe({"": WeisfeilerLehman(n_iter=6)}, STEPS),
+    "LABELS": lambda: Recipe({"": PropagationKernel(t_max=0)}, (0,), is_random=True),
+}
+
+
+@dataclass(frozen=True)
+class Corrupt:
+    """Hides or flips a share of the labels."""
+
+    kind: str
+    percent: int
+
+    def __call__(self, graphs: Any, repeat: int) -> Any:
+        """Return the graphs of a repeat."""
+        function = hide_labels if self.kind == "hidden" else flip_labels
+        return function(graphs, self.percent / 100, random_state=repeat)
+
+
+def tasks(scope: Scope) -> list[Accuracy]:
+    """All points of the curves; a quick run has every other share."""
+    shares = SHARES[::2] + SHARES[-1:] if scope.quick else SHARES
+    return [
+        task(row, dataset, kind, share)
+        for dataset in DATASETS
+        for kind in KINDS
+        for share in shares
+        for row in RECIPES
+    ]
+
+
+def task(row: str, dataset: str, kind: str, percent: int) -> Accuracy:
+    """One point of a curve."""
+    return Accuracy(
+        NAME,
+        row,
+        f"{dataset} {percent} % {kind}",
+        dataset,
+        RECIPES[row](),
+        COSTS,
+        variants=("plain",),
+        change=Corrupt(kind, percent),
+        change_name=f"{kind} {percent} %",
+    )
+
+
+def jobs(scope: Scope) -> list[Job]:
+    """All points in so many repeats."""
+    repeats = scope.repeats_or(REPEATS)
+    return [one.job(repeats) for one in tasks(scope) if scope.wants(one.dataset)]

@@ -1,0 +1,76 @@
+"""Parameter sensitivity: accuracy of PK over the bin width w and t_max, normalised and not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from propkernels.kernels import PropagationKernel
+from propkernels.learn.splits import check_target
+from propkernels.paper.accuracy import VARIANTS, settings_of
+from propkernels.paper.cell import Cell
+from propkernels.paper.job import Context, Job, Scope
+from propkernels.paper.protocol import FOLDS, leave_one_out, seeds_of, unit
+from propkernels.paper.sensitivity_protocol import best_cost_accuracy
+from propkernels.paper.store import Value
+
+NAME = "sensitivity"
+DATASETS = ("MUTAG", "FIRSTMM_DB", "ENZYMES", "NCI1")
+POINT_CLOUDS = "FIRSTMM_DB"
+EXPONENTS = tuple(range(-8, 0))
+STEPS = tuple(range(15))
+QUICK_EXPONENTS, QUICK_STEPS = (-8, -5, -3, -1), (0, 1, 2, 4, 6, 10, 14)
+COSTS = (1.0, 10.0, 100.0)
+SUBSET = 400
+
+
+def jobs(scope: Scope) -> list[Job]:
+    """One job a data set and width: its kernels come from one pass."""
+    exponents = QUICK_EXPONENTS if scope.quick else EXPONENTS
+    steps = QUICK_STEPS if scope.quick else STEPS
+    return [
+        Job(tuple(cell(dataset, w, t, scope.quick) for t in steps), dataset, work)
+        for dataset in DATASETS
+        if scope.wants(dataset)
+        for w in exponents
+    ]
+
+
+def cell(dataset: str, exponent: int, t_max: int, quick: bool = False) -> Cell:
+    """One point of a heat map."""
+    subset = SUBSET if quick and dataset == "NCI1" else None
+    settings: dict[str, Any] = {"costs": list(COSTS), "folds": FOLDS, "graphs": subset}
+    return Cell.of(NAME, f"w 1e{exponent}, t_max {t_max}", dataset, 0, w=exponent, t_max=t_max, **settings)
+
+
+def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[Cell, Value]]:
+    """Compute the kernels for all t_max in one pass, and the accuracy for each."""
+    settings = [settings_of(one) for one in cells]
+    graphs, target = _subset(data, settings[0]["graphs"])
+    kernel = PropagationKernel(
+        t_max=max(each["t_max"] for each in settings),
+        bin_width=10.0 ** settings[0]["w"],
+        random_state=seeds_of(0).kernel,
+        n_jobs=context.n_jobs,
+    )
+    stack = kernel.fit_transform_cumulative(graphs)
+    for one, each in zip(cells, settings, strict=True):
+        plain = stack[each["t_max"]]
+        matrices = {"plain": plain, "normalized": unit(plain)}
+        yield one, {variant: _accuracy(matrices[variant], target, data.name, context) for variant in VARIANTS}
+
+
+def _accuracy(kernel: Any, target: Any, dataset: str, context: Context) -> dict[str, Any]:
+    if dataset == POINT_CLOUDS:
+        return {"accuracy": leave_one_out({"": kernel}, target)["accuracy"]}
+    return best_cost_accuracy(kernel, target, COSTS, context.n_jobs)
+
+
+def _subset(data: Any, number: int | None) -> tuple[Any, Any]:
+    target = check_target(data.target, len(data.graphs))
+    if number is None:
+        return data.graphs, target
+    chosen = np.random.default_rng(0).permutation(len(target))[:number]
+    return data.graphs[chosen], target[chosen]
