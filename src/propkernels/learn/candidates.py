@@ -64,6 +64,16 @@ class Candidate:
             predicted = task.predictions(self.maker, machine, part.unknown, target[train])
             yield Trial(task.losses(predicted, truth), machine.is_final, machine.is_settled)
 
+    def predict(
+        self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int
+    ) -> NDArray[Any]:
+        """Learn from some graphs with one of the costs, and predict others."""
+        if task.is_constant(target[train]):
+            return np.full(len(test), target[train][0])
+        part = self.source.slice(train, test, self.scaled)
+        machine = self.maker.fit(part.known, target[train], self.costs[position])
+        return np.asarray(task.predictions(self.maker, machine, part.unknown, target[train]))
+
 
 @dataclass(frozen=True)
 class Space:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from threading import Lock
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
 
 from propkernels.checks import check_integer
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.evaluation import Choice, Evaluation
-from propkernels.learn.grid import DEFAULT_COSTS, check_costs, check_steps
-from propkernels.learn.machine import count_correct
-from propkernels.learn.selection import choose
-from propkernels.learn.splits import Fold, Seeds, check_target, draw_folds, draw_seeds
-from propkernels.learn.stack import KernelStack, check_kernel, compute_stack, has_steps, redrawn
-from propkernels.parallel import run_threads
+from propkernels.learn.evaluation import Evaluation
+from propkernels.learn.grid import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps
+from propkernels.learn.metrics import resolve_metric
+from propkernels.learn.protocols import LEAVE_ONE_OUT, Protocol, check_folds, check_groups
+from propkernels.learn.solvers import resolve_selection
+from propkernels.learn.splits import check_numbers, check_target, draw_seeds
+from propkernels.learn.stack import check_kernel
+from propkernels.learn.study import KernelStudy, ModelStudy, Report, split_digest
 
 INNER_FOLDS = 5
 
@@ -30,10 +30,15 @@ def evaluate(
     data: Any,
     target: Any = None,
     *,
-    n_folds: int = 10,
+    n_folds: int | str = 10,
     repeats: int = 1,
+    groups: Any = None,
+    inner_folds: int | str = INNER_FOLDS,
     t_max: Any = None,
     C: Any = DEFAULT_COSTS,
+    epsilon: Any = 0.1,
+    scoring: str | None = None,
+    selection: str = "auto",
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -43,14 +48,16 @@ def evaluate(
     The protocol of the paper (section "Experimental Protocol"): stratified k-fold cross-validation, repeated
     with other folds and with hash functions drawn anew; for every fold, t_max and C are chosen by a
     stratified 5-fold cross-validation on its training part, ties going to the smaller t_max, then to the
-    smaller C.
+    smaller C. Targets that are numbers are predicted by an SVR in the same way. A model that chooses by
+    itself, such as :class:`PropagationClassifier`, is fitted on each training part instead.
 
     All graphs of a repeat go through one pass that yields the kernels for every t_max, and the folds are
     slices of them. This is exactly inductive: a graph's codes are a pure function of that graph and the
     seed, so that the slices are what ``fit`` on the training graphs and ``transform`` of the test graphs
     would give. (Three settings do look at all graphs, though never at their classes: unobserved node labels
     start uniform over all observed labels, ``base_kernel="rbf"`` takes its width from all graphs, and
-    attributes are standardised over all nodes, among which P2K also draws its sample points.)
+    attributes are standardised over all nodes, among which P2K also draws its sample points. A model looks at
+    training graphs only.)
 
     Before it meets the SVM, a kernel is divided by the mean of its training diagonal, which is only a
     reparametrisation of C: one grid of C, at values where libsvm is fast, then serves kernels of any scale.
@@ -60,16 +67,32 @@ def evaluate(
     kernel : estimator
         Any with ``fit_transform``; with ``t_max`` and ``fit_transform_cumulative``, t_max is chosen.
         It is left as it is: copies are fitted. Whether the kernel is normalised is its own affair.
+        Or any classifier or regressor of graphs, with ``predict``; t_max and C are then its own affair too.
     data : Dataset, GraphDatabase or sequence of graphs
         What to classify.
     target : array-like of shape (n,), optional
-        Class of each graph; None: ``data.target``.
-    n_folds, repeats : int, default 10 and 1
-        Number of folds, and how often to repeat.
+        Class or number of each graph; None: ``data.target``.
+    n_folds : int or "loo", default=10
+        Number of folds; "loo": leave out one graph at a time (with ``groups``: one group).
+    repeats : int, default=1
+        How often to repeat.
+    groups : array-like of shape (n,), optional
+        Group of each graph: graphs of one group are never split into training and test, nor inside the
+        training part.
+    inner_folds : int or "loo", default=5
+        Folds of the choice on each training part.
     t_max : int or sequence of int, optional
         Candidates; None: 0 up to the kernel's own t_max.
-    C : float or sequence of float
-        Candidates, 0.01 to 1000 by default. With one t_max and one C there is no inner loop.
+    C : float, sequence of float, or "paper"
+        Candidates, 0.01 to 1000 by default. With one t_max and one C there is no inner loop. "paper": the
+        paper's values, for the kernel as it is.
+    epsilon : float or sequence of float, default=0.1
+        Candidates of the SVR, in standard deviations of the target.
+    scoring : {None, "accuracy", "r2", "mae", "rmse"}, default=None
+        The metric; None: accuracy, or R^2 for numbers ("mae" for one graph at a time).
+    selection : {"auto", "race", "exhaustive"}, default="auto"
+        "exhaustive": leave out only candidates that cannot win. "race": also those significantly worse
+        than the leader after some folds. "auto": exhaustive up to 1000 graphs.
     random_state : int, RandomState or None
         Seed of folds and hash functions. Kernels that are evaluated with the same number meet the same
         folds.
@@ -100,14 +123,24 @@ def evaluate(
     Choice(t_max=0, C=1.0)
     """
     start = perf_counter()
-    steps, costs = check_steps(t_max), check_costs(C)
+    steps, costs = check_steps(t_max), check_cost_grid(C)
     check_kernel(kernel, steps)
-    repeats, n_folds = check_integer(repeats, "repeats", 1), check_integer(n_folds, "n_folds", 2)
-    graphs, classes = _unpack(data, target)
-    study = _Study(
-        kernel, graphs, classes, steps, costs, n_folds, n_jobs, _Report(progress, repeats * n_folds)
+    repeats, n_folds = check_integer(repeats, "repeats", 1), check_folds(n_folds, "n_folds")
+    inner_folds, epsilons = check_folds(inner_folds, "inner_folds"), check_epsilons(epsilon)
+    graphs, values, is_classification = _unpack(kernel, data, target)
+    protocol = Protocol(n_folds, inner_folds, check_groups(groups, len(graphs)), is_classification)
+    metric, score = resolve_metric(scoring, is_classification, n_folds == LEAVE_ONE_OUT and groups is None)
+    is_exact = resolve_selection(selection, len(graphs))
+    seeds, report = draw_seeds(random_state, repeats), Report(progress)
+    common = kernel, graphs, values, protocol, score, n_jobs, report
+    study: ModelStudy | KernelStudy = (
+        ModelStudy(*common)
+        if hasattr(kernel, "predict")
+        else KernelStudy(*common, steps, costs, epsilons, is_exact)
     )
-    runs = [study.run(seeds) for seeds in draw_seeds(random_state, repeats)]
+    splits = [protocol.folds(values, seed, study.has_choice) for seed in seeds]
+    report.total = sum(map(len, splits))
+    runs = [study.run(seed, folds) for seed, folds in zip(seeds, splits, strict=True)]
     return Evaluation(
         data=str(getattr(data, "name", "graphs")),
         kernel=type(kernel).__name__,
@@ -115,72 +148,30 @@ def evaluate(
         choices=tuple(run.choices for run in runs),
         kernel_seconds=tuple(run.kernel_seconds for run in runs),
         seconds=perf_counter() - start,
+        metric=metric,
+        protocol=protocol.name,
+        test_ratio=float(np.mean([len(f.test) / len(f.train) for folds in splits for f in folds])),
+        split=split_digest(splits),
     )
 
 
-def _unpack(data: Any, target: Any) -> tuple[GraphDatabase, NDArray[np.int64]]:
+def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, NDArray[Any], bool]:
+    """Graphs, their classes 0, 1, ... or numbers, and whether they are classes."""
     if target is None and not (hasattr(data, "graphs") and hasattr(data, "target")):
         raise TypeError(f"target is needed, or a data set that has one; got {type(data).__name__} alone")
     graphs = check_graphs(getattr(data, "graphs", data))
-    return graphs, check_target(data.target if target is None else target, len(graphs))
+    values = data.target if target is None else target
+    if _is_regression(kernel, values):
+        return graphs, check_numbers(values, len(graphs)), False
+    return graphs, check_target(values, len(graphs)), True
 
 
-@dataclass(frozen=True)
-class _Run:
-    """One repeat."""
-
-    scores: tuple[float, ...]
-    choices: tuple[Choice, ...]
-    kernel_seconds: float
-
-
-@dataclass
-class _Report:
-    """Counts folds that are done, from any thread, and tells."""
-
-    tell: Callable[[int, int], None] | None
-    total: int
-    done: int = 0
-    lock: Any = field(default_factory=Lock)
-
-    def one_more(self) -> None:
-        with self.lock:
-            self.done += 1
-            if self.tell is not None:
-                self.tell(self.done, self.total)
-
-
-@dataclass(frozen=True)
-class _Study:
-    """Everything that the repeats have in common."""
-
-    kernel: Any
-    graphs: GraphDatabase
-    target: NDArray[np.int64]
-    steps: tuple[int, ...] | None
-    costs: tuple[float, ...]
-    n_folds: int
-    n_jobs: int | None
-    report: _Report
-
-    def run(self, seeds: Seeds) -> _Run:
-        """One repeat: its folds, its kernels, and every fold's choice and score."""
-        folds = draw_folds(self.target, self.n_folds, INNER_FOLDS if self.has_choice else 0, seeds)
-        start = perf_counter()
-        kernels = compute_stack(redrawn(self.kernel, seeds.kernel), self.graphs, self.steps)
-        kernel_seconds = perf_counter() - start
-        outcomes = run_threads(lambda fold: self.judge(kernels, fold), folds, self.n_jobs)
-        scores, choices = zip(*outcomes, strict=True)
-        return _Run(scores, choices, kernel_seconds)
-
-    @property
-    def has_choice(self) -> bool:
-        several_steps = has_steps(self.kernel) and (self.steps is None or len(self.steps) > 1)
-        return several_steps or len(self.costs) > 1
-
-    def judge(self, kernels: KernelStack, fold: Fold) -> tuple[float, Choice]:
-        """Choose on the training part, learn from all of it, and score on the test part."""
-        choice = choose(kernels, self.target, fold, self.costs)
-        correct = count_correct(kernels[choice.t_max], self.target, fold.train, fold.test, [choice.C])
-        self.report.one_more()
-        return float(correct[0]) / len(fold.test), choice
+def _is_regression(kernel: Any, target: Any) -> bool:
+    """Whether numbers are to be predicted: a regressor says so, otherwise a target with fractions does."""
+    kind = getattr(kernel, "_estimator_type", None)
+    if hasattr(kernel, "predict"):
+        tags = getattr(kernel, "__sklearn_tags__", None)
+        kind = tags().estimator_type if tags is not None else kind
+        return kind == "regressor"
+    values = np.asarray(target)
+    return values.ndim == 1 and type_of_target(values) == "continuous"

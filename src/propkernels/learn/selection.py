@@ -7,24 +7,35 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.learn.candidates import Candidate
 from propkernels.learn.evaluation import Choice
-from propkernels.learn.machine import count_correct
+from propkernels.learn.machines import SupportVectorClassification
+from propkernels.learn.search import choose_among
+from propkernels.learn.sources import GramSource
 from propkernels.learn.splits import Fold
 from propkernels.learn.stack import KernelStack
+from propkernels.learn.tasks import Classification
 
 
-def choose(kernels: KernelStack, target: NDArray[np.int64], fold: Fold, costs: Sequence[float]) -> Choice:
+def choose(
+    kernels: KernelStack,
+    target: NDArray[np.int64],
+    fold: Fold,
+    costs: Sequence[float],
+    is_exact: bool = True,
+) -> Choice:
     """Return the t_max and C that classify most validation graphs correctly.
 
     Only graphs of ``fold.train`` are looked at. Ties go to the smaller t_max, then to the smaller C; with
-    one candidate, or no inner folds, nothing is computed.
+    one candidate, or no inner folds, nothing is computed. What cannot win is left out, which changes nothing;
+    with ``is_exact=False`` candidates race (see ``race``).
     """
-    steps = list(kernels)
-    if len(steps) * len(costs) == 1 or not fold.inner:
-        return Choice(steps[0], costs[0])
-    correct = np.zeros((len(steps), len(costs)), dtype=np.int64)
-    for fit, check in fold.inner:
-        for row, step in zip(correct, steps, strict=True):
-            row += count_correct(kernels[step], target, fit, check, costs)
-    best_step, best_cost = divmod(int(correct.argmax()), len(costs))  # the first of the largest
-    return Choice(steps[best_step], costs[best_cost])
+    values, maker = tuple(costs), SupportVectorClassification()
+    arms = [
+        Candidate(None, t, None, GramSource(matrix, False), None, maker, values, True)
+        for t, matrix in kernels.items()
+    ]
+    is_only_one = len(arms) * len(values) == 1
+    found = choose_among(arms, target, () if is_only_one else fold.inner, Classification(), is_exact)
+    assert found is not None
+    return Choice(arms[found.arm].t_max, values[found.cost])

@@ -92,7 +92,7 @@ def draw_folds(target: NDArray[np.int64], n_folds: int, inner_folds: int, seeds:
     most = int(np.bincount(target).max())
     if n_folds > most:
         raise ValueError(f"n_folds must be at most {most}, the size of the largest class; got {n_folds}")
-    with _small_classes_allowed():
+    with small_classes_allowed():
         outer = StratifiedKFold(n_folds, shuffle=True, random_state=seeds.outer)
         return [
             Fold(train, test, _inner(train, target, inner_folds, seeds.inner))
@@ -102,7 +102,7 @@ def draw_folds(target: NDArray[np.int64], n_folds: int, inner_folds: int, seeds:
 
 def inner_folds(target: NDArray[np.int64], n_folds: int, seed: int) -> tuple[tuple[Indices, Indices], ...]:
     """Folds for choosing, of a whole training set; fewer where classes are smaller."""
-    with _small_classes_allowed():
+    with small_classes_allowed():
         return _inner(np.arange(len(target)), target, n_folds, seed)
 
 
@@ -117,7 +117,7 @@ def _inner(
 
 
 @contextmanager
-def _small_classes_allowed() -> Iterator[None]:
+def small_classes_allowed() -> Iterator[None]:
     """A class with fewer members than folds is simply absent from some of them."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)

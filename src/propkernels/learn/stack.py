@@ -16,6 +16,10 @@ KernelStack = dict[int | None, Matrix]
 
 def check_kernel(kernel: Any, steps: tuple[int, ...] | None) -> None:
     """Refuse what cannot be evaluated, before anything is computed."""
+    if not isinstance(kernel, type) and hasattr(kernel, "predict") and hasattr(kernel, "get_params"):
+        if steps is not None:
+            raise ValueError(f"t_max cannot be chosen for a model: set it in {type(kernel).__name__}")
+        return
     if isinstance(kernel, type) or not (hasattr(kernel, "fit_transform") and hasattr(kernel, "get_params")):
         raise TypeError(f"kernel must be an estimator with fit_transform, got {kernel!r}")
     if steps is not None and not has_steps(kernel):
