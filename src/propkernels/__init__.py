@@ -53,10 +53,12 @@ _HOME = {
     "Similarity": "learn",
     "GraphIndex": "learn",
     "PropagationClassifier": "learn",
+    "PairedTest": "learn",
     "PropagationRegressor": "learn",
     "evaluate": "learn",
     "similar_because": "learn",
     "plot_embedding": "report",
+    "plot_evaluation": "report",
     "plot_explanation": "report",
     "plot_kernel": "report",
 }
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from propkernels.learn import Evaluation as Evaluation
     from propkernels.learn import Explanation as Explanation
     from propkernels.learn import GraphIndex as GraphIndex
+    from propkernels.learn import PairedTest as PairedTest
     from propkernels.learn import PropagationClassifier as PropagationClassifier
     from propkernels.learn import PropagationRegressor as PropagationRegressor
     from propkernels.learn import Similarity as Similarity
@@ -113,6 +116,7 @@ if TYPE_CHECKING:
     from propkernels.propagation import check_scheme as check_scheme
     from propkernels.propagation import transition_matrix as transition_matrix
     from propkernels.report import plot_embedding as plot_embedding
+    from propkernels.report import plot_evaluation as plot_evaluation
     from propkernels.report import plot_explanation as plot_explanation
     from propkernels.report import plot_kernel as plot_kernel
 

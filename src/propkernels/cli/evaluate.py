@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from propkernels.cli import options
 from propkernels.cli.build import build_scheme, compile_loops, label_source, open_dataset
-from propkernels.cli.console import new_table, percent, progress_bar, say, seconds, stdout
+from propkernels.cli.console import new_table, progress_bar, say, seconds, stdout
 
 if TYPE_CHECKING:
     from propkernels.learn import Evaluation
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 NOTE = """
 LABELS is the kernel at t_max = 0, which ignores the edges. t_max and C: median
 over the folds, and range. kernel: time per repeat; total: with all SVMs."""
+LEAVE_ONE_OUT = "loo"
+
+
+def _check_folds(folds: str) -> str:
+    if folds != LEAVE_ONE_OUT and not (folds.isdecimal() and int(folds) >= 2):
+        raise typer.BadParameter(f'a whole number from 2 on, or "loo" to leave one out; got {folds!r}')
+    return folds
 
 
 def evaluate(
@@ -24,8 +32,24 @@ def evaluate(
     cost: Annotated[
         float | None, typer.Option("--C", help="Fixed cost C, with t_max fixed too: nothing is chosen.")
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 10,
+    paper_costs: Annotated[
+        bool,
+        typer.Option("--paper-costs", help="Choose C among the paper's values, for the kernel as it is."),
+    ] = False,
+    folds: Annotated[
+        str,
+        typer.Option(
+            "--folds", callback=_check_folds, metavar="INTEGER|loo", help="Number of folds, or leave one out."
+        ),
+    ] = "10",
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Repeats, hashes drawn anew.")] = 1,
+    groups: Annotated[
+        Path | None,
+        typer.Option("--groups", help="File with one group a line, one line a graph: groups stay together."),
+    ] = None,
+    selection: Annotated[
+        options.Selection, typer.Option("--selection", help="How thorough the choice is on large data sets.")
+    ] = options.Selection.auto,
     normalize: options.Normalize = False,
     propagation: options.SchemeOption = "auto",
     laziness: options.Laziness = None,
@@ -35,6 +59,10 @@ def evaluate(
     bin_width: options.BinWidth = 1e-5,
     n_hashes: options.NHashes = 1,
     base_kernel: options.BaseKernelOption = options.BaseKernel.linear,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Also write one line a fold to this CSV file.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw the folds to this file.")] = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
 ) -> None:
@@ -43,6 +71,8 @@ def evaluate(
     The kernel (PK) stands beside LABELS, its t_max = 0, which ignores the edges. In every fold t_max (0 up
     to --t-max) and C are chosen on the training part, by 5-fold cross-validation.
     """
+    if cost is not None and paper_costs:
+        raise typer.BadParameter("--C fixes the cost, and --paper-costs has it chosen: use one of them")
     scheme = build_scheme(propagation, laziness, normalization)
     from propkernels.kernels import PropagationKernel
 
@@ -57,11 +87,22 @@ def evaluate(
         normalize=normalize,
         n_jobs=jobs,
     )
-    protocol: dict[str, Any] = {"n_folds": folds, "repeats": repeats, "random_state": seed, "n_jobs": jobs}
-    if cost is not None:
-        protocol["C"] = cost
+    protocol: dict[str, Any] = {
+        "n_folds": folds if folds == LEAVE_ONE_OUT else int(folds),
+        "repeats": repeats,
+        "groups": None if groups is None else groups.read_text().split(),
+        "selection": selection.value,
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
+    if cost is not None or paper_costs:
+        protocol["C"] = "paper" if paper_costs else cost
     results = run_both(name, kernel, protocol, t_max if cost is not None else None)
-    print_table(results, folds, repeats)
+    print_table(results)
+    if output is not None:
+        write_records(results, output)
+    if plot is not None:
+        draw(results, plot)
 
 
 def run_both(name: str, kernel: Any, protocol: dict[str, Any], t_max: int | None) -> dict[str, Evaluation]:
@@ -78,16 +119,29 @@ def run_both(name: str, kernel: Any, protocol: dict[str, Any], t_max: int | None
     return results
 
 
-def print_table(results: dict[str, Evaluation], folds: int, repeats: int) -> None:
-    """Print one row a kernel."""
-    times = f"{folds} folds" if repeats == 1 else f"{repeats} x {folds} folds"
-    numbers = ["accuracy", "std. error", "t_max", "C", "kernel", "total"]
+def print_table(results: dict[str, Evaluation]) -> None:
+    """Print one row a kernel, and whether they are different."""
+    first = results["PK"]
+    numbers = [first.metric, "std. error", "t_max", "C", "kernel", "total"]
     table = new_table(["method"], numbers)
     for row, result in results.items():
-        table.add_row(row, percent(result.mean), percent(result.standard_error), *choices_and_times(result))
-    say(f"Accuracy in cross-validation, {times}\n")
+        values = [result.format_score(value) for value in (result.mean, result.standard_error)]
+        table.add_row(row, *values, *choices_and_times(result))
+    repeats, n_folds = first.scores.shape
+    times = f"{n_folds} folds" if repeats == 1 else f"{repeats} x {n_folds} folds"
+    say(f"{first.metric.capitalize()} in cross-validation, {times} ({first.protocol})\n")
     stdout().print(table)
+    say(describe_difference(results))
     say(NOTE)
+
+
+def describe_difference(results: dict[str, Evaluation]) -> str:
+    """Say how sure the difference is."""
+    test = results["PK"].compare(results["LABELS"])
+    gap = results["PK"].format_score(test.difference).removesuffix(" %")
+    sign = "" if test.difference < 0 else "+"
+    chances = f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}"
+    return f"\nPK less LABELS: {sign}{gap}; paired t-test, {chances}"
 
 
 def choices_and_times(result: Evaluation) -> list[str]:
@@ -95,3 +149,26 @@ def choices_and_times(result: Evaluation) -> list[str]:
     kernel_seconds = sum(result.kernel_seconds) / len(result.kernel_seconds)
     chosen = [result.describe_choices(name) for name in ("t_max", "C")]
     return [*chosen, seconds(kernel_seconds), seconds(result.seconds)]
+
+
+def write_records(results: dict[str, Evaluation], path: Path) -> None:
+    """Write one line a method and fold."""
+    import csv
+    from io import StringIO
+
+    rows = [{**record, "kernel": row} for row, result in results.items() for record in result.records]
+    text = StringIO()
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text.getvalue(), newline="")
+    partial.replace(path)
+
+
+def draw(results: dict[str, Evaluation], path: Path) -> None:
+    """Draw the folds' values."""
+    from propkernels.report import plot_evaluation
+
+    ax = plot_evaluation(results)
+    ax.figure.savefig(path)

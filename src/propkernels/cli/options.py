@@ -44,6 +44,14 @@ class BaseKernel(StrEnum):
     jaccard = "jaccard"
 
 
+class Selection(StrEnum):
+    """How candidates are compared."""
+
+    auto = "auto"
+    race = "race"
+    exhaustive = "exhaustive"
+
+
 def _check_jobs(jobs: int) -> int:
     if jobs == 0:
         raise typer.BadParameter("0 threads cannot work; use 1 or more, or -1 for all cores")

@@ -5,6 +5,7 @@ from propkernels.learn.cross_validation import evaluate
 from propkernels.learn.evaluation import Choice, Evaluation
 from propkernels.learn.explanation import Explanation
 from propkernels.learn.index import GraphIndex, Neighbors
+from propkernels.learn.paired_test import PairedTest
 from propkernels.learn.regressor import PropagationRegressor
 from propkernels.learn.similar_because import similar_because
 from propkernels.learn.similarity import SharedBin, Similarity
@@ -15,6 +16,7 @@ __all__ = [
     "Explanation",
     "GraphIndex",
     "Neighbors",
+    "PairedTest",
     "PropagationClassifier",
     "PropagationRegressor",
     "SharedBin",

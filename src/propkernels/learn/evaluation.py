@@ -12,10 +12,10 @@ from propkernels.learn.paired_test import PairedTest, paired_test
 
 
 class Choice(NamedTuple):
-    """What was chosen for one fold; ``t_max`` is None for a kernel without steps."""
+    """What was chosen for one fold; ``t_max`` is None without steps, C is NaN without one."""
 
     t_max: int | None
-    C: float | None
+    C: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,7 +122,7 @@ class Evaluation:
     def describe_choices(self, name: str) -> str:
         """Median and range of the chosen "t_max" or "C", such as "3 (1-5)"."""
         values = [getattr(choice, name) for choices in self.choices for choice in choices]
-        if None in values:
+        if None in values or np.isnan(values).any():
             return "-"
         values.sort()
         middle = f"{values[len(values) // 2]:g}"
@@ -144,6 +144,7 @@ class Evaluation:
         return "\n".join([repr(self), "", head, *map(self._line, self.folds)])
 
     def _line(self, fold: dict[str, Any]) -> str:
-        step, cost = ("-" if fold[name] is None else f"{fold[name]:g}" for name in ("t_max", "C"))
+        step = "-" if fold["t_max"] is None else fold["t_max"]
+        cost = "-" if np.isnan(fold["C"]) else f"{fold['C']:g}"
         score = self.format_score(fold[self.metric])
         return f"{fold['repeat']:>6}  {fold['fold']:>4}  {score:>8}  {step:>5}  {cost:>6}"

@@ -133,7 +133,7 @@ class ModelStudy:
         seconds = perf_counter() - start
         predicted = model.predict(self.graphs[fold.test])
         self.report.one_more()
-        choice = Choice(getattr(model, "t_max_", None), getattr(model, "C_", None))
+        choice = Choice(getattr(model, "t_max_", None), float(getattr(model, "C_", np.nan)))
         return self.score(self.target[fold.test], np.asarray(predicted)), choice, seconds
 
 
