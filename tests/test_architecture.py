@@ -11,7 +11,7 @@ import propkernels
 
 PACKAGE = Path(propkernels.__file__).parent
 STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "kernels", "learn"]
-ON_TOP = ["datasets", "images", "paper", "report", "cli"]
+ON_TOP = ["datasets", "images", "storage", "paper", "report", "cli"]
 
 
 def imported_stations(path):
@@ -29,7 +29,7 @@ def test_stations_import_only_earlier_ones(station):
         assert not forbidden, f"{path.relative_to(PACKAGE)} imports {sorted(forbidden)}"
 
 
-@pytest.mark.parametrize("module", ["checks", "parallel", "randomness"])
+@pytest.mark.parametrize("module", ["checks", "parallel", "randomness", "replacing"])
 def test_base_modules_import_no_station(module):
     assert not set(imported_stations(PACKAGE / f"{module}.py")) & set(STATIONS + ON_TOP)
 

@@ -48,14 +48,18 @@ _HOME = {
     "SubgraphMatching": "kernels",
     "WeisfeilerLehman": "kernels",
     "WeisfeilerLehmanFeatures": "kernels",
+    "CategoryPrior": "learn",
     "Evaluation": "learn",
+    "PairedTest": "learn",
     "Explanation": "learn",
     "Similarity": "learn",
     "GraphIndex": "learn",
     "PropagationClassifier": "learn",
-    "PairedTest": "learn",
     "PropagationRegressor": "learn",
     "evaluate": "learn",
+    "ModelFileError": "storage",
+    "load": "storage",
+    "save": "storage",
     "similar_because": "learn",
     "plot_embedding": "report",
     "plot_evaluation": "report",
@@ -92,6 +96,7 @@ if TYPE_CHECKING:
     from propkernels.kernels import SubgraphMatching as SubgraphMatching
     from propkernels.kernels import WeisfeilerLehman as WeisfeilerLehman
     from propkernels.kernels import WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures
+    from propkernels.learn import CategoryPrior as CategoryPrior
     from propkernels.learn import Evaluation as Evaluation
     from propkernels.learn import Explanation as Explanation
     from propkernels.learn import GraphIndex as GraphIndex
@@ -119,6 +124,9 @@ if TYPE_CHECKING:
     from propkernels.report import plot_evaluation as plot_evaluation
     from propkernels.report import plot_explanation as plot_explanation
     from propkernels.report import plot_kernel as plot_kernel
+    from propkernels.storage import ModelFileError as ModelFileError
+    from propkernels.storage import load as load
+    from propkernels.storage import save as save
 
 
 def __getattr__(name: str) -> Any:

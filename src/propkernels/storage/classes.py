@@ -1,0 +1,131 @@
+"""The classes whose objects may stand in a file: no other name is ever looked up."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+
+_BY_MODULE = {
+    "propkernels.propagation.absorbing": ("AbsorbingWalk",),
+    "propkernels.propagation.anisotropic": ("AnisotropicDiffusion",),
+    "propkernels.propagation.attributes": ("FixedAttributes",),
+    "propkernels.propagation.belief_propagation": ("BeliefPropagation",),
+    "propkernels.propagation.convolution": ("Convolution",),
+    "propkernels.propagation.diffusion": ("Diffusion",),
+    "propkernels.propagation.gaussian_mixtures": ("GaussianFamily", "GaussianMixtures", "SpreadingMixtures"),
+    "propkernels.propagation.imputer": ("LabelImputer",),
+    "propkernels.propagation.initial": ("Prior",),
+    "propkernels.propagation.label_propagation": ("LabelPropagation",),
+    "propkernels.propagation.label_spreading": ("LabelSpreading",),
+    "propkernels.propagation.partial_absorption": ("PartialAbsorption",),
+    "propkernels.propagation.propagated_attributes": ("PropagatedAttributes", "SpreadingAttributes"),
+    "propkernels.propagation.standardize": ("Standardizer",),
+    "propkernels.hashing.attribute_codes": ("AttributeCoder",),
+    "propkernels.hashing.lsh": ("LocalitySensitiveHash",),
+    "propkernels.counting.counts": ("StreamCounts",),
+    "propkernels.gram.base_kernels": ("Intersection", "Jaccard", "Linear", "RadialBasis", "Tanimoto"),
+    "propkernels.kernels.attribute_kernel": ("AttributeKernel", "MeanOverPairs"),
+    "propkernels.kernels.coder": ("PropagationCoder",),
+    "propkernels.kernels.comparison": ("CountedComparison",),
+    "propkernels.kernels.equal_lengths": ("EqualLengths", "Paths"),
+    "propkernels.kernels.graph_hopper": ("GraphHopper",),
+    "propkernels.kernels.hop_counts": ("HopComparison", "HopCounter", "Hops"),
+    "propkernels.kernels.label_histogram": ("LabelHistogram",),
+    "propkernels.kernels.node_comparison": ("NodeComparison", "Nodes"),
+    "propkernels.kernels.p2k": ("P2K",),
+    "propkernels.kernels.propagation_features": ("PropagationFeatures",),
+    "propkernels.kernels.propagation_kernel": ("PropagationKernel",),
+    "propkernels.kernels.refinement_coder": ("ExactCoder", "RefinementCoder"),
+    "propkernels.kernels.shortest_path": ("ShortestPath",),
+    "propkernels.kernels.shortest_path_features": ("ShortestPathFeatures",),
+    "propkernels.kernels.subgraph_comparison": ("SubgraphComparison", "Wired"),
+    "propkernels.kernels.subgraph_matching": ("SubgraphMatching",),
+    "propkernels.kernels.tiles": ("TiledMatrix",),
+    "propkernels.kernels.triplet_coder": ("TripletCoder",),
+    "propkernels.kernels.weisfeiler_lehman": ("WeisfeilerLehman",),
+    "propkernels.kernels.weisfeiler_lehman_features": ("WeisfeilerLehmanFeatures",),
+    "propkernels.learn.calibration": ("Calibration",),
+    "propkernels.learn.classifier": ("PropagationClassifier",),
+    "propkernels.learn.counters": ("CodeCounter",),
+    "propkernels.learn.folding": ("FoldedRule", "KernelRule"),
+    "propkernels.learn.gaussian_process": ("Posterior",),
+    "propkernels.learn.index": ("GraphIndex",),
+    "propkernels.learn.inverted_file": ("InvertedFile",),
+    "propkernels.learn.layout": ("DecisionLayout",),
+    "propkernels.learn.postings": ("Postings",),
+    "propkernels.learn.regressor": ("PropagationRegressor",),
+    "propkernels.images.cooccurrence": ("GrayCooccurrence", "LabelCooccurrence"),
+    "propkernels.images.gray_levels": ("GrayLevels",),
+    "propkernels.images.kmeans_colors": ("KMeansColors",),
+}
+_HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
+
+# Parameters that say where something is written: a file must not choose that, so they are None after loading.
+FORGOTTEN = {"checkpoint"}
+
+
+def name_of(thing: Any) -> str | None:
+    """Name under which objects of this class are written, or None if they cannot be."""
+    cls = type(thing)
+    return cls.__name__ if _HOME.get(cls.__name__) == cls.__module__ else None
+
+
+@cache
+def class_of(name: str) -> type:
+    """Return the class that a file names; only those of the table are imported."""
+    if name not in _HOME:
+        raise ValueError(f"{name!r} is no class of a model")
+    cls: type = getattr(importlib.import_module(_HOME[name]), name)
+    return cls
+
+
+def known_names() -> list[str]:
+    """All names of the table."""
+    return list(_HOME)
+
+
+def is_named_tuple(cls: type) -> bool:
+    """Whether objects are tuples with names, which are made by calling the class."""
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def state_of(thing: Any) -> dict[str, Any]:
+    """All that an object is made of, by name."""
+    if is_named_tuple(type(thing)):
+        return dict(zip(type(thing)._fields, thing, strict=True))
+    state = dict(vars(thing))
+    return {name: None if name in FORGOTTEN else value for name, value in state.items()}
+
+
+def check_state(cls: type, state: dict[str, Any]) -> None:
+    """Refuse a state that an object of the class cannot have: names that are missing, unknown or reserved."""
+    required = set(required_names(cls))
+    missing = sorted(required - set(state))
+    if missing:
+        raise ValueError(f"{cls.__name__} lacks {missing[0]}")
+    for name in set(state) - required:
+        if is_dataclass(cls) or not name.isidentifier() or name.startswith("__") or hasattr(cls, name):
+            raise ValueError(f"{cls.__name__} has no attribute {name!r}")
+
+
+def required_names(cls: Any) -> tuple[str, ...]:
+    """Attributes that every object of the class has: fields of a dataclass, parameters of an estimator."""
+    if is_named_tuple(cls):
+        return tuple(cls._fields)
+    if is_dataclass(cls):
+        return tuple(field.name for field in fields(cls))
+    if hasattr(cls, "_get_param_names"):
+        return tuple(cls._get_param_names())
+    return ()
+
+
+def make(cls: Any, state: dict[str, Any]) -> Any:
+    """Put an object together from its state; no code of the class is run for that, but for named tuples."""
+    check_state(cls, state)
+    if is_named_tuple(cls):
+        return cls(**state)
+    thing = object.__new__(cls)
+    thing.__dict__.update({name: None if name in FORGOTTEN else value for name, value in state.items()})
+    return thing

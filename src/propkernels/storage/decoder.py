@@ -1,0 +1,114 @@
+"""From a tree and arrays back to objects; the tree may come from anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from propkernels.storage.classes import class_of, make
+from propkernels.storage.fields import check_fields
+from propkernels.storage.invariants import check_object
+from propkernels.storage.plain import BY_TAG, read_float
+
+SPARSE = {"csr": csr_array, "csc": csc_array}
+
+
+class Decoder:
+    """Reads what an Encoder wrote: plain values, arrays, and objects of the classes in the table."""
+
+    def __init__(self, arrays: Callable[[int], NDArray[Any]]) -> None:
+        self._read_array = arrays
+        self._arrays: dict[int, NDArray[Any]] = {}
+        self._done: list[Any] = []
+        self._by_tag: dict[str, Callable[[Any], Any]] = {
+            "float": read_float,
+            "array": self._array,
+            "scalar": lambda number: self._array(number)[()],
+            "objects": self._objects,
+            "tuple": lambda parts: tuple(self._list(parts)),
+            "set": lambda parts: set(self._list(parts)),
+            "frozenset": lambda parts: frozenset(self._list(parts)),
+            "int list": lambda number: self._array(number).tolist(),
+            "int tuple": lambda number: tuple(self._array(number).tolist()),
+            "dict": lambda pairs: {self.decode(key): self.decode(value) for key, value in pairs},
+            "same": self._same,
+            "sparse": self._sparse,
+            "random state": self._random_state,
+            "object": self._object,
+            **{tag: codec.read for tag, codec in BY_TAG.items()},
+        }
+
+    def decode(self, tree: Any) -> Any:
+        """Return the value of a tree.
+
+        Raises
+        ------
+        Exception
+            Of any kind, where the tree is not one that an Encoder made; the caller says so in one sentence.
+        """
+        if tree is None or isinstance(tree, (bool, str, int, float)):
+            return tree
+        if isinstance(tree, list):
+            return self._list(tree)
+        ((tag, content),) = tree.items()
+        return self._by_tag[tag](content)
+
+    def _list(self, parts: Sequence[Any]) -> list[Any]:
+        if not isinstance(parts, list):
+            raise TypeError("expected a list")
+        return [self.decode(part) for part in parts]
+
+    def _array(self, number: Any) -> NDArray[Any]:
+        if number not in self._arrays:
+            self._arrays[number] = self._read_array(int(number))
+        return self._arrays[number]
+
+    def _objects(self, content: Any) -> NDArray[Any]:
+        values = self._list(content["values"])
+        array = np.empty(len(values), dtype=object)
+        for place, value in enumerate(values):
+            array[place] = value
+        return array.reshape(content["shape"])
+
+    def _same(self, number: Any) -> Any:
+        if type(number) is not int or number < 0:
+            raise ValueError(f"{number!r} is no number of an object")
+        return self._done[number]
+
+    def _keep(self, thing: Any) -> Any:
+        self._done.append(thing)
+        return thing
+
+    def _sparse(self, content: Any) -> Any:
+        arrays = tuple(self._array(content[name]) for name in ("data", "indices", "indptr"))
+        shape = tuple(int(size) for size in content["shape"])
+        if any(array.ndim != 1 for array in arrays) or arrays[0].dtype.kind not in "biuf":
+            raise ValueError("a sparse matrix has parts that do not fit")
+        if any(array.dtype.kind != "i" for array in arrays[1:]):
+            raise ValueError("a sparse matrix has indices that are no integers")
+        matrix = SPARSE[content["format"]](arrays, shape=shape)
+        matrix.check_format(full_check=True)
+        return self._keep(matrix)
+
+    def _random_state(self, content: Any) -> np.random.RandomState:
+        state = self.decode(content)
+        key, position = state["state"]["key"], state["state"]["pos"]
+        if state["bit_generator"] != "MT19937" or key.shape != (624,) or key.dtype != np.uint32:
+            raise ValueError("the state of a random generator is unknown")
+        if not (isinstance(position, int) and 0 <= position <= 624):
+            raise ValueError("the state of a random generator is out of range")
+        generator = np.random.RandomState()
+        generator.set_state(state)
+        return self._keep(generator)
+
+    def _object(self, content: Any) -> Any:
+        cls = class_of(content["class"])
+        state = {str(name): self.decode(part) for name, part in content["state"].items()}
+        thing = make(cls, state)
+        check_fields(cls, state)
+        check_object(thing)
+        return self._keep(thing)

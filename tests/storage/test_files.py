@@ -1,0 +1,243 @@
+"""save and load: nothing is lost, whatever was fitted, in this process or another."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.storage.classes import class_of, known_names
+from tests.test_contract_discovery import (
+    assert_same,
+    cases,
+    classes,
+    dense,
+    fitted_on_the_zoo,
+    input_of,
+    public_classes,
+    the_zoo,
+)
+
+SMALL = pk.datasets.make_molecules(40, random_state=0)
+
+
+def round_trip(model, folder):
+    pk.save(model, folder / "model.pk")
+    return pk.load(folder / "model.pk")
+
+
+@cases("kernel", "features")
+def test_every_public_estimator(cls, parameters, tmp_path):
+    model, _ = fitted_on_the_zoo(cls, parameters)
+    again = round_trip(model, tmp_path)
+    graphs = input_of(cls, the_zoo())
+    assert type(again) is cls
+    assert_identical(again.transform(graphs), model.transform(graphs))
+    assert {k: repr(v) for k, v in again.get_params().items()} == {
+        k: repr(v) for k, v in model.get_params().items()
+    }
+
+
+@classes("graph")
+def test_every_public_estimator_that_makes_graphs(cls, tmp_path):
+    model, _ = fitted_on_the_zoo(cls, {})
+    assert_same(round_trip(model, tmp_path).transform(the_zoo()), model.transform(the_zoo()))
+
+
+def assert_identical(computed, reference):
+    assert np.array_equal(dense(computed), dense(reference))
+
+
+def test_every_class_of_the_table_is_there():
+    for name in known_names():
+        assert class_of(name).__name__ == name
+
+
+PREDICTORS = public_classes("fit", "predict")
+METHODS = ("predict", "decision_function", "predict_proba")
+
+
+@pytest.mark.parametrize("name", PREDICTORS)
+def test_every_public_predictor(name, tmp_path):
+    model = PREDICTORS[name](random_state=0).fit(SMALL.graphs[:30], SMALL.target[:30])
+    again = round_trip(model, tmp_path)
+    assert set(vars(again)) == set(vars(model))
+    for method in METHODS:
+        if hasattr(model, method):
+            assert_identical(getattr(again, method)(SMALL.graphs), getattr(model, method)(SMALL.graphs))
+    explained = [m.explain(SMALL.graphs[:3]).contributions for m in (again, model)]
+    assert np.array_equal(*explained)
+
+
+def test_there_are_predictors():
+    assert "PropagationClassifier" in PREDICTORS
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        pk.PropagationKernel(attributes="sum", t_max=2),
+        pk.PropagationKernel(base_kernel="rbf", t_max=2),
+        pk.P2K(t_max=2),
+        pk.ShortestPath(attributes="gaussian"),
+        pk.SubgraphMatching(k=2),
+    ],
+)
+def test_classifier_on_any_kernel(kernel, tmp_path):
+    graphs = SMALL.graphs.with_attributes(np.linspace(0, 1, SMALL.graphs.n_nodes)[:, None])
+    model = pk.PropagationClassifier(kernel=kernel, C=1.0, n_folds=2, random_state=0)
+    model.fit(graphs[:30], SMALL.target[:30])
+    again = round_trip(model, tmp_path)
+    for method in METHODS:
+        assert_identical(getattr(again, method)(graphs), getattr(model, method)(graphs))
+
+
+def test_index(tmp_path):
+    graphs = SMALL.graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:30]).add(graphs[30:]).remove([3, 4])
+    again = round_trip(index, tmp_path)
+    for copy in (index, again):  # both go on in the same way
+        copy.add(graphs[:5], ids=["a", 1.5, ("b", None), b"c", -7]).remove(["a", 7])
+    assert again.ids_.tolist() == index.ids_.tolist()
+    for ours, theirs in zip(again.query(graphs, 9), index.query(graphs, 9), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_grids(tmp_path):
+    grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 3, (5, 6)) for i in range(8)])
+    for scheme in ("auto", pk.Convolution((1, 4)), pk.AnisotropicDiffusion()):
+        kernel = pk.PropagationKernel(propagation=scheme, t_max=2, random_state=0).fit(grids[:5])
+        assert_identical(round_trip(kernel, tmp_path).transform(grids), kernel.transform(grids))
+
+
+@pytest.mark.parametrize("estimator", ["GrayLevels", "KMeansColors", "GrayCooccurrence"])
+def test_pictures(estimator, tmp_path):
+    pictures = [np.random.default_rng(i).random((6, 6, 3)) for i in range(3)]
+    model = getattr(pk.images, estimator)().fit(pictures)
+    again = round_trip(model, tmp_path).transform(pictures)
+    assert np.array_equal(
+        getattr(again, "node_labels", again), getattr(model.transform(pictures), "node_labels", again)
+    )
+
+
+def test_settings_that_are_not_fitted_yet(tmp_path):
+    model = pk.PropagationClassifier(
+        kernel=[pk.WeisfeilerLehman(), pk.PropagationKernel(prior={"C": 0.5, None: 0.5})],
+        t_max=range(3),
+        C=(0.5, np.float64(2)),
+        random_state=np.random.RandomState(7),
+    )
+    again = round_trip(model, tmp_path)
+    assert again.t_max == range(3)
+    assert again.kernel[1].prior == {"C": 0.5, None: 0.5}
+    assert [type(cost) for cost in again.C] == [float, np.float64]
+    assert again.random_state.rand() == np.random.RandomState(7).rand()
+
+
+def test_streams_that_share_counts_still_share_them(tmp_path):
+    graphs = SMALL.graphs.with_attributes(np.ones((SMALL.graphs.n_nodes, 3)))
+    kernel = pk.PropagationKernel(attributes="sum", t_max=1, random_state=0).fit(graphs)
+    again = round_trip(kernel, tmp_path)
+    count = len({id(stream.counts) for stream in kernel.counts_})
+    assert len({id(stream.counts) for stream in again.counts_}) == count < len(kernel.counts_)
+
+
+def test_same_model_same_bytes(tmp_path):
+    for name in "ab":
+        pk.save(pk.PropagationKernel(random_state=0).fit(SMALL.graphs), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+OTHER_PROCESS = """
+import sys, numpy as np, propkernels as pk
+graphs = pk.datasets.make_molecules(40, random_state=0).graphs
+model = pk.load(sys.argv[1])
+print(model.predict(graphs).tolist(), model.predict_proba(graphs).tobytes().hex())
+similarities, ids = pk.load(sys.argv[2]).query(graphs, k=5)
+print(similarities.tobytes().hex(), ids.tolist())
+"""
+
+
+def test_same_predictions_in_another_process(tmp_path):
+    model = pk.PropagationClassifier(random_state=0).fit(SMALL.graphs[:30], SMALL.target[:30])
+    index = pk.GraphIndex(random_state=0).fit(SMALL.graphs[:30])
+    pk.save(model, tmp_path / "model.pk")
+    pk.save(index, tmp_path / "index.pk")
+    command = [sys.executable, "-c", OTHER_PROCESS, str(tmp_path / "model.pk"), str(tmp_path / "index.pk")]
+    environment = {**os.environ, "PYTHONHASHSEED": "5"}
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    found = index.query(SMALL.graphs, k=5)
+    probabilities = model.predict_proba(SMALL.graphs)
+    assert run.stdout.splitlines() == [
+        f"{model.predict(SMALL.graphs).tolist()} {probabilities.tobytes().hex()}",
+        f"{found.similarities.tobytes().hex()} {found.ids.tolist()}",
+    ]
+
+
+# what cannot be saved
+
+
+class OwnScheme(pk.Diffusion):
+    """Somebody's own."""
+
+
+def own_kernel(x, y):
+    return (x @ y.T).toarray()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (pk.PropagationKernel(propagation=OwnScheme()), r"PropagationKernel.propagation is a .*OwnScheme"),
+        (
+            pk.PropagationKernel(base_kernel=own_kernel),
+            r"PropagationKernel.base_kernel is a builtins.function",
+        ),
+        (pk.PropagationKernel(prior={"C": object()}), r"PropagationKernel.prior\['C'\] is a builtins.object"),
+        (SMALL.graphs, "save takes an estimator of this library"),
+        (np.ones(3), "save takes an estimator of this library"),
+        (pk.PropagationKernel, "save takes an estimator of this library"),
+    ],
+)
+def test_what_is_not_this_library_s(model, message, tmp_path):
+    with pytest.raises(TypeError, match=message):
+        pk.save(model, tmp_path / "model.pk")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    (tmp_path / "model.pk").write_text("precious")
+    monkeypatch.setattr("propkernels.storage.archive.to_bytes", lambda array: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        pk.save(pk.PropagationKernel().fit(SMALL.graphs), tmp_path / "model.pk")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.pk"]
+    assert (tmp_path / "model.pk").read_text() == "precious"
+
+
+def test_places_that_are_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        pk.save(pk.PropagationKernel(), tmp_path / "nowhere" / "model.pk")
+    with pytest.raises(FileNotFoundError):
+        pk.load(tmp_path / "nothing.pk")
+    with pytest.raises(IsADirectoryError):
+        pk.load(tmp_path)
+
+
+def test_file_is_readable_without_the_library(tmp_path):
+    kernel = pk.PropagationKernel(t_max=1, random_state=0).fit(SMALL.graphs)
+    pk.save(kernel, tmp_path / "model.pk")
+    with np.load(tmp_path / "model.pk", allow_pickle=False) as file:
+        arrays = [file[name] for name in file.files if name != "model.json"]
+    with zipfile.ZipFile(tmp_path / "model.pk") as file:
+        header = json.loads(file.read("model.json"))
+    assert header["propkernels"] == pk.__version__
+    assert header["n_arrays"] == len(arrays) > 3
+
+
+def test_checkpoint_is_not_taken_along(tmp_path):
+    kernel = pk.AttributeKernel(checkpoint=tmp_path / "somewhere")
+    assert round_trip(kernel, tmp_path).checkpoint is None

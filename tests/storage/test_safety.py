@@ -1,0 +1,385 @@
+"""Files from anybody: damaged, foreign, newer or malicious ones give one error, and nothing else happens."""
+
+import contextlib
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import propkernels as pk
+from propkernels.storage.archive import write_archive
+from propkernels.storage.arrays import from_bytes, to_bytes
+from propkernels.storage.encoder import Encoder
+
+SMALL = pk.datasets.make_molecules(24, random_state=0)
+GRAPHS = SMALL.graphs.with_attributes(np.linspace(0, 1, SMALL.graphs.n_nodes)[:, None])
+
+
+def models():
+    """One model for each kind of learned state."""
+    classifier = pk.PropagationClassifier(
+        kernel=pk.PropagationKernel(t_max=2), C=1.0, n_folds=2, random_state=0
+    )
+    return {
+        "classifier": classifier.fit(GRAPHS, SMALL.target),
+        "kernel": pk.PropagationKernel(t_max=1, attributes="sum", random_state=0).fit(GRAPHS),
+        "index": pk.GraphIndex(random_state=0).fit(GRAPHS[:20]).add(GRAPHS[20:]),
+        "shortest path": pk.ShortestPath(attributes="gaussian").fit(GRAPHS[:6]),
+        "graph hopper": pk.GraphHopper(attributes="gaussian").fit(GRAPHS[:6]),
+        "subgraphs": pk.SubgraphMatching(k=2).fit(GRAPHS[:6]),
+        "exact": pk.WeisfeilerLehman(n_iter=1, exact=True).fit(GRAPHS[:6]),
+    }
+
+
+MODELS = models()
+
+
+def to_file(model):
+    folder = io.BytesIO()
+    encoder = Encoder()
+    tree = encoder.encode(model, "model")
+    header = {"format": "propkernels model", "format_version": 1, "propkernels": "0", "model": tree}
+    write_archive(folder, header, encoder.arrays)
+    return folder.getvalue()
+
+
+FILES = {name: to_file(model) for name, model in MODELS.items()}
+
+
+def use(model):
+    """What a model is for."""
+    if hasattr(model, "predict"):
+        return model.predict_proba(GRAPHS)
+    if hasattr(model, "query"):
+        return np.concatenate(model.query(GRAPHS, k=3), axis=1)
+    return model.transform(GRAPHS[:6])
+
+
+def load_bytes(data, folder):
+    path = folder / "received.pk"
+    path.write_bytes(data)
+    return pk.load(path)
+
+
+def refused(data, folder, message="received.pk"):
+    with pytest.raises(pk.ModelFileError, match=message) as caught:
+        load_bytes(data, folder)
+    assert "received.pk" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def parts_of(data):
+    """Header and arrays of a file."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        header = json.loads(archive.read("model.json"))
+        n_arrays = len(archive.namelist()) - 1
+        return header, [from_bytes(archive.read(f"arrays/{i}.npy")) for i in range(n_arrays)]
+
+
+def forged(header, arrays):
+    """A file that is whole, with any contents."""
+    stream = io.BytesIO()
+    write_archive(stream, header, arrays)
+    return stream.getvalue()
+
+
+def find(tree, name):
+    """All nodes of a class, in order of appearance."""
+    if isinstance(tree, dict):
+        if tree.get("object", {}).get("class") == name:
+            yield tree["object"]["state"]
+        tree = list(tree.values())
+    if isinstance(tree, list):
+        for part in tree:
+            yield from find(part, name)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("received")
+
+
+# damaged
+
+
+@pytest.mark.parametrize("name", ["classifier", "index"])
+@settings(max_examples=60)
+@given(data=st.data())
+def test_truncated(name, folder, data):
+    whole = FILES[name]
+    refused(whole[: data.draw(st.integers(0, len(whole) - 1))], folder)
+
+
+@pytest.mark.parametrize("name", ["classifier", "index"])
+@settings(max_examples=150)
+@given(data=st.data())
+def test_flipped_bits(name, folder, data):
+    """Either it is noticed, or the bit said nothing about the model."""
+    received = bytearray(FILES[name])
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(received) - 1))
+        received[place] ^= 1 << data.draw(st.integers(0, 7))
+    try:
+        model = load_bytes(bytes(received), folder)
+    except pk.ModelFileError:
+        return
+    assert np.array_equal(use(model), use(MODELS[name]))
+
+
+@settings(max_examples=100)
+@given(st.binary(max_size=300))
+def test_noise(folder, data):
+    refused(data, folder)
+
+
+@pytest.mark.parametrize("name", FILES)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_other_numbers_in_arrays_never_crash(name, folder, data):
+    """A whole file with other contents is refused, or is a model that at worst raises."""
+    header, arrays = parts_of(FILES[name])
+    number = data.draw(st.sampled_from([i for i, array in enumerate(arrays) if array.size]))
+    place = data.draw(st.integers(0, arrays[number].size - 1))
+    arrays[number] = arrays[number].copy(order="K")
+    kind = arrays[number].dtype.kind
+    other = data.draw(st.sampled_from([-1, 0, 1, 2, 7, 1000, 2**31 - 1]))
+    arrays[number].flat[place] = abs(other) if kind in "ub" else other
+    harmless(forged(header, arrays), folder)
+
+
+@pytest.mark.parametrize("name", FILES)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_other_trees_never_crash(name, folder, data):
+    header, arrays = parts_of(FILES[name])
+    places = list(walk(header["model"]))
+    holder, key = data.draw(st.sampled_from(places))
+    others = [None, -1, 0, 3, 10**6, 0.5, "node", [], {"array": 0}, {"array": 1}, {"same": 0}, {"tuple": []}]
+    holder[key] = data.draw(st.sampled_from(others))
+    harmless(forged(header, arrays), folder)
+
+
+def walk(tree):
+    """All places of a tree, as (holder, key)."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, part in items:
+        yield tree, key
+        yield from walk(part)
+
+
+def harmless(data, folder):
+    try:
+        model = load_bytes(data, folder)
+    except pk.ModelFileError:
+        return
+    if big(model):
+        return
+    with np.errstate(all="ignore"), contextlib.suppress(Exception):
+        use(model)
+
+
+def big(model):
+    """Whether a mutated number asks for more work than a test should do."""
+    return "1000000" in repr(vars(model)) or "1000000" in repr(getattr(model, "coder_", ""))
+
+
+# foreign, newer
+
+
+def test_foreign_files(folder):
+    refused(b"", folder, "is damaged, or is no model")
+    refused(b"hello", folder)
+    refused(pickle.dumps({"model": 1}), folder)
+    stream = io.BytesIO()
+    np.savez(stream, kernel=np.eye(2))
+    refused(stream.getvalue(), folder, "model.json")
+    refused(forged({"format": "other"}, []), folder, r"received.pk is no model that propkernels wrote$")
+    refused(forged([], []), folder)
+
+
+def test_newer_file(folder):
+    header, arrays = parts_of(FILES["kernel"])
+    header |= {"format_version": 2, "propkernels": "9.1"}
+    refused(
+        forged(header, arrays), folder, r"received.pk was written by propkernels 9.1 in format 2, but this is"
+    )
+
+
+@pytest.mark.parametrize("version", [0, None, "1", 1.5])
+def test_versions_that_never_were(folder, version):
+    header, arrays = parts_of(FILES["kernel"])
+    refused(forged(header | {"format_version": version}, arrays), folder)
+
+
+def test_a_plain_value_is_no_model(folder):
+    header, _ = parts_of(FILES["kernel"])
+    linear = {"object": {"class": "Linear", "state": {}}}
+    for tree in (None, 3, [], linear):
+        refused(forged(header | {"model": tree}, []), folder, "it holds no estimator")
+
+
+# malicious
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os.system",
+        "subprocess.Popen",
+        "builtins.eval",
+        "UserKernel",
+        "GraphDatabase",
+        "Pipeline",
+        "object",
+        "",
+    ],
+)
+def test_classes_that_are_not_in_the_table(folder, name):
+    header, _ = parts_of(FILES["kernel"])
+    tree = {"object": {"class": name, "state": {}}}
+    refused(forged(header | {"model": tree}, []), folder, "is no class of a model")
+
+
+@pytest.mark.parametrize("name", ["transform", "__class__", "__dict__", "get_params", "a b", "_learn_coder"])
+def test_attributes_that_would_shadow_code(folder, name):
+    header, arrays = parts_of(FILES["kernel"])
+    header["model"]["object"]["state"][name] = 1
+    refused(forged(header, arrays), folder, "PropagationKernel has no attribute")
+
+
+def test_attributes_that_are_missing(folder):
+    header, arrays = parts_of(FILES["kernel"])
+    del header["model"]["object"]["state"]["t_max"]
+    refused(forged(header, arrays), folder, "PropagationKernel lacks t_max")
+    header, arrays = parts_of(FILES["kernel"])
+    next(find(header, "Prior"))["more"] = 1
+    refused(forged(header, arrays), folder, "Prior has no attribute 'more'")
+
+
+class Explosive:
+    """Pickled, this would write a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (str(self.path), "w"))
+
+
+def test_arrays_of_objects_are_not_unpickled(folder, tmp_path):
+    header, arrays = parts_of(FILES["kernel"])
+    stream = io.BytesIO()
+    np.save(stream, np.array([Explosive(tmp_path / "boom")], dtype=object), allow_pickle=True)
+    received = io.BytesIO()
+    with zipfile.ZipFile(received, "w") as archive:
+        archive.writestr("model.json", json.dumps(header))
+        for number in range(len(arrays)):
+            archive.writestr(f"arrays/{number}.npy", stream.getvalue())
+    refused(received.getvalue(), folder, "an array has the type object")
+    assert list(tmp_path.iterdir()) == []
+
+
+def rezipped(data, compression, replace=None):
+    received = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(received, "w", compression) as new:
+        for name in old.namelist():
+            new.writestr(name, (replace or {}).get(name, old.read(name)))
+    return received.getvalue()
+
+
+def test_compressed_members_are_refused(folder):
+    refused(rezipped(FILES["kernel"], zipfile.ZIP_DEFLATED), folder, "is compressed or encrypted")
+
+
+def test_headers_that_promise_too_much(folder):
+    """A few bytes that claim to be a terabyte are refused before anything is allocated."""
+    header = to_bytes(np.zeros(1))[:128].replace(b"(1,), }   ", b"(2**37,),}")
+    short = to_bytes(np.zeros(1)).replace(b"(1,), }           ", b"(137438953472,), }")
+    for data in (header, short):
+        refused(rezipped(FILES["kernel"], zipfile.ZIP_STORED, {"arrays/0.npy": data}), folder)
+
+
+def test_members_that_lie_over_each_other(folder):
+    """Many entries of the table of contents that share one body would add up to more than the file."""
+    received = io.BytesIO()
+    with zipfile.ZipFile(received, "w") as archive:
+        archive.writestr("model.json", "{}" + " " * 10_000)
+        info = archive.getinfo("model.json")
+        archive.filelist += [info] * 50
+    refused(received.getvalue(), folder, "its members are larger than the file")
+
+
+def test_deep_trees(folder):
+    received = io.BytesIO()
+    with zipfile.ZipFile(received, "w") as archive:
+        archive.writestr("model.json", '{"model": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    refused(received.getvalue(), folder)
+
+
+def test_counts_beyond_their_matrix(folder):
+    header, arrays = parts_of(FILES["kernel"])
+    sparse = next(find(header, "StreamCounts"))["counts"]["sparse"]
+    arrays[sparse["indices"]] = np.full_like(arrays[sparse["indices"]], 10**6)
+    refused(forged(header, arrays), folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "attribute", "change"),
+    [
+        ("index", "Postings", "graphs", lambda a: a + 10**6),
+        ("index", "Postings", "graphs", lambda a: a - 1),
+        ("index", "Postings", "bin_ptr", lambda a: a * 2),
+        ("index", "Postings", "bin_ptr", lambda a: a[::-1].copy()),
+        ("index", "Postings", "bin_ptr", lambda a: a[:-1]),
+        ("index", "Postings", "stream_ptr", lambda a: a + 1),
+        ("index", "Postings", "counts", lambda a: a[:-1]),
+        ("index", "InvertedFile", "squares", lambda a: a[:-1]),
+        ("index", "InvertedFile", "alive", lambda a: a[:3]),
+        ("index", "InvertedFile", "weights", lambda a: a[:1]),
+        ("kernel", "StreamCounts", "codes", lambda a: a[:-1]),
+        ("kernel", "Prior", "weights", lambda a: np.ones(50)),
+        ("shortest path", "Nodes", "ptr", lambda a: a * 3),
+        ("shortest path", "Nodes", "points", lambda a: np.tile(a, 2)),
+        ("shortest path", "Nodes", "keys", lambda a: a[:-1]),
+        ("shortest path", "Paths", "pair_ptr", lambda a: a * 2),
+        ("shortest path", "Paths", "distances", lambda a: a[:-1]),
+        ("subgraphs", "Wired", "edges", lambda a: a[:-1]),
+        ("graph hopper", "Nodes", "ptr", lambda a: a[::-1].copy()),
+    ],
+)
+def test_arrays_that_compiled_loops_would_run_out_of(folder, file, name, attribute, change):
+    header, arrays = parts_of(FILES[file])
+    number = next(find(header, name))[attribute]["array"]
+    arrays[number] = change(arrays[number])
+    refused(forged(header, arrays), folder, "do not fit together")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"), [("t_max", -1), ("n_hashes", 0), ("n_hashes", "2"), ("t_max", True)]
+)
+def test_settings_that_compiled_loops_rely_on(folder, attribute, value):
+    header, arrays = parts_of(FILES["kernel"])
+    next(find(header, "PropagationCoder"))[attribute] = value
+    refused(forged(header, arrays), folder, "PropagationCoder.* (do not fit together|is no int)")
+
+
+@pytest.mark.parametrize("position", [-1, 625, None])
+def test_random_states_out_of_range(folder, position, tmp_path):
+    pk.save(pk.PropagationKernel(random_state=np.random.RandomState(0)), tmp_path / "model.pk")
+    header, arrays = parts_of((tmp_path / "model.pk").read_bytes())
+    state = dict(header["model"]["object"]["state"]["random_state"]["random state"]["dict"])
+    for pair in state["state"]["dict"]:
+        if pair[0] == "pos":
+            pair[1] = position
+    refused(forged(header, arrays), folder, "out of range")
+
+
+def test_checkpoint_cannot_be_set(folder, tmp_path):
+    header, arrays = parts_of(FILES["shortest path"])
+    header["model"]["object"]["state"]["checkpoint"] = str(tmp_path / "written")
+    assert load_bytes(forged(header, arrays), folder).checkpoint is None

@@ -1,0 +1,172 @@
+"""Values of every kind come back as they were."""
+
+import json
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import coo_array, csc_array, csr_array
+
+from propkernels.storage.arrays import from_bytes, to_bytes
+from propkernels.storage.decoder import Decoder
+from propkernels.storage.encoder import Encoder
+
+leaves = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.complex_numbers(),
+    st.text(st.characters(), max_size=8),
+    st.binary(max_size=8),
+    st.fractions(),
+    st.decimals(allow_nan=False, allow_infinity=False),
+    st.dates(),
+    st.datetimes(),
+)
+hashables = st.recursive(
+    leaves, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=4
+)
+values = st.recursive(
+    hashables,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.tuples(inner) | st.dictionaries(hashables, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def round_trip(value):
+    encoder = Encoder()
+    text = json.dumps(encoder.encode(value, "value"), allow_nan=False)
+    stored = [to_bytes(array) for array in encoder.arrays]
+    return Decoder(lambda number: from_bytes(stored[number])).decode(json.loads(text))
+
+
+def same(a, b):
+    """Equal, and of the same types, all the way down."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, (set, frozenset)):
+        return sorted(map(repr, a)) == sorted(map(repr, b))
+    if isinstance(a, dict):
+        return same(list(a.items()), list(b.items()))
+    return repr(a) == repr(b)
+
+
+@given(values)
+def test_plain_values(value):
+    assert same(round_trip(value), value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        -0.0,
+        2**200,
+        "\ud800",
+        range(3, 11, 2),
+        list(range(100)),
+        tuple(range(-50, 50)),
+        [*range(100), 2**70],
+        {1: "a", "1": "b", (1,): "c", None: "d"},
+        {1, "a"},
+        Fraction(1, 3),
+        Decimal("0.1"),
+        date(2020, 1, 2),
+        datetime(2020, 1, 2, 3, 4, 5, 6),
+    ],
+)
+def test_special_values(value):
+    assert same(round_trip(value), value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6).reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.array(3.5, dtype=np.float32),
+        np.empty((0, 4), dtype=bool),
+        np.array(["a", "bcd"]),
+        np.array([b"x"]),
+        np.array([1, 2], dtype=">i4"),
+        np.array([1 + 2j]),
+        np.arange(10)[::3],
+    ],
+)
+def test_arrays(array):
+    again = round_trip(array)
+    assert again.dtype == array.dtype.newbyteorder("=")
+    assert np.array_equal(again, array)
+    assert again.flags.f_contiguous == array.flags.f_contiguous or not array.flags.forc
+    assert again.flags.writeable
+
+
+def test_scalars_keep_their_type():
+    for value in (np.float32(0.1), np.int8(3), np.bool_(True), np.str_("a")):
+        assert type(round_trip(value)) is type(value)
+        assert round_trip(value) == value
+
+
+def test_arrays_of_objects():
+    array = np.array([["a", 1], [None, (2, 3)]], dtype=object)
+    again = round_trip(array)
+    assert again.dtype == object
+    assert again.tolist() == array.tolist()
+
+
+@pytest.mark.parametrize("kind", [csr_array, csc_array])
+def test_sparse_matrices(kind):
+    matrix = kind(np.array([[0, 1.5, 0], [2, 0, 0]]))
+    again = round_trip(matrix)
+    assert type(again) is kind
+    assert np.array_equal(again.toarray(), matrix.toarray())
+
+
+def test_one_array_is_written_once_and_stays_one():
+    array = np.arange(5)
+    matrix = csr_array(np.eye(2))
+    encoder = Encoder()
+    encoder.encode([array, {"a": array}], "value")
+    assert len(encoder.arrays) == 1
+    first, second, third, fourth = round_trip([array, array, matrix, matrix])
+    assert first is second
+    assert third is fourth
+
+
+class Text(str):
+    """A kind of str that nobody else knows."""
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (Text("a"), r"value is a .*Text"),
+        ([1, {"a": len}], r"value\[1\]\['a'\] is a builtins.builtin_function_or_method"),
+        (int, "value is a builtins.type"),
+        (np.array([1], dtype="M8[s]"), "value is an array of type datetime64"),
+        (np.ma.array([1]), "value is a numpy.ma.MaskedArray"),
+        (coo_array(np.eye(2)), "value is a scipy.sparse"),
+        (np.random.default_rng(0), "value is a numpy.random._generator.Generator"),
+    ],
+)
+def test_what_cannot_be_saved(value, message):
+    with pytest.raises(TypeError, match=message):
+        Encoder().encode(value, "value")
+
+
+def test_what_refers_to_itself(tmp_path):
+    import propkernels as pk
+
+    kernel = pk.PropagationKernel()
+    kernel.prior = {"a": kernel}
+    with pytest.raises(TypeError, match=r"prior\['a'\] refers to itself"):
+        pk.save(kernel, tmp_path / "model.pk")
