@@ -1,5 +1,6 @@
 """Learning: from kernels to decisions, and how good they are."""
 
+from propkernels.learn.category_prior import CategoryPrior
 from propkernels.learn.classifier import PropagationClassifier
 from propkernels.learn.cross_validation import evaluate
 from propkernels.learn.evaluation import Choice, Evaluation
@@ -11,6 +12,7 @@ from propkernels.learn.similar_because import similar_because
 from propkernels.learn.similarity import SharedBin, Similarity
 
 __all__ = [
+    "CategoryPrior",
     "Choice",
     "Evaluation",
     "Explanation",

@@ -55,10 +55,11 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
         raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
     kind = type_of_target(labels)
     if labels.ndim != 1 or kind not in ("binary", "multiclass"):
-        raise ValueError(f"target must hold one class label a graph, got a {kind} target")
+        raise ValueError(f"Unknown label type: target must hold one class label a graph, got a {kind} target")
     classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"target must have at least two classes, got only {classes.tolist()}")
+        only = classes.tolist()
+        raise ValueError(f"one class is not enough: target must have at least two classes, got only {only}")
     return np.asarray(numbers, dtype=np.int64)
 
 

@@ -1,0 +1,182 @@
+"""CategoryPrior: a distribution over classes from the most similar graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.checks import check_choice, check_integer
+from propkernels.gram.normalize import normalized
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.propagation_kernel import PropagationKernel
+from propkernels.learn.grid import check_steps
+from propkernels.learn.neighbors import class_shares, leave_one_out
+from propkernels.learn.splits import check_target, draw_seeds
+from propkernels.learn.stack import check_kernel, compute_stack, redrawn, step_parameter
+
+Matrix = NDArray[np.float64]
+
+
+class CategoryPrior(ClassifierMixin, BaseEstimator):
+    """Class distribution of a graph from its row of the kernel (the paper's 3-d object experiment).
+
+    The graphs most similar to a query say what it may be: each speaks for its own class with the weight of
+    its kernel value. The paper uses this as a prior on the category of objects seen as point clouds;
+    it needs no training beyond the kernel, and works with a handful of graphs a class. t_max and the
+    number of neighbours are chosen by leave-one-out on the training graphs, from one pass of propagation.
+
+    Parameters
+    ----------
+    kernel : estimator or None, default=None
+        Any kernel of this library; None: a propagation kernel, with attributes where the graphs have them.
+    n_neighbors : int or sequence of int, default=(1, 2, 3, 5, 10)
+        How many graphs speak; of several candidates the one that predicts most training graphs
+        from the others, the largest among equals. Graphs as similar as the last one speak as well.
+    t_max : int or sequence of int, optional
+        Candidates for the number of iterations; None: 0 up to the kernel's own. Among equals the smallest.
+    normalize : bool or None, default=True
+        Whether the kernel is normalised, which makes the prior independent of the graphs' sizes; None: as
+        the kernel says.
+    random_state : int, RandomState or None, default=None
+        Seed of hash functions.
+    n_jobs : int or None, default=None
+        Threads of the default kernel; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes.
+    kernel_ : estimator
+        The kernel, fitted on the training graphs.
+    n_neighbors_, t_max_ : int
+        What was chosen; ``t_max_`` is None for kernels without iterations.
+    score_ : float
+        Share of training graphs that get their own class from the others.
+    target_ : ndarray
+        Class number of each training graph.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(60, random_state=0)
+    >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=3)
+    >>> prior = pk.CategoryPrior(kernel=kernel, random_state=0).fit(data.graphs[:50], data.target[:50])
+    >>> prior.predict_proba(data.graphs[50:]).shape
+    (10, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = None,
+        n_neighbors: Any = (1, 2, 3, 5, 10),
+        t_max: Any = None,
+        normalize: bool | None = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_neighbors = n_neighbors
+        self.t_max = t_max
+        self.normalize = normalize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose t_max and the number of neighbours, and keep the training graphs' features.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : array-like of shape (n,)
+            Class of each graph.
+
+        Returns
+        -------
+        self
+        """
+        check_choice(self.normalize, (True, False, None), "normalize")
+        sizes, steps = _check_sizes(self.n_neighbors), check_steps(self.t_max)
+        graphs = check_graphs(X)
+        target, classes = check_target(y, len(graphs)), np.unique(np.asarray(y))
+        kernel = redrawn(self._resolved(graphs, steps), draw_seeds(self.random_state, 1)[0].kernel)
+        best = max(_choices(kernel, graphs, target, sizes, steps), key=lambda choice: choice.rank)
+        fitted = _with_steps(kernel, best.t_max).fit(graphs)
+        self.kernel_, self.target_, self.classes_ = fitted, target, classes
+        self.n_neighbors_, self.t_max_, self.score_ = best.n_neighbors, best.t_max, best.score
+        return self
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return class distributions, columns in the order of ``classes_``."""
+        check_is_fitted(self, "kernel_")
+        rows = np.asarray(self.kernel_.transform(check_graphs(X)), dtype=np.float64)
+        return class_shares(rows, self.target_, len(self.classes_), self.n_neighbors_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class with the largest probability; among equals the first."""
+        largest = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[largest])
+
+    def _resolved(self, graphs: GraphDatabase, steps: tuple[int, ...] | None) -> Any:
+        """The kernel, checked, normalised as wanted."""
+        attributes = None if graphs.node_attributes is None else "sum"
+        default = PropagationKernel(attributes=attributes, n_jobs=self.n_jobs)
+        kernel = default if self.kernel is None else self.kernel
+        if isinstance(kernel, type) or not hasattr(kernel, "fit_transform"):
+            raise TypeError(f"kernel must be an estimator with fit_transform, got {kernel!r}")
+        check_kernel(kernel, steps)
+        kernel = clone(kernel)
+        if self.normalize is not None and "normalize" in kernel.get_params(deep=False):
+            kernel.set_params(normalize=self.normalize)
+        return kernel
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+class _Choice(NamedTuple):
+    score: float
+    n_neighbors: int
+    t_max: int | None
+
+    @property
+    def rank(self) -> tuple[float, int, int]:
+        return self.score, self.n_neighbors, -(self.t_max or 0)
+
+
+def _choices(
+    kernel: Any, graphs: GraphDatabase, target: NDArray[np.int64], sizes: list[int], steps: Any
+) -> Iterator[_Choice]:
+    """All candidates with their leave-one-out accuracy, from one pass of the kernel."""
+    n_classes = int(target.max()) + 1
+    plain = clone(kernel)
+    scale = bool(plain.get_params(deep=False).get("normalize", False))
+    if scale:
+        plain.set_params(normalize=False)
+    for t, matrix in compute_stack(plain, graphs, steps).items():
+        if np.isnan(matrix).any():
+            raise ValueError("the kernel is not complete: its time limit came first")
+        own = matrix.diagonal().copy()
+        similarities = normalized(matrix.copy(), own, own) if scale else matrix
+        for size in sizes:
+            yield _Choice(leave_one_out(similarities, target, n_classes, size), size, t)
+
+
+def _with_steps(kernel: Any, t_max: int | None) -> Any:
+    return kernel if t_max is None else kernel.set_params(**{str(step_parameter(kernel)): t_max})
+
+
+def _check_sizes(n_neighbors: Any) -> list[int]:
+    several = [n_neighbors] if np.ndim(n_neighbors) == 0 else list(n_neighbors)
+    if not several:
+        raise ValueError("n_neighbors needs at least one value, got none")
+    return sorted({check_integer(size, "n_neighbors", 1) for size in several})

@@ -1,0 +1,145 @@
+"""What every public classifier and regressor must satisfy: found by walking ``propkernels.__all__``."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+import propkernels as pk
+from tests.strategies import permute_graphs, permute_nodes
+from tests.test_contract_checks import EXPECTED_SKIPS, LEAST_CHECKS, path_graphs
+from tests.test_contract_discovery import has, public_classes
+
+LEARNERS = {
+    name: cls for name, cls in public_classes("fit", "predict").items() if not inspect.isabstract(cls)
+}
+# Parameters that keep a learner quick in tests, wherever it has them.
+QUICK = {"t_max": 1, "C": 1.0, "n_neighbors": 3, "random_state": 0}
+# Checks that cannot hold, each with its reason.
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+every_learner = pytest.mark.parametrize("cls", list(LEARNERS.values()), ids=list(LEARNERS))
+
+
+def make(cls):
+    return cls(**{name: value for name, value in QUICK.items() if has(cls, name)})
+
+
+@cache
+def data():
+    return pk.datasets.make_molecules(40, random_state=0, mean_nodes=10)
+
+
+def target_of(cls):
+    return data().target if is_classifier(cls()) else data().graphs.graph_sizes.astype(float)
+
+
+def outputs(model, graphs):
+    """All that a model says of graphs."""
+    names = [name for name in ("predict_proba", "decision_function", "predict") if hasattr(model, name)]
+    return [np.asarray(getattr(model, name)(graphs)) for name in names]
+
+
+def assert_same(left, right):
+    for first, second in zip(left, right, strict=True):
+        if first.dtype.kind == "f":
+            np.testing.assert_allclose(first, second, rtol=1e-7, atol=1e-9)
+        else:
+            assert np.array_equal(first, second)
+
+
+def test_the_founding_learners_are_found():
+    assert {"PropagationClassifier", "CategoryPrior"} <= set(LEARNERS)
+
+
+@every_learner
+def test_node_order_does_not_matter(cls):
+    graphs = data().graphs
+    model = make(cls).fit(graphs, target_of(cls))
+    turned = permute_nodes(graphs, np.random.default_rng(0))
+    assert_same(outputs(model, turned), outputs(model, graphs))
+    assert_same(outputs(make(cls).fit(turned, target_of(cls)), graphs), outputs(model, graphs))
+
+
+@every_learner
+def test_new_graphs_in_any_order_and_one_at_a_time(cls):
+    graphs = data().graphs
+    model = make(cls).fit(graphs[:30], target_of(cls)[:30])
+    together = outputs(model, graphs[30:])
+    permuted, order = permute_graphs(graphs[30:], np.random.default_rng(0))
+    assert_same(outputs(model, permuted), [values[order] for values in together])
+    single = [outputs(model, graphs[[i]]) for i in range(30, 40)]
+    assert_same([np.concatenate(parts) for parts in zip(*single, strict=True)], together)
+
+
+@every_learner
+def test_list_equals_database(cls):
+    graphs = data().graphs
+    listed = make(cls).fit(list(graphs), target_of(cls))
+    assert_same(outputs(listed, list(graphs)), outputs(make(cls).fit(graphs, target_of(cls)), graphs))
+
+
+@every_learner
+def test_same_seed_same_model_pickled_or_threaded(cls):
+    graphs = data().graphs
+    model = make(cls).fit(graphs, target_of(cls))
+    reference = outputs(model, graphs)
+    threaded = clone(model).set_params(n_jobs=2).fit(graphs, target_of(cls))
+    for other in (pickle.loads(pickle.dumps(model)), clone(model).fit(graphs, target_of(cls)), threaded):
+        for first, second in zip(outputs(other, graphs), reference, strict=True):
+            assert np.array_equal(first, second)
+
+
+def adapter(cls):
+    """A subclass that takes rows of numbers, as a native estimator does."""
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=not is_classifier(self))
+        return cls.fit(self, path_graphs(X), y)
+
+    def asked(name):
+        def method(self, X):
+            if isinstance(X, pk.GraphDatabase):
+                return getattr(cls, name)(self, X)  # predict asks predict_proba
+            check_is_fitted(self)
+            rows = validate_data(self, X, reset=False, dtype=np.float64)
+            return getattr(cls, name)(self, path_graphs(rows))
+
+        return method
+
+    def tags(self):
+        tags = cls.__sklearn_tags__(self)
+        tags.input_tags.two_d_array = True
+        return tags
+
+    names = [name for name in ("predict", "predict_proba", "decision_function") if hasattr(cls, name)]
+    methods = {"fit": fit, "__sklearn_tags__": tags, **{name: asked(name) for name in names}}
+    name = f"Rows{cls.__name__}"
+    adapted = type(name, (cls,), {**methods, "__module__": __name__, "__qualname__": name})
+    globals()[name] = adapted  # so that pickle finds it
+    return adapted
+
+
+ADAPTED = {name: adapter(cls) for name, cls in LEARNERS.items()}
+
+
+@pytest.mark.parametrize("name", list(LEARNERS))
+def test_estimator_checks(name):
+    results = check_estimator(
+        make(ADAPTED[name]),
+        expected_failed_checks=EXPECTED_FAILURES.get(name, {}),
+        on_fail=None,
+        on_skip=None,
+    )
+    failed = [(r["check_name"], repr(r["exception"])) for r in results if r["status"] == "failed"]
+    skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
+    passed = [r["check_name"] for r in results if r["status"] == "passed"]
+    assert failed == []
+    assert skipped <= set(EXPECTED_SKIPS)
+    assert len(passed) >= LEAST_CHECKS
