@@ -321,11 +321,25 @@ def test_deep_trees(folder):
     refused(received.getvalue(), folder)
 
 
-def test_counts_beyond_their_matrix(folder):
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("indices", lambda a: a + 10**6),
+        ("indices", lambda a: a - 1),
+        ("indices", lambda a: a[:-1]),
+        ("indices", lambda a: a.astype(float)),
+        ("indptr", lambda a: np.append(a[:-1], -1).astype(a.dtype)),  # scipy's own check lets this pass
+        ("indptr", lambda a: a[::-1].copy()),
+        ("indptr", lambda a: a[:-1]),
+        ("data", lambda a: a[:-1]),
+        ("data", lambda a: a.astype(str)),
+    ],
+)
+def test_counts_beyond_their_matrix(folder, part, change):
     header, arrays = parts_of(FILES["kernel"])
-    sparse = next(find(header, "StreamCounts"))["counts"]["sparse"]
-    arrays[sparse["indices"]] = np.full_like(arrays[sparse["indices"]], 10**6)
-    refused(forged(header, arrays), folder)
+    number = next(find(header, "StreamCounts"))["counts"]["sparse"][part]
+    arrays[number] = change(arrays[number])
+    refused(forged(header, arrays), folder, "the parts of a sparse matrix do not fit together")
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +12,8 @@ import typer
 from propkernels.cli import options
 from propkernels.cli.build import build_scheme, compile_loops, label_source, open_dataset
 from propkernels.cli.console import say, seconds, spinner
+from propkernels.cli.output import Force, check_output, size_of
+from propkernels.replacing import replacing
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -26,7 +26,7 @@ def kernel(
     cumulative: Annotated[
         bool, typer.Option("--cumulative", help="Write the kernels for t_max = 0, 1, ... as well.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+    force: Force = False,
     t_max: options.TMax = 10,
     normalize: options.Normalize = False,
     propagation: options.SchemeOption = "auto",
@@ -69,16 +69,6 @@ def kernel(
     report(output, matrix.shape, took)
 
 
-def check_output(output: Path, force: bool) -> None:
-    """Refuse, before anything is computed, a place that cannot be written."""
-    if output.is_dir():
-        raise ValueError(f"{output} is a folder: name a file in it, such as {output / 'K.npz'}")
-    if not output.parent.is_dir():
-        raise ValueError(f"there is no folder {output.parent} to write {output.name} into")
-    if output.exists() and not force:
-        raise ValueError(f"{output} exists and was left as it is; --force overwrites it")
-
-
 def compute(data: Dataset, estimator: PropagationKernel, cumulative: bool) -> tuple[Any, float]:
     """Return the kernel matrix, or all of them, and the seconds that it took."""
     start = perf_counter()
@@ -99,28 +89,14 @@ def write(output: Path, arrays: dict[str, Any]) -> None:
     """Write under a temporary name in the same folder, then rename: the file is whole or not there."""
     import numpy as np
 
-    handle, temporary = tempfile.mkstemp(prefix=f".{output.name}.", suffix=".part", dir=output.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, **arrays)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, output)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with replacing(output) as stream:
+        np.savez(stream, **arrays)
 
 
 def report(output: Path, shape: tuple[int, ...], took: float) -> None:
     """Tell what was written, and how to read it."""
-    size = f"{output.stat().st_size / 1e6:.1f} MB"
     dimensions = " x ".join(map(str, shape))
-    say(f"Wrote {output} ({size}): kernel {dimensions}, in {seconds(took)}; target; parameters.")
+    say(f"Wrote {output} ({size_of(output)}): kernel {dimensions}, in {seconds(took)}; target; parameters.")
     say("Load it in Python:")
     say(f"  file = numpy.load({str(output)!r})")
     say("  kernel, target = file['kernel'], file['target']")

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
 
 from propkernels.storage.classes import class_of, make
 from propkernels.storage.fields import check_fields
 from propkernels.storage.invariants import check_object
 from propkernels.storage.plain import BY_TAG, read_float
-
-SPARSE = {"csr": csr_array, "csc": csc_array}
+from propkernels.storage.sparse import sparse_matrix
 
 
 class Decoder:
@@ -67,6 +65,11 @@ class Decoder:
             self._arrays[number] = self._read_array(int(number))
         return self._arrays[number]
 
+    def _own_array(self, number: Any) -> NDArray[Any]:
+        """An array that nothing else will share, since sparse matrices sort theirs in place."""
+        shared = self._arrays.get(number)
+        return self._read_array(int(number)) if shared is None else shared.copy()
+
     def _objects(self, content: Any) -> NDArray[Any]:
         values = self._list(content["values"])
         array = np.empty(len(values), dtype=object)
@@ -84,15 +87,8 @@ class Decoder:
         return thing
 
     def _sparse(self, content: Any) -> Any:
-        arrays = tuple(self._array(content[name]) for name in ("data", "indices", "indptr"))
-        shape = tuple(int(size) for size in content["shape"])
-        if any(array.ndim != 1 for array in arrays) or arrays[0].dtype.kind not in "biuf":
-            raise ValueError("a sparse matrix has parts that do not fit")
-        if any(array.dtype.kind != "i" for array in arrays[1:]):
-            raise ValueError("a sparse matrix has indices that are no integers")
-        matrix = SPARSE[content["format"]](arrays, shape=shape)
-        matrix.check_format(full_check=True)
-        return self._keep(matrix)
+        data, indices, indptr = (self._own_array(content[name]) for name in ("data", "indices", "indptr"))
+        return self._keep(sparse_matrix(content["format"], content["shape"], data, indices, indptr))
 
     def _random_state(self, content: Any) -> np.random.RandomState:
         state = self.decode(content)

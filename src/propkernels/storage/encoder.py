@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
 
 from propkernels.storage.arrays import KINDS
 from propkernels.storage.classes import name_of, state_of
 from propkernels.storage.plain import CODECS, write_float
+from propkernels.storage.sparse import FORMATS
 
-SPARSE = {csr_array: "csr", csc_array: "csc"}
+SPARSE = {kind: name for name, kind in FORMATS.items()}
 MANY = 64  # whole numbers that are written as an array
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from propkernels.storage.classes import name_of
+from propkernels.storage.sparse import is_partition
 
 
 def check_object(thing: Any) -> None:
@@ -26,12 +27,6 @@ def check_object(thing: Any) -> None:
             fits = False
         if not fits:
             raise ValueError(f"the parts of {name} do not fit together")
-
-
-def _offsets(ptr: Any, length: int) -> bool:
-    """Whether an array cuts a row of ``length`` things into pieces."""
-    rises = _is(ptr, "i", 1) and len(ptr) > 0 and bool((np.diff(ptr) >= 0).all())
-    return rises and int(ptr[0]) == 0 and int(ptr[-1]) == length
 
 
 def _is(array: Any, kinds: str, ndim: int) -> bool:
@@ -69,9 +64,9 @@ def _postings(postings: Any) -> bool:
     return (
         _whole(postings.n_graphs, 0)
         and _is(postings.codes, "i", 1)
-        and _offsets(postings.stream_ptr, len(postings.codes))
+        and is_partition(postings.stream_ptr, len(postings.codes))
         and len(postings.bin_ptr) == len(postings.codes) + 1
-        and _offsets(postings.bin_ptr, len(graphs))
+        and is_partition(postings.bin_ptr, len(graphs))
         and _is(graphs, "i", 1)
         and bool(((graphs >= 0) & (graphs < postings.n_graphs)).all())
         and _is(postings.counts, "f", 1)
@@ -99,12 +94,12 @@ def _graph_index(index: Any) -> bool:
 
 def _nodes(nodes: Any) -> bool:
     fits = _is(nodes.keys, "u", 1) and _is(nodes.points, "f", 2) and len(nodes.keys) == len(nodes.points)
-    return fits and _offsets(nodes.ptr, len(nodes.keys))
+    return fits and is_partition(nodes.ptr, len(nodes.keys))
 
 
 def _pairs(nodes: Any, pair_ptr: Any, values: Any) -> bool:
     """Whether there is one value for each ordered pair of nodes of each graph."""
-    if name_of(nodes) != "Nodes" or not _offsets(pair_ptr, len(values)) or values.ndim != 1:
+    if name_of(nodes) != "Nodes" or not is_partition(pair_ptr, len(values)) or values.ndim != 1:
         return False
     return bool(np.array_equal(np.diff(pair_ptr), np.diff(nodes.ptr) ** 2))
 
