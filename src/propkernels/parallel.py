@@ -10,6 +10,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+STEPS_OF_A_THREAD = 2**17  # less work than this, about half a millisecond, is not worth another thread
+
+
+def threads_for(work: int, n_jobs: int | None) -> int:
+    """How many threads are worth starting for so many elementary steps."""
+    return max(1, min(int(effective_n_jobs(n_jobs)), work // STEPS_OF_A_THREAD))
+
 
 def run_threads(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None) -> list[Any]:
     """Apply a function to each item, in up to ``n_jobs`` threads (None: 1, -1: all cores); keep the order."""

@@ -125,3 +125,26 @@ def test_sorted_bins_do_not_depend_on_the_order_of_graphs():
     assert ours.codes.tolist() == theirs.codes.tolist() == [-4, 3, 9]
     assert np.array_equal(ours.counts.toarray(), theirs.counts.toarray()[::-1])
     assert ours.counts.has_sorted_indices
+
+
+@pytest.mark.parametrize("distinct", [1, 40, 2**62])
+def test_rows_with_more_codes_than_one_partition_holds(distinct):
+    """Partitions of very different sizes, several rows in one call, rows shared and salted or not."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(-distinct, distinct, size=(3, 40_000))
+    codes[:, rng.random(40_000) < 0.01] = NO_BIN
+    ptr = np.array([0, 10, 10, 5_000, 40_000])
+    for n_jobs in (None, 2):
+        for row, computed in zip(codes, count_bins(streams_of(*codes), ptr, n_jobs=n_jobs), strict=True):
+            assert as_dictionaries(computed) == dictionaries(row, ptr)
+
+
+def test_long_and_short_rows_are_sorted():
+    rng = np.random.default_rng(1)
+    codes, ptr = rng.integers(0, 300, 2_000), np.array([0, 3, 50, 700, 700, 2_000])
+    (stream,) = count_bins(streams_of(codes), ptr)
+    ordered = sort_bins(stream)
+    assert as_dictionaries(ordered) == dictionaries(codes, ptr)
+    assert (np.diff(ordered.codes) > 0).all()
+    for a, b in pairwise(ordered.counts.indptr):
+        assert (np.diff(ordered.counts.indices[a:b]) > 0).all()

@@ -1,4 +1,4 @@
-"""Compiled loops of the counting station: codes to counts with one hash table look-up a node."""
+"""Compiled loops of the counting station: codes to counts, with hash tables that stay in the cache."""
 
 from __future__ import annotations
 
@@ -7,80 +7,174 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-# A slot of the table holds (code, bin, place): 16 bytes of which one look-up touches one cache line.
-SLOT = np.dtype([("code", np.int64), ("bin", np.int32), ("place", np.int32)])
+CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
+MOST_PARTITIONS = 256
+FIRST_BIT = np.uint64(40)  # of the mixed code: partitions and slots are told by different bits
+
+# A slot of the table is taken if its stamp is the current one: no table is ever cleared.
+SLOT = np.dtype([("code", np.int64), ("bin", np.int32), ("stamp", np.int32)])
 
 
 @njit(inline="always")
-def _slot(code: Any, table: Any) -> Any:
-    """Slot where a code is, or belongs, in an open-addressing table whose size is a power of two."""
-    mask = len(table) - 1
+def _mixed(code: Any) -> Any:
     word = np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)
-    slot = np.int64((word ^ (word >> np.uint64(32))) & np.uint64(mask))
-    while table[slot].bin >= 0 and table[slot].code != code:
-        slot = (slot + 1) & mask
+    return word ^ (word >> np.uint64(32))
+
+
+@njit(inline="always")
+def _slot(code: Any, table: Any, stamp: int) -> Any:
+    """Slot where a code is, or belongs, in an open-addressing table whose size is a power of two."""
+    mask = np.uint64(len(table) - 1)
+    slot = _mixed(code) & mask
+    while table[slot].stamp == stamp and table[slot].code != code:
+        slot = (slot + np.uint64(1)) & mask
     return slot
 
 
 @njit(inline="always")
-def _empty_table(capacity: int) -> Any:
-    table = np.empty(capacity, dtype=SLOT)
-    for slot in range(capacity):
-        table[slot].bin = -1
-    return table
+def _part(code: Any, n_parts: int) -> Any:
+    return (_mixed(code) >> FIRST_BIT) & np.uint64(n_parts - 1)
 
 
-@njit(cache=True, nogil=True)
-def count_stream(codes: Any, graph_ptr: Any, known: Any, no_bin: int) -> Any:
-    """Count the codes of each graph.
+@njit(inline="always")
+def _power_of_two(least: int) -> Any:
+    power = 1
+    while power < least:
+        power *= 2
+    return power
 
-    Bins are numbered: first those of ``known``, then new codes in order of appearance. Returns the CSR
-    arrays (indptr, indices, counts) of the count matrix and the codes of the new bins. Within a row,
-    bins stand in order of first appearance.
+
+@njit(nogil=True)
+def _partition(codes: Any, no_bin: int, ends: Any, parted: Any, nodes: Any) -> None:
+    """Bring codes that share bits of their mixed code together: part p ends before ``ends[p]``."""
+    n_parts = len(ends)
+    ends[:] = 0
+    for node in range(len(codes)):
+        if codes[node] != no_bin:
+            ends[_part(codes[node], n_parts)] += 1
+    total = 0
+    for part in range(n_parts):
+        size = ends[part]
+        ends[part] = total
+        total += size
+    for node in range(len(codes)):
+        if codes[node] != no_bin:
+            part = _part(codes[node], n_parts)
+            parted[ends[part]] = codes[node]
+            nodes[ends[part]] = node
+            ends[part] += 1
+
+
+@njit(nogil=True)
+def _number(
+    parted: Any, nodes: Any, start: int, stop: int, table: Any, stamp: int, bins: Any, ids: Any
+) -> Any:
+    """Give the codes of one part their bins, in order of appearance; ``bins[0]`` is how many there are.
+
+    Bin b has code ``bins[b + 1]``.
     """
-    capacity = 256
-    while capacity < 2 * len(known) + 256:
-        capacity *= 2
-    table = _empty_table(capacity)
-    n_bins = 0
-    for code in known:
-        slot = _slot(code, table)
-        table[slot].code, table[slot].bin, table[slot].place = code, n_bins, -1
-        n_bins += 1
-    new_codes = np.empty(len(codes), dtype=np.int64)
-    n_graphs = len(graph_ptr) - 1
-    indptr = np.zeros(n_graphs + 1, dtype=np.int32)
-    indices = np.empty(len(codes), dtype=np.int32)
-    counts = np.empty(len(codes), dtype=np.float64)
+    n_bins = bins[0]
+    for k in range(start, stop):
+        code = parted[k]
+        slot = _slot(code, table, stamp)
+        if table[slot].stamp != stamp:
+            table[slot].code, table[slot].stamp, table[slot].bin = code, stamp, n_bins
+            n_bins += 1
+            bins[n_bins] = code
+        ids[nodes[k]] = table[slot].bin
+    bins[0] = n_bins
+
+
+@njit(nogil=True)
+def _count(ids: Any, graph_ptr: Any, place: Any, indptr: Any, indices: Any, counts: Any) -> Any:
+    """Count the bins of each graph, as the rows of a CSR matrix; ``place`` is scratch, all -1."""
     filled = 0
-    for graph in range(n_graphs):
+    for graph in range(len(graph_ptr) - 1):
         row_start = filled
         for node in range(graph_ptr[graph], graph_ptr[graph + 1]):
-            code = codes[node]
-            if code == no_bin:
+            if ids[node] < 0:
                 continue
-            slot = _slot(code, table)
-            if table[slot].bin < 0:
-                if 2 * n_bins >= capacity:
-                    old, capacity = table, 4 * capacity
-                    table = _empty_table(capacity)
-                    for entry in range(len(old)):
-                        if old[entry].bin >= 0:
-                            moved = _slot(old[entry].code, table)
-                            table[moved].code = old[entry].code
-                            table[moved].bin = old[entry].bin
-                            table[moved].place = old[entry].place
-                    slot = _slot(code, table)
-                table[slot].code, table[slot].bin, table[slot].place = code, n_bins, -1
-                new_codes[n_bins - len(known)] = code
-                n_bins += 1
-            place = table[slot].place
-            if place >= row_start:  # this graph has met the bin before
-                counts[place] += 1.0
+            b = np.uint64(ids[node])
+            if place[b] >= row_start:  # this graph has met the bin before
+                counts[place[b]] += 1.0
             else:
-                table[slot].place = filled
-                indices[filled] = table[slot].bin
+                place[b] = filled
+                indices[filled] = ids[node]
                 counts[filled] = 1.0
                 filled += 1
         indptr[graph + 1] = filled
-    return indptr, indices[:filled].copy(), counts[:filled].copy(), new_codes[: n_bins - len(known)].copy()
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int) -> Any:
+    """Count the codes of each graph, for some rows of ``codes``.
+
+    The codes of a row are parted by their hash, so that numbering a part stays in the cache; then each graph
+    counts its bins. Returns, for all rows in turn, the CSR arrays (indptr by rows, indices, counts) and
+    the bins' codes, and where each row's entries and bins end. Bins are numbered part by part, in order of
+    appearance; within a row of the count matrix they stand in order of appearance.
+    """
+    n, n_rows = codes.shape[1], len(rows)
+    n_parts = min(_power_of_two((n + CODES_IN_CACHE - 1) // CODES_IN_CACHE), MOST_PARTITIONS)
+    ends = np.empty(n_parts, dtype=np.int64)
+    parted, nodes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
+    ids, place = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    bins = np.empty(n + 1, dtype=np.int64)
+    table, stamp = np.zeros(1, dtype=SLOT), 0
+    indptr = np.zeros((n_rows, len(graph_ptr)), dtype=np.int32)
+    # what is not filled is never touched, and takes no memory
+    indices, counts = np.empty(n_rows * n, dtype=np.int32), np.empty(n_rows * n, dtype=np.float64)
+    bin_codes = np.empty(n_rows * n, dtype=np.int64)
+    entry_ends, bin_ends = np.zeros(n_rows + 1, dtype=np.int64), np.zeros(n_rows + 1, dtype=np.int64)
+    for r in range(n_rows):
+        ids[:] = -1
+        bins[0] = 0
+        _partition(codes[rows[r]], no_bin, ends, parted, nodes)
+        start = 0
+        for part in range(n_parts):
+            size = _power_of_two(2 * (ends[part] - start))
+            if size > len(table):
+                table = np.zeros(size, dtype=SLOT)
+            stamp += 1
+            _number(parted, nodes, start, ends[part], table, stamp, bins, ids)
+            start = ends[part]
+        place[: bins[0]] = -1
+        first, first_bin = entry_ends[r], bin_ends[r]
+        filled = _count(ids, graph_ptr, place, indptr[r], indices[first:], counts[first:])
+        entry_ends[r + 1], bin_ends[r + 1] = first + filled, first_bin + bins[0]
+        bin_codes[first_bin : bin_ends[r + 1]] = bins[1 : bins[0] + 1]
+    return indptr, indices, counts, bin_codes, entry_ends, bin_ends
+
+
+@njit(cache=True, nogil=True)
+def find_known(codes: Any, known: Any) -> Any:
+    """Tell for each code, all different, at which place of ``known`` it stands; -1: nowhere."""
+    table = np.zeros(_power_of_two(2 * len(codes) + 1), dtype=SLOT)
+    for i in range(len(codes)):
+        slot = _slot(codes[i], table, 1)
+        table[slot].code, table[slot].stamp, table[slot].bin = codes[i], 1, i
+    found = np.full(len(codes), -1, dtype=np.int32)
+    for place in range(len(known)):
+        slot = _slot(known[place], table, 1)
+        if table[slot].stamp == 1:
+            found[table[slot].bin] = place
+    return found
+
+
+@njit(cache=True, nogil=True)
+def sort_rows(indptr: Any, indices: Any, counts: Any) -> None:
+    """Sort the entries of each row by column, in place."""
+    for row in range(len(indptr) - 1):
+        start, stop = indptr[row], indptr[row + 1]
+        if stop - start > 64:
+            order = start + np.argsort(indices[start:stop])
+            indices[start:stop] = indices[order]
+            counts[start:stop] = counts[order]
+            continue
+        for entry in range(start + 1, stop):
+            column, count, k = indices[entry], counts[entry], entry
+            while k > start and indices[k - 1] > column:
+                indices[k], counts[k] = indices[k - 1], counts[k - 1]
+                k -= 1
+            indices[k], counts[k] = column, count

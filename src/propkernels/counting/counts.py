@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,9 @@ from scipy.sparse import csr_array
 
 from propkernels.hashing.codes import CodeStreams
 from propkernels.hashing.lsh import NO_BIN
-from propkernels.parallel import run_threads
+from propkernels.parallel import run_threads, threads_for
+
+CODES_IN_MEMORY = 2**22  # codes whose counts one compiled call returns
 
 
 @dataclass(frozen=True)
@@ -58,14 +61,19 @@ def count_bins(
     -------
     list of StreamCounts
     """
-    if known is None:
-        return _count_rows(streams, graph_ptr, n_jobs)
+    distinct, streams_of_row = np.unique(
+        [streams.row(s) for s in range(len(streams.iterations))], return_inverse=True
+    )
+    counted = _count_rows(streams.codes, distinct, graph_ptr, n_jobs)
 
     def one_stream(s: int) -> StreamCounts:
-        codes = streams.salted(streams.codes[streams.row(s)], s)
-        return _stream(streams, s, *_count(codes, graph_ptr, known[s]))
+        counts, bins = counted[streams_of_row[s]]
+        bins = streams.salted(bins, s)
+        if known is not None:
+            counts, bins = _after_known(counts, bins, known[s])
+        return StreamCounts(counts, bins, int(streams.iterations[s]), float(streams.weights[s]))
 
-    return run_threads(one_stream, range(len(streams.iterations)), n_jobs)
+    return [one_stream(s) for s in range(len(streams.iterations))]
 
 
 def count_blocks(
@@ -82,40 +90,64 @@ def count_blocks(
     return counted
 
 
-def _count_rows(streams: CodeStreams, graph_ptr: NDArray[np.int64], n_jobs: int | None) -> list[StreamCounts]:
-    """Count each row of codes once; streams that share a row share its counts."""
-    nothing = np.empty(0, dtype=np.int64)
-
-    def one_row(row: int) -> tuple[csr_array, NDArray[np.int64]]:
-        return _count(streams.codes[row], graph_ptr, nothing)
-
-    rows = [streams.row(s) for s in range(len(streams.iterations))]
-    distinct = sorted(set(rows))
-    counted = dict(zip(distinct, run_threads(one_row, distinct, n_jobs), strict=True))
-    return [_stream(streams, s, counted[r][0], streams.salted(counted[r][1], s)) for s, r in enumerate(rows)]
-
-
-def _count(
-    codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64]
+def count_codes(
+    codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64] | None = None
 ) -> tuple[csr_array, NDArray[np.int64]]:
-    """Counts of one row, and the codes of its bins: the known ones first."""
-    from propkernels.counting.compiled import count_stream
-
-    indptr, indices, counts, new = count_stream(codes, graph_ptr, known, NO_BIN)
-    bins = np.concatenate([known, new]) if len(known) else new
-    return csr_array((counts, indices, indptr), shape=(len(graph_ptr) - 1, len(bins))), bins
+    """Counts of one row of codes, and the codes of its bins: the known ones first."""
+    ((counts, bins),) = _count_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr, None)
+    return (counts, bins) if known is None else _after_known(counts, bins, known)
 
 
-def _stream(streams: CodeStreams, s: int, counts: csr_array, codes: NDArray[np.int64]) -> StreamCounts:
-    return StreamCounts(counts, codes, int(streams.iterations[s]), float(streams.weights[s]))
+def _count_rows(
+    codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
+) -> list[tuple[csr_array, NDArray[np.int64]]]:
+    """Count some rows of codes, many in one compiled call; rows are dealt out to threads like cards."""
+    from propkernels.counting.compiled import count_rows
+
+    work = len(rows) * codes.shape[1]
+    calls = max(threads_for(work, n_jobs), -(-work // CODES_IN_MEMORY))
+    shares = [rows[call::calls] for call in range(min(calls, len(rows)))]
+    counted = run_threads(lambda share: count_rows(codes, share, graph_ptr, NO_BIN), shares, n_jobs)
+    found: list[Any] = [None] * len(rows)
+    for call, result in enumerate(counted):
+        found[call :: len(shares)] = _unpacked(len(graph_ptr) - 1, *result)
+    return found
+
+
+def _unpacked(
+    n_graphs: int, indptr: Any, indices: Any, counts: Any, codes: Any, entry_ends: Any, bin_ends: Any
+) -> list[tuple[csr_array, NDArray[np.int64]]]:
+    """Views of the arrays of many rows: one count matrix, and its bins, a row."""
+    unpacked = []
+    for r, (a, b, c, d) in enumerate(zip(entry_ends, entry_ends[1:], bin_ends, bin_ends[1:], strict=False)):
+        matrix = csr_array((counts[a:b], indices[a:b], indptr[r]), shape=(n_graphs, int(d - c)))
+        unpacked.append((matrix, codes[c:d]))
+    return unpacked
+
+
+def _after_known(
+    counts: csr_array, bins: NDArray[np.int64], known: NDArray[np.int64]
+) -> tuple[csr_array, NDArray[np.int64]]:
+    """Give known bins the columns they have among ``known``, and the others those after it."""
+    from propkernels.counting.compiled import find_known
+
+    columns = find_known(bins, known)
+    new = columns < 0
+    columns[new] = len(known) + np.arange(np.count_nonzero(new))
+    bins = np.concatenate([known, bins[new]])
+    shape = (counts.shape[0], len(bins))
+    return csr_array((counts.data, columns[counts.indices], counts.indptr), shape=shape), bins
 
 
 def sort_bins(stream: StreamCounts) -> StreamCounts:
     """Number the bins by code, so that columns do not depend on the order of the graphs."""
+    from propkernels.counting.compiled import sort_rows
+
     order = np.argsort(stream.codes)
     position = np.empty(len(order), dtype=np.int32)
     position[order] = np.arange(len(order), dtype=np.int32)
     old = stream.counts
-    counts = csr_array((old.data, position[old.indices], old.indptr), shape=old.shape)
-    counts.sort_indices()
+    indices, data = position[old.indices], old.data.copy()
+    sort_rows(old.indptr, indices, data)
+    counts = csr_array((data, indices, old.indptr), shape=old.shape)
     return StreamCounts(counts, stream.codes[order], stream.iteration, stream.weight)

@@ -13,8 +13,7 @@ from scipy.sparse import csc_array, csr_array
 from propkernels.checks import check_choice
 from propkernels.counting.counts import StreamCounts
 from propkernels.counting.join import join_streams
-from propkernels.gram.compiled import mirror
-from propkernels.gram.linear import add_sparse, rectangular_gram, self_products, square_gram
+from propkernels.gram.linear import add_sparse, mirrored, rectangular_gram, self_products, square_gram
 
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]
@@ -162,8 +161,7 @@ class Intersection(BaseKernel):
         """Histogram intersection among graphs."""
         gram = np.zeros((counts.shape[0],) * 2)
         add_sparse(counts, csc_array(counts), True, True, gram, n_jobs)
-        mirror(gram)
-        return gram
+        return mirrored(gram, n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Histogram intersection between graphs."""

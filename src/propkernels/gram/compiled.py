@@ -56,19 +56,55 @@ def split_bins(indptr: Any, indices: Any, data: Any, n_bins: int, popular_from: 
     return bin_ptr, rows, counts, signatures, n_popular
 
 
+@njit(inline="always")
+def _same(bin_ptr: Any, rows: Any, counts: Any, first: int, start: int, stop: int) -> Any:
+    """Tell whether a bin holds the same counts of the same graphs as the entries start .. stop - 1."""
+    shift = start - bin_ptr[first]
+    if bin_ptr[first + 1] + shift != stop:
+        return False
+    for entry in range(start, stop):
+        if rows[entry - shift] != rows[entry] or counts[entry - shift] != counts[entry]:
+            return False
+    return True
+
+
 @njit(cache=True, nogil=True)
-def same_bins(first: Any, second: Any, bin_ptr: Any, rows: Any, counts: Any) -> Any:
-    """Tell for each pair of bins whether they hold the same counts of the same graphs."""
-    same = np.empty(len(first), dtype=np.bool_)
-    for pair in range(len(first)):
-        a, b = bin_ptr[first[pair]], bin_ptr[second[pair]]
-        length = bin_ptr[first[pair] + 1] - a
-        same[pair] = length == bin_ptr[second[pair] + 1] - b
-        k = 0
-        while same[pair] and k < length:
-            same[pair] = rows[a + k] == rows[b + k] and counts[a + k] == counts[b + k]
-            k += 1
-    return same
+def merge_bins(bin_ptr: Any, rows: Any, counts: Any, signatures: Any, multiplicity: Any) -> Any:
+    """Keep the first of several bins with equal contents, in place; return how many bins are kept.
+
+    The kept bins move to the front of all arrays, and ``multiplicity`` tells how many each stands for.
+    """
+    capacity = 1
+    while capacity < 2 * len(signatures):
+        capacity *= 2
+    table = np.full(capacity, -1, dtype=np.int32)
+    kept, stop = 0, 0
+    for b in range(len(signatures)):
+        start, stop = stop, bin_ptr[b + 1]
+        slot = np.int64(signatures[b] & np.uint64(capacity - 1))
+        while table[slot] >= 0:
+            other = table[slot]
+            if signatures[other] == signatures[b] and _same(bin_ptr, rows, counts, other, start, stop):
+                multiplicity[other] += multiplicity[b]
+                break
+            slot = (slot + 1) & (capacity - 1)
+        else:
+            table[slot] = kept
+            signatures[kept], multiplicity[kept] = signatures[b], multiplicity[b]
+            shift = start - bin_ptr[kept]
+            for entry in range(start, stop):
+                rows[entry - shift], counts[entry - shift] = rows[entry], counts[entry]
+            kept += 1
+            bin_ptr[kept] = stop - shift
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def fill_dense(bin_ptr: Any, rows: Any, counts: Any, dense: Any) -> None:
+    """Write bins as the columns of a dense matrix."""
+    for b in range(len(bin_ptr) - 1):
+        for entry in range(bin_ptr[b], bin_ptr[b + 1]):
+            dense[rows[entry], b] = counts[entry]
 
 
 @njit(cache=True, nogil=True)
@@ -104,11 +140,19 @@ def add_products(
 
 
 @njit(cache=True, nogil=True)
-def mirror(gram: Any) -> None:
-    """Copy the lower triangle to the upper one, tile by tile."""
-    n, tile = gram.shape[0], 64
-    for i0 in range(0, n, tile):
+def mirror(gram: Any, first: int, last: int) -> None:
+    """Copy rows first..last-1 of the lower triangle to the upper one, tile by tile."""
+    tile = 64
+    for i0 in range(first, last, tile):
         for j0 in range(0, i0 + tile, tile):
-            for i in range(i0, min(i0 + tile, n)):
+            for i in range(i0, min(i0 + tile, last)):
                 for j in range(j0, min(j0 + tile, i)):
                     gram[j, i] = gram[i, j]
+
+
+@njit(cache=True, nogil=True)
+def add_squares(indptr: Any, data: Any, squares: Any) -> None:
+    """Add the sum of each row's squares to ``squares``."""
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            squares[row] += data[entry] * data[entry]

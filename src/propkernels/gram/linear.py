@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from propkernels.gram.compiled import add_products, mirror, same_bins, split_bins
+from propkernels.gram.compiled import (
+    add_products,
+    add_squares,
+    fill_dense,
+    merge_bins,
+    mirror,
+    split_bins,
+)
 from propkernels.parallel import run_threads, whole_runs
 
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
 EXACT_FLOAT32 = 2**24
+ROWS_OF_A_PRODUCT = 256
 ENTRIES_IN_MEMORY = 2**23  # counts of so many (graph, bin) pairs are sorted by bin at a time
 
 
@@ -49,13 +57,14 @@ def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int |
         return split_bins(*arrays, part.shape[1], popular_from, squares[k])
 
     pieces = run_threads(split, range(len(parts)), n_jobs)
-    popular = _merge(*_stack([_some_bins(piece, popular=True) for piece in pieces], copies, n))
-    rest = _merge(*_stack([_some_bins(piece, popular=False) for piece in pieces], copies, n))
-    gram = dense_product(*popular)
-    add_sparse(_scaled_columns(*rest), rest[0], True, False, gram, n_jobs)
+    gram = dense_product(_stack(pieces, copies, popular=True), n)
+    rest = _merged(_stack(pieces, copies, popular=False))
+    right = csc_array((rest.counts, rest.rows, rest.bin_ptr), shape=(n, len(rest.multiplicity)))
+    scaled = rest.counts * np.repeat(rest.multiplicity, np.diff(rest.bin_ptr))
+    left = csr_array(csc_array((scaled, rest.rows, rest.bin_ptr), shape=right.shape))
+    add_sparse(left, right, True, False, gram, n_jobs)
     gram.flat[:: n + 1] += copies @ squares
-    mirror(gram)
-    return gram
+    return mirrored(gram, n_jobs)
 
 
 def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.int64]]:
@@ -66,6 +75,26 @@ def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.i
     return [same[0] for same in shared.values()], np.array([len(same) for same in shared.values()])
 
 
+class Bins(NamedTuple):
+    """Counts by bin: bin b has the entries bin_ptr[b] .. bin_ptr[b + 1] - 1 and stands for several."""
+
+    bin_ptr: NDArray[Any]
+    rows: NDArray[np.int32]
+    counts: NDArray[np.float64]
+    signatures: NDArray[np.uint64]
+    multiplicity: NDArray[np.int64]
+
+
+def _stack(pieces: Sequence[Any], copies: NDArray[np.int64], popular: bool) -> Bins:
+    """Set the popular bins of all streams side by side, or the others."""
+    chosen = [_some_bins(piece, popular) for piece in pieces]
+    multiplicity = np.repeat(copies, [len(piece[0]) for piece in chosen])
+    lengths, rows, counts, signatures = (np.concatenate(part) for part in zip(*chosen, strict=True))
+    index = np.int32 if len(rows) < 2**31 else np.int64
+    bin_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
+    return Bins(bin_ptr, rows, counts, signatures, multiplicity)
+
+
 def _some_bins(piece: Any, popular: bool) -> tuple[Any, Any, Any, Any]:
     """The popular bins of a stream, or the others."""
     bin_ptr, rows, counts, signatures, n_popular = piece
@@ -74,50 +103,43 @@ def _some_bins(piece: Any, popular: bool) -> tuple[Any, Any, Any, Any]:
     return np.diff(bin_ptr)[bins], rows[entries], counts[entries], signatures[bins]
 
 
-def _stack(
-    pieces: Sequence[tuple[Any, Any, Any, Any]], copies: NDArray[np.int64], n: int
-) -> tuple[csc_array, Any, Any]:
-    """Set the bins of all streams side by side; return them with their signatures and multiplicities."""
-    multiplicity = np.repeat(copies, [len(piece[0]) for piece in pieces])
-    lengths, rows, counts, signatures = (np.concatenate(part) for part in zip(*pieces, strict=True))
-    index = np.int32 if len(rows) < 2**31 else np.int64
-    bin_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
-    return csc_array((counts, rows, bin_ptr), shape=(n, len(lengths))), signatures, multiplicity
+def _merged(bins: Bins) -> Bins:
+    """Keep one of several bins with equal contents."""
+    kept = merge_bins(*bins)
+    n_entries = bins.bin_ptr[kept]
+    return Bins(
+        bins.bin_ptr[: kept + 1],
+        bins.rows[:n_entries],
+        bins.counts[:n_entries],
+        bins.signatures[:kept],
+        bins.multiplicity[:kept],
+    )
 
 
-def _merge(
-    columns: csc_array, signatures: NDArray[np.uint64], multiplicity: NDArray[np.int64]
-) -> tuple[csc_array, Any]:
-    """Keep one of several bins with equal contents; return those kept and how many each stands for."""
-    _, first, inverse = np.unique(signatures, return_index=True, return_inverse=True)
-    twin = first[inverse]  # the bin of the same signature that stands first
-    arrays = (columns.indptr, columns.indices, columns.data)
-    everyone = np.arange(len(twin))
-    twin = np.where(same_bins(twin, everyone, *arrays), twin, everyone)
-    kept = twin == everyone
-    return take_columns(columns, np.flatnonzero(kept)), np.bincount(twin, multiplicity, len(twin))[kept]
+def dense_product(bins: Bins, n: int) -> NDArray[np.float64]:
+    """Lower triangle of X diag(m) X^T, in float32 only where every sum stays exact; above it is anything.
 
-
-def take_columns(columns: csc_array, chosen: NDArray[Any]) -> csc_array:
-    """Return the chosen columns."""
-    return columns if len(chosen) == columns.shape[1] else csc_array(columns[:, chosen])
-
-
-def _scaled_columns(columns: csc_array, multiplicity: NDArray[Any]) -> csr_array:
-    """Multiply each column by its multiplicity and bring the result to rows."""
-    data = columns.data * np.repeat(multiplicity, np.diff(columns.indptr))
-    return csr_array(csc_array((data, columns.indices, columns.indptr), shape=columns.shape))
-
-
-def dense_product(columns: csc_array, multiplicity: NDArray[Any]) -> NDArray[np.float64]:
-    """Dense X diag(m) X^T, in float32 only where every sum stays exact."""
-    n, bins = columns.shape
-    if bins == 0:
+    Each product is a run of rows, turned into float64 while it is in the cache.
+    """
+    if not len(bins.multiplicity):
         return np.zeros((n, n))
-    scaled = csc_array(_scaled_columns(columns, multiplicity))
-    bound = np.bincount(columns.indices, weights=columns.data * scaled.data, minlength=n).max(initial=0.0)
-    exact = np.float32 if bound < EXACT_FLOAT32 else np.float64
-    return np.asarray(scaled.astype(exact).toarray() @ columns.astype(exact).toarray().T, dtype=np.float64)
+    several = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr))
+    bound = np.bincount(bins.rows, weights=bins.counts**2 * several, minlength=n).max()
+    right = np.zeros((n, len(bins.multiplicity)), np.float32 if bound < EXACT_FLOAT32 else np.float64)
+    fill_dense(bins.bin_ptr, bins.rows, bins.counts, right)
+    left = right if (bins.multiplicity == 1).all() else right * bins.multiplicity.astype(right.dtype)
+    gram = np.empty((n, n))
+    for start in range(0, n, ROWS_OF_A_PRODUCT):
+        rows = slice(start, start + ROWS_OF_A_PRODUCT)
+        gram[rows, : rows.stop] = left[rows] @ right[: rows.stop].T
+    return gram
+
+
+def mirrored(gram: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.float64]:
+    """Copy the lower triangle to the upper one, in place, in threads."""
+    bounds = np.arange(0, len(gram) + ROWS_OF_A_PRODUCT, ROWS_OF_A_PRODUCT).clip(max=len(gram))
+    run_threads(lambda run: mirror(gram, bounds[run], bounds[run + 1]), range(len(bounds) - 1), n_jobs)
+    return gram
 
 
 def rectangular_gram(left: csr_array, right: csr_array, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -143,5 +165,6 @@ def add_sparse(
 
 def self_products(counts: csr_array) -> NDArray[np.float64]:
     """Return <phi, phi> of each graph."""
-    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    return np.bincount(rows, weights=counts.data**2, minlength=counts.shape[0]).astype(np.float64)
+    products = np.zeros(counts.shape[0])
+    add_squares(counts.indptr, counts.data, products)
+    return products

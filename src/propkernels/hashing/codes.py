@@ -6,21 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.grid_codes import grid_codes
 from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, floor_codes, join_codes, stream_numbers
-from propkernels.parallel import run_threads, whole_runs
+from propkernels.parallel import run_threads, threads_for, whole_runs
 from propkernels.propagation.grid_operator import GridOperator
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.operator import AffineOperator
 from propkernels.propagation.scheme import PropagationScheme
 from propkernels.randomness import label_keys
 
-NODES_IN_CACHE = 2048
+NODES_IN_CACHE = 256
 VALUES_IN_MEMORY = 2**24
 
 
@@ -129,8 +128,9 @@ def _fused(
     from propkernels.hashing.compiled import LANES, propagate_and_hash
 
     adjacency = operator.adjacency
-    projected = np.zeros((initial.table.shape[0], len(offsets) + LANES))
-    projected[:, : len(offsets)] = initial.table @ vectors
+    unused = -len(offsets) % LANES
+    projected = np.zeros((initial.table.shape[0], unused + len(offsets)))
+    projected[:, unused:] = initial.table @ vectors
     codes = np.empty((len(offsets), graphs.n_nodes), dtype=np.int64)
     arguments = (
         adjacency.indptr,
@@ -146,7 +146,8 @@ def _fused(
         n_hashes,
     )
     blocks = graphs.graph_ptr[whole_runs(graphs.graph_ptr, NODES_IN_CACHE)]
-    shares = np.linspace(0, len(blocks) - 1, min(int(effective_n_jobs(n_jobs)), len(blocks)) + 1).astype(int)
+    threads = threads_for(codes.size, n_jobs)
+    shares = np.linspace(0, len(blocks) - 1, min(threads, len(blocks)) + 1).astype(int)
 
     def one_share(share: int) -> None:
         propagate_and_hash(*arguments, blocks[shares[share] : shares[share + 1] + 1], codes)

@@ -9,7 +9,7 @@ from numba import njit
 
 from propkernels.hashing.lsh import JOIN_FIRST, JOIN_SECOND, KEPT_BITS, LARGEST_FLOOR, NO_BIN
 
-LANES = 4  # columns that are summed together, in registers
+LANES = 8  # columns that make their steps together
 
 
 @njit(inline="always")
@@ -20,34 +20,139 @@ def _code(value: float) -> Any:
     return np.float64(value).view(np.int64) & KEPT_BITS
 
 
-# Two functions, not inlined: with the branch between them inside one loop the compiler gives up its registers
-# and the whole pass takes three times as long.
+# The sums of a node's LANES columns are plain variables, which the compiler keeps in registers; indices are
+# unsigned, so that it need not ask whether they count from the end.
 @njit(nogil=True)
-def _sums(indptr: Any, indices: Any, i: int, first: int, values: Any, now: int, c: int) -> Any:
-    """sum_j x_j over the neighbours j of i, for the columns c .. c + LANES - 1."""
-    a, b, d, e = 0.0, 0.0, 0.0, 0.0
-    for entry in range(indptr[i], indptr[i + 1]):
-        j = indices[entry] - first
-        a += values[now, j, c]
-        b += values[now, j, c + 1]
-        d += values[now, j, c + 2]
-        e += values[now, j, c + 3]
-    return a, b, d, e
+def _walk(
+    indptr: Any, indices: Any, first: int, last: int, spread: Any, keep: Any, now: Any, then: Any
+) -> None:
+    """x'_i = spread_i * sum_j x_j + keep_i x_i for the nodes first .. last - 1 and all LANES columns."""
+    for i in range(first, last):
+        node = np.uint64(i - first)
+        a = b = c = d = e = f = g = h = 0.0
+        if spread[i] != 0.0:
+            for entry in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(indices[entry] - first)
+                a += now[j, 0]
+                b += now[j, 1]
+                c += now[j, 2]
+                d += now[j, 3]
+                e += now[j, 4]
+                f += now[j, 5]
+                g += now[j, 6]
+                h += now[j, 7]
+            share = spread[i]
+            a *= share
+            b *= share
+            c *= share
+            d *= share
+            e *= share
+            f *= share
+            g *= share
+            h *= share
+        stay = keep[i]
+        if stay != 0.0:
+            a += stay * now[node, 0]
+            b += stay * now[node, 1]
+            c += stay * now[node, 2]
+            d += stay * now[node, 3]
+            e += stay * now[node, 4]
+            f += stay * now[node, 5]
+            g += stay * now[node, 6]
+            h += stay * now[node, 7]
+        then[node, 0] = a
+        then[node, 1] = b
+        then[node, 2] = c
+        then[node, 3] = d
+        then[node, 4] = e
+        then[node, 5] = f
+        then[node, 6] = g
+        then[node, 7] = h
 
 
 @njit(nogil=True)
-def _weighted_sums(
-    indptr: Any, indices: Any, weights: Any, i: int, first: int, values: Any, now: int, c: int
-) -> Any:
-    """sum_j A_ij x_j, for the columns c .. c + LANES - 1."""
-    a, b, d, e = 0.0, 0.0, 0.0, 0.0
-    for entry in range(indptr[i], indptr[i + 1]):
-        j, weight = indices[entry] - first, weights[entry]
-        a += weight * values[now, j, c]
-        b += weight * values[now, j, c + 1]
-        d += weight * values[now, j, c + 2]
-        e += weight * values[now, j, c + 3]
-    return a, b, d, e
+def _weighted_walk(
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    first: int,
+    last: int,
+    spread: Any,
+    keep: Any,
+    now: Any,
+    then: Any,
+) -> None:
+    """x'_i = spread_i * sum_j A_ij x_j + keep_i x_i for the nodes first .. last - 1 and all LANES columns."""
+    for i in range(first, last):
+        node = np.uint64(i - first)
+        a = b = c = d = e = f = g = h = 0.0
+        if spread[i] != 0.0:
+            for entry in range(indptr[i], indptr[i + 1]):
+                j, weight = np.uint64(indices[entry] - first), weights[entry]
+                a += weight * now[j, 0]
+                b += weight * now[j, 1]
+                c += weight * now[j, 2]
+                d += weight * now[j, 3]
+                e += weight * now[j, 4]
+                f += weight * now[j, 5]
+                g += weight * now[j, 6]
+                h += weight * now[j, 7]
+            share = spread[i]
+            a *= share
+            b *= share
+            c *= share
+            d *= share
+            e *= share
+            f *= share
+            g *= share
+            h *= share
+        stay = keep[i]
+        if stay != 0.0:
+            a += stay * now[node, 0]
+            b += stay * now[node, 1]
+            c += stay * now[node, 2]
+            d += stay * now[node, 3]
+            e += stay * now[node, 4]
+            f += stay * now[node, 5]
+            g += stay * now[node, 6]
+            h += stay * now[node, 7]
+        then[node, 0] = a
+        then[node, 1] = b
+        then[node, 2] = c
+        then[node, 3] = d
+        then[node, 4] = e
+        then[node, 5] = f
+        then[node, 6] = g
+        then[node, 7] = h
+
+
+@njit(nogil=True)
+def _hash_lane(values: Any, lane: int, offset: float, codes: Any, first: int, last: int) -> None:
+    """Hash one column."""
+    for i in range(first, last):
+        codes[i] = _code(values[i - first, lane] + offset)
+
+
+@njit(nogil=True)
+def _restart(
+    values: Any, restart: Any, rows: Any, projected: Any, column: int, first: int, last: int
+) -> None:
+    """x_i += restart_i x0_i."""
+    for i in range(first, last):
+        if restart[i] != 0.0:
+            for lane in range(LANES):
+                values[i - first, lane] += restart[i] * projected[rows[i], column + lane]
+
+
+@njit(nogil=True)
+def _push_back(
+    values: Any, chosen: Any, rows: Any, projected: Any, column: int, first: int, last: int
+) -> None:
+    """x_i = x0_i where ``chosen`` says so; an empty ``chosen`` means everywhere."""
+    for i in range(first, last):
+        if len(chosen) == 0 or chosen[i]:
+            for lane in range(LANES):
+                values[i - first, lane] = projected[rows[i], column + lane]
 
 
 @njit(cache=True, nogil=True)
@@ -66,54 +171,41 @@ def propagate_and_hash(
     blocks: Any,
     codes: Any,
 ) -> None:
-    """Run the affine step on projected values and hash column t after step t, block by block.
+    """Run the affine step on projected values and hash the columns of iteration t after step t.
 
-    A block is a run of whole graphs that fits the cache: all its steps are made before the next block
-    is touched. x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i; columns of past
-    iterations are dropped. An empty ``weights`` means all ones; an empty ``restart`` or
-    ``pushed_back`` means none. ``projected`` and the work arrays have LANES spare columns on the right.
+    A block is a run of whole graphs that fits the cache, and its columns are taken LANES at a time: all
+    steps that these columns need are made before anything else is touched.
+    x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i. An empty ``weights`` means all ones;
+    an empty ``restart`` or ``pushed_back`` means none. ``projected`` has columns that are not used on the
+    left, so that their number is a multiple of LANES: the last columns make the most steps.
     """
-    n_columns = len(offsets)
-    width = projected.shape[1]
+    n_columns = projected.shape[1]
+    unused = n_columns - len(offsets)
+    everywhere = np.empty(0, dtype=np.bool_)
     largest = 0
     for block in range(len(blocks) - 1):
         largest = max(largest, blocks[block + 1] - blocks[block])
-    values = np.zeros((2, largest, width))  # P_t and P_{t+1} take turns; plain indices, since views cost
+    odd, even = np.zeros((largest, LANES)), np.zeros((largest, LANES))
     for block in range(len(blocks) - 1):
         first, last = blocks[block], blocks[block + 1]
-        now, then = 0, 1
-        for i in range(first, last):
-            for c in range(width):
-                values[now, i - first, c] = projected[rows[i], c]
-            for c in range(n_hashes):
-                codes[c, i] = _code(projected[rows[i], c] + offsets[c])
-        for start in range(n_hashes, n_columns, n_hashes):
-            for i in range(first, last):
-                share, stay, k = spread[i], keep[i], i - first
-                if share == 0.0:
-                    for c in range(start, n_columns):
-                        values[then, k, c] = stay * values[now, k, c]
-                else:
-                    for c in range(start, n_columns, LANES):
-                        if len(weights) == 0:
-                            a, b, d, e = _sums(indptr, indices, i, first, values, now, c)
-                        else:
-                            a, b, d, e = _weighted_sums(indptr, indices, weights, i, first, values, now, c)
-                        values[then, k, c] = share * a + stay * values[now, k, c]
-                        values[then, k, c + 1] = share * b + stay * values[now, k, c + 1]
-                        values[then, k, c + 2] = share * d + stay * values[now, k, c + 2]
-                        values[then, k, c + 3] = share * e + stay * values[now, k, c + 3]
-                if len(restart) > 0 and restart[i] != 0.0:
-                    for c in range(start, n_columns):
-                        values[then, k, c] += restart[i] * projected[rows[i], c]
-                for c in range(start, start + n_hashes):
-                    codes[c, i] = _code(values[then, k, c] + offsets[c])
-            if len(pushed_back) > 0:
-                for i in range(first, last):
-                    if pushed_back[i]:
-                        for c in range(start, n_columns):
-                            values[then, i - first, c] = projected[rows[i], c]
-            now, then = then, now
+        for column in range(0, n_columns, LANES):
+            now, then = even, odd
+            _push_back(now, everywhere, rows, projected, column, first, last)
+            for t in range((column + LANES - 1 - unused) // n_hashes + 1):
+                if t > 0:
+                    if len(weights) == 0:
+                        _walk(indptr, indices, first, last, spread, keep, now, then)
+                    else:
+                        _weighted_walk(indptr, indices, weights, first, last, spread, keep, now, then)
+                    if len(restart) > 0:
+                        _restart(then, restart, rows, projected, column, first, last)
+                    now, then = then, now
+                stream = max(t * n_hashes, column - unused)
+                while stream < min((t + 1) * n_hashes, column + LANES - unused):
+                    _hash_lane(now, stream + unused - column, offsets[stream], codes[stream], first, last)
+                    stream += 1
+                if len(pushed_back) > 0:
+                    _push_back(now, pushed_back, rows, projected, column, first, last)
 
 
 @njit(nogil=True)
@@ -125,23 +217,27 @@ def join(code: Any, other: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def hash_columns(values: Any, vectors: Any, offsets: Any, missing: int, codes: Any) -> Any:
-    """Hash each column of ``values`` by itself, into a row of ``codes`` each; NaN gets the code ``missing``.
+def hash_columns(
+    values: Any, vectors: Any, offsets: Any, missing: int, first: int, last: int, codes: Any
+) -> Any:
+    """Hash the columns first .. last - 1, each by itself, into a row of ``codes`` each.
 
-    Returns for each column whether all its codes are equal. Rows are taken a block at a time, so that
-    reading a row-major matrix by columns stays in the cache.
+    NaN gets the code ``missing``. Returns for each of these columns whether all its codes are equal. Rows are
+    taken a block at a time, so that reading a row-major matrix by columns stays in the cache.
     """
-    n, width = values.shape
-    constant = np.ones(width, dtype=np.bool_)
-    for start in range(0, n, 256):
-        for c in range(width):
-            vector, offset = vectors[c], offsets[c]
-            for i in range(start, min(start + 256, n)):
+    constant = np.ones(last - first, dtype=np.bool_)
+    for start in range(0, len(values), 256):
+        stop = min(start + 256, len(values))
+        for c in range(first, last):
+            vector, offset, row = vectors[c], offsets[c], codes[c]
+            differences = 0
+            for i in range(start, stop):
                 value = values[i, c]
                 code = missing if np.isnan(value) else _code(value * vector + offset)
-                codes[c, i] = code
-                if code != codes[c, 0]:
-                    constant[c] = False
+                row[i] = code
+                differences += code != row[0]
+            if differences > 0:
+                constant[c - first] = False
     return constant
 
 

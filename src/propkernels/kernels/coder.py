@@ -77,7 +77,7 @@ class PropagationCoder:
         initial = initial_distributions(label_column(graphs, self.source), self.prior)
         arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs)
         labels = label_codes(graphs, *arguments)
-        return labels if self.attributes is None else self.attributes.join(graphs, labels)
+        return labels if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
 
 
 def _learn_attributes(

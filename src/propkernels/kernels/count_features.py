@@ -19,6 +19,7 @@ from propkernels.gram.linear import self_products
 from propkernels.gram.normalize import inverse_length
 from propkernels.graphs.check import check_graphs
 from propkernels.kernels.count_estimator import CountEstimator
+from propkernels.parallel import run_threads
 
 
 class CountFeatures(CountEstimator):
@@ -77,7 +78,7 @@ class CountFeatures(CountEstimator):
         n_columns = None if self.n_features is None else check_integer(self.n_features, "n_features", 1)
         coder, streams = self._count_training(graphs)
         if n_columns is None:
-            streams = [sort_bins(stream) for stream in streams]
+            streams = run_threads(sort_bins, streams, self.n_jobs)
         self.coder_, self.n_columns_ = coder, n_columns
         self.stream_codes_ = [s.codes if n_columns is None else s.codes[:0] for s in streams]
         self.stream_iterations_ = np.array([s.iteration for s in streams])
@@ -88,12 +89,12 @@ class CountFeatures(CountEstimator):
         scaled = [_scaled(stream) for stream in streams]
         if self.n_columns_ is None:
             features = join_streams(scaled, [len(codes) for codes in self.stream_codes_])
-            length = sum(self_products(stream.counts) for stream in scaled)
         else:
             features = hashed_columns(scaled, self.n_columns_)
-            length = self_products(features)
         if self.normalize:
-            features = csr_array(diags_array(inverse_length(np.asarray(length))) @ features)
+            counted = [features] if self.n_columns_ else [stream.counts for stream in scaled]
+            length = np.sum([self_products(counts) for counts in counted], axis=0)
+            features = csr_array(diags_array(inverse_length(length)) @ features)
         features.sort_indices()
         return features if self.sparse_output else features.toarray()
 

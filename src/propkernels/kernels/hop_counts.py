@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counts import StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.lsh import NO_BIN
 from propkernels.kernels.comparison import TiledComparison
 from propkernels.kernels.label_keys import node_keys
 from propkernels.kernels.node_comparison import NodeComparison, Nodes
@@ -41,16 +40,13 @@ class HopCounter:
         self, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
     ) -> list[StreamCounts]:
         """Count (label, position, number of edges); known codes own the first columns."""
-        from propkernels.counting.compiled import count_stream
-
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
         parts = list(self._graphs(graphs, keys, ids))
         sizes = np.array([len(codes) for codes, _ in parts])
         codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        before = np.empty(0, dtype=np.int64) if known is None else known[0]
         ptr = np.concatenate([[0], np.cumsum(sizes)])
-        _, columns, _, new = count_stream(codes, ptr, before, NO_BIN)
-        return [stream_of(sizes, columns, counts, np.concatenate([before, new]))]
+        counted, bins = count_codes(codes, ptr, None if known is None else known[0])
+        return [stream_of(sizes, counted.indices, counts, bins)]
 
     def _graphs(
         self, graphs: GraphDatabase, keys: NDArray[np.uint64], ids: NDArray[Any]

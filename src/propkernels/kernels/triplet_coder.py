@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counts import StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.lsh import NO_BIN
 from propkernels.kernels.label_keys import edge_keys, node_keys
@@ -38,15 +38,12 @@ class TripletCoder:
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Count triplets, a run of graphs at a time; known codes own the first columns."""
-        from propkernels.counting.compiled import count_stream
-
         hops = not self.edge_labels and (graphs.is_unweighted or not self.weighted)
         parts = run_threads(self._hops if hops else self._lengths, list(runs_of_graphs(graphs)), n_jobs)
         lengths, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        before = np.empty(0, dtype=np.int64) if known is None else known[0]
         ptr = np.concatenate([[0], np.cumsum(lengths)])
-        _, columns, _, new = count_stream(codes, ptr, before, NO_BIN)
-        return [stream_of(lengths, columns, counts, np.concatenate([before, new]))]
+        counted, bins = count_codes(codes, ptr, None if known is None else known[0])
+        return [stream_of(lengths, counted.indices, counts, bins)]
 
     def pair_codes(self, graphs: GraphDatabase) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Code of each ordered pair of nodes, and where each graph's pairs begin (see ``PathLengths``)."""
@@ -64,12 +61,9 @@ class TripletCoder:
 
     def _lengths(self, graphs: GraphDatabase) -> Counted:
         """Count the codes of all pairs: each code once a graph, with its number."""
-        from propkernels.counting.compiled import count_stream
-
         paths = path_lengths(graphs, self.weighted)
-        nothing = np.empty(0, dtype=np.int64)
-        indptr, columns, counts, bins = count_stream(self._codes(paths), paths.pair_ptr, nothing, NO_BIN)
-        return np.diff(indptr), bins[columns], counts
+        counted, bins = count_codes(self._codes(paths), paths.pair_ptr)
+        return np.diff(counted.indptr), bins[counted.indices], counted.data
 
     def _codes(self, paths: PathLengths) -> NDArray[np.int64]:
         from propkernels.paths.compiled import triplet_codes

@@ -41,9 +41,14 @@ class AffineOperator:
 
     def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
         """Apply the formula to any columns: label probabilities or projections of them."""
+        from propkernels.propagation.compiled import affine_step
+
         if self.pushed_back is not None:
             current = np.where(self.pushed_back[:, None], initial, current)
-        following = self.spread[:, None] * (self.adjacency @ current) + self.keep[:, None] * current
+        current = np.ascontiguousarray(current, dtype=np.float64)
+        following = np.empty_like(current)
+        a = self.adjacency
+        affine_step(a.indptr, a.indices, a.data, self.spread, self.keep, current, following)
         if self.restart is not None:
             following += self.restart[:, None] * initial
-        return np.asarray(following, dtype=np.float64)
+        return following
