@@ -15,9 +15,13 @@ from propkernels.kernels import (
     WeisfeilerLehman,
 )
 from propkernels.paper.accuracy import Accuracy
+from propkernels.paper.drawings.scatter import draw_runtime_and_accuracy
 from propkernels.paper.job import Job, Scope
 from propkernels.paper.quick import slow_in_quick_mode
 from propkernels.paper.recipes import Recipe
+from propkernels.paper.section import Section, State
+from propkernels.paper.summary import Summary, summaries
+from propkernels.paper.tables import accuracy_section, runtime_section
 from propkernels.propagation import GaussianMixtures
 
 NAME = "attributed"
@@ -34,7 +38,8 @@ NOT_IN_THE_PAPER = {
     ("CSM labels+attr", "PROTEINS_full"),
     ("CSM attr", "SYNTHETIC"),
 }
-INFORMATION = ("labels", "attr", "labels+attr")
+DRAWN = ("SYNTHETIC", "ENZYMES", "BZR", "PROTEINS_full")
+NOTE = "Bars are standard deviations over folds, as in the paper."
 PROPAGATION: dict[str, Callable[[], Any]] = {
     "PK labels": lambda: PropagationKernel(t_max=10),
     "PK attr": lambda: PropagationKernel(t_max=10, attributes="sum", labels="degree"),
@@ -115,3 +120,29 @@ def jobs(scope: Scope) -> list[Job]:
     """All cells in so many repeats."""
     repeats = scope.repeats_or(REPEATS)
     return [one.job(repeats, slow_in_quick_mode(one, scope)) for one in tasks() if scope.wants(one.dataset)]
+
+
+def sections(state: State) -> list[Section]:
+    """Accuracies and runtimes beside the paper's, and the figure of one against the other."""
+    found = summaries(state)
+    panels = {name: points for name in DRAWN if (points := _points(found, name))}
+    figures = {"runtime_accuracy": lambda: draw_runtime_and_accuracy(panels)} if panels else {}
+    return [
+        accuracy_section("Attributed Graphs: accuracies", found),
+        runtime_section("Attributed Graphs: runtimes", found),
+        Section("Attributed Graphs: log runtime against accuracy", notes=[NOTE], figures=figures),
+    ]
+
+
+def _points(found: list[Summary], dataset: str) -> list[tuple[str, str, float, float, float]]:
+    """Method, information, seconds, accuracy and standard deviation of what is known of a data set."""
+    return [
+        (*_method_and_information(one.row), one.kernel_seconds, one.measured.mean, one.deviation)
+        for one in found
+        if one.column == dataset and one.measured is not None and one.kernel_seconds
+    ]
+
+
+def _method_and_information(row: str) -> tuple[str, str]:
+    method, information = row.split()
+    return method, information

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from propkernels.paper.job import Job, Scope
-from propkernels.paper.section import Section
-from propkernels.paper.store import Store
+from propkernels.paper.published import read_package_file
+from propkernels.paper.section import Section, State
 
 
 @dataclass(frozen=True)
@@ -20,16 +20,19 @@ class Experiment:
         What the command calls it.
     title : str
         What the paper calls it.
-    about : str
-        How it is measured, for the report.
     jobs : callable
         What is to be computed in a scope.
     sections : callable
-        Tables and figures, from what the store holds; see :class:`Section`.
+        Tables and figures, from what is known.
     """
 
     name: str
     title: str
-    about: str
     jobs: Callable[[Scope], Sequence[Job]]
-    sections: Callable[[Store, Sequence[Job]], Sequence[Section]]
+    sections: Callable[[State], Sequence[Section]]
+
+    @property
+    def about(self) -> str:
+        """How it is measured."""
+        found = read_package_file("about.toml").get(self.name, {})
+        return str(found.get("about", ""))

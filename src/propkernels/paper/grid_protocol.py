@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold
 
-from propkernels.learn.evaluation import Choice
 from propkernels.learn.machine import count_correct
 from propkernels.learn.selection import choose
 from propkernels.learn.splits import Fold
@@ -30,7 +29,7 @@ def choose_and_test(
     """
     target, groups = pictures.target, pictures.groups
     candidates: dict[Any, Array] = dict(kernels)
-    once: Choice | None = None
+    once: tuple[Any, float] | None = None
     if pictures.choose_once:
         part = grouped_folds(target, groups, np.arange(len(target)), 5, OTHER_SPLIT + repeat)[0][1]
         once = choose(candidates, target, _fold(part, part, pictures, repeat), costs)

@@ -15,8 +15,11 @@ from propkernels.paper.cell import Cell
 from propkernels.paper.grid_protocol import choose_and_test
 from propkernels.paper.job import Context, Job, Scope
 from propkernels.paper.machine import machine_of
+from propkernels.paper.section import Section, State
 from propkernels.paper.sources import BRODATZ_VERSIONS
 from propkernels.paper.store import Value
+from propkernels.paper.summary import summaries
+from propkernels.paper.tables import accuracy_section, runtime_section
 from propkernels.propagation import Convolution
 
 NAME = "grids"
@@ -153,3 +156,12 @@ def rbf_kernels(features: Array) -> dict[str, Array]:
     squares = (scaled**2).sum(axis=1)
     distances = np.maximum(squares[:, None] + squares - 2 * scaled @ scaled.T, 0) / scaled.shape[1]
     return {f"{width:g}": np.exp(-width * distances) for width in WIDTHS}
+
+
+def sections(state: State) -> list[Section]:
+    """Accuracies and runtimes on the stand-ins, beside the paper's."""
+    found = summaries(state)
+    return [
+        accuracy_section("Grid Graphs: accuracies on stand-ins", found, list(STAND_INS)),
+        runtime_section("Grid Graphs: runtimes on stand-ins", found),
+    ]

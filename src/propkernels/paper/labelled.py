@@ -15,6 +15,9 @@ from propkernels.paper.accuracy import Accuracy
 from propkernels.paper.job import Job, Scope
 from propkernels.paper.quick import slow_in_quick_mode
 from propkernels.paper.recipes import Recipe
+from propkernels.paper.section import Section, State
+from propkernels.paper.summary import summaries
+from propkernels.paper.tables import accuracy_section, runtime_section
 
 NAME = "labelled"
 REPEATS = 10
@@ -49,3 +52,12 @@ def jobs(scope: Scope) -> list[Job]:
     """All cells in so many repeats."""
     repeats = scope.repeats_or(REPEATS)
     return [one.job(repeats, slow_in_quick_mode(one, scope)) for one in tasks() if scope.wants(one.dataset)]
+
+
+def sections(state: State) -> list[Section]:
+    """Accuracies and runtimes beside the paper's."""
+    found = summaries(state)
+    return [
+        accuracy_section("Labeled Graphs: accuracies", found),
+        runtime_section("Labeled Graphs: runtimes", found),
+    ]

@@ -9,8 +9,12 @@ from typing import Any
 from propkernels.graphs.corrupt import flip_labels, hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
 from propkernels.paper.accuracy import Accuracy
+from propkernels.paper.drawings.curves import draw_noise
 from propkernels.paper.job import Job, Scope
 from propkernels.paper.recipes import Recipe
+from propkernels.paper.section import Section, State
+from propkernels.paper.summary import Summary, summaries
+from propkernels.paper.tables import with_error
 
 NAME = "noise"
 REPEATS = 10
@@ -70,3 +74,35 @@ def jobs(scope: Scope) -> list[Job]:
     """All points in so many repeats."""
     repeats = scope.repeats_or(REPEATS)
     return [one.job(repeats) for one in tasks(scope) if scope.wants(one.dataset)]
+
+
+def sections(state: State) -> list[Section]:
+    """Return accuracies by share, and the figure."""
+    found = [one for one in summaries(state) if one.measured is not None]
+    panels: dict[tuple[str, str], dict[str, list[tuple[float, float, float]]]] = {}
+    for one in found:
+        dataset, percent, _, kind = one.column.split()
+        assert one.measured is not None
+        point = (float(percent), one.measured.mean, one.measured.error)
+        panels.setdefault((dataset, kind), {}).setdefault(one.row, []).append(point)
+    if not panels:
+        return [Section("Missing and noisy information", notes=[state.reason(state.jobs[0].cells[0])])]
+    shares = sorted({int(one.column.split()[1]) for one in found})
+    return [
+        Section(
+            "Missing and noisy information",
+            ("data", "labels", "method", *(f"{share} %" for share in shares)),
+            _rows(found, shares),
+            figures={"noise": lambda: draw_noise(panels)},
+        )
+    ]
+
+
+def _rows(found: list[Summary], shares: list[int]) -> list[tuple[str, ...]]:
+    """One line a curve."""
+    lines: dict[tuple[str, str, str], dict[int, str]] = {}
+    for one in found:
+        dataset, percent, _, kind = one.column.split()
+        assert one.measured is not None
+        lines.setdefault((dataset, kind, one.row), {})[int(percent)] = with_error(one.measured)
+    return [(*key, *(line.get(share, "") for share in shares)) for key, line in lines.items()]

@@ -8,6 +8,9 @@ from propkernels.kernels import P2K, AttributeKernel, PropagationKernel, Weisfei
 from propkernels.paper.accuracy import Accuracy
 from propkernels.paper.job import Job, Scope
 from propkernels.paper.recipes import Recipe
+from propkernels.paper.section import Section, State
+from propkernels.paper.summary import summaries
+from propkernels.paper.tables import accuracy_section, runtime_section
 from propkernels.propagation import GaussianMixtures
 
 NAME = "point_clouds"
@@ -43,3 +46,12 @@ def jobs(scope: Scope) -> list[Job]:
     if not scope.wants(DATASET):
         return []
     return [task.job(scope.repeats_or(REPEATS, quick=3)) for task in tasks()]
+
+
+def sections(state: State) -> list[Section]:
+    """Accuracies and runtimes beside the paper's."""
+    found = summaries(state)
+    return [
+        accuracy_section("Point Cloud Graphs: accuracies", found),
+        runtime_section("Point Cloud Graphs: runtimes", found),
+    ]

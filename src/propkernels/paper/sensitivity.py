@@ -11,8 +11,11 @@ from propkernels.kernels import PropagationKernel
 from propkernels.learn.splits import check_target
 from propkernels.paper.accuracy import VARIANTS, settings_of
 from propkernels.paper.cell import Cell
+from propkernels.paper.drawings.heatmaps import Points, draw_heatmaps
 from propkernels.paper.job import Context, Job, Scope
 from propkernels.paper.protocol import FOLDS, leave_one_out, seeds_of, unit
+from propkernels.paper.published import numbers_in_text
+from propkernels.paper.section import Section, State
 from propkernels.paper.sensitivity_protocol import best_cost_accuracy
 from propkernels.paper.store import Value
 
@@ -74,3 +77,56 @@ def _subset(data: Any, number: int | None) -> tuple[Any, Any]:
         return data.graphs, target
     chosen = np.random.default_rng(0).permutation(len(target))[:number]
     return data.graphs[chosen], target[chosen]
+
+
+def sections(state: State) -> list[Section]:
+    """Return the best points of each map, the numbers of the text, and the figure."""
+    maps = _maps(state)
+    if not maps:
+        return [Section("Parameter Sensitivity of PK", notes=[state.reason(state.jobs[0].cells[0])])]
+    columns = ("data", "kernel", "best", "at w", "at t_max", "w <= 1e-3, t_max > 4: least", "measured")
+    return [
+        Section(
+            "Parameter Sensitivity of PK",
+            columns,
+            [_row(dataset, variant, points) for (dataset, variant), points in maps.items()],
+            [*_subset_notes(state), *_text_notes(maps)],
+            {"sensitivity": lambda: draw_heatmaps(maps)},
+        )
+    ]
+
+
+def _maps(state: State) -> dict[tuple[str, str], Points]:
+    """Accuracies of all points that are known, by data set and variant."""
+    maps: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
+    for one in (one for job in state.jobs for one in job.cells if one in state.store):
+        settings, value = settings_of(one), state.store[one]
+        for variant in VARIANTS:
+            points = maps.setdefault((one.column, variant), {})
+            points[settings["w"], settings["t_max"]] = value[variant]["accuracy"]
+    return dict(sorted(maps.items(), key=lambda item: (DATASETS.index(item[0][0]), item[0][1] != "plain")))
+
+
+def _row(dataset: str, variant: str, points: Points) -> tuple[str, ...]:
+    (w, t), best = max(points.items(), key=lambda item: item[1])
+    smooth = [value for (width, steps), value in points.items() if width <= -3 and steps > 4]
+    kind = "normalised" if variant == "normalized" else "plain"
+    least = f"{min(smooth):.1f}" if smooth else ""
+    return dataset, kind, f"{best:.1f}", f"1e{w}", str(t), least, f"{len(points)} points"
+
+
+def _subset_notes(state: State) -> list[str]:
+    used = {settings_of(one)["graphs"] for job in state.jobs for one in job.cells if one.column == "NCI1"}
+    return [f"NCI1: a random subset of {SUBSET} graphs."] if used == {SUBSET} else []
+
+
+def _text_notes(maps: dict[tuple[str, str], Points]) -> list[str]:
+    """Put what the paper's text says about MUTAG beside ours."""
+    if ("MUTAG", "plain") not in maps:
+        return []
+    plain, normalised = (max(maps["MUTAG", variant].values()) for variant in VARIANTS)
+    paper = numbers_in_text(NAME)
+    return [
+        f"MUTAG: normalising takes the best from {plain:.1f} to {normalised:.1f} % (the paper: from "
+        f"{paper['MUTAG plain, best']} to {paper['MUTAG normalised, best']} %)."
+    ]
