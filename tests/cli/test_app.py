@@ -7,7 +7,7 @@ import pytest
 
 import propkernels as pk
 
-COMMANDS = ("demo", "evaluate", "kernel", "datasets", "info")
+COMMANDS = ("demo", "fit", "predict", "explain", "similar", "evaluate", "kernel", "datasets", "info")
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "joblib", "pooch", "requests", "networkx")
 
 
@@ -39,7 +39,9 @@ def test_unknown_command_is_a_usage_error(run):
     assert "dance" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["evaluate", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["evaluate", "--help"], ["similar", "--help"]]
+)
 def test_nothing_heavy_is_imported_for(arguments):
     code = (
         "import sys; sys.argv = ['propkernels', *sys.argv[1:]]\n"

@@ -241,6 +241,18 @@ BAD = {
 }
 
 
+def test_without_a_target(tmp_path: Path) -> None:
+    data = read_tu(write_folder(tmp_path, with_changes(graph_labels=None)), target_required=False)
+    assert data.target.shape == (2, 0)
+    assert data.graphs == read(tmp_path / "whole").graphs
+    assert "0 target columns" in repr(data)
+
+
+def test_a_target_that_is_not_required_is_read(tmp_path: Path) -> None:
+    data = read_tu(write_folder(tmp_path, with_changes()), target_required=False)
+    assert data.target.tolist() == [1, -1]
+
+
 @pytest.mark.parametrize(("changes", "message"), BAD.values(), ids=BAD)
 def test_bad_files(tmp_path: Path, changes: dict[str, str | None], message: str) -> None:
     with pytest.raises(ValueError) as caught:

@@ -1,1 +1,1 @@
-"""Commands: ``propkernels demo``, ``evaluate``, ``kernel``, ``datasets`` and ``info``."""
+"""Commands: ``propkernels demo``, ``fit``, ``predict``, ``explain``, ``similar``, ``evaluate`` and others."""

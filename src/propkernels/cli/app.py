@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from propkernels._version import __version__
-from propkernels.cli import datasets, demo, evaluate, info, kernel
+from propkernels.cli import datasets, demo, evaluate, explain, fit, info, kernel, predict, similar
 from propkernels.cli.errors import OneSentenceErrors
 
 ABOUT = "Propagation kernels: how similar graphs are, and what that tells."
@@ -38,5 +38,16 @@ def common(
     """Take the options that come before a command."""
 
 
-for command in (demo.demo, evaluate.evaluate, kernel.kernel, datasets.datasets, info.info):
+COMMANDS = (
+    demo.demo,
+    fit.fit,
+    predict.predict,
+    explain.explain,
+    similar.similar,
+    evaluate.evaluate,
+    kernel.kernel,
+    datasets.datasets,
+    info.info,
+)
+for command in COMMANDS:
     app.command()(command)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
 
-def open_dataset(name: str) -> Dataset:
-    """Load a data set by its name, or from a path.
+def open_dataset(name: str, target_required: bool = True) -> Dataset:
+    """Load a data set by its name, or from a path; with or without a target.
 
     Whatever has a slash, ends in ".zip" or is a folder here is a path; anything else is a name.
     """
@@ -23,7 +23,9 @@ def open_dataset(name: str) -> Dataset:
 
     path = Path(name).expanduser()
     is_path = len(path.parts) > 1 or path.suffix == ".zip" or path.is_dir()
-    return read_tu(path) if is_path else load(name)
+    if is_path:
+        return read_tu(path, target_required=target_required)
+    return load(name, target_required=target_required)
 
 
 def build_scheme(scheme: str, laziness: float | None, normalization: Normalization | None) -> Any:

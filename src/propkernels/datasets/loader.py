@@ -14,7 +14,9 @@ from propkernels.datasets.locate import DATA_VARIABLE, cache_folder, check_name,
 from propkernels.datasets.tu import read_tu
 
 
-def load(name: str, *, cache: str | os.PathLike[str] | None = None) -> Dataset:
+def load(
+    name: str, *, cache: str | os.PathLike[str] | None = None, target_required: bool = True
+) -> Dataset:
     """Load a data set by its name.
 
     "DIGITS" and "TEXTURES" are made of pictures inside installed packages; "BRODATZ", "PLANTS" and "LEAVES"
@@ -29,6 +31,8 @@ def load(name: str, *, cache: str | os.PathLike[str] | None = None) -> Dataset:
         See :func:`list_datasets`.
     cache : str or path, optional
         Folder of downloads; by default ``PROPKERNELS_CACHE`` or the usual place of the system.
+    target_required : bool, default=True
+        See :func:`read_tu`.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def load(name: str, *, cache: str | os.PathLike[str] | None = None) -> Dataset:
     if name in {info.name for info in PICTURES}:
         return _pictures(name)
     found = find_in(data_folder(), name) or _in_cache(name, cache_folder(cache))
-    return read_tu(found, name)
+    return read_tu(found, name, target_required=target_required)
 
 
 def _bundled(name: str) -> Dataset:

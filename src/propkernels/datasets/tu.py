@@ -31,7 +31,9 @@ KNOWN = [
 NODE_EXTRAS = ("coordinates", "normals")
 
 
-def read_tu(path: str | os.PathLike[str], name: str | None = None) -> Dataset:
+def read_tu(
+    path: str | os.PathLike[str], name: str | None = None, *, target_required: bool = True
+) -> Dataset:
     """Read a data set in the TU text layout from a folder or a zip.
 
     The layout is ``NAME_A.txt`` (edges), ``NAME_graph_indicator.txt`` (the graph of each node),
@@ -46,6 +48,8 @@ def read_tu(path: str | os.PathLike[str], name: str | None = None) -> Dataset:
         A folder or a zip; nothing of a zip is written to disk.
     name : str, optional
         The NAME; needed only where several sets lie in one place.
+    target_required : bool, default=True
+        Whether graph labels or attributes must be there; without them, the target has no columns.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def read_tu(path: str | os.PathLike[str], name: str | None = None) -> Dataset:
         One sentence with the file and the line, where files are damaged or do not fit together.
     """
     name, files = read_files(Path(path), name)
-    return TuFiles(name, files).assemble()
+    return TuFiles(name, files, target_required).assemble()
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class TuFiles:
 
     name: str
     files: dict[str, bytes]
+    target_required: bool = True
 
     def file(self, kind: str) -> str:
         """Name of a file."""
@@ -101,6 +106,8 @@ class TuFiles:
 
     def target(self) -> NDArray[Any]:
         """Graph labels, or graph attributes where there are no labels."""
+        if not self.target_required and not {"graph_labels", "graph_attributes"} & set(self.files):
+            return np.empty((int(self.integers(INDICATOR, columns=1).max(initial=0)), 0))
         is_regression = self.target_kind == "graph_attributes"
         table = self.floats("graph_attributes") if is_regression else self.integers("graph_labels")
         if not len(table):

@@ -47,6 +47,7 @@ _BY_MODULE = {
     "propkernels.kernels.weisfeiler_lehman": ("WeisfeilerLehman",),
     "propkernels.kernels.weisfeiler_lehman_features": ("WeisfeilerLehmanFeatures",),
     "propkernels.learn.calibration": ("Calibration",),
+    "propkernels.learn.category_prior": ("CategoryPrior",),
     "propkernels.learn.classifier": ("PropagationClassifier",),
     "propkernels.learn.counters": ("CodeCounter",),
     "propkernels.learn.folding": ("FoldedRule", "KernelRule"),

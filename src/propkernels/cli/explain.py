@@ -1,0 +1,114 @@
+"""``propkernels explain``: which nodes of a graph a prediction rests on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from propkernels.cli import options
+from propkernels.cli.build import open_dataset
+from propkernels.cli.console import new_table, say, spinner, stdout
+from propkernels.cli.models import ModelFile, open_model
+from propkernels.cli.output import Force, check_output
+from propkernels.replacing import replacing
+
+SUFFIXES = ("png", "svg", "pdf", "jpg")
+DOTS_PER_INCH = 150
+
+
+def explain(
+    model: ModelFile,
+    name: options.Name,
+    graph: Annotated[int, typer.Option("--graph", "-g", min=0, help="Which graph, counted from 0.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Picture to write, such as picture.png.")
+    ] = None,
+    force: Force = False,
+    spoken_for: Annotated[
+        str | None, typer.Option("--class", help="Class to speak for; by default the predicted one.")
+    ] = None,
+    against: Annotated[str | None, typer.Option("--against", help="Class to compare with.")] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="Number of nodes to print.")] = 10,
+) -> None:
+    """Show what each node of a graph adds to its prediction.
+
+    Contributions of nodes and steps add up to the decision. With -o, the graph (or image) is drawn, its
+    nodes coloured by what they speak for.
+    """
+    if output is not None:
+        check_picture(output, force)
+    fitted = open_model(model)
+    data = open_dataset(name, target_required=False)
+    if graph >= len(data.graphs):
+        raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {graph}")
+    chosen = data.graphs[[graph]]
+    with spinner("Explaining"):
+        prediction = fitted.predict(chosen)[0]
+        explanation = explained(fitted, chosen, prediction, spoken_for, against)
+    title = f"Graph {graph} of {data.name}: predicted {_text(prediction)}"
+    say(f"{title}.")
+    print_nodes(explanation, top)
+    if output is not None:
+        draw(explanation, title, output)
+        say(f"\nWrote {output}.")
+
+
+def check_picture(output: Path, force: bool) -> None:
+    """Refuse a place that cannot be written, or a kind of picture that is unknown."""
+    check_output(output, force, "picture.png")
+    if output.suffix[1:].lower() not in SUFFIXES:
+        known = ", ".join(f".{suffix}" for suffix in SUFFIXES)
+        raise ValueError(f"{output} has no ending that says what kind of picture it is: use {known}")
+
+
+def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, against: str | None) -> Any:
+    """Explain for the classes that were named, or for the predicted one."""
+    if not hasattr(model, "explain"):
+        raise ValueError(f"a {type(model).__name__} does not explain its predictions")
+    if not hasattr(model, "classes_"):
+        return model.explain(graphs)
+    names = {str(name): name for name in model.classes_.tolist()}
+    first = names[str(prediction)] if spoken_for is None else _named(names, spoken_for)
+    return model.explain(graphs, first if against is None else (first, _named(names, against)))
+
+
+def _named(names: dict[str, Any], wanted: str) -> Any:
+    if wanted not in names:
+        raise ValueError(f"there is no class {wanted}; the model knows {', '.join(names)}")
+    return names[wanted]
+
+
+def print_nodes(explanation: Any, top: int) -> None:
+    """Print the strongest nodes, and what all of them add up to."""
+    say(f"Contributions {explanation.subject}:\n")
+    records = explanation.top_nodes(0, top)
+    steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
+    table = new_table(["node", "label"], ["total", *steps])
+    for record in records:
+        values = (f"{record[key]:+.4f}" for key in ("total", *steps))
+        table.add_row(str(record["node"]), "-" if record["label"] is None else str(record["label"]), *values)
+    stdout().print(table)
+    total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
+    sums = f"nodes {total:+.4f}, intercept {explanation.intercept:+.4f}: decision {decision:+.4f}"
+    say(f"\nAll {len(explanation.contributions)} {sums}.")
+
+
+def draw(explanation: Any, title: str, output: Path) -> None:
+    """Draw the graph without opening a window."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise ImportError("pictures need matplotlib: pip install 'propkernels[plot]'") from None
+    matplotlib.use("Agg")
+    from propkernels.report import plot_explanation
+
+    axes = plot_explanation(explanation)
+    axes.set_title(title, fontsize=10)
+    with replacing(output) as stream:
+        axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)
+
+
+def _text(prediction: Any) -> str:
+    return f"{prediction:.4g}" if isinstance(prediction, float) else str(prediction)

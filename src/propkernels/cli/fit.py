@@ -1,0 +1,132 @@
+"""``propkernels fit``: a model of a data set, in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from propkernels.cli import options
+from propkernels.cli.build import compile_loops, open_dataset
+from propkernels.cli.console import new_table, percent, say, seconds, spinner, stdout
+from propkernels.cli.estimators import KernelName, KernelOption, Solver, Task, build_kernel, describe_kernel
+from propkernels.cli.output import Force, check_output, size_of
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
+
+
+def fit(
+    name: options.Name,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as model.pk.")],
+    force: Force = False,
+    task: Annotated[
+        Task,
+        typer.Option("--task", help="Predict classes or numbers; auto: classes where targets are integers."),
+    ] = Task.auto,
+    column: Annotated[
+        int | None, typer.Option("--target", min=0, help="Column of the target, counted from 0, of several.")
+    ] = None,
+    kernel: KernelOption = KernelName.auto,
+    t_max: Annotated[
+        int | None, typer.Option("--t-max", min=0, help="Most propagation steps; 0 up to these are tried.")
+    ] = None,
+    cost: Annotated[float | None, typer.Option("--C", help="Fixed cost C; by default it is chosen.")] = None,
+    solver: Annotated[
+        Solver,
+        typer.Option("--solver", help="Support vectors on kernels or features, or a Gaussian process."),
+    ] = Solver.auto,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 5,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = -1,
+) -> None:
+    """Learn from a data set, and write the model.
+
+    Kernel, t_max, normalisation and C are chosen by cross-validation.
+    """
+    check_output(output, force, "model.pk")
+    data = open_dataset(name)
+    target = choose_target(data, column)
+    settings: dict[str, Any] = {
+        "kernel": build_kernel(kernel, t_max, None, jobs),
+        "solver": solver.value,
+        "n_folds": folds,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "verbose": True,
+    }
+    settings |= {} if t_max is None else {"t_max": range(t_max + 1)}
+    settings |= {} if cost is None else {"C": cost}
+    model = build_model(task, target, settings)
+    say(repr(data))
+    compile_loops()
+    start = perf_counter()
+    with spinner(f"Learning from {data.name}"):
+        model.fit(data.graphs, target)
+    write(model, output)
+    report(model, output, perf_counter() - start)
+
+
+def choose_target(data: Dataset, column: int | None) -> Any:
+    """Return the target, or one of its columns."""
+    target = data.target
+    if target.ndim == 1:
+        if column:
+            raise ValueError(f"{data.name} has one target column: leave --target out")
+        return target
+    if column is None or column >= target.shape[1]:
+        last = target.shape[1] - 1
+        raise ValueError(f"{data.name} has {last + 1} target columns: choose one by --target 0 to {last}")
+    return target[:, column]
+
+
+def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
+    """Return a classifier or a regressor that is not fitted yet."""
+    from propkernels.learn import PropagationClassifier, PropagationRegressor
+
+    is_class = target.dtype.kind in "iubUSO" if task is Task.auto else task is Task.classes
+    return (PropagationClassifier if is_class else PropagationRegressor)(**settings)
+
+
+def write(model: Any, output: Path) -> None:
+    """Save the model."""
+    from propkernels.storage import save
+
+    model.set_params(verbose=False)
+    save(model, output)
+
+
+def report(model: Any, output: Path, took: float) -> None:
+    """Tell what was chosen, how good it is, and what to do with it."""
+    table = new_table(["chosen", "value"], [])
+    for row in choices(model):
+        table.add_row(*row)
+    stdout().print(table)
+    say(f"\nWrote {output} ({size_of(output)}), learned in {seconds(took)}. Next:")
+    say(f"  propkernels predict {output} NEW -o predictions.csv")
+    say(f"  propkernels explain {output} NEW --graph 0 -o picture.png")
+
+
+def choices(model: Any) -> list[tuple[str, str]]:
+    """Return what fit decided, by name."""
+    is_class = hasattr(model, "classes_")
+    score = percent(model.score_) if is_class else f"{model.score_:.3f}"
+    rows = [
+        ("kernel", describe_kernel(model.kernel_, without=("t_max", "n_iter", "normalize"))),
+        ("t_max", "-" if model.t_max_ is None else str(model.t_max_)),
+        ("normalised", "yes" if model.normalize_ else "no"),
+        ("C", f"{model.C_:g}"),
+        ("solver", str(model.solver_)),
+        ("accuracy" if is_class else "R^2", f"{score} in {model.n_folds}-fold cross-validation"),
+    ]
+    if is_class:
+        rows.insert(
+            0, ("classes", ", ".join(map(str, model.classes_.tolist()[:8])) + _more(len(model.classes_)))
+        )
+    return rows
+
+
+def _more(n_classes: int) -> str:
+    return f", ... ({n_classes})" if n_classes > 8 else ""

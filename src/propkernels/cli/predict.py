@@ -1,0 +1,84 @@
+"""``propkernels predict``: what a model says of new graphs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from propkernels.cli import options
+from propkernels.cli.build import open_dataset
+from propkernels.cli.console import percent, say, spinner
+from propkernels.cli.models import ModelFile, open_model
+from propkernels.cli.output import Force, check_output
+from propkernels.replacing import replacing
+
+
+def predict(
+    model: ModelFile,
+    name: options.Name,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="CSV file to write; by default to the screen.")
+    ] = None,
+    force: Force = False,
+    jobs: options.Jobs = -1,
+) -> None:
+    """Predict the targets of graphs, as CSV.
+
+    The columns are id, prediction, and the probability of each class (or, of a Gaussian process, std).
+    Graphs are counted from 0. The data set need not have targets; where it has classes, the share of correct
+    predictions is printed.
+    """
+    if output is not None:
+        check_output(output, force, "predictions.csv")
+    fitted = open_model(model)
+    data = open_dataset(name, target_required=False)
+    with spinner(f"Predicting {data.name}"):
+        fitted.set_params(n_jobs=jobs)
+        predictions, columns = compute(fitted, data.graphs)
+    if output is None:
+        write_rows(sys.stdout, predictions, columns)
+        return
+    with replacing(output) as stream, io.TextIOWrapper(stream, encoding="utf-8", newline="") as text:
+        write_rows(text, predictions, columns)
+    say(f"Wrote {output}: {len(predictions)} predictions{agreement(fitted, predictions, data.target)}.")
+
+
+def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
+    """Return predictions, and what else is known of each, by the name of its column."""
+    if hasattr(model, "predict_proba"):
+        probabilities = model.predict_proba(graphs)
+        names = [f"probability_{name}" for name in model.classes_.tolist()]
+        return model.predict(graphs), dict(zip(names, probabilities.T, strict=True))
+    if getattr(model, "posterior_", None) is None:
+        return model.predict(graphs), {}
+    mean, deviation = model.predict(graphs, return_std=True)
+    return mean, {"std": deviation}
+
+
+def write_rows(stream: Any, predictions: Any, columns: dict[str, Any]) -> None:
+    """Write a line of names, and one a graph."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["id", "prediction", *columns])
+    writer.writerows(_rows(predictions.tolist(), [column.tolist() for column in columns.values()]))
+
+
+def _rows(predictions: list[Any], columns: list[list[float]]) -> Iterator[list[Any]]:
+    for number, prediction in enumerate(predictions):
+        yield [number, prediction, *(column[number] for column in columns)]
+
+
+def agreement(model: Any, predictions: Any, target: Any) -> str:
+    """Say how many predictions agree with targets that are classes of the model."""
+    if (
+        not hasattr(model, "classes_")
+        or target.ndim != 1
+        or not set(target.tolist()) <= set(model.classes_.tolist())
+    ):
+        return ""
+    return f", {percent((predictions == target).mean())} of them as the data set says"

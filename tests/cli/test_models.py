@@ -1,0 +1,222 @@
+"""propkernels fit, predict and explain."""
+
+import csv
+import io
+import shutil
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+import propkernels as pk
+from tests.cli.conftest import write_lines
+
+QUICK = ("--t-max", 1, "--folds", 2, "--jobs", 1)
+
+
+@pytest.fixture(scope="module")
+def model_file(small_folder, tmp_path_factory):
+    """A model of SMALL."""
+    data = pk.datasets.read_tu(small_folder)
+    path = tmp_path_factory.mktemp("model") / "model.pk"
+    pk.save(fitted(data), path)
+    return path
+
+
+def fitted(data):
+    return pk.PropagationClassifier(t_max=range(2), n_folds=2, random_state=0).fit(data.graphs, data.target)
+
+
+@pytest.fixture
+def numbers(small_folder, tmp_path):
+    """SMALL with two columns of numbers as its target."""
+    folder = tmp_path / "NUMBERS"
+    folder.mkdir()
+    for path in small_folder.glob("*.txt"):
+        kind = path.name.removeprefix("SMALL_")
+        if kind != "graph_labels.txt":
+            shutil.copy(path, folder / f"NUMBERS_{kind}")
+    sizes = pk.datasets.read_tu(small_folder).graphs.graph_sizes
+    write_lines(folder / "NUMBERS_graph_attributes.txt", [f"{n / 2}, {n}" for n in sizes])
+    return folder
+
+
+def cells(line):
+    return line.split(maxsplit=1)
+
+
+# fit
+
+
+def test_fit_says_what_python_says(run, small_folder, tmp_path):
+    result = run("fit", small_folder, "-o", "model.pk", *QUICK)
+    assert (result.exit_code, result.stderr) == (0, "")
+    data = pk.datasets.read_tu(small_folder)
+    expected, found = fitted(data), pk.load(tmp_path / "model.pk")
+    assert np.array_equal(found.predict_proba(data.graphs), expected.predict_proba(data.graphs))
+    shown = dict(cells(line) for line in result.stdout.splitlines()[3:10])
+    assert shown["t_max"].strip() == str(expected.t_max_)
+    assert shown["C"].strip() == f"{expected.C_:g}"
+    assert shown["accuracy"].strip() == f"{100 * expected.score_:.1f} % in 2-fold cross-validation"
+    assert "propkernels predict model.pk NEW" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "check"),
+    [
+        (("--kernel", "weisfeiler-lehman"), lambda m: isinstance(m.kernel_, pk.WeisfeilerLehman)),
+        (("--kernel", "propagation"), lambda m: isinstance(m.kernel_, pk.PropagationKernel)),
+        (("--C", 3), lambda m: m.C_ == 3),
+        (("--solver", "linear"), lambda m: m.solver_ == "linear"),
+        (("--task", "numbers"), lambda m: isinstance(m, pk.PropagationRegressor)),
+        (("--seed", 7), lambda m: m.random_state == 7),
+    ],
+)
+def test_options_of_fit(run, small_folder, tmp_path, options, check):
+    result = run("fit", small_folder, "-o", "model.pk", *QUICK, *options)
+    assert result.exit_code == 0, result.stderr
+    assert check(pk.load(tmp_path / "model.pk"))
+
+
+@pytest.mark.parametrize("kernel", ["labels", "shortest-path", "graph-hopper"])
+def test_kernels_without_steps(run, small_folder, tmp_path, kernel):
+    assert run("fit", small_folder, "-o", "model.pk", "--kernel", kernel, "--jobs", 1).exit_code == 0
+    assert pk.load(tmp_path / "model.pk").t_max_ is None
+
+
+def test_regression_on_a_chosen_column(run, numbers, tmp_path):
+    result = run("fit", numbers, "-o", "model.pk", "--target", 1, *QUICK)
+    assert result.exit_code == 0
+    assert "R^2" in result.stdout
+    model, data = pk.load(tmp_path / "model.pk"), pk.datasets.read_tu(numbers)
+    assert model.score(data.graphs, data.target[:, 1]) > 0.9
+
+
+@pytest.mark.parametrize("options", [(), ("--target", 2)])
+def test_which_column_must_be_said(run, numbers, options):
+    result = run("fit", numbers, "-o", "model.pk", *options)
+    assert result.exit_code == 1
+    message = "NUMBERS has 2 target columns: choose one by --target 0 to 1"
+    assert result.stderr == f"propkernels: {message}\n"
+
+
+def test_existing_model_is_left_as_it_is(run, small_folder, tmp_path):
+    (tmp_path / "model.pk").write_text("precious")
+    result = run("fit", small_folder, "-o", "model.pk")
+    assert result.stderr == "propkernels: model.pk exists and was left as it is; --force overwrites it\n"
+    assert run("fit", small_folder, "-o", "model.pk", "--force", *QUICK).exit_code == 0
+
+
+# predict
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_predictions_on_the_screen(run, small_folder, model_file):
+    result = run("predict", model_file, small_folder)
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows = table(result.stdout)
+    model, graphs = pk.load(model_file), pk.datasets.read_tu(small_folder).graphs
+    assert [row["id"] for row in rows] == [str(i) for i in range(40)]
+    assert [int(row["prediction"]) for row in rows] == model.predict(graphs).tolist()
+    probabilities = [[float(row[f"probability_{c}"]) for c in model.classes_] for row in rows]
+    assert np.array_equal(probabilities, model.predict_proba(graphs))
+
+
+def test_predictions_in_a_file(run, small_folder, model_file, tmp_path):
+    result = run("predict", model_file, small_folder, "-o", "out.csv")
+    assert result.stdout.startswith("Wrote out.csv: 40 predictions, ")
+    assert "% of them as the data set says" in result.stdout
+    assert (tmp_path / "out.csv").read_text() == run("predict", model_file, small_folder).stdout
+    assert run("predict", model_file, small_folder, "-o", "out.csv").exit_code == 1
+
+
+def test_data_without_targets(run, small_folder, model_file, tmp_path):
+    folder = shutil.copytree(small_folder, tmp_path / "SMALL")
+    (folder / "SMALL_graph_labels.txt").unlink()
+    result = run("predict", model_file, folder)
+    assert result.stdout == run("predict", model_file, small_folder).stdout
+    assert run("predict", model_file, folder, "-o", "out.csv").stdout == "Wrote out.csv: 40 predictions.\n"
+    assert "has no file SMALL_graph_labels.txt" in run("fit", folder, "-o", "model.pk").stderr
+
+
+def test_numbers_with_their_uncertainty(run, numbers):
+    run("fit", numbers, "-o", "gp.pk", "--target", 0, "--solver", "gp", *QUICK)
+    rows = table(run("predict", "gp.pk", numbers).stdout)
+    assert set(rows[0]) == {"id", "prediction", "std"}
+    run("fit", numbers, "-o", "svr.pk", "--target", 0, *QUICK)
+    assert set(table(run("predict", "svr.pk", numbers).stdout)[0]) == {"id", "prediction"}
+
+
+def test_files_that_are_no_models(run, small_folder, tmp_path):
+    (tmp_path / "noise.pk").write_bytes(b"noise")
+    result = run("predict", "noise.pk", small_folder)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("propkernels: noise.pk is damaged, or is no model that propkernels wrote")
+    assert result.stderr.count("\n") == 1
+    pk.save(pk.PropagationKernel(), tmp_path / "kernel.pk")
+    assert "kernel.pk holds a PropagationKernel" in run("predict", "kernel.pk", small_folder).stderr
+    assert (
+        run("predict", "nothing.pk", small_folder).stderr
+        == "propkernels: nothing.pk: no such file or directory\n"
+    )
+
+
+# explain
+
+
+def test_contributions_are_those_of_python(run, small_folder, model_file):
+    result = run("explain", model_file, small_folder, "--graph", 5, "--top", 3)
+    assert (result.exit_code, result.stderr) == (0, "")
+    model, graphs = pk.load(model_file), pk.datasets.read_tu(small_folder).graphs
+    prediction = model.predict(graphs[[5]])[0]
+    expected = model.explain(graphs[[5]], int(prediction))
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"Graph 5 of SMALL: predicted {prediction}."
+    rows = [line.split() for line in lines[5:8]]
+    assert [row[0] for row in rows] == [str(node["node"]) for node in expected.top_nodes(0, 3)]
+    assert [row[2] for row in rows] == [f"{node['total']:+.4f}" for node in expected.top_nodes(0, 3)]
+    assert f"decision {expected.decisions[0]:+.4f}." in lines[-1]
+
+
+def test_picture(run, small_folder, model_file, tmp_path):
+    result = run("explain", model_file, small_folder, "-g", 2, "-o", "picture.png")
+    assert result.stdout.endswith("Wrote picture.png.\n")
+    image = matplotlib.image.imread(tmp_path / "picture.png")
+    assert min(image.shape[:2]) > 300
+    assert len(np.unique(image.reshape(-1, image.shape[2]), axis=0)) > 20
+    assert run("explain", model_file, small_folder, "-g", 2, "-o", "picture.svg").exit_code == 0
+    assert "<svg" in (tmp_path / "picture.svg").read_text()
+    assert [path.name for path in sorted(tmp_path.glob("*.*"))] == ["picture.png", "picture.svg"]
+
+
+def test_classes_by_name(run, small_folder, model_file):
+    shown = run("explain", model_file, small_folder, "-g", 0, "--class", 0, "--against", 1).stdout
+    assert "Contributions for class 0 against class 1" in shown
+
+
+def test_regression_is_explained(run, numbers):
+    run("fit", numbers, "-o", "model.pk", "--target", 1, *QUICK)
+    assert "Contributions for a larger prediction" in run("explain", "model.pk", numbers, "-g", 1).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-g", 40), "SMALL has the graphs 0 to 39, not 40"),
+        (("-g", 0, "--class", "red"), "there is no class red; the model knows 0, 1"),
+        (("-g", 0, "-o", "picture"), "picture has no ending that says what kind of picture it is"),
+        (("-g", 0, "-o", "nowhere/p.png"), "there is no folder nowhere to write p.png into"),
+    ],
+)
+def test_explanations_that_cannot_be(run, small_folder, model_file, options, message):
+    result = run("explain", model_file, small_folder, *options)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"propkernels: {message}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_graph_must_be_named(run, small_folder, model_file):
+    assert run("explain", model_file, small_folder).exit_code == 2
