@@ -10,7 +10,18 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from benchmarks import environment, kernels, loading, memory, peers, ratios, report, stages, startup
+from benchmarks import (
+    environment,
+    kernels,
+    loading,
+    memory,
+    peers,
+    ratios,
+    report,
+    retrieval,
+    stages,
+    startup,
+)
 from benchmarks.case import QUICK, Result, Settings, available
 from benchmarks.data import is_present
 from benchmarks.process import ROOT
@@ -18,6 +29,7 @@ from benchmarks.process import ROOT
 GROUPS = {
     "kernels": kernels,
     "loading": loading,
+    "retrieval": retrieval,
     "ratios": ratios,
     "peers": peers,
     "startup": startup,

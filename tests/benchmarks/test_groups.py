@@ -8,7 +8,7 @@ import pytest
 from benchmarks.case import Settings
 from benchmarks.data import load
 
-from benchmarks import kernels, memory, peers, ratios, stages, startup
+from benchmarks import kernels, memory, peers, ratios, retrieval, stages, startup
 from tests.benchmarks import sleepy
 
 FAST = Settings(repeats=1, seconds=0.0, threads=(1,), peer_limit=2.0, quick=True)
@@ -44,6 +44,13 @@ def test_grakel_solves_the_same_problem(data_folder):
     case = peers.PeerCase("grakel-pk-mutag", "MUTAG", peers.PK, peers.GRAKEL_PK)
     (result,) = peers.measure(case, replace(FAST, peer_limit=120.0))
     assert float(result.note.rsplit(" ", 1)[1]) < 5e-3
+
+
+@pytest.mark.parametrize("case", retrieval.CASES, ids=lambda case: case.name)
+def test_retrieval(case):
+    (result,) = retrieval.measure(replace(case, dataset="MOLECULES"), FAST)
+    assert 0 < result.details["min"] <= result.measured
+    assert result.note.startswith("median of ")
 
 
 def test_ratio_of_two_calls():
