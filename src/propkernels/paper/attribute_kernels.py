@@ -16,7 +16,7 @@ from propkernels.paper.section import Section, State
 
 NAME = "attribute_kernels"
 POINTS = 201
-SEED = 1
+SEED = 5
 
 
 def jobs(scope: Scope) -> list[Job]:

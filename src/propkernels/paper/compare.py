@@ -33,7 +33,8 @@ class Comparison:
     error : float
         Standard error of the difference.
     p_value : float
-        Of Welch's t-test, two-sided: how probable such a difference is if both measure the same.
+        Of Welch's t-test, two-sided: how probable such a difference is if both measure the same. Half a unit
+        of the paper's last printed digit is taken off the difference.
     verdict : {"matches", "better", "worse"}
         "matches": within two standard errors; the last printed digit of the paper is given half a unit.
     """
@@ -88,9 +89,9 @@ def compare(ours: Measured, accuracy: float, error: float) -> Comparison:
 def _p_value(difference: float, own: float, n_values: int, error: float) -> float:
     from scipy.stats import norm, t
 
-    both = float(np.hypot(own, error))
-    if both == 0:
-        return 1.0 if abs(difference) <= ROUNDING else 0.0
+    both, beyond = float(np.hypot(own, error)), max(abs(difference) - ROUNDING, 0.0)
+    if both == 0 or beyond == 0:
+        return 1.0 if beyond == 0 else 0.0
     parts = own**4 / max(n_values - 1, 1) + error**4 / (PUBLISHED_REPEATS - 1)
-    score = abs(difference) / both
+    score = beyond / both
     return float(2 * (t.sf(score, both**4 / parts) if parts > 0 else norm.sf(score)))

@@ -35,11 +35,11 @@ def sections(state: State) -> list[Section]:
 
 def draw() -> Any:
     """Draw the neighbourhoods as graphs, and the filters as matrices."""
-    figure = new_figure(9.0, 4.6)
-    graphs, matrices = figure.subfigures(2, 1, height_ratios=(1.0, 1.15))
+    figure = new_figure(9.0, 5.0)
+    graphs, matrices = figure.subfigures(2, 1, height_ratios=(1.0, 1.1))
     for ax, (title, neighborhood) in zip(graphs.subplots(1, 4), NEIGHBORHOODS.items(), strict=True):
         _draw_grid(ax, neighborhood)
-        ax.set_title(title, fontsize="medium")
+        ax.set_title(title, fontsize="medium", pad=10)
     for ax, (title, name) in zip(matrices.subplots(1, 3), FILTERS.items(), strict=True):
         _draw_filter(ax, circular_neighborhood(*name))
         ax.set_title(title, fontsize="medium")
@@ -65,6 +65,7 @@ def _draw_filter(ax: Any, matrix: Any) -> None:
     ax.imshow(matrix, cmap="Blues", vmin=0, vmax=0.3)
     for (row, column), value in np.ndenumerate(matrix):
         text = f"{value:.2f}".removesuffix("0").removesuffix(".0") if value else "0"
-        ax.text(column, row, text, ha="center", va="center", fontsize=8)
+        ink = "white" if value > 0.2 else "black"
+        ax.text(column, row, text, ha="center", va="center", fontsize=8, color=ink)
     ax.set_xticks([])
     ax.set_yticks([])
