@@ -80,8 +80,13 @@ def test_options_of_fit(run, small_folder, tmp_path, options, check):
 
 @pytest.mark.parametrize("kernel", ["labels", "shortest-path", "graph-hopper"])
 def test_kernels_without_steps(run, small_folder, tmp_path, kernel):
-    assert run("fit", small_folder, "-o", "model.pk", "--kernel", kernel, "--jobs", 1).exit_code == 0
+    result = run("fit", small_folder, "-o", "model.pk", "--kernel", kernel, "--jobs", 1)
+    assert result.exit_code == 0
     assert pk.load(tmp_path / "model.pk").t_max_ is None
+    explained = run("explain", "model.pk", small_folder, "-g", 0)
+    assert ("propkernels explain" in result.stdout) == (explained.exit_code == 0) == (kernel == "labels")
+    if kernel != "labels":
+        assert explained.stderr.endswith("is no sum over nodes: its predictions cannot be explained\n")
 
 
 def test_regression_on_a_chosen_column(run, numbers, tmp_path):
@@ -133,12 +138,14 @@ def test_predictions_in_a_file(run, small_folder, model_file, tmp_path):
     assert run("predict", model_file, small_folder, "-o", "out.csv").exit_code == 1
 
 
-def test_data_without_targets(run, small_folder, model_file, tmp_path):
+def test_data_without_targets(run, small_folder, model_file, tmp_path, monkeypatch):
     folder = shutil.copytree(small_folder, tmp_path / "SMALL")
     (folder / "SMALL_graph_labels.txt").unlink()
     result = run("predict", model_file, folder)
     assert result.stdout == run("predict", model_file, small_folder).stdout
     assert run("predict", model_file, folder, "-o", "out.csv").stdout == "Wrote out.csv: 40 predictions.\n"
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
+    assert run("predict", model_file, "SMALL").stdout == result.stdout
     assert "has no file SMALL_graph_labels.txt" in run("fit", folder, "-o", "model.pk").stderr
 
 
@@ -190,6 +197,23 @@ def test_picture(run, small_folder, model_file, tmp_path):
     assert run("explain", model_file, small_folder, "-g", 2, "-o", "picture.svg").exit_code == 0
     assert "<svg" in (tmp_path / "picture.svg").read_text()
     assert [path.name for path in sorted(tmp_path.glob("*.*"))] == ["picture.png", "picture.svg"]
+
+
+def test_nodes_are_drawn_at_their_coordinates(run, small_folder, model_file, tmp_path, monkeypatch):
+    folder = shutil.copytree(small_folder, tmp_path / "SMALL")
+    graphs = pk.datasets.read_tu(small_folder).graphs
+    write_lines(folder / "SMALL_coordinates.txt", [f"{node}, {node % 5}" for node in range(graphs.n_nodes)])
+    seen = {}
+    plot = pk.plot_explanation
+
+    def spy(explanation, **options):
+        seen.update(options)
+        return plot(explanation, **options)
+
+    monkeypatch.setattr("propkernels.report.plot_explanation", spy)
+    assert run("explain", model_file, folder, "-g", 2, "-o", "picture.png").exit_code == 0
+    nodes = np.arange(graphs.graph_ptr[2], graphs.graph_ptr[3])
+    assert np.array_equal(seen["layout"], np.column_stack([nodes, nodes % 5]))
 
 
 def test_classes_by_name(run, small_folder, model_file):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from propkernels.cli.console import new_table, say, spinner, stdout
 from propkernels.cli.models import ModelFile, open_model
 from propkernels.cli.output import Force, check_output
 from propkernels.replacing import replacing
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
 
 SUFFIXES = ("png", "svg", "pdf", "jpg")
 DOTS_PER_INCH = 150
@@ -51,7 +54,7 @@ def explain(
     say(f"{title}.")
     print_nodes(explanation, top)
     if output is not None:
-        draw(explanation, title, output)
+        draw(explanation, title, coordinates(data, graph), output)
         say(f"\nWrote {output}.")
 
 
@@ -65,13 +68,21 @@ def check_picture(output: Path, force: bool) -> None:
 
 def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, against: str | None) -> Any:
     """Explain for the classes that were named, or for the predicted one."""
-    if not hasattr(model, "explain"):
-        raise ValueError(f"a {type(model).__name__} does not explain its predictions")
+    if not can_explain(model):
+        kernel = type(model.kernel_).__name__
+        raise ValueError(f"the model's {kernel} is no sum over nodes: its predictions cannot be explained")
     if not hasattr(model, "classes_"):
         return model.explain(graphs)
     names = {str(name): name for name in model.classes_.tolist()}
     first = names[str(prediction)] if spoken_for is None else _named(names, spoken_for)
     return model.explain(graphs, first if against is None else (first, _named(names, against)))
+
+
+def can_explain(model: Any) -> bool:
+    """Whether decisions are sums over nodes."""
+    from propkernels.learn.folding import FoldedRule
+
+    return hasattr(model, "explain") and isinstance(model.rule_, FoldedRule)
 
 
 def _named(names: dict[str, Any], wanted: str) -> Any:
@@ -95,7 +106,13 @@ def print_nodes(explanation: Any, top: int) -> None:
     say(f"\nAll {len(explanation.contributions)} {sums}.")
 
 
-def draw(explanation: Any, title: str, output: Path) -> None:
+def coordinates(data: Dataset, graph: int) -> Any:
+    """Return where the nodes lie, if the data set says so."""
+    places = data.extras.get("coordinates")
+    return None if places is None else places[data.graphs.graph_ptr[graph] : data.graphs.graph_ptr[graph + 1]]
+
+
+def draw(explanation: Any, title: str, layout: Any, output: Path) -> None:
     """Draw the graph without opening a window."""
     try:
         import matplotlib
@@ -104,7 +121,7 @@ def draw(explanation: Any, title: str, output: Path) -> None:
     matplotlib.use("Agg")
     from propkernels.report import plot_explanation
 
-    axes = plot_explanation(explanation)
+    axes = plot_explanation(explanation, layout=layout)
     axes.set_title(title, fontsize=10)
     with replacing(output) as stream:
         axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)

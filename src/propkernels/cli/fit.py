@@ -12,6 +12,7 @@ from propkernels.cli import options
 from propkernels.cli.build import compile_loops, open_dataset
 from propkernels.cli.console import new_table, percent, say, seconds, spinner, stdout
 from propkernels.cli.estimators import KernelName, KernelOption, Solver, Task, build_kernel, describe_kernel
+from propkernels.cli.explain import can_explain
 from propkernels.cli.output import Force, check_output, size_of
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ def report(model: Any, output: Path, took: float) -> None:
     stdout().print(table)
     say(f"\nWrote {output} ({size_of(output)}), learned in {seconds(took)}. Next:")
     say(f"  propkernels predict {output} NEW -o predictions.csv")
-    say(f"  propkernels explain {output} NEW --graph 0 -o picture.png")
+    if can_explain(model):
+        say(f"  propkernels explain {output} NEW --graph 0 -o picture.png")
 
 
 def choices(model: Any) -> list[tuple[str, str]]:
