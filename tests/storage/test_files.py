@@ -8,6 +8,9 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.storage.classes import class_of, known_names
@@ -120,6 +123,17 @@ def test_index(tmp_path):
     assert again.ids_.tolist() == index.ids_.tolist()
     for ours, theirs in zip(again.query(graphs, 9), index.query(graphs, 9), strict=True):
         assert np.array_equal(ours, theirs)
+
+
+def test_pipelines_of_this_library_s_estimators(tmp_path):
+    graphs = pk.hide_labels(SMALL.graphs, 0.2, random_state=0)
+    pipeline = make_pipeline(pk.LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(n_iter=2)).fit(graphs[:30])
+    assert_identical(round_trip(pipeline, tmp_path).transform(graphs), pipeline.transform(graphs))
+    model = pk.PropagationClassifier(kernel=clone(pipeline), C=1.0, random_state=0)
+    model.fit(graphs[:30], SMALL.target[:30])
+    assert_identical(round_trip(model, tmp_path).predict_proba(graphs), model.predict_proba(graphs))
+    with pytest.raises(TypeError, match=r"Pipeline.steps\[1\]\[1\] is a sklearn.svm._classes.SVC"):
+        pk.save(make_pipeline(pk.PropagationKernel(), SVC()), tmp_path / "model.pk")
 
 
 def test_grids(tmp_path):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from inspect import Parameter, signature
 from typing import Any
 
 _BY_MODULE = {
@@ -60,11 +61,13 @@ _BY_MODULE = {
     "propkernels.images.cooccurrence": ("GrayCooccurrence", "LabelCooccurrence"),
     "propkernels.images.gray_levels": ("GrayLevels",),
     "propkernels.images.kmeans_colors": ("KMeansColors",),
+    "sklearn.pipeline": ("Pipeline",),
 }
 _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
 
-# Parameters that say where something is written: a file must not choose that, so they are None after loading.
-FORGOTTEN = {"checkpoint"}
+# Parameters that say where something is written, or read: a file must not choose that, so they are None after
+# loading ("memory" of a Pipeline would unpickle).
+FORGOTTEN = {"checkpoint", "memory"}
 
 
 def name_of(thing: Any) -> str | None:
@@ -102,11 +105,11 @@ def state_of(thing: Any) -> dict[str, Any]:
 
 def check_state(cls: type, state: dict[str, Any]) -> None:
     """Refuse a state that an object of the class cannot have: names that are missing, unknown or reserved."""
-    required = set(required_names(cls))
-    missing = sorted(required - set(state))
+    required = required_names(cls)
+    missing = [name for name in required if name not in state]
     if missing:
         raise ValueError(f"{cls.__name__} lacks {missing[0]}")
-    for name in set(state) - required:
+    for name in set(state) - set(required):
         if is_dataclass(cls) or not name.isidentifier() or name.startswith("__") or hasattr(cls, name):
             raise ValueError(f"{cls.__name__} has no attribute {name!r}")
 
@@ -122,8 +125,20 @@ def required_names(cls: Any) -> tuple[str, ...]:
     return ()
 
 
+def defaults_of(cls: Any) -> dict[str, Any]:
+    """Values of attributes that a file does not have, because it was written before there were such."""
+    if is_dataclass(cls):
+        return {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+    if not hasattr(cls, "_get_param_names"):
+        return {}
+    parameters = signature(cls.__init__).parameters
+    known = {name: parameters[name].default for name in cls._get_param_names()}
+    return {name: value for name, value in known.items() if value is not Parameter.empty}
+
+
 def make(cls: Any, state: dict[str, Any]) -> Any:
     """Put an object together from its state; no code of the class is run for that, but for named tuples."""
+    state = defaults_of(cls) | state
     check_state(cls, state)
     if is_named_tuple(cls):
         return cls(**state)

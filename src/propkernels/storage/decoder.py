@@ -105,6 +105,6 @@ class Decoder:
         cls = class_of(content["class"])
         state = {str(name): self.decode(part) for name, part in content["state"].items()}
         thing = make(cls, state)
-        check_fields(cls, state)
+        check_fields(thing)
         check_object(thing)
         return self._keep(thing)

@@ -42,17 +42,18 @@ _BY_ANNOTATION: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def check_fields(cls: type, state: dict[str, Any]) -> None:
+def check_fields(thing: Any) -> None:
     """Refuse a field whose value is not what its class declares; annotations that say more are passed over.
 
     Raises
     ------
     ValueError
     """
+    cls = type(thing)
     declared = {name: text for base in reversed(cls.__mro__) for name, text in _annotations(base).items()}
     for name in required_names(cls):
         check = _BY_ANNOTATION.get(str(declared.get(name)))
-        if check is not None and not check(state[name]):
+        if check is not None and not check(getattr(thing, name)):
             raise ValueError(f"{cls.__name__}.{name} is no {declared[name]}")
 
 
