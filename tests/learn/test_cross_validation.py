@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.learn import Choice, evaluate
+from propkernels.learn.grid import PAPER_COSTS
 from propkernels.learn.machine import count_correct
 from propkernels.learn.splits import draw_folds, draw_seeds
 
@@ -159,3 +161,153 @@ def test_mutag(data_folder):
     data = pk.datasets.read_tu(data_folder / "MUTAG.zip")
     means = [evaluate(pk.PropagationKernel(), data, random_state=seed, n_jobs=2).mean for seed in range(2)]
     assert 0.835 <= np.mean(means) <= 0.87
+
+
+# other protocols, targets and models
+
+
+@pytest.mark.parametrize("selection", ["exhaustive", "race"])
+def test_a_poisoned_test_graph_changes_no_choice(selection):
+    """Leaving one out, another graph with another class in its place is chosen for in the same way."""
+    data = pk.datasets.make_molecules(24, random_state=0)
+    arguments = {**QUICK, "n_folds": "loo", "selection": selection}
+    choices = evaluate(KERNEL, data.graphs, data.target, **arguments).choices[0]
+    strange = pk.datasets.make_molecules(24, random_state=7).graphs
+    for poisoned in (0, 11, 23):
+        graphs = [strange[i] if i == poisoned else data.graphs[i] for i in range(24)]
+        target = data.target.copy()
+        target[poisoned] = 1 - target[poisoned]
+        assert evaluate(KERNEL, graphs, target, **arguments).choices[0][poisoned] == choices[poisoned]
+
+
+def test_poison_reaches_the_choices_of_the_other_folds():
+    """The test above can fail: where the graph is trained on, choices do change."""
+    data = pk.datasets.make_molecules(24, random_state=0)
+    arguments = {**QUICK, "n_folds": "loo"}
+    clean = evaluate(KERNEL, data.graphs, data.target, **arguments)
+    target = data.target.copy()
+    target[:6] = 1 - target[:6]
+    assert evaluate(KERNEL, data.graphs, target, **arguments).choices != clean.choices
+
+
+def test_exhaustive_selection_is_the_choice_of_all_candidates():
+    """Every machine of every candidate on every fold, one after the other."""
+    data = pk.datasets.make_molecules(80, random_state=3)
+    costs = (0.1, 1.0, 10.0)
+    result = evaluate(KERNEL, data, n_folds=4, C=costs, random_state=5, selection="exhaustive")
+    seeds = draw_seeds(5, 1)[0]
+    kernels = pk.PropagationKernel(t_max=3, random_state=seeds.kernel).fit_transform_cumulative(data.graphs)
+    for choice, fold in zip(result.choices[0], draw_folds(data.target, 4, 5, seeds), strict=True):
+        correct = [
+            np.sum([count_correct(kernels[t], data.target, *split, costs) for split in fold.inner], axis=0)
+            for t in range(4)
+        ]
+        step, cost = divmod(int(np.argmax(correct)), len(costs))
+        assert choice == Choice(step, costs[cost])
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_the_papers_costs_are_for_the_kernel_as_it_is(normalize):
+    kernel = pk.PropagationKernel(t_max=1, normalize=normalize)
+    result = evaluate(kernel, DATA, n_folds=3, t_max=1, C="paper", random_state=0)
+    assert {choice.C for choice in result.choices[0]} <= set(PAPER_COSTS[normalize])
+    gram = pk.PropagationKernel(t_max=1, random_state=draw_seeds(0, 1)[0].kernel).fit_transform(DATA.graphs)
+    if not normalize:
+        fold, choice = draw_folds(DATA.target, 3, 0, draw_seeds(0, 1)[0])[0], result.choices[0][0]
+        machine = SVC(kernel="precomputed", C=choice.C).fit(
+            gram[np.ix_(fold.train, fold.train)], DATA.target[fold.train]
+        )
+        found = machine.score(gram[np.ix_(fold.test, fold.train)], DATA.target[fold.test])
+        assert found == pytest.approx(result.scores[0, 0])
+
+
+def test_groups_stay_together():
+    groups = np.arange(90) // 6
+    result = evaluate(KERNEL, DATA, groups=groups, **QUICK)
+    assert result.protocol == "stratified 3-fold by groups"
+    assert evaluate(KERNEL, DATA, groups=groups, **{**QUICK, "n_folds": "loo"}).scores.shape == (1, 15)
+
+
+def test_numbers_are_predicted():
+    sizes = np.diff(DATA.graphs.graph_ptr) + 0.5
+    result = evaluate(KERNEL, DATA.graphs, sizes, **QUICK)
+    assert result.metric == "r2"
+    assert result.mean > 0.9
+    errors = evaluate(KERNEL, DATA.graphs, sizes, scoring="rmse", **QUICK)
+    assert errors.choices == result.choices
+    assert 0 < errors.mean < sizes.std()
+    alone = evaluate(KERNEL, DATA.graphs[:30], sizes[:30], t_max=0, C=10, n_folds="loo", random_state=0)
+    assert (alone.metric, alone.scores.shape) == ("mae", (1, 30))
+    with pytest.raises(ValueError, match='scoring="r2" needs more than one graph a fold'):
+        evaluate(KERNEL, DATA.graphs, sizes, n_folds="loo", scoring="r2")
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_models_are_fitted_on_each_training_part(solver):
+    model = pk.PropagationClassifier(kernel=KERNEL, C=[1, 100], normalize=None, solver=solver)
+    result = evaluate(model, DATA, n_folds=3, random_state=0)
+    assert result.kernel == "PropagationClassifier"
+    assert result.mean > 0.6
+    assert all(choice.t_max is not None for choice in result.choices[0])
+    if solver == "kernel":  # the same folds, the same candidates, other inner folds
+        assert abs(result.mean - evaluate(KERNEL, DATA, **QUICK).mean) < 0.15
+    assert not hasattr(model, "rule_")
+
+
+def test_a_regressor_says_what_it_wants():
+    sizes = np.diff(DATA.graphs.graph_ptr)
+    model = pk.PropagationRegressor(kernel=KERNEL, t_max=0, C=10, epsilon=0.1)
+    assert evaluate(model, DATA.graphs, sizes, n_folds=3, random_state=0).metric == "r2"
+
+
+def test_comparison_on_the_same_folds():
+    walk, labels = (
+        evaluate(KERNEL, DATA, t_max=t, n_folds=3, repeats=2, C=1, random_state=0) for t in (3, 0)
+    )
+    test = walk.compare(labels)
+    assert (test.n_folds, test.difference) == (6, pytest.approx(walk.mean - labels.mean))
+    assert walk.test_ratio == pytest.approx(0.5)
+    other = evaluate(KERNEL, DATA, t_max=0, n_folds=3, repeats=2, C=1, random_state=1)
+    with pytest.raises(ValueError, match="different folds"):
+        walk.compare(other)
+
+
+def test_progress_and_threads_of_other_protocols():
+    told = []
+    one = evaluate(
+        KERNEL, DATA.graphs[:20], DATA.target[:20], t_max=1, C=[1, 10], n_folds="loo", random_state=0
+    )
+    two = evaluate(
+        KERNEL,
+        DATA.graphs[:20],
+        DATA.target[:20],
+        t_max=1,
+        C=[1, 10],
+        n_folds="loo",
+        random_state=0,
+        n_jobs=2,
+        progress=lambda *parts: told.append(parts),
+    )
+    assert_same(one, two)
+    assert told == [(i + 1, 20) for i in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"scoring": "r2"}, "scoring must be one of 'accuracy'"),
+        ({"selection": "magic"}, "selection must be one of"),
+        ({"groups": [1, 2]}, "groups must have one value for each of 90 graphs"),
+        ({"inner_folds": 1}, "inner_folds must be at least 2"),
+        ({"n_folds": "all"}, 'n_folds must be a whole number or "loo"'),
+        ({"C": "mine"}, 'C must be a number, several numbers or "paper"'),
+    ],
+)
+def test_bad_protocols(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(KERNEL, DATA, **arguments)
+
+
+def test_steps_of_a_model_are_its_own():
+    with pytest.raises(ValueError, match="set it in PropagationClassifier"):
+        evaluate(pk.PropagationClassifier(), DATA, t_max=3)

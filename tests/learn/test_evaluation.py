@@ -57,3 +57,27 @@ def test_str_is_a_table():
         "     0     0    50.0 %      0      10",
         "     0     1   100.0 %      1      10",
     ]
+
+
+def test_records_go_into_a_frame():
+    result = make_evaluation([[0.5, 0.7], [0.7, 0.9]])
+    assert result.records[3] == {"data": "MUTAG", "kernel": "PropagationKernel", **result.folds[3]}
+    frame = result.to_frame()
+    assert frame.shape == (4, 7)
+    assert frame.groupby("kernel")["accuracy"].mean().iloc[0] == pytest.approx(result.mean)
+
+
+def test_other_metrics_are_no_percentages():
+    scores = np.array([[1.5, 2.5]])
+    choices = ((Choice(1, 1.0), Choice(None, float("nan"))),)
+    result = Evaluation("ZINC", "Model", scores, choices, (0.1,), 1.0, metric="rmse")
+    assert repr(result) == "Evaluation(Model on ZINC: rmse 2 +- 0.5, 2 folds)"
+    assert str(result).splitlines()[-1] == "     0     1       2.5      -       -"
+    assert result.folds[0]["rmse"] == 1.5
+
+
+def test_different_metrics_are_not_compared():
+    first = make_evaluation([[0.5, 0.7]])
+    second = Evaluation("MUTAG", "Model", first.scores, first.choices, (0.1,), 1.0, metric="rmse")
+    with pytest.raises(ValueError, match="metrics are different: accuracy and rmse"):
+        first.compare(second)
