@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from propkernels._version import __version__
-from propkernels.cli import datasets, demo, evaluate, explain, fit, info, kernel, predict, similar
+from propkernels.cli import datasets, demo, evaluate, explain, fit, info, kernel, predict, reproduce, similar
 from propkernels.cli.errors import OneSentenceErrors
 
 ABOUT = "Propagation kernels: how similar graphs are, and what that tells."
@@ -46,6 +46,7 @@ COMMANDS = (
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,
+    reproduce.reproduce,
     datasets.datasets,
     info.info,
 )

@@ -1,0 +1,70 @@
+"""propkernels reproduce."""
+
+import csv
+
+import pytest
+
+from tests.paper.conftest import tiny  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("tiny")
+
+
+def test_without_a_name_it_lists_the_experiments(run):
+    result = run("reproduce")
+    assert result.exit_code == 0
+    for name in ("labelled", "attributed", "sensitivity", "worked_example"):
+        assert name in result.stdout
+
+
+def test_a_table_is_printed_and_saved(run, tmp_path):
+    result = run("reproduce", "datasets", "--jobs", 1)
+    assert result.exit_code == 0
+    assert "40 (188)" in result.stdout
+    assert "absent: COX2 is not here" in result.stdout
+    with (tmp_path / "reproduction" / "dataset_statistics_and_properties.csv").open() as file:
+        rows = {row[0]: row for row in csv.reader(file)}
+    assert rows["MUTAG"][1] == "40 (188)"
+    assert len(rows) == 17
+
+
+def test_measured_stands_beside_published_and_is_kept(run, tmp_path):
+    command = ("reproduce", "labelled", "--quick", "--dataset", "MUTAG", "--jobs", 1, "-o", "here")
+    first, second = run(*command), run(*command)
+    assert first.exit_code == second.exit_code == 0
+    assert "84.5 ± 0.6" in first.stdout
+    assert "5 cells computed, 0 were there before" in first.stdout
+    assert "0 cells computed, 5 were there before" in second.stdout
+    assert "left" in first.stderr
+    assert len(list((tmp_path / "here" / "labelled").glob("*.json"))) == 5
+
+
+def test_absent_data_are_no_failure(run):
+    result = run("reproduce", "labelled", "--quick", "--dataset", "NCI109", "--jobs", 1)
+    assert result.exit_code == 0
+    assert "absent: NCI109 is not here" in result.stdout
+
+
+def test_a_figure_is_saved_twice(run, tmp_path):
+    result = run("reproduce", "worked_example", "filters")
+    assert result.exit_code == 0
+    for name in ("worked_example", "filters"):
+        assert (tmp_path / "reproduction" / f"{name}.png").stat().st_size > 1000
+        assert (tmp_path / "reproduction" / f"{name}.svg").read_text().lstrip().startswith("<?xml")
+
+
+def test_the_report_comes_from_what_is_saved(run, tmp_path):
+    run("reproduce", "labelled", "--quick", "--dataset", "MUTAG", "--jobs", 1)
+    result = run("reproduce", "report", "--document", "docs/RESULTS.md")
+    assert result.exit_code == 0
+    text = (tmp_path / "docs" / "RESULTS.md").read_text()
+    assert "| MUTAG | PK |" in text
+    assert "absent: NCI109 is not here" in text
+    assert "not run yet" in text
+    assert (tmp_path / "docs" / "pictures" / "filters.png").is_file()
+    assert (tmp_path / "docs" / "results" / "labeled_graphs_accuracies.csv").is_file()
+
+
+def test_unknown_names_are_one_sentence(run):
+    result = run("reproduce", "tables")
+    assert result.exit_code == 1
+    assert "there is no experiment 'tables'" in result.stderr
