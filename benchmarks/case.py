@@ -80,7 +80,7 @@ class Result:
     ----------
     case, group, dataset : str
     threads : int or None
-    unit : {"s", "MB", "times"}
+    unit : {"s", "MB", "times", "share"}
     measured : float or None
         None where nothing could be measured; then ``status`` says why.
     target : float or None

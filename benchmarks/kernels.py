@@ -17,6 +17,7 @@ SUM = estimator("PropagationKernel", t_max=10, attributes="sum")
 P2K = estimator("P2K", t_max=10)
 P2K_PAPER = estimator("P2K", t_max=10, attributes=GaussianMixtures(scale=None, ridge=0))
 WL = estimator("WeisfeilerLehman", n_iter=10)
+WL_FEATURES = estimator("WeisfeilerLehmanFeatures", n_iter=10)
 SP = estimator("ShortestPath")
 GH = estimator("GraphHopper", attributes="gaussian")
 GH_LABELS = estimator("GraphHopper", attributes=None)
@@ -26,12 +27,12 @@ ATTRIBUTES = "PropagationKernel:attributes"
 WEISFEILER = "WeisfeilerLehman"
 
 CASES = (
-    Case("pk-mutag", "MUTAG", PK, seconds=0.015, issue=2),
+    Case("pk-mutag", "MUTAG", PK, seconds=0.005, issue=9),
     Case("pk-enzymes", "ENZYMES", PK, issue=9),
     Case("pk-proteins", "PROTEINS", PK, issue=9),
-    Case("pk-nci1", "NCI1", PK, seconds=0.8, megabytes=600, issue=2),
-    Case("pk-dd", "DD", PK, seconds=1.3, issue=2),
-    Case("features-hiv", "HIV", FEATURES, seconds=2.0, issue=2),
+    Case("pk-nci1", "NCI1", PK, seconds=0.35, megabytes=600, issue=9),
+    Case("pk-dd", "DD", PK, seconds=0.6, issue=9),
+    Case("features-hiv", "HIV", FEATURES, seconds=0.8, issue=9),
     Case("hashed-features-hiv", "HIV", HASHED, issue=9),
     Case("attributes-bzr", "BZR", SUM, seconds=0.15, issue=4, needs=ATTRIBUTES),
     Case("attributes-enzymes", "ENZYMES", SUM, seconds=0.8, issue=4, needs=ATTRIBUTES),
@@ -39,18 +40,28 @@ CASES = (
     Case("p2k-bzr", "BZR", P2K, seconds=1.0, issue=4, needs="P2K"),
     Case("p2k-paper-bzr", "BZR", P2K_PAPER, seconds=1.0, issue=4, needs="P2K"),
     Case("p2k-enzymes", "ENZYMES", P2K, seconds=2.0, issue=4, needs="P2K"),
-    Case("p2k-proteins-full", "PROTEINS_full", P2K, seconds=6.0, megabytes=2000, issue=4, needs="P2K"),
+    Case("p2k-proteins-full", "PROTEINS_full", P2K, seconds=3.0, megabytes=2000, issue=9, needs="P2K"),
     Case("grids-plants", "PLANTS", PK, seconds=1.5, issue=5, needs="GridDatabase"),
-    Case("grids-brodatz", "BRODATZ", PK, seconds=20.0, megabytes=4000, issue=5, needs="GridDatabase"),
+    Case("grids-brodatz", "BRODATZ", PK, seconds=10.0, megabytes=4000, issue=9, needs="GridDatabase"),
+    Case("wl-mutag", "MUTAG", WL, issue=9, needs=WEISFEILER),
+    Case("wl-enzymes", "ENZYMES", WL, issue=9, needs=WEISFEILER),
+    Case("wl-proteins", "PROTEINS", WL, issue=9, needs=WEISFEILER),
     Case("wl-nci1", "NCI1", WL, seconds=0.8, issue=6, needs=WEISFEILER),
     Case("wl-dd", "DD", WL, seconds=1.5, issue=6, needs=WEISFEILER),
+    Case("wl-features-hiv", "HIV", WL_FEATURES, issue=9, needs=WEISFEILER),
+    Case("sp-mutag", "MUTAG", SP, issue=9, needs="ShortestPath"),
+    Case("sp-enzymes", "ENZYMES", SP, issue=9, needs="ShortestPath"),
+    Case("sp-proteins", "PROTEINS", SP, issue=9, needs="ShortestPath"),
     Case("sp-nci1", "NCI1", SP, seconds=2.0, issue=6, needs="ShortestPath"),
-    Case("sp-dd", "DD", SP, seconds=30.0, issue=6, needs="ShortestPath"),
+    Case("sp-dd", "DD", SP, seconds=30.0, issue=6, needs="ShortestPath", slow=True),
     Case("gh-labels-mutag", "MUTAG", GH_LABELS, seconds=0.3, issue=6, needs="GraphHopper"),
     Case("gh-labels-enzymes", "ENZYMES", GH_LABELS, seconds=2.0, issue=6, needs="GraphHopper"),
-    Case("gh-enzymes", "ENZYMES", GH, seconds=60.0, issue=6, needs="GraphHopper"),
+    Case("gh-labels-proteins", "PROTEINS", GH_LABELS, issue=9, needs="GraphHopper", slow=True),
+    Case("gh-enzymes", "ENZYMES", GH, seconds=60.0, issue=6, needs="GraphHopper", slow=True),
     Case("csm-mutag", "MUTAG", CSM, seconds=2.0, issue=6, needs="SubgraphMatching"),
-    Case("csm-enzymes", "ENZYMES", CSM_ATTRIBUTES, seconds=600.0, issue=6, needs="SubgraphMatching"),
+    Case(
+        "csm-enzymes", "ENZYMES", CSM_ATTRIBUTES, seconds=600.0, issue=6, needs="SubgraphMatching", slow=True
+    ),
 )
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 from benchmarks import (
     environment,
+    growth,
     kernels,
+    limit,
     loading,
     memory,
     peers,
@@ -35,6 +37,8 @@ GROUPS = {
     "startup": startup,
     "memory": memory,
     "stages": stages,
+    "limit": limit,
+    "growth": growth,
 }
 PAGE = ROOT / "docs" / "BENCHMARKS.md"
 DATA = ROOT / "benchmarks" / "results.json"

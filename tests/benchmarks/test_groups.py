@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
+import numpy as np
 import pytest
 from benchmarks.case import Settings
 from benchmarks.data import load
 
-from benchmarks import kernels, memory, peers, ratios, retrieval, stages, startup
+import propkernels as pk
+from benchmarks import (
+    growth,
+    growth_process,
+    kernels,
+    limit,
+    memory,
+    peers,
+    ratios,
+    retrieval,
+    stages,
+    startup,
+)
 from tests.benchmarks import sleepy
 
 FAST = Settings(repeats=1, seconds=0.0, threads=(1,), peer_limit=2.0, quick=True)
@@ -97,3 +110,44 @@ def test_graphs_without_edges_keep_nodes_and_labels():
 
 def test_memory_has_every_kernel_case():
     assert len(memory.CASES) == len(kernels.CASES)
+
+
+def test_shares_of_the_limit():
+    case = stages.StageCase("limit-tiny", "MOLECULES")
+    results = list(limit.measure(case, FAST))
+    assert {result.part for result in results} == {stages.FUSED, "count", "gram"}
+    for result in results:
+        seconds = result.details["bytes"] / result.details["bytes a second"]
+        assert result.measured == pytest.approx(seconds / result.details["min"])
+
+
+def test_bytes_of_a_small_database():
+    """Two triangles, three streams: the formulas by hand."""
+    triangle = np.ones((3, 3)) - np.eye(3)
+    graphs = pk.check_graphs([(triangle, ["a", "a", "b"])] * 2)
+    counts = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs).counts_
+    least = limit.bytes_to_move(graphs, counts)
+    assert least[stages.FUSED] == 2 * (4 * 12 + 20 * 6) + 16 * 6 * (2 + 1) + 8 * 6 * 3
+    assert least["count"] == 8 * 6 * 3 + 12 * (3 * 4) + 8 * (3 * 2)
+    assert least["gram"] == 12 * (3 * 4) + 8 * 2**2
+
+
+def test_growth_of_a_tiny_curve(tmp_path):
+    case = growth.GrowthCase("growth-nodes", "features", "nodes", (500, 2000), linear=False)
+    results = list(growth.measure(case, FAST))
+    assert [result.details["value"] for result in results] == [500, 2000]
+    assert all(result.details["peak"] >= result.details["before"] > 0 for result in results)
+    growth.draw([asdict(result) for result in results], tmp_path / "growth.svg")
+    assert "growth-nodes" in (tmp_path / "growth.svg").read_text()
+
+
+@pytest.mark.parametrize("task", ["kernel", "streamed"])
+def test_tasks_of_growth(task):
+    growth_process.task(task, growth_process.generate(nodes=300, labels=3, degree=4), t_max=2)
+
+
+def test_linearity_is_judged_by_seconds_a_node():
+    points = [(n, {"seconds": s, "nodes": n}) for n, s in ((10, 0.01), (100, 0.2), (1000, 2.2))]
+    result = growth._linearity(growth.CASES[0], points)
+    assert result.measured == pytest.approx(1.1)
+    assert result.verdict.startswith("met")
