@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.learn.folding import FoldedRule, KernelRule
+from tests.strategies import permute_nodes
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +136,103 @@ def test_bad_parameters_leave_the_model_as_it_was(data, parameters, kind, messag
     with pytest.raises(kind, match=message):
         model.set_params(**parameters).fit(data.graphs, data.target)
     assert np.array_equal(model.decision_function(data.graphs), before)
+
+
+# any solver, any parameter, any order
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
+def test_threads_processes_and_the_order_of_nodes_do_not_matter(three_classes, solver):
+    graphs, target = three_classes
+    parameters = {"solver": solver, "t_max": [0, 2], "C": [1, 10], "random_state": 0}
+    one = pk.PropagationClassifier(**parameters).fit(graphs, target)
+    two = pk.PropagationClassifier(**parameters, n_jobs=2).fit(graphs, target)
+    expected = one.predict_proba(graphs)
+    assert np.array_equal(two.predict_proba(graphs), expected)
+    assert np.array_equal(pickle.loads(pickle.dumps(one)).predict_proba(graphs), expected)
+    shuffled = permute_nodes(graphs, np.random.default_rng(0))
+    assert np.allclose(one.predict_proba(shuffled), expected, rtol=1e-9)
+    again = pk.PropagationClassifier(**parameters).fit(shuffled, target)
+    assert np.allclose(again.predict_proba(graphs), expected, rtol=1e-6, atol=1e-9)
+    assert np.allclose(one.predict_proba(graphs[::-1]), expected[::-1], rtol=1e-9)
+
+
+def test_the_order_of_training_graphs_does_not_matter_once_settings_are_fixed(data):
+    """Other folds may choose otherwise; the machine itself is the same up to libsvm's tolerance."""
+    fixed = {"kernel": pk.PropagationKernel(), "t_max": 2, "C": 1, "normalize": True, "random_state": 0}
+    order = np.random.default_rng(0).permutation(60)
+    one = pk.PropagationClassifier(**fixed).fit(data.graphs[:60], data.target[:60])
+    other = pk.PropagationClassifier(**fixed).fit(data.graphs[order], data.target[order])
+    assert np.allclose(
+        one.decision_function(data.graphs[60:]), other.decision_function(data.graphs[60:]), atol=5e-3
+    )
+
+
+def test_any_parameter_can_be_searched(data):
+    fixed = {"C": 1, "t_max": 1, "normalize": False, "random_state": 0}
+    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(), **fixed)
+    grids = [
+        {"kernel__propagation": ["auto", pk.Diffusion(laziness=0.5)], "kernel__bin_width": [1e-5, 1e-2]},
+        {"solver": ["kernel", "linear"], "selection": ["race", "exhaustive"]},
+        {"t_max": [0, [0, 1]], "C": [1, "paper"], "n_folds": [2, 3]},
+        {"kernel": [None, pk.WeisfeilerLehman()], "random_state": [0, 1]},
+    ]
+    search = GridSearchCV(model, grids, cv=2).fit(data.graphs[:40], data.target[:40])
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_a_list_of_kernels_is_a_choice_of_scheme_laziness_and_attributes():
+    data = pk.datasets.make_synthetic(30, random_state=0)
+    kernels = [
+        pk.PropagationKernel(propagation=pk.Diffusion(laziness=laziness), attributes=how, t_max=2)
+        for laziness in (0.0, 0.5)
+        for how in (None, "sum")
+    ]
+    model = pk.PropagationClassifier(kernel=kernels, C=[1, 10], random_state=0).fit(data.graphs, data.target)
+    assert model.kernel_.attributes == "sum"  # without attributes there is nothing to learn
+    assert model.score_ > 0.9
+
+
+def test_selection_by_a_race_is_close(data):
+    race, exact = (
+        pk.PropagationClassifier(selection=how, t_max=[0, 1, 3], C=[1, 10, 100], random_state=0).fit(
+            data.graphs, data.target
+        )
+        for how in ("race", "exhaustive")
+    )
+    assert exact.score_ >= race.score_ > exact.score_ - 0.05
+
+
+def test_a_gaussian_process_is_less_sure_of_strange_graphs(data):
+    model = pk.PropagationClassifier(solver="gp", normalize=True, t_max=2, C=[10, 100], random_state=0)
+    model.fit(data.graphs, data.target)
+    known = np.abs(model.predict_proba(data.graphs)[:, 1] - 0.5)
+    strange = data.graphs.with_labels(["unheard of"] * data.graphs.n_nodes)
+    assert np.abs(model.predict_proba(strange)[:, 1] - 0.5).max() < known.mean()
+    assert np.array_equal(model.predict(data.graphs), model.predict_proba(data.graphs).argmax(axis=1))
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
+def test_classes_of_one_graph(data, solver):
+    target = np.array(["many"] * 12 + ["few"] * 5 + ["one"])
+    model = pk.PropagationClassifier(solver=solver, t_max=1, C=[1, 10], random_state=0)
+    model.fit(data.graphs[:18], target)
+    probabilities = model.predict_proba(data.graphs[:18])
+    assert probabilities.shape == (18, 3)
+    assert np.allclose(probabilities.sum(axis=1), 1)
+    assert set(model.predict(data.graphs)) <= set(target)
+
+
+def test_attributes_are_seen_by_default():
+    data = pk.datasets.make_synthetic(24, random_state=0)
+    model = pk.PropagationClassifier(t_max=1, C=10, random_state=0).fit(data.graphs, data.target)
+    assert model.kernel_.attributes is not None
+
+
+def test_fitted_state_is_made_of_arrays_numbers_and_dataclasses(data):
+    """What is saved to a file holds no estimator of scikit-learn's."""
+    for solver in ("kernel", "linear", "gp"):
+        model = pk.PropagationClassifier(solver=solver, t_max=1, C=10, random_state=0)
+        model.fit(data.graphs, data.target)
+        fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
+        assert not [n for n, v in fitted.items() if type(v).__module__.startswith("sklearn")]
