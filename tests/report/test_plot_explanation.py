@@ -61,6 +61,18 @@ def test_colours_are_centred_and_ordered(explained):
     assert weakly[2] > weakly[0]
 
 
+def test_the_limit_of_colours(explained):
+    assert points(pk.plot_explanation(explained, limit=2)).get_clim() == (-2, 2)
+    with pytest.raises(ValueError, match="limit must be a finite number above 0"):
+        pk.plot_explanation(explained, limit=0)
+    n = 1500
+    graphs = pk.check_graphs([np.zeros((n, n))])
+    values = np.ones((n, 1))
+    values[3] = -1000
+    outlier = Explanation(values, graphs.graph_ptr, 0.0, graphs, 1, 0)
+    assert points(pk.plot_explanation(outlier, layout=np.zeros((n, 2)))).get_clim() == (-1, 1)
+
+
 def test_the_colour_bar_names_the_classes(explained):
     label = colour_bar(pk.plot_explanation(explained)).get_ylabel()
     assert label.startswith("← class no")

@@ -36,7 +36,7 @@ def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap
     heat, below = _flat(values, below, values.ndim)
     mappable = ScalarMappable(norm=norm, cmap=cmap)
     colours = mappable.to_rgba(np.nan_to_num(heat))
-    strength = np.abs(np.nan_to_num(heat)) / max(norm.vmax, np.finfo(float).tiny)
+    strength = np.minimum(np.abs(np.nan_to_num(heat)) / norm.vmax, 1.0)
     colours[..., 3] = np.where(np.isnan(heat), 0.0, FAINTEST + (1 - FAINTEST) * strength**0.6)
     ax.imshow(below, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.imshow(colours, interpolation="nearest")

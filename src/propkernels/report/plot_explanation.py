@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.checks import check_positive
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.grid import Grid
 from propkernels.learn.explanation import Explanation
@@ -17,6 +18,7 @@ from propkernels.report.draw_grid import draw_grid
 from propkernels.report.layout import node_positions
 
 Values = NDArray[np.float64]
+MANY_NODES = 1000
 
 
 def plot_explanation(
@@ -31,6 +33,7 @@ def plot_explanation(
     layout: Any = None,
     picture: Any = None,
     cmap: Any = "RdBu_r",
+    limit: float | None = None,
     ax: Any = None,
 ) -> Any:
     """Draw a graph with nodes coloured by their contribution, or a picture with a heat map over it.
@@ -60,6 +63,9 @@ def plot_explanation(
         For grids: what is drawn below the heat map, (h, w) or (h, w, 3); by default the labels in grey.
     cmap : str or Colormap, default="RdBu_r"
         Diverging; its middle stands for 0.
+    limit : float, optional
+        Contribution that has the full colour, for or against; by default the largest, or, of more than a
+        thousand nodes, one that 99 % of them do not exceed.
     ax : Axes, or sequence of Axes with several ``t``, optional
         Where to draw; by default in a new figure.
 
@@ -82,7 +88,7 @@ def plot_explanation(
     found, at = _explained(explanation, graphs, graph, classes)
     own = found.of_graph(at)
     shown = _shown(own, t)
-    norm = _centred(list(shown.values()))
+    norm, exceeded = _centred(np.concatenate(list(shown.values())), limit)
     one = found.graphs[at]
     several = isinstance(t, str) or np.ndim(t) > 0
     axes = several_axes(ax, len(shown)) if several else [one_axes(ax)]
@@ -93,7 +99,8 @@ def plot_explanation(
         else:
             mappable = draw_graph(where, one, shown[step], positions, labels, norm, cmap)
         where.set_title(_title(found, graph, at, step, shown[step], several), fontsize=10)
-    bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25)
+    extend = "both" if exceeded else "neither"
+    bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25, extend=extend)
     bar.set_label(_meaning(found, class_names or {}))
     return axes if several else axes[0]
 
@@ -143,12 +150,18 @@ def _shown(contributions: Values, t: Any) -> dict[int | None, Values]:
     return {step: contributions[:, step] for step in steps}
 
 
-def _centred(values: list[Values]) -> Any:
-    """Colours from the largest contribution against to the largest for, white at 0."""
+def _centred(values: Values, limit: float | None) -> tuple[Any, bool]:
+    """Colours from contributions against to those for, white at 0; and whether some are beyond."""
     from matplotlib.colors import Normalize
 
-    largest = max((float(np.abs(v).max(initial=0.0)) for v in values), default=0.0) or 1.0
-    return Normalize(-largest, largest)
+    sizes = np.abs(values)
+    largest = float(sizes.max(initial=0.0))
+    if limit is None:
+        limit = float(np.quantile(sizes, 0.99)) if len(sizes) > MANY_NODES else largest
+    else:
+        limit = check_positive(limit, "limit")
+    limit = limit or largest or 1.0
+    return Normalize(-limit, limit), largest > limit
 
 
 def _title(found: Explanation, graph: int, at: int, step: int | None, values: Values, several: bool) -> str:
