@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.counting.counts import sort_bins
 from propkernels.gram.base_kernels import Linear
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import CountKernel
@@ -152,7 +153,8 @@ def _sources(
     name = step_parameter(plain)
     if name is not None and space.steps is not None:
         plain = plain.set_params(**{name: space.steps[-1]})
-    sources = feature_sources(plain.fit(graphs).counts_, [bool(flag) for flag in wanted])
+    streams = [sort_bins(stream) for stream in plain.fit(graphs).counts_]
+    sources = feature_sources(streams, [bool(flag) for flag in wanted])
     if name is None:
         last = max(t for t, _ in sources)
         return {(None, flag): sources[last, bool(flag)] for flag in wanted}

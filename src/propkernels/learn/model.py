@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.checks import check_choice
+from propkernels.counting.counts import sort_bins
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.progress import ProgressBar
@@ -155,7 +156,8 @@ def _learned(chosen: Selection, graphs: GraphDatabase, target: NDArray[Any], sol
 
 
 def _features_of(kernel: Any, candidate: Candidate) -> Any:
-    """Features of the chosen kernel, fitted; its columns are those of the rule."""
+    """Features of the chosen kernel, whose bins are sorted for it; its columns are those of the rule."""
+    kernel.counts_ = [sort_bins(stream) for stream in kernel.counts_]
     flag = bool(candidate.normalize)
     sources = feature_sources(kernel.counts_, [flag])
     return sources[max(t for t, _ in sources), flag]

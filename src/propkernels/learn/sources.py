@@ -117,7 +117,10 @@ class FeatureSource:
 def feature_sources(
     streams: list[StreamCounts], normalize: list[bool]
 ) -> dict[tuple[int, bool], FeatureSource]:
-    """Sources for every t and either normalisation, from the counts of one pass."""
+    """Sources for every t and either normalisation, from the counts of one pass.
+
+    Bins should be sorted (``sort_bins``): sums over columns then round alike, whatever the order of nodes.
+    """
     scaled = [csr_array(stream.counts * np.sqrt(stream.weight)) for stream in streams]
     parts = [StreamCounts(c, s.codes, s.iteration, 1.0) for c, s in zip(scaled, streams, strict=True)]
     features = join_streams(parts)
