@@ -53,7 +53,9 @@ def test_several_matrices_are_added(shapes, n):
     assert np.array_equal(computed, reference)
 
 
-def test_equal_bins_are_counted_as_often_as_they_occur():
+@pytest.mark.parametrize("threshold", [-1.0, 0.3, 1.0])
+def test_equal_bins_are_counted_as_often_as_they_occur(threshold, monkeypatch):
+    monkeypatch.setattr(linear, "WORTH_MERGING", threshold)
     counts = random_counts(30, 10, 0.3)
     repeated = np.concatenate([counts, counts, counts[:, ::-1], counts[:, :3]], axis=1)
     assert np.array_equal(square_gram([unsorted(repeated)]), exact(repeated, repeated))
@@ -120,3 +122,12 @@ def test_inputs_are_left_as_they_were():
     rectangular_gram(matrix, matrix)
     after = (matrix.indices, matrix.data, matrix.indptr)
     assert all(np.array_equal(a, b) for a, b in zip(after, before, strict=True))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_share_of_equal_bins_is_estimated(share):
+    rng = np.random.default_rng(0)
+    distinct = rng.integers(2**63, size=20_000, dtype=np.uint64)
+    copies = round(1 / (1 - share))
+    assert linear.share_of_equals(np.repeat(distinct, copies)) == pytest.approx(share, abs=0.02)
+    assert linear.share_of_equals(distinct[:0]) == 0.0

@@ -24,6 +24,7 @@ from propkernels.parallel import run_threads, whole_runs
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
 EXACT_FLOAT32 = 2**24
 ROWS_OF_A_PRODUCT = 256
+WORTH_MERGING = 0.3  # share of bins that equal another, from which on merging them is cheaper; measured
 ENTRIES_IN_MEMORY = 2**23  # counts of so many (graph, bin) pairs are sorted by bin at a time
 
 
@@ -31,8 +32,8 @@ def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArra
     """Return the sum of Phi Phi^T over count matrices with the same rows, exact.
 
     Bins seen in one graph only touch the diagonal; popular bins go through one dense product; the
-    rest are added pair by pair. Bins with equal contents, common once the propagation has settled,
-    are merged into one with a multiplicity. Many entries are taken a few streams at a time: memory
+    rest are added pair by pair. Where many bins have equal contents, as once the propagation has settled,
+    they are merged into one with a multiplicity. Many entries are taken a few streams at a time: memory
     does not grow with their number.
     """
     parts, copies = _distinct(parts)
@@ -58,7 +59,9 @@ def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int |
 
     pieces = run_threads(split, range(len(parts)), n_jobs)
     gram = dense_product(_stack(pieces, copies, popular=True), n)
-    rest = _merged(_stack(pieces, copies, popular=False))
+    rest = _stack(pieces, copies, popular=False)
+    if share_of_equals(rest.signatures) > WORTH_MERGING:
+        rest = _merged(rest)
     right = csc_array((rest.counts, rest.rows, rest.bin_ptr), shape=(n, len(rest.multiplicity)))
     scaled = rest.counts * np.repeat(rest.multiplicity, np.diff(rest.bin_ptr))
     left = csr_array(csc_array((scaled, rest.rows, rest.bin_ptr), shape=right.shape))
@@ -101,6 +104,12 @@ def _some_bins(piece: Any, popular: bool) -> tuple[Any, Any, Any, Any]:
     bins = slice(0, n_popular) if popular else slice(n_popular, len(bin_ptr) - 1)
     entries = slice(bin_ptr[bins.start], bin_ptr[bins.stop])
     return np.diff(bin_ptr)[bins], rows[entries], counts[entries], signatures[bins]
+
+
+def share_of_equals(signatures: NDArray[np.uint64]) -> float:
+    """Estimate the share of bins that equal another: all bins of every 64th signature are looked at."""
+    sample = signatures[signatures % np.uint64(64) == 0]
+    return (len(sample) - len(np.unique(sample))) / max(len(sample), 1)
 
 
 def _merged(bins: Bins) -> Bins:
