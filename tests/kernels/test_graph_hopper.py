@@ -59,9 +59,9 @@ def test_transform_to_new_graphs_with_longer_paths():
 def test_equals_grakel_on_mutag(data_folder):
     """GraKeL takes vectors: unit vectors of the labels with a linear kernel are the Dirac kernel."""
     grakel = pytest.importorskip("grakel")
-    from tests.kernels.grakel_graphs import to_grakel
+    from tests.kernels.grakel_graphs import some_of, to_grakel
 
-    graphs = pk.datasets.load("MUTAG").graphs[:40]
+    graphs = some_of(pk.datasets.load("MUTAG").graphs, 40)
     units = np.eye(8)[graphs.node_labels]
     vectors = to_grakel(graphs.with_attributes(units), attributes=True)
     reference = grakel.GraphHopper(kernel_type="linear").fit_transform(vectors)
