@@ -57,6 +57,17 @@ def draw_iterations() -> Any:
     return axes[0].figure
 
 
+def draw_similar() -> Any:
+    """Two molecules, and the atoms that make them similar."""
+    from matplotlib import pyplot
+
+    graphs = pk.datasets.load("MUTAG").graphs
+    figure, axes = pyplot.subplots(1, 2, figsize=(7.6, 3.0), layout="constrained")
+    kernel = pk.WeisfeilerLehman(n_iter=3)
+    pk.plot_similarity(kernel, graphs[0], graphs[10], t=3, labels=ATOMS, ax=axes)
+    return figure
+
+
 def draw_leaf() -> Any:
     """A leaf with rust: the photograph, and what its pixels speak for."""
     from matplotlib import pyplot
@@ -114,6 +125,7 @@ def draw_kernel() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     "molecule": draw_molecule,
     "iterations": draw_iterations,
+    "similar": draw_similar,
     "leaf": draw_leaf,
     "object": draw_object,
     "kernel": draw_kernel,

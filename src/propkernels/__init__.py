@@ -65,6 +65,7 @@ _HOME = {
     "plot_evaluation": "report",
     "plot_explanation": "report",
     "plot_kernel": "report",
+    "plot_similarity": "report",
 }
 _MODULES = ("datasets", "images")
 
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
     from propkernels.report import plot_evaluation as plot_evaluation
     from propkernels.report import plot_explanation as plot_explanation
     from propkernels.report import plot_kernel as plot_kernel
+    from propkernels.report import plot_similarity as plot_similarity
     from propkernels.storage import ModelFileError as ModelFileError
     from propkernels.storage import load as load
     from propkernels.storage import save as save

@@ -116,6 +116,14 @@ def test_a_classifier_stands_for_its_kernel():
     assert why.value == pytest.approx(kernel.transform(data.graphs[[0]])[0, 1], rel=1e-12)
 
 
+def test_an_index_says_why_it_found_a_graph():
+    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:25])
+    similarities, ids = index.query(graphs[27], k=2)
+    why = pk.similar_because(index, graphs[27], graphs[int(ids[1])])
+    assert why.value == pytest.approx(similarities[1], rel=1e-9)
+
+
 @pytest.mark.parametrize("normalize", [True, False])
 def test_grids(normalize):
     rng = np.random.default_rng(0)

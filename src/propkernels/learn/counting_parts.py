@@ -16,6 +16,7 @@ from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.pairwise import PairwiseKernel
 from propkernels.kernels.triplet_coder import TripletCoder
 from propkernels.learn.folding import FoldedRule
+from propkernels.learn.index import GraphIndex
 
 Codes = NDArray[np.int64]
 
@@ -33,6 +34,8 @@ def counting_parts(kernel: Any, graphs: Any, copy: Callable[[Any], Any]) -> Coun
     rule = getattr(kernel, "rule_", None)
     if isinstance(rule, FoldedRule):
         return CountingParts(rule.coder, Linear, rule.normalize)
+    if isinstance(kernel, GraphIndex) and hasattr(kernel, "kernel_"):
+        return counting_parts(kernel.kernel_, graphs, copy)._replace(normalize=True)
     if hasattr(kernel, "kernel_"):
         return counting_parts(kernel.kernel_, graphs, copy)
     if isinstance(kernel, CountKernel):

@@ -30,7 +30,8 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
         One that counts (:class:`PropagationKernel`, :class:`P2K`, :class:`WeisfeilerLehman`,
         :class:`LabelHistogram`, :class:`ShortestPath` without attributes, and their features), with the
         linear or intersection base kernel. A fitted one is used as it is, with what it has learned; another
-        is fitted on the two graphs. A classifier or regressor stands for the kernel that it has learned.
+        is fitted on the two graphs. A classifier, regressor or index stands for the kernel that it has
+        learned; an index compares by normalised kernel.
     g, h : graph
         Each as taken from a database, a networkx graph, or a tuple; see :func:`propkernels.check_graphs`.
 

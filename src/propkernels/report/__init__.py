@@ -4,5 +4,6 @@ from propkernels.report.plot_embedding import plot_embedding
 from propkernels.report.plot_evaluation import plot_evaluation
 from propkernels.report.plot_explanation import plot_explanation
 from propkernels.report.plot_kernel import plot_kernel
+from propkernels.report.plot_similarity import plot_similarity
 
-__all__ = ["plot_embedding", "plot_evaluation", "plot_explanation", "plot_kernel"]
+__all__ = ["plot_embedding", "plot_evaluation", "plot_explanation", "plot_kernel", "plot_similarity"]
