@@ -11,7 +11,7 @@ import pytest
 import propkernels as pk
 from tests.cli.conftest import write_lines
 
-QUICK = ("--t-max", 1, "--folds", 2, "--jobs", 1)
+QUICK = ("--t-max", 1, "--folds", 2, "--C", 1, "--jobs", 1)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,9 @@ def model_file(small_folder, tmp_path_factory):
 
 
 def fitted(data):
-    return pk.PropagationClassifier(t_max=range(2), n_folds=2, random_state=0).fit(data.graphs, data.target)
+    return pk.PropagationClassifier(t_max=range(2), C=1.0, n_folds=2, random_state=0).fit(
+        data.graphs, data.target
+    )
 
 
 @pytest.fixture

@@ -16,16 +16,27 @@ import propkernels as pk
 from propkernels.storage.classes import class_of, known_names
 from tests.test_contract_discovery import (
     assert_same,
-    cases,
     classes,
     dense,
+    describe,
     fitted_on_the_zoo,
     input_of,
     public_classes,
+    schemes,
     the_zoo,
 )
 
 SMALL = pk.datasets.make_molecules(40, random_state=0)
+# parameters with which an estimator keeps something else than usual
+KEPT = [
+    *({"base_kernel": name} for name in ("rbf", "intersection", "tanimoto", "jaccard")),
+    *({"propagation": scheme} for scheme in schemes()),
+    {"metric": "hellinger", "n_hashes": 2, "normalize": True},
+    {"attributes": "sum"},
+    {"attributes": "product", "standardize": False},
+    {"attributes": pk.PropagatedAttributes()},
+    {"attributes": pk.GaussianMixtures(n_sample_points=5, refit_every=1)},
+]
 
 
 def round_trip(model, folder):
@@ -33,10 +44,33 @@ def round_trip(model, folder):
     return pk.load(folder / "model.pk")
 
 
-@cases("kernel", "features")
-def test_every_public_estimator(cls, parameters, tmp_path):
+@classes("kernel", "features")
+def test_every_public_estimator(cls, tmp_path):
+    check_round_trip(cls, {}, tmp_path)
+
+
+@pytest.mark.parametrize("parameters", KEPT, ids=describe)
+def test_whatever_is_kept(parameters, tmp_path):
+    check_round_trip(pk.PropagationKernel, parameters, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters"),
+    [
+        (pk.WeisfeilerLehman, {"exact": True}),
+        (pk.WeisfeilerLehman, {"edge_labels": True}),
+        (pk.ShortestPath, {"attributes": "gaussian", "gamma": 0.7}),
+        (pk.GraphHopper, {"attributes": "linear", "labels": None}),
+        (pk.PropagationFeatures, {"n_features": 64}),
+    ],
+)
+def test_whatever_other_kernels_keep(cls, parameters, tmp_path):
+    check_round_trip(cls, parameters, tmp_path)
+
+
+def check_round_trip(cls, parameters, folder):
     model, _ = fitted_on_the_zoo(cls, parameters)
-    again = round_trip(model, tmp_path)
+    again = round_trip(model, folder)
     graphs = input_of(cls, the_zoo())
     assert type(again) is cls
     assert_identical(again.transform(graphs), model.transform(graphs))
@@ -66,7 +100,7 @@ METHODS = ("predict", "decision_function", "predict_proba")
 
 @pytest.mark.parametrize("name", PREDICTORS)
 def test_every_public_predictor(name, tmp_path):
-    model = PREDICTORS[name](random_state=0).fit(SMALL.graphs[:30], SMALL.target[:30])
+    model = PREDICTORS[name](t_max=[0, 1], random_state=0).fit(SMALL.graphs[:30], SMALL.target[:30])
     again = round_trip(model, tmp_path)
     assert set(vars(again)) == set(vars(model))
     for method in METHODS:
@@ -192,7 +226,8 @@ print(similarities.tobytes().hex(), ids.tolist())
 
 
 def test_same_predictions_in_another_process(tmp_path):
-    model = pk.PropagationClassifier(random_state=0).fit(SMALL.graphs[:30], SMALL.target[:30])
+    model = pk.PropagationClassifier(t_max=[0, 1], C=1.0, random_state=0)
+    model.fit(SMALL.graphs[:30], SMALL.target[:30])
     index = pk.GraphIndex(random_state=0).fit(SMALL.graphs[:30])
     pk.save(model, tmp_path / "model.pk")
     pk.save(index, tmp_path / "index.pk")

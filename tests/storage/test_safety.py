@@ -5,6 +5,7 @@ import io
 import json
 import pickle
 import zipfile
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,23 +22,31 @@ SMALL = pk.datasets.make_molecules(24, random_state=0)
 GRAPHS = SMALL.graphs.with_attributes(np.linspace(0, 1, SMALL.graphs.n_nodes)[:, None])
 
 
-def models():
-    """One model for each kind of learned state."""
-    classifier = pk.PropagationClassifier(
-        kernel=pk.PropagationKernel(t_max=2), C=1.0, n_folds=2, random_state=0
-    )
-    return {
-        "classifier": classifier.fit(GRAPHS, SMALL.target),
-        "kernel": pk.PropagationKernel(t_max=1, attributes="sum", random_state=0).fit(GRAPHS),
-        "index": pk.GraphIndex(random_state=0).fit(GRAPHS[:20]).add(GRAPHS[20:]),
-        "shortest path": pk.ShortestPath(attributes="gaussian").fit(GRAPHS[:6]),
-        "graph hopper": pk.GraphHopper(attributes="gaussian").fit(GRAPHS[:6]),
-        "subgraphs": pk.SubgraphMatching(k=2).fit(GRAPHS[:6]),
-        "exact": pk.WeisfeilerLehman(n_iter=1, exact=True).fit(GRAPHS[:6]),
-    }
+def fit_classifier():
+    kernel = pk.PropagationKernel(t_max=2)
+    return pk.PropagationClassifier(kernel=kernel, C=1.0, n_folds=2, random_state=0).fit(GRAPHS, SMALL.target)
 
 
-MODELS = models()
+# one model for each kind of learned state
+MAKERS = {
+    "classifier": fit_classifier,
+    "kernel": lambda: pk.PropagationKernel(t_max=1, attributes="sum", random_state=0).fit(GRAPHS),
+    "index": lambda: pk.GraphIndex(random_state=0).fit(GRAPHS[:20]).add(GRAPHS[20:]),
+    "shortest path": lambda: pk.ShortestPath(attributes="gaussian").fit(GRAPHS[:6]),
+    "graph hopper": lambda: pk.GraphHopper(attributes="gaussian").fit(GRAPHS[:6]),
+    "subgraphs": lambda: pk.SubgraphMatching(k=2).fit(GRAPHS[:6]),
+    "exact": lambda: pk.WeisfeilerLehman(n_iter=1, exact=True).fit(GRAPHS[:6]),
+}
+
+
+@cache
+def fitted(name):
+    return MAKERS[name]()
+
+
+@cache
+def file_of(name):
+    return to_file(fitted(name))
 
 
 def to_file(model):
@@ -47,9 +56,6 @@ def to_file(model):
     header = {"format": "propkernels model", "format_version": 1, "propkernels": "0", "model": tree}
     write_archive(folder, header, encoder.arrays)
     return folder.getvalue()
-
-
-FILES = {name: to_file(model) for name, model in MODELS.items()}
 
 
 def use(model):
@@ -109,19 +115,19 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["classifier", "index"])
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_truncated(name, folder, data):
-    whole = FILES[name]
+    whole = file_of(name)
     refused(whole[: data.draw(st.integers(0, len(whole) - 1))], folder)
 
 
 @pytest.mark.parametrize("name", ["classifier", "index"])
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_flipped_bits(name, folder, data):
     """Either it is noticed, or the bit said nothing about the model."""
-    received = bytearray(FILES[name])
+    received = bytearray(file_of(name))
     for _ in range(data.draw(st.integers(1, 3))):
         place = data.draw(st.integers(0, len(received) - 1))
         received[place] ^= 1 << data.draw(st.integers(0, 7))
@@ -129,21 +135,21 @@ def test_flipped_bits(name, folder, data):
         model = load_bytes(bytes(received), folder)
     except pk.ModelFileError:
         return
-    assert np.array_equal(use(model), use(MODELS[name]))
+    assert np.array_equal(use(model), use(fitted(name)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.binary(max_size=300))
 def test_noise(folder, data):
     refused(data, folder)
 
 
-@pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60)
+@pytest.mark.parametrize("name", MAKERS)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_other_numbers_in_arrays_never_crash(name, folder, data):
     """A whole file with other contents is refused, or is a model that at worst raises."""
-    header, arrays = parts_of(FILES[name])
+    header, arrays = parts_of(file_of(name))
     number = data.draw(st.sampled_from([i for i, array in enumerate(arrays) if array.size]))
     place = data.draw(st.integers(0, arrays[number].size - 1))
     arrays[number] = arrays[number].copy(order="K")
@@ -153,11 +159,11 @@ def test_other_numbers_in_arrays_never_crash(name, folder, data):
     harmless(forged(header, arrays), folder)
 
 
-@pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60)
+@pytest.mark.parametrize("name", MAKERS)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_other_trees_never_crash(name, folder, data):
-    header, arrays = parts_of(FILES[name])
+    header, arrays = parts_of(file_of(name))
     places = list(walk(header["model"]))
     holder, key = data.draw(st.sampled_from(places))
     others = [None, -1, 0, 3, 10**6, 0.5, "node", [], {"array": 0}, {"array": 1}, {"same": 0}, {"tuple": []}]
@@ -204,7 +210,7 @@ def test_foreign_files(folder):
 
 
 def test_newer_file(folder):
-    header, arrays = parts_of(FILES["kernel"])
+    header, arrays = parts_of(file_of("kernel"))
     header |= {"format_version": 2, "propkernels": "9.1"}
     refused(
         forged(header, arrays), folder, r"received.pk was written by propkernels 9.1 in format 2, but this is"
@@ -213,12 +219,12 @@ def test_newer_file(folder):
 
 @pytest.mark.parametrize("version", [0, None, "1", 1.5])
 def test_versions_that_never_were(folder, version):
-    header, arrays = parts_of(FILES["kernel"])
+    header, arrays = parts_of(file_of("kernel"))
     refused(forged(header | {"format_version": version}, arrays), folder)
 
 
 def test_a_plain_value_is_no_model(folder):
-    header, _ = parts_of(FILES["kernel"])
+    header, _ = parts_of(file_of("kernel"))
     linear = {"object": {"class": "Linear", "state": {}}}
     for tree in (None, 3, [], linear):
         refused(forged(header | {"model": tree}, []), folder, "it holds no estimator")
@@ -241,34 +247,34 @@ def test_a_plain_value_is_no_model(folder):
     ],
 )
 def test_classes_that_are_not_in_the_table(folder, name):
-    header, _ = parts_of(FILES["kernel"])
+    header, _ = parts_of(file_of("kernel"))
     tree = {"object": {"class": name, "state": {}}}
     refused(forged(header | {"model": tree}, []), folder, "is no class of a model")
 
 
 @pytest.mark.parametrize("name", ["transform", "__class__", "__dict__", "get_params", "a b", "_learn_coder"])
 def test_attributes_that_would_shadow_code(folder, name):
-    header, arrays = parts_of(FILES["kernel"])
+    header, arrays = parts_of(file_of("kernel"))
     header["model"]["object"]["state"][name] = 1
     refused(forged(header, arrays), folder, "PropagationKernel has no attribute")
 
 
 def test_attributes_that_are_missing(folder):
-    header, arrays = parts_of(FILES["kernel"])
+    header, arrays = parts_of(file_of("kernel"))
     del next(find(header, "Prior"))["weights"]
     refused(forged(header, arrays), folder, "Prior lacks weights")
-    header, arrays = parts_of(FILES["kernel"])
+    header, arrays = parts_of(file_of("kernel"))
     next(find(header, "Prior"))["more"] = 1
     refused(forged(header, arrays), folder, "Prior has no attribute 'more'")
 
 
 def test_parameters_of_later_versions_get_their_defaults(folder):
     """A file that was written before a parameter existed can still be read."""
-    header, arrays = parts_of(FILES["kernel"])
+    header, arrays = parts_of(file_of("kernel"))
     del header["model"]["object"]["state"]["n_hashes"]
     model = load_bytes(forged(header, arrays), folder)
     assert model.n_hashes == 1
-    assert np.array_equal(use(model), use(MODELS["kernel"]))
+    assert np.array_equal(use(model), use(fitted("kernel")))
 
 
 class Explosive:
@@ -282,7 +288,7 @@ class Explosive:
 
 
 def test_arrays_of_objects_are_not_unpickled(folder, tmp_path):
-    header, arrays = parts_of(FILES["kernel"])
+    header, arrays = parts_of(file_of("kernel"))
     stream = io.BytesIO()
     np.save(stream, np.array([Explosive(tmp_path / "boom")], dtype=object), allow_pickle=True)
     received = io.BytesIO()
@@ -303,7 +309,7 @@ def rezipped(data, compression, replace=None):
 
 
 def test_compressed_members_are_refused(folder):
-    refused(rezipped(FILES["kernel"], zipfile.ZIP_DEFLATED), folder, "is compressed or encrypted")
+    refused(rezipped(file_of("kernel"), zipfile.ZIP_DEFLATED), folder, "is compressed or encrypted")
 
 
 def test_headers_that_promise_too_much(folder):
@@ -311,7 +317,7 @@ def test_headers_that_promise_too_much(folder):
     header = to_bytes(np.zeros(1))[:128].replace(b"(1,), }   ", b"(2**37,),}")
     short = to_bytes(np.zeros(1)).replace(b"(1,), }           ", b"(137438953472,), }")
     for data in (header, short):
-        refused(rezipped(FILES["kernel"], zipfile.ZIP_STORED, {"arrays/0.npy": data}), folder)
+        refused(rezipped(file_of("kernel"), zipfile.ZIP_STORED, {"arrays/0.npy": data}), folder)
 
 
 def test_members_that_lie_over_each_other(folder):
@@ -346,7 +352,7 @@ def test_deep_trees(folder):
     ],
 )
 def test_counts_beyond_their_matrix(folder, part, change):
-    header, arrays = parts_of(FILES["kernel"])
+    header, arrays = parts_of(file_of("kernel"))
     number = next(find(header, "StreamCounts"))["counts"]["sparse"][part]
     arrays[number] = change(arrays[number])
     refused(forged(header, arrays), folder, "the parts of a sparse matrix do not fit together")
@@ -377,7 +383,7 @@ def test_counts_beyond_their_matrix(folder, part, change):
     ],
 )
 def test_arrays_that_compiled_loops_would_run_out_of(folder, file, name, attribute, change):
-    header, arrays = parts_of(FILES[file])
+    header, arrays = parts_of(file_of(file))
     number = next(find(header, name))[attribute]["array"]
     arrays[number] = change(arrays[number])
     refused(forged(header, arrays), folder, "do not fit together")
@@ -387,7 +393,7 @@ def test_arrays_that_compiled_loops_would_run_out_of(folder, file, name, attribu
     ("attribute", "value"), [("t_max", -1), ("n_hashes", 0), ("n_hashes", "2"), ("t_max", True)]
 )
 def test_settings_that_compiled_loops_rely_on(folder, attribute, value):
-    header, arrays = parts_of(FILES["kernel"])
+    header, arrays = parts_of(file_of("kernel"))
     next(find(header, "PropagationCoder"))[attribute] = value
     refused(forged(header, arrays), folder, "PropagationCoder.* (do not fit together|is no int)")
 
@@ -412,6 +418,6 @@ def test_memory_of_a_pipeline_cannot_be_set(folder, tmp_path):
 
 
 def test_checkpoint_cannot_be_set(folder, tmp_path):
-    header, arrays = parts_of(FILES["shortest path"])
+    header, arrays = parts_of(file_of("shortest path"))
     header["model"]["object"]["state"]["checkpoint"] = str(tmp_path / "written")
     assert load_bytes(forged(header, arrays), folder).checkpoint is None
