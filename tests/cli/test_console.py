@@ -37,6 +37,14 @@ def test_table_aligns(width):
     ]
 
 
+def test_cells_are_shown_as_they_are():
+    table = console.new_table(["label"], [])
+    table.add_row(console.cell("[red]x[/red]"))
+    shown = Console(width=80, file=io.StringIO())
+    shown.print(table)
+    assert "[red]x[/red]" in shown.file.getvalue()
+
+
 def test_progress_is_silent_without_a_terminal(capsys):
     with console.progress_bar("Working") as tell:
         tell(1, 2)

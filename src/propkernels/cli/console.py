@@ -37,6 +37,19 @@ def new_table(words: Sequence[str], numbers: Sequence[str]) -> Any:
     return table
 
 
+def cell(value: Any) -> str:
+    r"""Text of a cell, as it is: brackets are no markup.
+
+    Examples
+    --------
+    >>> cell("[bold]"), cell(None)
+    ('\\[bold]', '-')
+    """
+    from rich.markup import escape
+
+    return "-" if value is None else escape(str(value))
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show on stderr how far something is, and wipe it away; nothing where that is no terminal.

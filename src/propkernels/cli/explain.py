@@ -9,7 +9,7 @@ import typer
 
 from propkernels.cli import options
 from propkernels.cli.build import open_dataset
-from propkernels.cli.console import new_table, say, spinner, stdout
+from propkernels.cli.console import cell, new_table, say, spinner, stdout
 from propkernels.cli.models import ModelFile, open_model
 from propkernels.cli.output import Force, check_output
 from propkernels.replacing import replacing
@@ -99,7 +99,7 @@ def print_nodes(explanation: Any, top: int) -> None:
     table = new_table(["node", "label"], ["total", *steps])
     for record in records:
         values = (f"{record[key]:+.4f}" for key in ("total", *steps))
-        table.add_row(str(record["node"]), "-" if record["label"] is None else str(record["label"]), *values)
+        table.add_row(str(record["node"]), cell(record["label"]), *values)
     stdout().print(table)
     total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
     sums = f"nodes {total:+.4f}, intercept {explanation.intercept:+.4f}: decision {decision:+.4f}"

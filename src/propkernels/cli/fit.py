@@ -10,7 +10,7 @@ import typer
 
 from propkernels.cli import options
 from propkernels.cli.build import compile_loops, open_dataset
-from propkernels.cli.console import new_table, percent, say, seconds, spinner, stdout
+from propkernels.cli.console import cell, new_table, percent, say, seconds, stdout
 from propkernels.cli.estimators import KernelName, KernelOption, Solver, Task, build_kernel, describe_kernel
 from propkernels.cli.explain import can_explain
 from propkernels.cli.output import Force, check_output, size_of
@@ -64,8 +64,7 @@ def fit(
     say(repr(data))
     compile_loops()
     start = perf_counter()
-    with spinner(f"Learning from {data.name}"):
-        model.fit(data.graphs, target)
+    model.fit(data.graphs, target)
     write(model, output)
     report(model, output, perf_counter() - start)
 
@@ -102,8 +101,8 @@ def write(model: Any, output: Path) -> None:
 def report(model: Any, output: Path, took: float) -> None:
     """Tell what was chosen, how good it is, and what to do with it."""
     table = new_table(["chosen", "value"], [])
-    for row in choices(model):
-        table.add_row(*row)
+    for name, value in choices(model):
+        table.add_row(name, cell(value))
     stdout().print(table)
     say(f"\nWrote {output} ({size_of(output)}), learned in {seconds(took)}. Next:")
     say(f"  propkernels predict {output} NEW -o predictions.csv")

@@ -9,7 +9,7 @@ import typer
 
 from propkernels.cli import options
 from propkernels.cli.build import compile_loops, open_dataset
-from propkernels.cli.console import new_table, say, spinner, stdout
+from propkernels.cli.console import cell, new_table, say, spinner, stdout
 from propkernels.cli.estimators import KernelName, build_kernel, describe_kernel
 from propkernels.cli.output import size_of
 
@@ -101,7 +101,7 @@ def print_rows(rows: list[tuple[int, float]], data: Dataset) -> None:
     has_target = data.target.ndim == 1
     table = new_table([], ["graph", "similarity", *(["target"] if has_target else []), "nodes"])
     for number, similarity in rows:
-        target = [_text(data, data.target[number].item())] if has_target else []
+        target = [cell(_text(data, data.target[number].item()))] if has_target else []
         table.add_row(str(number), f"{similarity:.4f}", *target, str(data.graphs.graph_sizes[number]))
     stdout().print(table)
 
