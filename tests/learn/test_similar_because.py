@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
+from tests.test_contract_discovery import cases, fitted_on_the_zoo, gram, input_of, the_zoo
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 KERNELS = [
@@ -52,6 +53,28 @@ def test_contributions_add_up_to_the_kernel(kernel):
         assert why.node_contributions(side).shape == (n_nodes, why.n_steps)
         assert why.node_contributions(side).sum() == pytest.approx(reference, rel=1e-12)
     assert not hasattr(kernel, "coder_"), "the kernel that was passed is left as it was"
+
+
+def counts(cls, parameters):
+    """Whether the kernel of an estimator is a sum over shared bins."""
+    additive = parameters.get("base_kernel", "linear") in ("linear", "intersection")
+    by_pairs = issubclass(cls, (pk.GraphHopper, pk.SubgraphMatching, pk.AttributeKernel)) or (
+        issubclass(cls, pk.ShortestPath) and parameters.get("attributes") is not None
+    )
+    return additive and not by_pairs and parameters.get("n_features") is None
+
+
+@cases("kernel", "features")
+def test_every_kernel_that_counts_on_the_zoo(cls, parameters):
+    estimator, output = fitted_on_the_zoo(cls, parameters)
+    graphs, matrix = input_of(cls, the_zoo()), gram(cls, output)
+    if not counts(cls, parameters):
+        with pytest.raises((TypeError, ValueError)):
+            pk.similar_because(estimator, graphs[0], graphs[1])
+        return
+    for i, j in ((0, 1), (3, 3), (4, 9), (len(graphs) - 1, 2)):
+        why = pk.similar_because(estimator, graphs[i], graphs[j])
+        assert why.value == pytest.approx(matrix[i, j], rel=1e-9, abs=1e-12)
 
 
 def test_whole_numbers_add_up_exactly():

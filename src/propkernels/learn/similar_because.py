@@ -80,7 +80,8 @@ def _groups(codes: Codes) -> Groups:
     counted = np.flatnonzero(codes != NO_BIN)
     order = counted[np.argsort(codes[counted], kind="stable")]
     values, starts = np.unique(codes[order], return_index=True)
-    return dict(zip(values.tolist(), np.split(order, starts[1:]), strict=True))
+    ends = [*starts[1:].tolist(), len(order)]
+    return {code: order[first:last] for code, first, last in zip(values.tolist(), starts, ends, strict=False)}
 
 
 def _shared(left: Groups, right: Groups) -> Iterator[tuple[Codes, Codes]]:

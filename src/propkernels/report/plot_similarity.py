@@ -80,7 +80,7 @@ def plot_similarity(
         mappable = _draw(where, graphs[i], values[i], labels, layouts[i], norm, cmap)
         where.set_title(f"{'gh'[i]}: {np.count_nonzero(values[i])} of {len(values[i])} nodes", fontsize=10)
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25)
-    bar.set_label(f"part of k(g, h) = {found.value:.4g}")
+    bar.set_label(f"part of k(g, h) = {found.value:.4g}{'' if t is None else f', t = {t}'}")
     return axes
 
 
