@@ -5,8 +5,12 @@ import pytest
 from sklearn.svm import SVC
 
 import propkernels as pk
+from propkernels.kernels.count_kernel import CountKernel
 from propkernels.learn.comparison import compare_classes
+from propkernels.learn.explain import explain_rule
 from propkernels.learn.explanation import Explanation
+from propkernels.learn.folding import FoldedRule, decision_rule
+from tests.test_contract_discovery import cases, fitted_on_the_zoo, input_of, the_zoo
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +52,48 @@ def test_contributions_add_up_to_the_decision(molecules, kernel, normalize):
     assert np.allclose(sums + explanation.intercept, model.decision_function(test), atol=1e-9, rtol=0)
     assert np.allclose(explanation.decisions, model.decision_function(test), atol=1e-9, rtol=0)
     assert (explanation.speaks_for, explanation.against) == (1, 0)
+
+
+@cases("kernel")
+def test_every_folded_rule_on_the_zoo(cls, parameters):
+    """Whatever the machine: contributions add up, also of graphs without nodes."""
+    kernel, matrix = fitted_on_the_zoo(cls, parameters)
+    coefficients = np.random.default_rng(0).normal(size=(len(matrix), 2))
+    rule = decision_rule(kernel, coefficients)
+    linear = parameters.get("base_kernel", "linear") == "linear"
+    assert isinstance(rule, FoldedRule) == (isinstance(kernel, CountKernel) and linear)
+    if not isinstance(rule, FoldedRule):
+        return
+    graphs = input_of(cls, the_zoo())
+    explanation = explain_rule(rule, graphs, [1.0, -0.5], [2.0, 4.0], None)
+    reference = matrix @ (coefficients @ [1.0, -0.5])
+    scale = max(np.abs(reference).max(), 1.0)
+    assert np.allclose(explanation.decisions / scale, reference / scale, atol=1e-12, rtol=0)
+    assert explanation.intercept == 0.0
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
+def test_every_solver_adds_up(molecules, solver):
+    kernel = pk.PropagationKernel(t_max=2)
+    target = np.arange(60) % 3
+    model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, t_max=2, random_state=0)
+    model.fit(molecules.graphs[:40], molecules.target[:40])
+    test = molecules.graphs[40:]
+    assert np.allclose(model.explain(test).decisions, model.decision_function(test), atol=1e-9, rtol=0)
+    model.fit(molecules.graphs, target)
+    pairs = [model.explain(test, (1, other)).decisions for other in (0, 2)]
+    assert np.allclose(model.explain(test, 1).decisions, np.mean(pairs, axis=0), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
+def test_predicted_numbers_add_up(molecules, solver):
+    target = np.log(molecules.graphs.graph_sizes)
+    model = pk.PropagationRegressor(kernel=pk.PropagationKernel(t_max=2), solver=solver, C=1, random_state=0)
+    model.fit(molecules.graphs[:40], target[:40])
+    test = molecules.graphs[40:]
+    explanation = model.explain(test)
+    assert np.allclose(explanation.decisions, model.predict(test), atol=1e-9, rtol=0)
+    assert explanation.speaks_for is None
 
 
 @pytest.mark.parametrize("attributes", ["sum", "product", pk.GaussianMixtures(n_sample_points=10)], ids=repr)
