@@ -46,7 +46,7 @@ class Encoder:
         if kind is float:
             return write_float(value)
         if kind in CODECS:
-            return {CODECS[kind].tag: CODECS[kind].write(value)}
+            return self._plain(value, path)
         if kind is np.ndarray:
             return self._array(value, path)
         if isinstance(value, np.generic):
@@ -54,6 +54,13 @@ class Encoder:
         if kind in (list, tuple, set, frozenset, dict):
             return self._container(value, path)
         return self._shared(value, path)
+
+    def _plain(self, value: Any, path: str) -> Any:
+        codec = CODECS[type(value)]
+        tree = codec.write(value)
+        if repr(codec.read(tree)) != repr(value):  # a time in a zone that has a name, say
+            raise TypeError(f"{path} is {value!r}, which cannot be saved without a loss")
+        return {codec.tag: tree}
 
     def _container(self, value: Any, path: str) -> Any:
         if isinstance(value, dict):
