@@ -7,69 +7,88 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+# An entry of a bin: a graph and how often it has the bin, side by side, so that one cache line brings both.
+ENTRY = np.dtype([("row", np.int32), ("count", np.int32)])
+
 
 @njit(cache=True, nogil=True)
 def split_bins(indptr: Any, indices: Any, data: Any, n_bins: int, popular_from: int, squares: Any) -> Any:
-    """Bring counts from rows to bins, in one pass.
+    """Bring counts from rows to bins.
 
     Bins of one graph are added to ``squares`` (the diagonal) and forgotten. The others are returned by
-    bin (CSC): bin_ptr, rows (ascending), counts, and a signature of each bin's content; bins
-    with at least ``popular_from`` graphs stand first, and their number is returned last.
+    bin, their entries by row: bin_ptr and entries; bins with at least ``popular_from`` graphs stand
+    first, and their number is returned last.
     """
-    popularity = np.zeros(n_bins, dtype=np.int32)
+    fill = np.zeros(n_bins, dtype=np.int32)
     for entry in range(len(indices)):
-        popularity[indices[entry]] += 1
-    place = np.empty(n_bins, dtype=np.int32)
-    kept, n_popular = 0, 0
+        fill[indices[entry]] += 1
+    n_popular, n_kept = 0, 0
     for b in range(n_bins):
-        place[b] = -1
-        if popularity[b] >= popular_from:
-            place[b] = n_popular
-            n_popular += 1
-    kept = n_popular
+        n_popular += fill[b] >= popular_from
+        n_kept += fill[b] > 1
+    bin_ptr = np.zeros(n_kept + 1, dtype=np.int64)
+    popular, other = 0, n_popular
     for b in range(n_bins):
-        if 1 < popularity[b] < popular_from:
-            place[b] = kept
-            kept += 1
-    bin_ptr = np.zeros(kept + 1, dtype=np.int64)
-    for b in range(n_bins):
-        if place[b] >= 0:
-            bin_ptr[place[b] + 1] = popularity[b]
-    for b in range(kept):
-        bin_ptr[b + 1] += bin_ptr[b]
-    fill = bin_ptr[:-1].copy()
-    rows = np.empty(bin_ptr[kept], dtype=np.int32)
-    counts = np.empty(bin_ptr[kept], dtype=np.float64)
-    signatures = np.zeros(kept, dtype=np.uint64)
+        if fill[b] >= popular_from:
+            popular += 1
+            bin_ptr[popular] = fill[b]
+        elif fill[b] > 1:
+            other += 1
+            bin_ptr[other] = fill[b]
+    bin_ptr = np.cumsum(bin_ptr)
+    popular, other = 0, n_popular
+    for b in range(n_bins):  # from here on: where the next entry of a bin goes, -1 for a bin of one graph
+        if fill[b] >= popular_from:
+            fill[b] = bin_ptr[popular]
+            popular += 1
+        elif fill[b] > 1:
+            fill[b] = bin_ptr[other]
+            other += 1
+        else:
+            fill[b] = -1
+    entries = np.empty(bin_ptr[n_kept], dtype=ENTRY)
     for i in range(len(indptr) - 1):
         for entry in range(indptr[i], indptr[i + 1]):
-            b = place[indices[entry]]
-            if b < 0:
+            b = indices[entry]
+            place = fill[b]
+            if place < 0:
                 squares[i] += data[entry] * data[entry]
             else:
-                rows[fill[b]] = i
-                counts[fill[b]] = data[entry]
-                fill[b] += 1
-                word = (signatures[b] ^ np.uint64(i)) * np.uint64(0x9E3779B97F4A7C15)
-                word = (word ^ np.uint64(data[entry])) * np.uint64(0xBF58476D1CE4E5B9)
-                signatures[b] = word ^ (word >> np.uint64(29))
-    return bin_ptr, rows, counts, signatures, n_popular
+                fill[b] = place + 1
+                entries[place].row = i
+                entries[place].count = np.int32(data[entry])
+    return bin_ptr, entries, n_popular
+
+
+@njit(cache=True, nogil=True)
+def sign_bins(bin_ptr: Any, entries: Any) -> Any:
+    """Return a signature of each bin's content: equal bins have equal ones."""
+    signatures = np.zeros(len(bin_ptr) - 1, dtype=np.uint64)
+    for b in range(len(signatures)):
+        word = np.uint64(0)
+        for entry in range(bin_ptr[b], bin_ptr[b + 1]):
+            word = (word ^ np.uint64(entries[entry].row)) * np.uint64(0x9E3779B97F4A7C15)
+            word = (word ^ np.uint64(entries[entry].count)) * np.uint64(0xBF58476D1CE4E5B9)
+            word ^= word >> np.uint64(29)
+        signatures[b] = word
+    return signatures
 
 
 @njit(inline="always")
-def _same(bin_ptr: Any, rows: Any, counts: Any, first: int, start: int, stop: int) -> Any:
+def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
     """Tell whether a bin holds the same counts of the same graphs as the entries start .. stop - 1."""
     shift = start - bin_ptr[first]
     if bin_ptr[first + 1] + shift != stop:
         return False
     for entry in range(start, stop):
-        if rows[entry - shift] != rows[entry] or counts[entry - shift] != counts[entry]:
+        ours, theirs = entries[entry - shift], entries[entry]
+        if ours.row != theirs.row or ours.count != theirs.count:
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def merge_bins(bin_ptr: Any, rows: Any, counts: Any, signatures: Any, multiplicity: Any) -> Any:
+def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any) -> Any:
     """Keep the first of several bins with equal contents, in place; return how many bins are kept.
 
     The kept bins move to the front of all arrays, and ``multiplicity`` tells how many each stands for.
@@ -84,7 +103,7 @@ def merge_bins(bin_ptr: Any, rows: Any, counts: Any, signatures: Any, multiplici
         slot = np.int64(signatures[b] & np.uint64(capacity - 1))
         while table[slot] >= 0:
             other = table[slot]
-            if signatures[other] == signatures[b] and _same(bin_ptr, rows, counts, other, start, stop):
+            if signatures[other] == signatures[b] and _same(bin_ptr, entries, other, start, stop):
                 multiplicity[other] += multiplicity[b]
                 break
             slot = (slot + 1) & (capacity - 1)
@@ -93,18 +112,57 @@ def merge_bins(bin_ptr: Any, rows: Any, counts: Any, signatures: Any, multiplici
             signatures[kept], multiplicity[kept] = signatures[b], multiplicity[b]
             shift = start - bin_ptr[kept]
             for entry in range(start, stop):
-                rows[entry - shift], counts[entry - shift] = rows[entry], counts[entry]
+                entries[entry - shift] = entries[entry]
             kept += 1
             bin_ptr[kept] = stop - shift
     return kept
 
 
 @njit(cache=True, nogil=True)
-def fill_dense(bin_ptr: Any, rows: Any, counts: Any, dense: Any) -> None:
+def fill_dense(bin_ptr: Any, entries: Any, dense: Any) -> None:
     """Write bins as the columns of a dense matrix."""
     for b in range(len(bin_ptr) - 1):
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            dense[rows[entry], b] = counts[entry]
+            dense[entries[entry].row, b] = entries[entry].count
+
+
+@njit(cache=True, nogil=True)
+def list_by_rows(bin_ptr: Any, entries: Any, n: int) -> Any:
+    """Where each row's entries are: row_ptr, and for each of them where its bin begins, and its own place."""
+    row_ptr = np.zeros(n + 1, dtype=np.int64)
+    for entry in range(len(entries)):
+        row_ptr[entries[entry].row + 1] += 1
+    row_ptr = np.cumsum(row_ptr)
+    fill = row_ptr[:-1].copy()
+    begins = np.empty(len(entries), dtype=bin_ptr.dtype)
+    places = np.empty(len(entries), dtype=bin_ptr.dtype)
+    for b in range(len(bin_ptr) - 1):
+        for entry in range(bin_ptr[b], bin_ptr[b + 1]):
+            at = fill[entries[entry].row]
+            begins[at], places[at] = bin_ptr[b], entry
+            fill[entries[entry].row] = at + 1
+    return row_ptr, begins, places
+
+
+@njit(cache=True, nogil=True)
+def add_pairs(
+    row_ptr: Any, begins: Any, places: Any, weights: Any, entries: Any, first: int, last: int, gram: Any
+) -> None:
+    """Add the products of counts in the same bin to rows first..last-1 of ``gram``, up to the diagonal.
+
+    One row of ``gram`` stays in the cache while its entries are gone through. The entries of a bin are
+    sorted by row, so those from its beginning to the row's own are the ones below the diagonal.
+    ``weights`` are the bins' multiplicities by entry; empty: all 1.
+    """
+    for i in range(first, last):
+        row = gram[i]
+        for k in range(row_ptr[i], row_ptr[i + 1]):
+            place = places[k]
+            count = float(entries[place].count)
+            if len(weights) > 0:
+                count *= weights[place]
+            for entry in range(begins[k], place + 1):
+                row[np.uint64(entries[entry].row)] += count * entries[entry].count
 
 
 @njit(cache=True, nogil=True)

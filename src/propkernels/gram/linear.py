@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from propkernels.gram.compiled import (
+    add_pairs,
     add_products,
     add_squares,
     fill_dense,
+    list_by_rows,
     merge_bins,
     mirror,
+    sign_bins,
     split_bins,
 )
 from propkernels.parallel import run_threads, whole_runs
@@ -59,13 +62,7 @@ def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int |
 
     pieces = run_threads(split, range(len(parts)), n_jobs)
     gram = dense_product(_stack(pieces, copies, popular=True), n)
-    rest = _stack(pieces, copies, popular=False)
-    if share_of_equals(rest.signatures) > WORTH_MERGING:
-        rest = _merged(rest)
-    right = csc_array((rest.counts, rest.rows, rest.bin_ptr), shape=(n, len(rest.multiplicity)))
-    scaled = rest.counts * np.repeat(rest.multiplicity, np.diff(rest.bin_ptr))
-    left = csr_array(csc_array((scaled, rest.rows, rest.bin_ptr), shape=right.shape))
-    add_sparse(left, right, True, False, gram, n_jobs)
+    _add_rest(_stack(pieces, copies, popular=False), gram, n_jobs)
     gram.flat[:: n + 1] += copies @ squares
     return mirrored(gram, n_jobs)
 
@@ -82,28 +79,47 @@ class Bins(NamedTuple):
     """Counts by bin: bin b has the entries bin_ptr[b] .. bin_ptr[b + 1] - 1 and stands for several."""
 
     bin_ptr: NDArray[Any]
-    rows: NDArray[np.int32]
-    counts: NDArray[np.float64]
-    signatures: NDArray[np.uint64]
+    entries: NDArray[Any]
     multiplicity: NDArray[np.int64]
 
 
 def _stack(pieces: Sequence[Any], copies: NDArray[np.int64], popular: bool) -> Bins:
     """Set the popular bins of all streams side by side, or the others."""
     chosen = [_some_bins(piece, popular) for piece in pieces]
-    multiplicity = np.repeat(copies, [len(piece[0]) for piece in chosen])
-    lengths, rows, counts, signatures = (np.concatenate(part) for part in zip(*chosen, strict=True))
-    index = np.int32 if len(rows) < 2**31 else np.int64
+    multiplicity = np.repeat(copies, [len(lengths) for lengths, _ in chosen])
+    lengths, entries = (np.concatenate(part) for part in zip(*chosen, strict=True))
+    index = np.int32 if len(entries) < 2**31 else np.int64
     bin_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
-    return Bins(bin_ptr, rows, counts, signatures, multiplicity)
+    return Bins(bin_ptr, entries, multiplicity)
 
 
-def _some_bins(piece: Any, popular: bool) -> tuple[Any, Any, Any, Any]:
-    """The popular bins of a stream, or the others."""
-    bin_ptr, rows, counts, signatures, n_popular = piece
-    bins = slice(0, n_popular) if popular else slice(n_popular, len(bin_ptr) - 1)
-    entries = slice(bin_ptr[bins.start], bin_ptr[bins.stop])
-    return np.diff(bin_ptr)[bins], rows[entries], counts[entries], signatures[bins]
+def _some_bins(piece: tuple[Any, Any, int], popular: bool) -> tuple[Any, Any]:
+    """Lengths and entries of the popular bins of a stream, or of the others."""
+    bin_ptr, entries, n_popular = piece
+    chosen = bin_ptr[: n_popular + 1] if popular else bin_ptr[n_popular:]
+    return chosen[1:] - chosen[:-1], entries[chosen[0] : chosen[-1]]
+
+
+def _add_rest(bins: Bins, gram: NDArray[np.float64], n_jobs: int | None) -> None:
+    """Add the products of bins that few graphs have, pair by pair, over runs of rows, in threads."""
+    signatures = sign_bins(bins.bin_ptr, bins.entries)
+    if share_of_equals(signatures) > WORTH_MERGING:
+        bins = _merged(bins, signatures)
+    weights = np.empty(0)
+    if (bins.multiplicity != 1).any():
+        weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)).astype(np.float64)
+    lists = list_by_rows(bins.bin_ptr, bins.entries, len(gram))
+    bounds = _row_runs(len(gram), n_jobs)
+
+    def one_run(run: int) -> None:
+        add_pairs(*lists, weights, bins.entries, bounds[run], bounds[run + 1], gram)
+
+    run_threads(one_run, range(len(bounds) - 1), n_jobs)
+
+
+def _row_runs(n: int, n_jobs: int | None) -> NDArray[np.int64]:
+    """Runs of rows, many for each thread: some take longer than others."""
+    return np.linspace(0, n, 16 * int(effective_n_jobs(n_jobs)) + 1).astype(np.int64)
 
 
 def share_of_equals(signatures: NDArray[np.uint64]) -> float:
@@ -112,17 +128,10 @@ def share_of_equals(signatures: NDArray[np.uint64]) -> float:
     return (len(sample) - len(np.unique(sample))) / max(len(sample), 1)
 
 
-def _merged(bins: Bins) -> Bins:
+def _merged(bins: Bins, signatures: NDArray[np.uint64]) -> Bins:
     """Keep one of several bins with equal contents."""
-    kept = merge_bins(*bins)
-    n_entries = bins.bin_ptr[kept]
-    return Bins(
-        bins.bin_ptr[: kept + 1],
-        bins.rows[:n_entries],
-        bins.counts[:n_entries],
-        bins.signatures[:kept],
-        bins.multiplicity[:kept],
-    )
+    kept = merge_bins(*bins, signatures)
+    return Bins(bins.bin_ptr[: kept + 1], bins.entries[: bins.bin_ptr[kept]], bins.multiplicity[:kept])
 
 
 def dense_product(bins: Bins, n: int) -> NDArray[np.float64]:
@@ -132,10 +141,10 @@ def dense_product(bins: Bins, n: int) -> NDArray[np.float64]:
     """
     if not len(bins.multiplicity):
         return np.zeros((n, n))
-    several = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr))
-    bound = np.bincount(bins.rows, weights=bins.counts**2 * several, minlength=n).max()
+    squares = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)) * bins.entries["count"].astype(float) ** 2
+    bound = np.bincount(bins.entries["row"], weights=squares, minlength=n).max()
     right = np.zeros((n, len(bins.multiplicity)), np.float32 if bound < EXACT_FLOAT32 else np.float64)
-    fill_dense(bins.bin_ptr, bins.rows, bins.counts, right)
+    fill_dense(bins.bin_ptr, bins.entries, right)
     left = right if (bins.multiplicity == 1).all() else right * bins.multiplicity.astype(right.dtype)
     gram = np.empty((n, n))
     for start in range(0, n, ROWS_OF_A_PRODUCT):
@@ -164,7 +173,7 @@ def add_sparse(
     """Add X Y^T (or the sums of smaller counts) to ``gram``, over runs of rows, in threads."""
     right.sort_indices()
     arrays = [array for m in (left, right) for array in (m.indptr, m.indices, m.data)]
-    bounds = np.linspace(0, left.shape[0], 16 * int(effective_n_jobs(n_jobs)) + 1).astype(int)
+    bounds = _row_runs(left.shape[0], n_jobs)
 
     def one_run(run: int) -> None:
         add_products(*arrays, lower, minimum, bounds[run], bounds[run + 1], gram)
