@@ -25,18 +25,12 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import propkernels as pk
 from experiments.attributed import METHODS as ATTRIBUTED
-from experiments.attributed import (
-    POINT_CLOUD_STEPS,
-    POINT_CLOUDS,
-    SEED,
-    load_graphs,
-    report,
-    unit,
-    with_error,
-)
+from experiments.attributed import POINT_CLOUD_STEPS, POINT_CLOUDS, report, with_error
 from propkernels.learn.neighbors import class_shares, leave_one_out
 from propkernels.learn.splits import check_target, draw_seeds
 from propkernels.learn.stack import compute_stack, redrawn
+from propkernels.paper.protocol import SEED, unit
+from propkernels.paper.sources import load_source
 
 PAPER = {"labels": 75.6, "wl": 70.7, "labels+attr": 76.8, "p2k": 82.9}
 METHODS: dict[str, Callable[[], Any]] = {
@@ -79,8 +73,8 @@ def prior_of(
     best: tuple[Any, int, int] | None = None
     for t, kernel in enumerate(kernels):
         part = kernel[np.ix_(others, others)]
-        for size in sizes:
-            rank = leave_one_out(part, known, n_classes, size), size, -t
+        for size, score in zip(sizes, leave_one_out(part, known, n_classes, sizes), strict=True):
+            rank = score, size, -t
             if best is None or rank > best[0]:
                 best = rank, t, size
     assert best is not None
@@ -129,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=10, help="recomputations of the kernels (default: 10)")
     parser.add_argument("--refit", action="store_true", help="fit CategoryPrior for each object")
     options = parser.parse_args(arguments)
-    data, results = load_graphs(POINT_CLOUDS), {}
+    data, results = load_source(POINT_CLOUDS), {}
     for method in options.method:
         results[method] = []
         for repeat in range(options.repeats):

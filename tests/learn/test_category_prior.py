@@ -50,6 +50,12 @@ def test_a_graph_like_no_other_gets_the_frequencies():
     assert class_shares(np.zeros((1, 4)), np.array([0, 1, 1, 1]), 2, 2).tolist() == [[0.25, 0.75]]
 
 
+def test_a_graph_like_no_other_is_not_counted_for_itself():
+    classes = np.array([0, 0, 1, 1, 1, 1])
+    assert leave_one_out(np.eye(6), classes, 2, [2]) == [4 / 6]
+    assert leave_one_out(np.eye(4), classes[:4], 2, [2]) == [0.0], "the others are more of the other class"
+
+
 @pytest.mark.parametrize("k", [1, 3])
 def test_leave_one_out_equals_taking_each_graph_away(k):
     rng = np.random.default_rng(0)
@@ -60,7 +66,7 @@ def test_leave_one_out_equals_taking_each_graph_away(k):
         others = np.delete(np.arange(15), i)
         shares = class_shares(kernel[[i]][:, others], classes[others], 3, k)
         found.append(shares[0].argmax() == classes[i])
-    assert leave_one_out(kernel, classes, 3, k) == pytest.approx(np.mean(found))
+    assert leave_one_out(kernel, classes, 3, [5, k])[1] == pytest.approx(np.mean(found))
 
 
 def test_one_neighbour_is_the_nearest_neighbour(data):
@@ -78,7 +84,7 @@ def test_what_is_chosen_is_best_on_the_training_graphs(data):
     scores = {}
     for t in range(4):
         kernel = clone(prior.kernel_).set_params(t_max=t).fit_transform(data.graphs)
-        scores |= {(t, k): leave_one_out(kernel, data.target, 2, k) for k in (1, 3, 5)}
+        scores |= {(t, k): leave_one_out(kernel, data.target, 2, [k])[0] for k in (1, 3, 5)}
     best = max(scores.values())
     assert prior.score_ == best == scores[prior.t_max_, prior.n_neighbors_]
     largest = max(k for (_, k), score in scores.items() if score == best)

@@ -167,8 +167,8 @@ def _choices(
             raise ValueError("the kernel is not complete: its time limit came first")
         own = matrix.diagonal().copy()
         similarities = normalized(matrix.copy(), own, own) if scale else matrix
-        for size in sizes:
-            yield _Choice(leave_one_out(similarities, target, n_classes, size), size, t)
+        for size, score in zip(sizes, leave_one_out(similarities, target, n_classes, sizes), strict=True):
+            yield _Choice(score, size, t)
 
 
 def _with_steps(kernel: Any, t_max: int | None) -> Any:

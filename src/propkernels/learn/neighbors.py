@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,20 +37,30 @@ def class_shares(similarities: Matrix, classes: Classes, n_classes: int, n_neigh
     >>> class_shares(row, classes, 2, 2)
     array([[0.6, 0.4]])
     """
-    n = len(classes)
-    last = np.partition(similarities, n - min(n_neighbors, n), axis=1)[:, n - min(n_neighbors, n)]
-    weights = np.where(similarities >= last[:, None], np.maximum(similarities, 0.0), 0.0)
-    members = np.zeros((n, n_classes))
-    members[np.arange(n), classes] = 1.0
-    totals = weights @ members
-    known = np.isfinite(similarities).astype(np.float64) @ members
-    totals = np.where(totals.sum(axis=1, keepdims=True) > 0, totals, known)
-    return np.round(totals / totals.sum(axis=1, keepdims=True), DIGITS)
+    return _shares(similarities, classes, n_classes, [n_neighbors])[0]
 
 
-def leave_one_out(kernel: Matrix, classes: Classes, n_classes: int, n_neighbors: int) -> float:
-    """Share of graphs that get their own class from the others."""
+def leave_one_out(kernel: Matrix, classes: Classes, n_classes: int, sizes: Sequence[int]) -> list[float]:
+    """Share of graphs that get their own class from the others, for each number of neighbours."""
     others = kernel.copy()
     np.fill_diagonal(others, -np.inf)
-    shares = class_shares(others, classes, n_classes, min(n_neighbors, len(classes) - 1))
-    return float(np.mean(shares.argmax(axis=1) == classes))
+    possible = [min(size, len(classes) - 1) for size in sizes]
+    shares = _shares(others, classes, n_classes, possible)
+    return [float(np.mean(share.argmax(axis=1) == classes)) for share in shares]
+
+
+def _shares(similarities: Matrix, classes: Classes, n_classes: int, sizes: Sequence[int]) -> list[Matrix]:
+    """Class shares for each number of neighbours; only similarities that count are looked at."""
+    m, n = similarities.shape
+    ranks = [n - min(size, n) for size in sizes]
+    least = np.partition(similarities, sorted(set(ranks)), axis=1)[:, ranks]
+    rows, columns = np.nonzero((similarities >= least.min(axis=1, keepdims=True)) & (similarities > 0))
+    values, places = similarities[rows, columns], rows * n_classes + classes[columns]
+    found = []
+    for i in range(len(sizes)):
+        near = values >= least[rows, i]
+        totals = np.bincount(places[near], values[near], m * n_classes).reshape(m, n_classes)
+        lonely = totals.sum(axis=1) == 0
+        totals[lonely] = np.isfinite(similarities[lonely]) @ np.eye(n_classes)[classes]
+        found.append(np.round(totals / totals.sum(axis=1, keepdims=True), DIGITS))
+    return found
