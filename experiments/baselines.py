@@ -1,4 +1,7 @@
-"""The kernels that the paper compares with: its accuracies beside ours.
+"""The kernels that the paper compares with, with everything chosen on training parts.
+
+The paper's tables are ``propkernels reproduce labelled`` and ``attributed``, with the better of the plain and
+the normalised kernel, as the paper does. Here that is chosen as well.
 
 Stratified 10-fold cross-validation; for every fold, C, the number of iterations (WL) or the largest subgraph
 (CSM), whether the kernel is normalised, and whether attributes are standardised are chosen by 5-fold
@@ -27,33 +30,35 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.gram.normalize import normalized
 from propkernels.learn.machine import count_correct
 from propkernels.learn.selection import choose
 from propkernels.learn.splits import Fold, check_target, draw_folds, draw_seeds
+from propkernels.paper.protocol import FOLDS, INNER_FOLDS, unit
+from propkernels.paper.published import published
 from propkernels.parallel import run_threads
 
 Stack = dict[Any, NDArray[np.float64]]
 
-PAPER = {
-    "MUTAG": {"WL": 84.0, "SP": 85.8, "GH": 85.4},
-    "NCI1": {"WL": 85.9, "SP": 74.4},
-    "DD": {"WL": 79.0},
-    "PROTEINS": {"WL": 75.5},
-    "ENZYMES": {
-        "WL": 46.3,
-        "SP": 40.4,
-        "SP labels+attr": 64.3,
-        "GH attr": 68.8,
-        "GH labels+attr": 71.2,
-        "CSM": 60.8,
-        "CSM labels+attr": 72.8,
-        "CSM labels+attr, Gaussian": 72.8,
-        "A": 68.5,
-    },
-    "BZR": {"WL": 88.2, "CSM": 87.5},
-    "DHFR": {"WL": 84.1},
+ROWS = {
+    "MUTAG": ("WL", "SP", "GH"),
+    "NCI1": ("WL", "SP"),
+    "DD": ("WL",),
+    "PROTEINS": ("WL",),
+    "ENZYMES": (
+        "WL",
+        "SP",
+        "SP labels+attr",
+        "GH attr",
+        "GH labels+attr",
+        "CSM",
+        "CSM labels+attr",
+        "CSM labels+attr, Gaussian",
+        "A",
+    ),
+    "BZR": ("WL", "CSM"),
+    "DHFR": ("WL",),
 }
+LABELLED = ("MUTAG", "NCI1", "DD")
 METHODS: dict[str, Callable[[], Any]] = {
     "WL": lambda: pk.WeisfeilerLehman(n_iter=10, n_jobs=-1),
     "SP": lambda: pk.ShortestPath(n_jobs=-1),
@@ -68,7 +73,7 @@ METHODS: dict[str, Callable[[], Any]] = {
 }
 STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 10)
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
-FOLDS, INNER_FOLDS, TOLERANCE = 10, 5, 2.0
+TOLERANCE = 2.0
 
 
 @dataclass(frozen=True)
@@ -107,16 +112,11 @@ def _candidates(kernel: Any, graphs: pk.GraphDatabase, standardized: bool, steps
     else:
         stack, steps = {0: kernel.fit_transform(graphs)}, (0,)
     return {
-        (t, unit, standardized): _normalized(matrix) if unit else matrix
+        (t, is_unit, standardized): unit(matrix) if is_unit else matrix
         for t, matrix in stack.items()
         if t in steps
-        for unit in (False, True)
+        for is_unit in (False, True)
     }
-
-
-def _normalized(kernel: NDArray[np.float64]) -> NDArray[np.float64]:
-    own = kernel.diagonal().copy()
-    return normalized(kernel.copy(), own, own)
 
 
 def cross_validate(data: Any, method: str, repeats: int, candidates: Candidates) -> Iterator[Result]:
@@ -158,8 +158,9 @@ def report(results: Sequence[Result]) -> str:
         "| data | kernel | paper | measured | difference | kernel s | chosen (first repeat) |",
         "|---|---|---|---|---|---|---|",
     ]
-    for dataset, methods in PAPER.items():
-        for method, paper in methods.items():
+    for dataset, methods in ROWS.items():
+        for method in methods:
+            paper = in_the_paper(dataset, method)
             own = [r for r in results if (r.dataset, r.method) == (dataset, method)]
             if own:
                 mean = float(np.mean([r.accuracy for r in own]))
@@ -171,10 +172,22 @@ def report(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
+def in_the_paper(dataset: str, method: str) -> float:
+    """The paper's figure."""
+    name, _, information = method.partition(",")[0].partition(" ")
+    if dataset in LABELLED:
+        found = published("labelled", name, dataset).accuracy
+    else:
+        default = "attr" if name == "A" else "labels"
+        found = published("attributed", f"{name} {information or default}", dataset).accuracy
+    assert found is not None
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is asked for and print the table; the exit code tells whether all is within 2 points."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--dataset", nargs="+", default=list(PAPER), choices=list(PAPER))
+    parser.add_argument("--dataset", nargs="+", default=list(ROWS), choices=list(ROWS))
     parser.add_argument("--method", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--save", type=Path)
@@ -188,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     candidates = Candidates(tuple(options.steps), tuple(options.costs), options.seed)
     results = read(options.save)
     for dataset in options.dataset:
-        for method in [name for name in PAPER[dataset] if name in options.method]:
+        for method in [name for name in ROWS[dataset] if name in options.method]:
             if sum((r.dataset, r.method) == (dataset, method) for r in results) >= options.repeats:
                 continue
             for result in cross_validate(pk.datasets.load(dataset), method, options.repeats, candidates):

@@ -60,7 +60,7 @@ def test_absent_data_is_reported_and_the_rest_goes_on(tmp_path, tiny):
     outcome = run(jobs, store)
     assert outcome.absent == {"NCI109": "NCI109 is not here"}
     assert outcome.computed == 3
-    assert store[jobs[1].cells[0]] == {"graphs": 40}
+    assert store[jobs[1].cells[0]]["graphs"] == 40
 
 
 def test_absent_data_work_as_soon_as_they_are_there(tmp_path, tiny, monkeypatch):

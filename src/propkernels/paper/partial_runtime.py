@@ -47,7 +47,7 @@ def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[C
         graphs = hide_labels(data.graphs, 0.5, random_state=one.repeat)
         compute(one.row, graphs, 1)
         times = [min(seconds(one.row, graphs, t) for _ in range(BEST_OF)) for t in STEPS]
-        yield one, {"seconds": [round(value, 5) for value in times], "machine": machine_of(1)}
+        yield one, {"times": [round(value, 5) for value in times], "machine": machine_of(1)}
 
 
 def seconds(method: str, graphs: Any, iterations: int) -> float:
@@ -86,7 +86,7 @@ def sections(state: State) -> list[Section]:
 
 def _curve(job: Job, state: State) -> list[tuple[float, float, float]]:
     """Mean and standard error over the removals, for each number of iterations."""
-    table = np.array([state.store[one]["seconds"] for one in job.cells if one in state.store])
+    table = np.array([state.store[one]["times"] for one in job.cells if one in state.store])
     if not len(table):
         return []
     error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(len(STEPS))

@@ -13,7 +13,9 @@ from propkernels.paper import (
     noise,
     partial_runtime,
     partially_labelled,
+    peers,
     point_clouds,
+    point_graphs,
     sensitivity,
     statistics,
     worked_example,
@@ -27,6 +29,7 @@ def experiments() -> dict[str, Experiment]:
     found = [
         Experiment("datasets", "Dataset statistics and properties", statistics.jobs, statistics.sections),
         Experiment("point_clouds", "Point Cloud Graphs", point_clouds.jobs, point_clouds.sections),
+        Experiment("point_graphs", "Point Cloud Graphs: data", point_graphs.jobs, point_graphs.sections),
         Experiment("labelled", "Labeled Graphs", labelled.jobs, labelled.sections),
         Experiment(
             "partially_labelled",
@@ -41,6 +44,7 @@ def experiments() -> dict[str, Experiment]:
             partial_runtime.sections,
         ),
         Experiment("attributed", "Attributed Graphs", attributed.jobs, attributed.sections),
+        Experiment("peers", "Runtimes beside GraKeL", peers.jobs, peers.sections),
         Experiment("grids", "Grid Graphs", grids.jobs, grids.sections),
         Experiment("noise", "Missing and noisy information (Q2)", noise.jobs, noise.sections),
         Experiment("sensitivity", "Parameter Sensitivity of PK", sensitivity.jobs, sensitivity.sections),

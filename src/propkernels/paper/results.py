@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from propkernels.paper.cell import plain_name
 from propkernels.paper.compare import BETTER, MATCHES, WORSE
@@ -110,6 +111,14 @@ def save_figures(one: Chapter, folder: Path) -> list[Path]:
             for suffix in ("png", "svg"):
                 paths.append(folder / f"{name}.{suffix}")
                 temporary = folder / f".{name}.part.{suffix}"
-                figure.savefig(temporary, dpi=130, metadata={"Date": None} if suffix == "svg" else None)
+                save_reproducibly(figure, temporary)
                 temporary.replace(paths[-1])
     return paths
+
+
+def save_reproducibly(figure: Any, path: Path) -> None:
+    """Save a figure so that the same drawing gives the same file."""
+    from matplotlib import rc_context
+
+    with rc_context({"svg.hashsalt": "propkernels"}):
+        figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from propkernels.paper.cell import Cell
@@ -71,7 +71,7 @@ def run(
     jobs : sequence of Job
         Those that are skipped say so themselves, and are left alone.
     store : Store
-        Gets every value as soon as it is known.
+        Gets every value as soon as it is known, with the processor seconds that it took.
     n_jobs : int or None
         Threads.
     tell : callable, optional
@@ -98,8 +98,10 @@ def run(
             continue
         if title is not None:
             title(job.title)
+        start = process_time()
         for cell, value in job.work(data, cells, Context(store, n_jobs)):
-            store.keep(cell, value)
+            store.keep(cell, {**value, "seconds": round(process_time() - start, 3)})
+            start = process_time()
             outcome.computed += 1
             clock.one_more(number)
             if tell is not None:
