@@ -34,6 +34,21 @@ def test_base_modules_import_no_station(module):
     assert not set(imported_stations(PACKAGE / f"{module}.py")) & set(STATIONS + ON_TOP)
 
 
+@pytest.mark.parametrize("folder", ["datasets", "images", "storage"])
+def test_only_commands_and_the_paper_draw_pictures(folder):
+    for path in (PACKAGE / folder).rglob("*.py"):
+        assert "report" not in set(imported_stations(path)), path.name
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "networkx", "pandas", "skimage", "PIL"])
+def test_optional_packages_are_imported_inside_functions(package):
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert package not in {name.split(".")[0] for name in names}, path.relative_to(PACKAGE)
+
+
 def test_every_folder_is_a_known_station():
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert folders <= set(STATIONS + ON_TOP)
