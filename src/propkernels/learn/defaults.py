@@ -7,31 +7,28 @@ from typing import Any
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.propagation.diffusion import Diffusion
-from propkernels.propagation.propagated_attributes import PropagatedAttributes
 
 
 def default_kernels(graphs: Any, n_jobs: int | None) -> list[PropagationKernel]:
     """Candidates by what the graphs carry, all of them cheap; cross-validation decides.
 
-    Attributes are used where there are some: one dimension at a time, all together, or spread along the
-    edges. Fully labelled and unlabelled graphs are tried with the
-    paper's walk and with summed neighbours, which keep degrees apart; elsewhere "auto" decides the scheme.
+    Fully labelled and unlabelled graphs are tried with the paper's walk and with summed neighbours, which
+    keep degrees apart; elsewhere "auto" decides the scheme. Attributes, where there are some, are tried one
+    dimension at a time (best with few) and all together (best with many; twenty hashes, since two nodes
+    seldom agree in all dimensions of one), beside the summed neighbours without them.
     """
-    if graphs.node_attributes is not None:
-        return _attributed_kernels(n_jobs)
-    walk = PropagationKernel(n_jobs=n_jobs)
     column = graphs.label_column
     complete = column is None or bool(column.observed.all())
-    if not (isinstance(graphs, GraphDatabase) and complete):
-        return [walk]
-    summed = Diffusion(laziness=0.5, normalization="none")
-    return [walk, PropagationKernel(propagation=summed, n_jobs=n_jobs)]
-
-
-def _attributed_kernels(n_jobs: int | None) -> list[PropagationKernel]:
-    kernels = [PropagationKernel(attributes=how, t_max=5, n_jobs=n_jobs) for how in ("sum", "product")]
-    spreading = PropagatedAttributes()
-    return [*kernels, PropagationKernel(attributes=spreading, t_max=5, n_hashes=5, n_jobs=n_jobs)]
+    is_plain = isinstance(graphs, GraphDatabase) and complete
+    summed = PropagationKernel(propagation=Diffusion(laziness=0.5, normalization="none"), n_jobs=n_jobs)
+    if graphs.node_attributes is not None:
+        kernels = [
+            PropagationKernel(attributes="sum", t_max=5, n_jobs=n_jobs),
+            PropagationKernel(attributes="product", n_hashes=20, t_max=5, n_jobs=n_jobs),
+        ]
+    else:
+        kernels = [PropagationKernel(n_jobs=n_jobs)]
+    return [*kernels, summed] if is_plain else kernels
 
 
 def check_kernels(kernel: Any, graphs: Any, n_jobs: int | None) -> list[Any]:
