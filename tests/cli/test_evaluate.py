@@ -118,3 +118,53 @@ def test_values_that_do_not_fit(run, small_folder, options, message):
     assert result.exit_code == 1
     assert result.stderr.startswith(f"propkernels: {message.removesuffix('...')}")
     assert result.stderr.count("\n") == 1
+
+
+# protocols and files
+
+
+def test_leave_one_out(run, small_folder):
+    result = run("evaluate", small_folder, "--folds", "loo", "--t-max", 1, "--C", 1)
+    assert "40 folds (leave-one-out)" in result.stdout
+
+
+def test_groups_from_a_file(run, small_folder, tmp_path):
+    path = tmp_path / "groups.txt"
+    path.write_text("\n".join(str(i // 4) for i in range(40)))
+    result = run("evaluate", small_folder, *QUICK, "--C", 1, "--groups", path)
+    assert "3 folds (stratified 3-fold by groups)" in result.stdout
+    path.write_text("1\n2\n")
+    assert "one value for each of 40 graphs" in run("evaluate", small_folder, "--groups", path).stderr
+
+
+def test_the_difference_is_tested(run, small_folder):
+    result = run("evaluate", small_folder, *QUICK, "--seed", 3)
+    data = pk.datasets.read_tu(small_folder)
+    arguments = {"n_folds": 3, "random_state": 3}
+    walk, labels = (evaluate(pk.PropagationKernel(t_max=2), data, t_max=t, **arguments) for t in (None, 0))
+    test = walk.compare(labels)
+    assert f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}" in result.stdout
+
+
+def test_one_line_a_fold_goes_into_a_file(run, small_folder, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "folds.csv"
+    assert run("evaluate", small_folder, *QUICK, "--C", 1, "-o", path).exit_code == 0
+    table = pandas.read_csv(path)
+    assert list(table.columns) == ["data", "kernel", "repeat", "fold", "accuracy", "t_max", "C"]
+    assert table.groupby("kernel").size().to_dict() == {"LABELS": 3, "PK": 3}
+    assert [p.name for p in tmp_path.iterdir()] == ["folds.csv"]
+
+
+def test_a_picture_of_the_folds(run, small_folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "folds.png"
+    assert run("evaluate", small_folder, *QUICK, "--C", 1, "--plot", path).exit_code == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("selection", ["race", "exhaustive"])
+def test_selection_and_the_papers_costs(run, small_folder, selection):
+    result = run("evaluate", small_folder, *QUICK, "--paper-costs", "--selection", selection)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert run("evaluate", small_folder, "--paper-costs", "--C", 1).exit_code == 2
