@@ -9,7 +9,7 @@ from typing import Any
 
 from propkernels.paper.job import Scope
 
-MOST_SECONDS = 90.0
+MOST_SECONDS = 60.0
 UNKNOWN = 5.0
 
 

@@ -120,5 +120,5 @@ def save_reproducibly(figure: Any, path: Path) -> None:
     """Save a figure so that the same drawing gives the same file."""
     from matplotlib import rc_context
 
-    with rc_context({"svg.hashsalt": "propkernels"}):
+    with rc_context({"svg.hashsalt": "propkernels", "svg.fonttype": "none"}):
         figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)
