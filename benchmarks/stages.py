@@ -96,14 +96,15 @@ def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
 
 
 def _last_stage(model: Any, graphs: Any, counts: Any) -> dict[str, Call]:
-    from propkernels.counting.counts import sort_bins
+    from propkernels.counting.counts import rank_bins
     from propkernels.gram.base_kernels import resolve_base_kernel
+    from propkernels.parallel import run_threads
 
     if not hasattr(model, "base_kernel"):
         model.fit(graphs)  # _features joins streams by the bins that were fitted
-        ordered = [sort_bins(stream) for stream in counts]
+        ordered = run_threads(rank_bins, counts, model.n_jobs)
         return {
-            "order bins": lambda: [sort_bins(stream) for stream in counts],
+            "order bins": lambda: run_threads(rank_bins, counts, model.n_jobs),
             "join streams": lambda: model._features(ordered),
         }
     base_kernel = resolve_base_kernel(model.base_kernel).fit(counts)

@@ -162,19 +162,59 @@ def find_known(codes: Any, known: Any) -> Any:
     return found
 
 
+@njit(nogil=True)
+def _sort_row(indices: Any, counts: Any, start: int, stop: int) -> None:
+    """Sort the entries start .. stop - 1 by column, in place."""
+    if stop - start > 64:
+        order = start + np.argsort(indices[start:stop])
+        indices[start:stop] = indices[order]
+        counts[start:stop] = counts[order]
+        return
+    for entry in range(start + 1, stop):
+        column, count, k = indices[entry], counts[entry], entry
+        while k > start and indices[k - 1] > column:
+            indices[k], counts[k] = indices[k - 1], counts[k - 1]
+            k -= 1
+        indices[k], counts[k] = column, count
+
+
 @njit(cache=True, nogil=True)
 def sort_rows(indptr: Any, indices: Any, counts: Any) -> None:
     """Sort the entries of each row by column, in place."""
     for row in range(len(indptr) - 1):
-        start, stop = indptr[row], indptr[row + 1]
-        if stop - start > 64:
-            order = start + np.argsort(indices[start:stop])
-            indices[start:stop] = indices[order]
-            counts[start:stop] = counts[order]
-            continue
-        for entry in range(start + 1, stop):
-            column, count, k = indices[entry], counts[entry], entry
-            while k > start and indices[k - 1] > column:
-                indices[k], counts[k] = indices[k - 1], counts[k - 1]
-                k -= 1
-            indices[k], counts[k] = column, count
+        _sort_row(indices, counts, indptr[row], indptr[row + 1])
+
+
+@njit(cache=True, nogil=True)
+def count_kept(indptr: Any, indices: Any, n_columns: int, lengths: Any) -> None:
+    """Add to ``lengths`` how many entries of each row are in the first ``n_columns`` columns."""
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            lengths[row] += indices[entry] < n_columns
+
+
+@njit(cache=True, nogil=True)
+def place_stream(
+    indptr: Any,
+    indices: Any,
+    counts: Any,
+    n_columns: int,
+    offset: int,
+    factor: float,
+    first: int,
+    last: int,
+    fill: Any,
+    all_indices: Any,
+    all_counts: Any,
+) -> None:
+    """Write the first ``n_columns`` columns of rows first..last-1, sorted, where ``fill`` says."""
+    for row in range(first, last):
+        start = fill[row]
+        stop = start
+        for entry in range(indptr[row], indptr[row + 1]):
+            if indices[entry] < n_columns:
+                all_indices[stop] = offset + indices[entry]
+                all_counts[stop] = factor * counts[entry]
+                stop += 1
+        _sort_row(all_indices, all_counts, start, stop)
+        fill[row] = stop

@@ -139,15 +139,21 @@ def _after_known(
     return csr_array((counts.data, columns[counts.indices], counts.indptr), shape=shape), bins
 
 
-def sort_bins(stream: StreamCounts) -> StreamCounts:
-    """Number the bins by code, so that columns do not depend on the order of the graphs."""
-    from propkernels.counting.compiled import sort_rows
-
+def rank_bins(stream: StreamCounts) -> StreamCounts:
+    """Number the bins by code, so that they do not depend on the order of the graphs; rows stay unsorted."""
     order = np.argsort(stream.codes)
     position = np.empty(len(order), dtype=np.int32)
     position[order] = np.arange(len(order), dtype=np.int32)
     old = stream.counts
-    indices, data = position[old.indices], old.data.copy()
-    sort_rows(old.indptr, indices, data)
-    counts = csr_array((data, indices, old.indptr), shape=old.shape)
+    counts = csr_array((old.data, position[old.indices], old.indptr), shape=old.shape)
     return StreamCounts(counts, stream.codes[order], stream.iteration, stream.weight)
+
+
+def sort_bins(stream: StreamCounts) -> StreamCounts:
+    """Number the bins by code, and sort every row by bin."""
+    from propkernels.counting.compiled import sort_rows
+
+    ranked = rank_bins(stream)
+    counts = ranked.counts.copy()
+    sort_rows(counts.indptr, counts.indices, counts.data)
+    return StreamCounts(counts, ranked.codes, stream.iteration, stream.weight)

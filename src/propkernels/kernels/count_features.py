@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.checks import check_integer
-from propkernels.counting.counts import StreamCounts, sort_bins
+from propkernels.counting.counts import StreamCounts, rank_bins
 from propkernels.counting.hashed import hashed_columns
 from propkernels.counting.join import join_streams
 from propkernels.gram.linear import self_products
@@ -78,7 +78,7 @@ class CountFeatures(CountEstimator):
         n_columns = None if self.n_features is None else check_integer(self.n_features, "n_features", 1)
         coder, streams = self._count_training(graphs)
         if n_columns is None:
-            streams = run_threads(sort_bins, streams, self.n_jobs)
+            streams = run_threads(rank_bins, streams, self.n_jobs)
         self.coder_, self.n_columns_ = coder, n_columns
         self.stream_codes_ = [s.codes if n_columns is None else s.codes[:0] for s in streams]
         self.stream_iterations_ = np.array([s.iteration for s in streams])
@@ -86,25 +86,31 @@ class CountFeatures(CountEstimator):
 
     def _features(self, streams: Sequence[StreamCounts]) -> Any:
         """Set streams side by side, so that the features' dot product is the kernel."""
-        scaled = [_scaled(stream) for stream in streams]
         if self.n_columns_ is None:
-            features = join_streams(scaled, [len(codes) for codes in self.stream_codes_])
+            widths = [len(codes) for codes in self.stream_codes_]
+            scales = [float(np.sqrt(stream.weight)) for stream in streams]
+            features = join_streams(streams, widths, scales, self.n_jobs)
         else:
-            features = hashed_columns(scaled, self.n_columns_)
+            features = hashed_columns([_scaled(stream) for stream in streams], self.n_columns_)
+            features.sort_indices()
         if self.normalize:
-            counted = [features] if self.n_columns_ else [stream.counts for stream in scaled]
-            length = np.sum([self_products(counts) for counts in counted], axis=0)
-            features = csr_array(diags_array(inverse_length(length)) @ features)
-        features.sort_indices()
+            scale = inverse_length(self._lengths(streams, features))
+            features.data *= np.repeat(scale, np.diff(features.indptr))
         return features if self.sparse_output else features.toarray()
+
+    def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
+        """Squared length of each graph's features, over all bins, also those without a column."""
+        if self.n_columns_ is not None:
+            return self_products(features)
+        return np.sum([stream.weight * self_products(stream.counts) for stream in streams], axis=0)
 
     @abstractmethod
     def _learn_coder(self, graphs: Any) -> Any: ...
 
 
 def _scaled(stream: StreamCounts) -> StreamCounts:
-    """Give the features the square root of the stream's weight."""
+    """Give the counts the square root of the stream's weight."""
     if stream.weight == 1.0:
         return stream
-    counts = stream.counts * np.sqrt(stream.weight)
-    return StreamCounts(csr_array(counts), stream.codes, stream.iteration, 1.0)
+    counts = csr_array(stream.counts * np.sqrt(stream.weight))
+    return StreamCounts(counts, stream.codes, stream.iteration, 1.0)
