@@ -18,7 +18,7 @@ def no_network(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", ["NCI109", "COX2", "SYNTHETIC", "PLANTS", "BRODATZ-O-R"])
 def test_absent_data_are_told_in_one_sentence(no_network, name):
-    with pytest.raises(AbsentDataError, match=r"is not here|is needed") as caught:
+    with pytest.raises(AbsentDataError, match=r"zip is not here|is needed") as caught:
         load_source(name)
     assert "\n" not in str(caught.value)
 

@@ -77,10 +77,19 @@ def _count(title: str, sections: Sequence[Section]) -> str:
     total = sum(verdicts.values())
     if not total:
         return ""
+    gaps = [gap for section in sections for gap in section.gaps]
     good = verdicts[MATCHES] + verdicts[BETTER]
     details = ", ".join(f"{verdicts[kind]} {kind}" for kind in (MATCHES, BETTER, WORSE))
     share = f"{good} of {total} accuracies ({100 * good / total:.0f} %)"
-    return f"- **{title}**: {share} match or beat the paper ({details})."
+    return f"- **{title}**: {share} match or beat the paper ({details}).{_gaps(gaps)}"
+
+
+def _gaps(gaps: Sequence[str]) -> str:
+    """Say how many cells are missing, and why."""
+    absent = sum(gap.startswith("absent") for gap in gaps)
+    others = len(gaps) - absent
+    text = f" {absent} more are of data sets that are absent." if absent else ""
+    return text + (f" {others} more were not run; the tables say why." if others else "")
 
 
 def save_tables(one: Chapter, folder: Path) -> list[Path]:

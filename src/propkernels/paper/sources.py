@@ -57,4 +57,4 @@ def _brodatz(name: str) -> Dataset:
 def _short(name: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return " ".join(str(error).split())
-    return f"{name} is not here: put {name}.zip into the folder that PROPKERNELS_DATA names"
+    return f"{name}.zip is not here (PROPKERNELS_DATA names the folder where it is looked for)"

@@ -34,6 +34,7 @@ def accuracy_section(title: str, summaries: Sequence[Summary], stand_ins: Sequen
         ACCURACY_COLUMNS,
         [accuracy_row(one) for one in summaries],
         verdicts=[one.comparison.verdict for one in summaries if one.comparison is not None],
+        gaps=[one.note for one in summaries if one.measured is None and one.paper.accuracy is not None],
         is_stand_in=bool(stand_ins),
     )
 
@@ -51,7 +52,10 @@ def accuracy_row(one: Summary) -> tuple[str, ...]:
 def _published(paper: Published) -> str:
     if paper.accuracy is None:
         return paper.missing
-    return f"{paper.accuracy:g} ± {paper.error:g}" + ("*" if paper.normalized else "")
+    accuracy = (
+        f"{paper.accuracy:.1f}" if paper.accuracy == round(paper.accuracy, 1) else f"{paper.accuracy:g}"
+    )
+    return f"{accuracy} ± {paper.error:.1f}" + ("*" if paper.normalized else "")
 
 
 def with_error(measured: Measured) -> str:
