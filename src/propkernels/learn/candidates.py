@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.counting.counts import sort_bins
-from propkernels.gram.base_kernels import Linear
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import CountKernel
 from propkernels.learn.grid import CostGrid
@@ -165,8 +164,3 @@ def _sources(
 def has_explicit_counts(kernel: Any) -> bool:
     """Whether a kernel is a dot product of counts, so that linear machines can learn from them."""
     return isinstance(kernel, CountKernel) and kernel.base_kernel == "linear"
-
-
-def is_folded(kernel: Any) -> bool:
-    """Whether a fitted kernel's decisions fold into one weight a bin."""
-    return isinstance(kernel, CountKernel) and type(kernel.base_kernel_) is Linear
