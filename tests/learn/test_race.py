@@ -104,6 +104,21 @@ def test_a_small_cost_is_no_reason_to_stop():
     assert (winner.arm, winner.cost) == (0, 5)
 
 
+def test_a_cost_that_binds_hardly_anything_is_the_last():
+    calls = []
+
+    def nearly(arm, fold, positions):
+        for position in positions:
+            calls.append(position)
+            yield Trial(toss(arm, fold, position, 0), False, True, position >= 2)
+
+    arms = [Coin(i, tuple(range(6)), (0.2,) * 6) for i in range(3)]
+    Race(arms, N_FOLDS, nearly, is_exact=False).run()
+    assert max(calls) == 2
+    Race(arms, N_FOLDS, nearly, is_exact=True).run()
+    assert max(calls) == 5
+
+
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_threads_do_not_matter(is_exact):
     for seed in range(5):

@@ -62,7 +62,8 @@ class Candidate:
         for position in positions:
             machine = self.maker.fit(part.known, target[train], self.costs[position])
             predicted = task.predictions(self.maker, machine, part.unknown, target[train])
-            yield Trial(task.losses(predicted, truth), machine.is_final, machine.is_settled)
+            state = machine.is_final, machine.is_settled, machine.is_nearly_final
+            yield Trial(task.losses(predicted, truth), *state)
 
     def predict(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int

@@ -16,6 +16,7 @@ from propkernels.learn.duals import pairwise_coefficients
 
 Matrix = NDArray[np.float64]
 SATURATED = 0.9  # share of multipliers at C above which C is too small to judge a machine by
+FREE = 0.01  # share of multipliers at C below which a larger C changes little
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,9 @@ class Machine:
     is_final : bool
         A larger C gives the same machine.
     is_settled : bool
-        C is so large that most multipliers are free; below, accuracy says little about larger values of C.
+        C is so large that not nearly all multipliers are at C; below, accuracy says little about larger C.
+    is_nearly_final : bool
+        Hardly any multiplier is at C: a larger one gives nearly the same machine.
     details : object, optional
         What else the solver knows (a Gaussian process: its uncertainty).
     """
@@ -38,6 +41,7 @@ class Machine:
     intercepts: NDArray[np.float64]
     is_final: bool = False
     is_settled: bool = True
+    is_nearly_final: bool = False
     details: Any = None
 
     def decisions(self, rows: Any) -> Matrix:
@@ -90,7 +94,7 @@ class SupportVectorRegression:
         return Machine(coefficients, intercepts, *_state(machine.dual_coef_, cost, len(known)))
 
 
-def _state(multipliers: Matrix, cost: float, n_graphs: int) -> tuple[bool, bool]:
-    """Whether a larger C would change nothing, and whether C is large enough to judge by."""
-    at_bound = np.abs(multipliers) >= cost
-    return not at_bound.any(), bool(at_bound.any(axis=0).sum() < SATURATED * n_graphs)
+def _state(multipliers: Matrix, cost: float, n_graphs: int) -> tuple[bool, bool, bool]:
+    """Whether larger C change nothing, whether C is large enough to judge by, whether larger C change little."""
+    share = float((np.abs(multipliers) >= cost).any(axis=0).sum()) / n_graphs
+    return share == 0, share < SATURATED, share < FREE

@@ -4,7 +4,8 @@ A candidate is an arm (a kernel with its t_max, normalised or not) with one valu
 over all validation graphs, so it can only grow from fold to fold: a candidate whose loss has passed that of
 the best complete one cannot win any more. Leaving it then changes nothing, and this is all that "exhaustive"
 selection saves. A "race" also leaves candidates that are significantly worse than the leader on the same
-validation graphs, and large values of C where the loss falls too slowly to catch up.
+validation graphs, and large values of C where the loss falls too slowly to catch up, or where hardly any
+multiplier of a smaller C was at its bound.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Trial:
     losses: Losses
     is_final: bool
     is_settled: bool
+    is_nearly_final: bool = False
 
 
 class Arm(Protocol):
@@ -115,17 +117,17 @@ class Race:
             found[cost] = trial.losses
             if trial.is_final:
                 return found | dict.fromkeys(positions[cost:], trial.losses)
-            if not self.is_exact and trial.is_settled and self._lags(found, len(positions)):
+            if not self.is_exact and (trial.is_nearly_final or self._is_hopeless(trial, found, positions)):
                 break
         return found
 
-    def _lags(self, found: dict[int, Losses], n_costs: int) -> bool:
+    def _is_hopeless(self, trial: Trial, found: dict[int, Losses], positions: Sequence[int]) -> bool:
         """Whether the loss falls too slowly to reach the leader's with the values of C that are left."""
         cost = len(found) - 1
-        if self.leader is None or cost == 0:
+        if self.leader is None or cost == 0 or not trial.is_settled:
             return False
-        gap = found[cost] - self.leader[0]
-        fall = max(float(found[cost - 1].sum() - found[cost].sum()), 0.0) * (n_costs - 1 - cost)
+        gap = trial.losses - self.leader[0]
+        fall = max(float(found[cost - 1].sum() - trial.losses.sum()), 0.0) * (len(positions) - 1 - cost)
         return bool(gap.sum() - fall > SIGNIFICANT * np.sqrt(np.sum(gap**2)))
 
     def _lead(self, n_folds: int) -> None:
