@@ -81,7 +81,11 @@ def _count(title: str, sections: Sequence[Section]) -> str:
     good = verdicts[MATCHES] + verdicts[BETTER]
     details = ", ".join(f"{verdicts[kind]} {kind}" for kind in (MATCHES, BETTER, WORSE))
     share = f"{good} of {total} accuracies ({100 * good / total:.0f} %)"
-    return f"- **{title}**: {share} match or beat the paper ({details}).{_gaps(gaps)}"
+    repeated = sum(section.n_repeated for section in sections)
+    text = (
+        f"- **{title}**: {share} match or beat the paper ({details}); {repeated} have three repeats or more."
+    )
+    return text + _gaps(gaps)
 
 
 def _gaps(gaps: Sequence[str]) -> str:

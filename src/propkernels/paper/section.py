@@ -57,6 +57,8 @@ class Section:
         Name of a file, without suffix, to a function that returns a matplotlib figure.
     verdicts : list of str
         Verdicts on accuracies, to be counted.
+    n_repeated : int
+        How many of them come from three repeats or more.
     gaps : list of str
         Why accuracies that the paper has are not there, one each.
     is_stand_in : bool
@@ -69,6 +71,7 @@ class Section:
     notes: list[str] = field(default_factory=list)
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
     verdicts: list[str] = field(default_factory=list)
+    n_repeated: int = 0
     gaps: list[str] = field(default_factory=list)
     is_stand_in: bool = False
 

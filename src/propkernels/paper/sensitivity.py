@@ -25,7 +25,7 @@ POINT_CLOUDS = "FIRSTMM_DB"
 EXPONENTS = tuple(range(-8, 0))
 STEPS = tuple(range(15))
 QUICK_EXPONENTS, QUICK_STEPS = (-8, -5, -3, -1), (0, 1, 2, 4, 6, 10, 14)
-COSTS = (1.0, 10.0, 100.0)
+COSTS = {"plain": (1.0, 10.0, 100.0), "normalized": (10.0, 100.0, 1000.0)}
 SUBSET = 400
 
 
@@ -44,7 +44,11 @@ def jobs(scope: Scope) -> list[Job]:
 def cell(dataset: str, exponent: int, t_max: int, quick: bool = False) -> Cell:
     """One point of a heat map."""
     subset = SUBSET if quick and dataset == "NCI1" else None
-    settings: dict[str, Any] = {"costs": list(COSTS), "folds": FOLDS, "graphs": subset}
+    settings: dict[str, Any] = {
+        "costs": {variant: list(costs) for variant, costs in COSTS.items()},
+        "folds": FOLDS,
+        "graphs": subset,
+    }
     return Cell.of(NAME, f"w 1e{exponent}, t_max {t_max}", dataset, 0, w=exponent, t_max=t_max, **settings)
 
 
@@ -62,13 +66,21 @@ def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[C
     for one, each in zip(cells, settings, strict=True):
         plain = stack[each["t_max"]]
         matrices = {"plain": plain, "normalized": unit(plain)}
-        yield one, {variant: _accuracy(matrices[variant], target, data.name, context) for variant in VARIANTS}
+        yield (
+            one,
+            {
+                variant: _accuracy(matrices[variant], target, data.name, COSTS[variant], context)
+                for variant in VARIANTS
+            },
+        )
 
 
-def _accuracy(kernel: Any, target: Any, dataset: str, context: Context) -> dict[str, Any]:
+def _accuracy(
+    kernel: Any, target: Any, dataset: str, costs: Sequence[float], context: Context
+) -> dict[str, Any]:
     if dataset == POINT_CLOUDS:
         return {"accuracy": leave_one_out({"": kernel}, target)["accuracy"]}
-    return best_cost_accuracy(kernel, target, COSTS, context.n_jobs)
+    return best_cost_accuracy(kernel, target, costs, context.n_jobs)
 
 
 def _subset(data: Any, number: int | None) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from propkernels.paper.compare import Comparison, Measured
+from propkernels.paper.compare import FEW_REPEATS, Comparison, Measured
 from propkernels.paper.published import Published
 from propkernels.paper.section import Section
 from propkernels.paper.summary import Summary
@@ -29,11 +29,13 @@ RUNTIME_COLUMNS = ("data", "method", "here, s", "paper, s", "paper / here")
 
 def accuracy_section(title: str, summaries: Sequence[Summary], stand_ins: Sequence[str] = ()) -> Section:
     """Return the table of accuracies, in per cent."""
+    compared = [one for one in summaries if one.comparison is not None]
     return Section(
         title,
         ACCURACY_COLUMNS,
         [accuracy_row(one) for one in summaries],
-        verdicts=[one.comparison.verdict for one in summaries if one.comparison is not None],
+        verdicts=[one.comparison.verdict for one in compared if one.comparison is not None],
+        n_repeated=sum(one.repeats >= FEW_REPEATS for one in compared),
         gaps=[one.note for one in summaries if one.measured is None and one.paper.accuracy is not None],
         is_stand_in=bool(stand_ins),
     )
