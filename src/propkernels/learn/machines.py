@@ -95,6 +95,6 @@ class SupportVectorRegression:
 
 
 def _state(multipliers: Matrix, cost: float, n_graphs: int) -> tuple[bool, bool, bool]:
-    """Whether larger C change nothing, whether C is large enough to judge by, whether larger C change little."""
+    """Whether a larger C changes nothing, C is large enough to judge by, a larger C changes little."""
     share = float((np.abs(multipliers) >= cost).any(axis=0).sum()) / n_graphs
     return share == 0, share < SATURATED, share < FREE
