@@ -8,24 +8,25 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.propagation.diffusion import Diffusion
 
+MANY_DIMENSIONS = 4  # of attributes; with fewer, agreeing in all of them tells less than in one at a time
+
 
 def default_kernels(graphs: Any, n_jobs: int | None) -> list[PropagationKernel]:
     """Candidates by what the graphs carry, all of them cheap; cross-validation decides.
 
     Fully labelled and unlabelled graphs are tried with the paper's walk and with summed neighbours, which
     keep degrees apart; elsewhere "auto" decides the scheme. Attributes, where there are some, are tried one
-    dimension at a time (best with few) and all together (best with many; twenty hashes, since two nodes
-    seldom agree in all dimensions of one), beside the summed neighbours without them.
+    dimension at a time, beside the summed neighbours without them; many dimensions also all together, with
+    twenty hashes, since two nodes seldom agree in all dimensions of one.
     """
     column = graphs.label_column
     complete = column is None or bool(column.observed.all())
     is_plain = isinstance(graphs, GraphDatabase) and complete
     summed = PropagationKernel(propagation=Diffusion(laziness=0.5, normalization="none"), n_jobs=n_jobs)
     if graphs.node_attributes is not None:
-        kernels = [
-            PropagationKernel(attributes="sum", t_max=5, n_jobs=n_jobs),
-            PropagationKernel(attributes="product", n_hashes=20, t_max=5, n_jobs=n_jobs),
-        ]
+        kernels = [PropagationKernel(attributes="sum", t_max=5, n_jobs=n_jobs)]
+        if graphs.node_attributes.shape[1] >= MANY_DIMENSIONS:
+            kernels.append(PropagationKernel(attributes="product", n_hashes=20, t_max=5, n_jobs=n_jobs))
     else:
         kernels = [PropagationKernel(n_jobs=n_jobs)]
     return [*kernels, summed] if is_plain else kernels
