@@ -37,7 +37,7 @@ class Cell:
         Examples
         --------
         >>> Cell.of("labelled", "PK", "MUTAG", folds=10).file_name
-        'MUTAG--PK--0--4ba56cb4.json'
+        'MUTAG--PK--0--b48c230c.json'
         """
         return cls(experiment, row, column, repeat, json.dumps(settings, sort_keys=True))
 
