@@ -9,6 +9,7 @@ from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.propagation.diffusion import Diffusion
 
 MANY_DIMENSIONS = 4  # of attributes; with fewer, agreeing in all of them tells less than in one at a time
+HASHES = 20  # of attributes an iteration: more make the kernel less random, and slower
 
 
 def default_kernels(graphs: Any, n_jobs: int | None) -> list[PropagationKernel]:
@@ -16,20 +17,28 @@ def default_kernels(graphs: Any, n_jobs: int | None) -> list[PropagationKernel]:
 
     Fully labelled and unlabelled graphs are tried with the paper's walk and with summed neighbours, which
     keep degrees apart; elsewhere "auto" decides the scheme. Attributes, where there are some, are tried one
-    dimension at a time, beside the summed neighbours without them; many dimensions also all together, with
+    dimension at a time, with about twenty hashes an iteration in all; many dimensions also all together, with
     twenty hashes, since two nodes seldom agree in all dimensions of one.
     """
+    if graphs.node_attributes is not None:
+        return _attributed_kernels(graphs.node_attributes.shape[1], n_jobs)
+    walk = PropagationKernel(n_jobs=n_jobs)
     column = graphs.label_column
     complete = column is None or bool(column.observed.all())
-    is_plain = isinstance(graphs, GraphDatabase) and complete
-    summed = PropagationKernel(propagation=Diffusion(laziness=0.5, normalization="none"), n_jobs=n_jobs)
-    if graphs.node_attributes is not None:
-        kernels = [PropagationKernel(attributes="sum", t_max=5, n_jobs=n_jobs)]
-        if graphs.node_attributes.shape[1] >= MANY_DIMENSIONS:
-            kernels.append(PropagationKernel(attributes="product", n_hashes=20, t_max=5, n_jobs=n_jobs))
-    else:
-        kernels = [PropagationKernel(n_jobs=n_jobs)]
-    return [*kernels, summed] if is_plain else kernels
+    if not (isinstance(graphs, GraphDatabase) and complete):
+        return [walk]
+    summed = Diffusion(laziness=0.5, normalization="none")
+    return [walk, PropagationKernel(propagation=summed, n_jobs=n_jobs)]
+
+
+def _attributed_kernels(n_dimensions: int, n_jobs: int | None) -> list[PropagationKernel]:
+    if n_dimensions < MANY_DIMENSIONS:
+        n_hashes = HASHES // max(n_dimensions, 1)
+        return [PropagationKernel(attributes="sum", n_hashes=n_hashes, n_jobs=n_jobs)]
+    return [
+        PropagationKernel(attributes="sum", t_max=5, n_jobs=n_jobs),
+        PropagationKernel(attributes="product", n_hashes=HASHES, t_max=5, n_jobs=n_jobs),
+    ]
 
 
 def check_kernels(kernel: Any, graphs: Any, n_jobs: int | None) -> list[Any]:
