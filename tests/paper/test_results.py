@@ -68,7 +68,10 @@ def test_the_document_has_everything(store, tmp_path):
     document = tmp_path / "docs" / "RESULTS.md"
     write_results([labelled(store), chapter(experiments()["filters"], store, Scope(), {})], document)
     text = document.read_text()
-    assert "1 of 2 accuracies (50 %) match or beat the paper (1 matches, 0 better, 1 worse); 2 have three" in text
+    assert (
+        "1 of 2 accuracies (50 %) match or beat the paper (1 matches, 0 better, 1 worse); 2 have three"
+        in text
+    )
     assert "| MUTAG | PK | 84.5 ± 0.0 | 84.5 ± 0.6 | +0.0 |" in text
     assert "![Grid Graph: neighbourhoods and filters](pictures/filters.png)" in text
     assert (document.parent / "pictures" / "filters.svg").is_file()

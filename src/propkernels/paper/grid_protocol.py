@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold
 
 from propkernels.learn.machine import count_correct
-from propkernels.learn.selection import choose
 from propkernels.learn.splits import Fold
+from propkernels.paper.choice import race
 from propkernels.paper.protocol import FOLDS, INNER_FOLDS
 from propkernels.parallel import run_threads
 
@@ -32,11 +32,11 @@ def choose_and_test(
     once: tuple[Any, float] | None = None
     if pictures.choose_once:
         part = grouped_folds(target, groups, np.arange(len(target)), 5, OTHER_SPLIT + repeat)[0][1]
-        once = choose(candidates, target, _fold(part, part, pictures, repeat), costs)
+        once = race(candidates, target, _fold(part, part, pictures, repeat), costs)
 
     def judge(split: tuple[Array, Array]) -> tuple[float, list[Any]]:
         train, test = split
-        name, cost = once or choose(candidates, target, _fold(train, test, pictures, repeat), costs)
+        name, cost = once or race(candidates, target, _fold(train, test, pictures, repeat), costs)
         correct = count_correct(candidates[name], target, train, test, [cost])
         return 100 * float(correct[0]) / len(test), [name, cost]
 

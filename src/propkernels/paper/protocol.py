@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from propkernels.gram.normalize import normalized
 from propkernels.learn.machine import count_correct
-from propkernels.learn.selection import choose
 from propkernels.learn.splits import Fold, Seeds, draw_folds, draw_seeds
+from propkernels.paper.choice import race
 from propkernels.parallel import run_threads
 
 Matrix = NDArray[np.float64]
@@ -62,7 +62,7 @@ def cross_validate(
     """
 
     def judge(fold: Fold) -> tuple[float, list[Any]]:
-        name, cost = choose(dict(candidates), target, fold, costs)
+        name, cost = race(candidates, target, fold, costs)
         kernel = candidates[name]
         correct = count_correct(kernel, target, fold.train, fold.test, [cost])
         return 100 * float(correct[0]) / len(fold.test), [name, cost]

@@ -30,7 +30,8 @@ def draw_noise(panels: Mapping[tuple[str, str], Mapping[str, Curve]]) -> Any:
         row[0].set_ylabel("accuracy, %")
     for ax in grid[-1]:
         ax.set_xlabel("share of the labels, %")
-    grid[0, 0].legend(frameon=False, fontsize="small")
+    lines, names = grid[0, 0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside upper center", ncols=len(names), frameon=False)
     return figure
 
 
