@@ -166,15 +166,18 @@ def test_mutag(data_folder):
 # other protocols, targets and models
 
 
+LEFT_OUT = {"t_max": [0, 2], "C": [1, 10], "n_folds": "loo", "inner_folds": 3, "random_state": 0}
+
+
 @pytest.mark.parametrize("selection", ["exhaustive", "race"])
 def test_a_poisoned_test_graph_changes_no_choice(selection):
     """Leaving one out, another graph with another class in its place is chosen for in the same way."""
-    data = pk.datasets.make_molecules(24, random_state=0)
-    arguments = {**QUICK, "n_folds": "loo", "selection": selection}
+    data = pk.datasets.make_molecules(18, random_state=0)
+    arguments = {**LEFT_OUT, "selection": selection}
     choices = evaluate(KERNEL, data.graphs, data.target, **arguments).choices[0]
-    strange = pk.datasets.make_molecules(24, random_state=7).graphs
-    for poisoned in (0, 11, 23):
-        graphs = [strange[i] if i == poisoned else data.graphs[i] for i in range(24)]
+    strange = pk.datasets.make_molecules(18, random_state=7).graphs
+    for poisoned in (0, 11):
+        graphs = [strange[i] if i == poisoned else data.graphs[i] for i in range(18)]
         target = data.target.copy()
         target[poisoned] = 1 - target[poisoned]
         assert evaluate(KERNEL, graphs, target, **arguments).choices[0][poisoned] == choices[poisoned]
@@ -182,12 +185,11 @@ def test_a_poisoned_test_graph_changes_no_choice(selection):
 
 def test_poison_reaches_the_choices_of_the_other_folds():
     """The test above can fail: where the graph is trained on, choices do change."""
-    data = pk.datasets.make_molecules(24, random_state=0)
-    arguments = {**QUICK, "n_folds": "loo"}
-    clean = evaluate(KERNEL, data.graphs, data.target, **arguments)
+    data = pk.datasets.make_molecules(18, random_state=0)
+    clean = evaluate(KERNEL, data.graphs, data.target, **LEFT_OUT)
     target = data.target.copy()
-    target[:6] = 1 - target[:6]
-    assert evaluate(KERNEL, data.graphs, target, **arguments).choices != clean.choices
+    target[:4] = 1 - target[:4]
+    assert evaluate(KERNEL, data.graphs, target, **LEFT_OUT).choices != clean.choices
 
 
 def test_exhaustive_selection_is_the_choice_of_all_candidates():
