@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from sklearn.base import clone
 
 from propkernels.kernels.subgraph_matching import SubgraphMatching
 from propkernels.learn.stack import compute_stack, has_steps, redrawn
+from propkernels.paper.cell import plain_name
 from propkernels.paper.job import Context
 from propkernels.paper.store import read_json, write_json
 
@@ -61,13 +63,19 @@ class Recipe:
         matrices: dict[str, Matrix] = {}
         seconds: list[float] = []
         for variant, kernel in self.kernels.items():
-            file = context.store.kernel_file(f"{name}--{variant}") if self.is_slow else None
+            file = context.store.kernel_file(_file_name(name, variant, kernel)) if self.is_slow else None
             own = _prepared(redrawn(kernel, seed), context, file)
             _warm_up(own, graphs, self.steps)
             found, spent = _timed(own, graphs, self.steps, file)
             seconds.append(spent)
             matrices |= {_label(step, variant): matrix for step, matrix in found.items()}
         return matrices, round(seconds[0], 4)
+
+
+def _file_name(name: str, variant: str, kernel: Any) -> str:
+    """Name of the file of a slow kernel; other parameters have another file."""
+    digest = hashlib.sha256(" ".join(repr(kernel).split()).encode()).hexdigest()[:8]
+    return "--".join(map(plain_name, (name, variant, digest)))
 
 
 def _timed(
