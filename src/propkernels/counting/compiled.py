@@ -65,24 +65,41 @@ def _partition(codes: Any, no_bin: int, ends: Any, parted: Any, nodes: Any) -> N
             ends[part] += 1
 
 
-@njit(nogil=True)
-def _number(
-    parted: Any, nodes: Any, start: int, stop: int, table: Any, stamp: int, bins: Any, ids: Any
-) -> Any:
-    """Give the codes of one part their bins, in order of appearance; ``bins[0]`` is how many there are.
+@njit(inline="always")
+def _bin_of(code: Any, table: Any, stamp: int, n_bins: int) -> Any:
+    """Bin of a code; the next one, ``n_bins``, if it is met for the first time."""
+    slot = _slot(code, table, stamp)
+    if table[slot].stamp != stamp:
+        table[slot].code, table[slot].stamp, table[slot].bin = code, stamp, n_bins
+    return table[slot].bin
 
-    Bin b has code ``bins[b + 1]``.
-    """
-    n_bins = bins[0]
+
+@njit(nogil=True)
+def _number_part(
+    parted: Any, nodes: Any, start: int, stop: int, table: Any, stamp: int, n_bins: int, bins: Any, ids: Any
+) -> Any:
+    """Give the codes of one part their bins, in order of appearance; return how many bins there are."""
     for k in range(start, stop):
-        code = parted[k]
-        slot = _slot(code, table, stamp)
-        if table[slot].stamp != stamp:
-            table[slot].code, table[slot].stamp, table[slot].bin = code, stamp, n_bins
+        b = _bin_of(parted[k], table, stamp, n_bins)
+        ids[nodes[k]] = b
+        if b == n_bins:
+            bins[n_bins] = parted[k]
             n_bins += 1
-            bins[n_bins] = code
-        ids[nodes[k]] = table[slot].bin
-    bins[0] = n_bins
+    return n_bins
+
+
+@njit(nogil=True)
+def _number_all(codes: Any, no_bin: int, table: Any, stamp: int, bins: Any, ids: Any) -> Any:
+    """Give codes so few that no parts are needed their bins; return how many bins there are."""
+    n_bins = 0
+    for node in range(len(codes)):
+        if codes[node] != no_bin:
+            b = _bin_of(codes[node], table, stamp, n_bins)
+            ids[node] = b
+            if b == n_bins:
+                bins[n_bins] = codes[node]
+                n_bins += 1
+    return n_bins
 
 
 @njit(nogil=True)
@@ -110,18 +127,19 @@ def _count(ids: Any, graph_ptr: Any, place: Any, indptr: Any, indices: Any, coun
 def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int) -> Any:
     """Count the codes of each graph, for some rows of ``codes``.
 
-    The codes of a row are parted by their hash, so that numbering a part stays in the cache; then each graph
+    Many codes are parted by their hash first, so that numbering a part stays in the cache; then each graph
     counts its bins. Returns, for all rows in turn, the CSR arrays (indptr by rows, indices, counts) and
     the bins' codes, and where each row's entries and bins end. Bins are numbered part by part, in order of
     appearance; within a row of the count matrix they stand in order of appearance.
     """
     n, n_rows = codes.shape[1], len(rows)
-    n_parts = min(_power_of_two((n + CODES_IN_CACHE - 1) // CODES_IN_CACHE), MOST_PARTITIONS)
+    few = n <= 4 * CODES_IN_CACHE
+    n_parts = 1 if few else min(_power_of_two((n + CODES_IN_CACHE - 1) // CODES_IN_CACHE), MOST_PARTITIONS)
     ends = np.empty(n_parts, dtype=np.int64)
     parted, nodes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
     ids, place = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    bins = np.empty(n + 1, dtype=np.int64)
-    table, stamp = np.zeros(1, dtype=SLOT), 0
+    bins = np.empty(n, dtype=np.int64)
+    table, stamp = np.zeros(_power_of_two(2 * n) if few else 1, dtype=SLOT), 0
     indptr = np.zeros((n_rows, len(graph_ptr)), dtype=np.int32)
     # what is not filled is never touched, and takes no memory
     indices, counts = np.empty(n_rows * n, dtype=np.int32), np.empty(n_rows * n, dtype=np.float64)
@@ -129,21 +147,24 @@ def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int) -> Any:
     entry_ends, bin_ends = np.zeros(n_rows + 1, dtype=np.int64), np.zeros(n_rows + 1, dtype=np.int64)
     for r in range(n_rows):
         ids[:] = -1
-        bins[0] = 0
-        _partition(codes[rows[r]], no_bin, ends, parted, nodes)
-        start = 0
-        for part in range(n_parts):
-            size = _power_of_two(2 * (ends[part] - start))
-            if size > len(table):
-                table = np.zeros(size, dtype=SLOT)
+        if n_parts == 1:
             stamp += 1
-            _number(parted, nodes, start, ends[part], table, stamp, bins, ids)
-            start = ends[part]
-        place[: bins[0]] = -1
+            n_bins = _number_all(codes[rows[r]], no_bin, table, stamp, bins, ids)
+        else:
+            _partition(codes[rows[r]], no_bin, ends, parted, nodes)
+            start, n_bins = 0, 0
+            for part in range(n_parts):
+                size = _power_of_two(2 * (ends[part] - start))
+                if size > len(table):
+                    table = np.zeros(size, dtype=SLOT)
+                stamp += 1
+                n_bins = _number_part(parted, nodes, start, ends[part], table, stamp, n_bins, bins, ids)
+                start = ends[part]
+        place[:n_bins] = -1
         first, first_bin = entry_ends[r], bin_ends[r]
         filled = _count(ids, graph_ptr, place, indptr[r], indices[first:], counts[first:])
-        entry_ends[r + 1], bin_ends[r + 1] = first + filled, first_bin + bins[0]
-        bin_codes[first_bin : bin_ends[r + 1]] = bins[1 : bins[0] + 1]
+        entry_ends[r + 1], bin_ends[r + 1] = first + filled, first_bin + n_bins
+        bin_codes[first_bin : first_bin + n_bins] = bins[:n_bins]
     return indptr, indices, counts, bin_codes, entry_ends, bin_ends
 
 
