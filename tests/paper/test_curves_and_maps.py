@@ -109,7 +109,7 @@ def test_grids(tmp_path, monkeypatch):
     accuracies, runtimes = sections_after(grids, jobs, Store(tmp_path))
     assert [row[1] for row in accuracies.rows] == list(grids.ROWS)
     assert accuracies.is_stand_in
-    assert len(runtimes.rows) == 4
+    assert len(runtimes.rows) == 3
 
 
 def test_versions_of_a_picture_stay_together():
