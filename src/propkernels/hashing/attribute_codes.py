@@ -60,66 +60,64 @@ class AttributeCoder:
         weight: float,
         n_jobs: int | None,
     ) -> CodeStreams:
-        """Streams of one iteration: for each label hash, one for each column, or one for all columns."""
-        if self.lsh.takes_root:
-            matrix = np.sqrt(np.maximum(matrix, 0.0))
-        parts = [self._streams(t, h, matrix, row, n_jobs) for h, row in enumerate(label_codes)]
-        rows, salts, start = [], [], len(label_codes)
-        for h, (codes, constant, salt) in enumerate(parts):
-            numbers = start + np.cumsum(~constant) - 1
-            rows.append(np.where(constant, h, numbers))
-            salts.append(np.where(constant, salt, NO_BIN))
-            start += len(codes)
-        codes = np.concatenate([label_codes, *(part[0] for part in parts)])
-        several = np.concatenate(rows)
-        iterations, weights = np.full(len(several), t), np.full(len(several), weight)
-        return CodeStreams(codes, iterations, weights, several, np.concatenate(salts))
+        """Streams of one iteration: for each label hash, one for each column, or one for all columns.
 
-    def _streams(
-        self,
-        t: int,
-        h: int,
-        matrix: NDArray[np.float64],
-        label_codes: NDArray[np.int64],
-        n_jobs: int | None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-        """Joined codes of the streams that tell nodes apart, which streams do not, and the code of those."""
+        The label codes are the first rows; streams that tell no two nodes apart leave their own row unused.
+        """
         from propkernels.hashing.compiled import join_rows
 
+        if self.lsh.takes_root:
+            matrix = np.sqrt(np.maximum(matrix, 0.0))
+        n_labels, width = len(label_codes), matrix.shape[1] if self.combine == "sum" else 1
+        codes = np.empty((n_labels * (1 + width), len(matrix)), dtype=np.int64)
+        codes[:n_labels] = label_codes
+        rows, salts = np.arange(n_labels, len(codes)), np.full(n_labels * width, NO_BIN)
+        for h, labels in enumerate(label_codes):
+            own = codes[n_labels + h * width : n_labels + (h + 1) * width]
+            constant = self._hash(t, h, matrix, own, n_jobs)
+            shared = h * width + np.flatnonzero(constant)
+            rows[shared] = h
+            salts[shared] = own[constant, 0] if own.shape[1] else 0
+            join_rows(labels, np.flatnonzero(~constant), own)
+        iterations, weights = np.full(len(rows), t), np.full(len(rows), weight)
+        return CodeStreams(codes, iterations, weights, rows, salts)
+
+    def _hash(
+        self, t: int, h: int, matrix: NDArray[np.float64], codes: NDArray[np.int64], n_jobs: int | None
+    ) -> NDArray[np.bool_]:
+        """Write attribute codes, one row a stream, and tell which streams have one code only."""
         stream = np.array([(t << 32) + h])
         keys = mix(np.arange(matrix.shape[1]))
         vectors = self.lsh.vectors(keys, stream)[:, 0]
         if self.combine == "joint":
-            matrix, vectors = _projected(matrix, vectors)[:, None], np.ones(1)
-            offsets = self.lsh.offsets(stream)
-        else:
-            offsets = self.lsh.own_offsets(keys, int(stream[0]))
-        codes, constant = _hashed_columns(matrix, vectors, offsets, n_jobs)
-        if self.combine == "product":
-            codes, constant = _product(codes), np.array([bool(constant.all())])
-        salt = codes[:, 0] if codes.shape[1] else np.zeros(len(codes), dtype=np.int64)
-        distinct = codes[~constant]
-        join_rows(label_codes, distinct)
-        return distinct, constant, salt
+            projected = _projected(matrix, vectors)[:, None]
+            return _hash_columns(projected, np.ones(1), self.lsh.offsets(stream), codes, n_jobs)
+        offsets = self.lsh.own_offsets(keys, int(stream[0]))
+        if self.combine == "sum":
+            return _hash_columns(matrix, vectors, offsets, codes, n_jobs)
+        columns = np.empty((matrix.shape[1], len(matrix)), dtype=np.int64)
+        constant = _hash_columns(matrix, vectors, offsets, columns, n_jobs)
+        codes[:] = _product(columns)
+        return np.array([bool(constant.all())])
 
 
-def _hashed_columns(
+def _hash_columns(
     matrix: NDArray[np.float64],
     vectors: NDArray[np.float64],
     offsets: NDArray[np.float64],
+    codes: NDArray[np.int64],
     n_jobs: int | None,
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Hash each column by itself, (columns, N), in threads; tell which columns have one code only."""
+) -> NDArray[np.bool_]:
+    """Hash each column into a row of ``codes``, in threads; tell which columns have one code only."""
     from propkernels.hashing.compiled import hash_columns
 
     matrix = np.ascontiguousarray(matrix)
-    codes = np.empty((matrix.shape[1], len(matrix)), dtype=np.int64)
     bounds = np.linspace(0, len(codes), threads_for(matrix.size, n_jobs) + 1).astype(int)
 
     def one_run(run: int) -> Any:
         return hash_columns(matrix, vectors, offsets, MISSING, bounds[run], bounds[run + 1], codes)
 
-    return codes, np.concatenate(run_threads(one_run, range(len(bounds) - 1), n_jobs))
+    return np.concatenate(run_threads(one_run, range(len(bounds) - 1), n_jobs))
 
 
 def _projected(matrix: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:

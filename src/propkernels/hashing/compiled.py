@@ -242,9 +242,9 @@ def hash_columns(
 
 
 @njit(cache=True, nogil=True)
-def join_rows(label_codes: Any, codes: Any) -> None:
-    """Join the label code of each node into every row of ``codes``, in place."""
-    for row in range(codes.shape[0]):
+def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
+    """Join the label code of each node into some rows of ``codes``, in place."""
+    for row in rows:
         for i in range(codes.shape[1]):
             label = label_codes[i]
             codes[row, i] = NO_BIN if label == NO_BIN else join(label, codes[row, i])
