@@ -1,10 +1,16 @@
-"""Time a fresh process from before ``import propkernels`` to a kernel matrix: ``first_call DATASET``."""
+"""Time a fresh process from before ``import propkernels`` to a kernel matrix: ``first_call DATASET [plain]``.
+
+With "plain" pandas cannot be imported, as where only the package itself is installed.
+"""
 
 from time import perf_counter
 
 started = perf_counter()
 
 import sys  # noqa: E402
+
+if sys.argv[2:] == ["plain"]:
+    sys.modules["pandas"] = None  # type: ignore[assignment]
 
 import propkernels as pk  # noqa: E402
 

@@ -42,7 +42,9 @@ CASES = (
     Case("p2k-enzymes", "ENZYMES", P2K, seconds=2.0, issue=4, needs="P2K"),
     Case("p2k-proteins-full", "PROTEINS_full", P2K, seconds=3.0, megabytes=2000, issue=9, needs="P2K"),
     Case("grids-plants", "PLANTS", PK, seconds=1.5, issue=5, needs="GridDatabase"),
-    Case("grids-brodatz", "BRODATZ", PK, seconds=10.0, megabytes=4000, issue=9, needs="GridDatabase"),
+    Case(
+        "grids-brodatz", "BRODATZ", PK, seconds=10.0, megabytes=4000, issue=9, needs="GridDatabase", slow=True
+    ),
     Case("wl-mutag", "MUTAG", WL, issue=9, needs=WEISFEILER),
     Case("wl-enzymes", "ENZYMES", WL, issue=9, needs=WEISFEILER),
     Case("wl-proteins", "PROTEINS", WL, issue=9, needs=WEISFEILER),

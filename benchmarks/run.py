@@ -55,12 +55,20 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def choose(only: Sequence[str] | None, quick: bool) -> list[tuple[str, Any]]:
-    """The chosen (group, case) pairs that this version of the package can run."""
+    """The chosen (group, case) pairs that this version of the package can run.
+
+    Quick mode leaves slow cases out, unless their full name is given.
+    """
     every = [(group, case) for group, module in GROUPS.items() for case in module.CASES]
     if only is not None:
         _check_names(only, every)
         every = [pair for pair in every if any(_matches(*pair, name) for name in only)]
-    return [(g, case) for g, case in every if available(case.needs) and not (quick and case.slow)]
+    named = set(only or ())
+    return [
+        (group, case)
+        for group, case in every
+        if available(case.needs) and not (quick and case.slow and case.name not in named)
+    ]
 
 
 def _matches(group: str, case: Any, name: str) -> bool:

@@ -1,4 +1,7 @@
-"""Start-up: fresh processes, files in the page cache; seconds, best of several."""
+"""Start-up: fresh processes, files in the page cache; seconds, best of several.
+
+"plain" is without pandas, which the development set installs and scikit-learn then imports.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,9 @@ CASES = (
     StartCase("import", (PYTHON, "-c", "import propkernels"), issue=9),
     StartCase("help", (script(), "--help"), 0.3, 2),
     StartCase("version", (script(), "--version"), 0.3, 2),
+    StartCase("import-scikit-learn", (PYTHON, "-c", "import sklearn.base"), issue=9),
     StartCase("first-call", FIRST_CALL, 1.0, 2, "MUTAG", inside=True),
+    StartCase("first-call-plain", (*FIRST_CALL, "plain"), 1.0, 2, "MUTAG", inside=True),
     StartCase("first-call-cold", FIRST_CALL, 10.0, 9, "MUTAG", inside=True, cold=True),
 )
 
