@@ -111,12 +111,19 @@ def sections(state: State) -> list[Section]:
 def _maps(state: State) -> dict[tuple[str, str], Points]:
     """Accuracies of all points that are known, by data set and variant."""
     maps: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
-    for one in (one for job in state.jobs for one in job.cells if one in state.store):
+    for one in _measured(state):
         settings, value = settings_of(one), state.store[one]
         for variant in VARIANTS:
             points = maps.setdefault((one.column, variant), {})
             points[settings["w"], settings["t_max"]] = value[variant]["accuracy"]
     return dict(sorted(maps.items(), key=lambda item: (DATASETS.index(item[0][0]), item[0][1] != "plain")))
+
+
+def _measured(state: State) -> list[Cell]:
+    """Cells with a value; those of a part of a data set only where there are none of the whole."""
+    known = [one for job in state.jobs for one in job.cells if one in state.store]
+    whole = {one.column for one in known if settings_of(one)["graphs"] is None}
+    return [one for one in known if settings_of(one)["graphs"] is None or one.column not in whole]
 
 
 def _row(dataset: str, variant: str, points: Points) -> tuple[str, ...]:
@@ -128,8 +135,8 @@ def _row(dataset: str, variant: str, points: Points) -> tuple[str, ...]:
 
 
 def _subset_notes(state: State) -> list[str]:
-    used = {settings_of(one)["graphs"] for job in state.jobs for one in job.cells if one.column == "NCI1"}
-    return [f"NCI1: a random subset of {SUBSET} graphs."] if used == {SUBSET} else []
+    is_part = any(settings_of(one)["graphs"] is not None for one in _measured(state))
+    return [f"NCI1: a random subset of {SUBSET} graphs."] if is_part else []
 
 
 def _text_notes(maps: dict[tuple[str, str], Points]) -> list[str]:
