@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-STEPS_OF_A_THREAD = 2**17  # less work than this, about half a millisecond, is not worth another thread
+STEPS_OF_A_THREAD = 2**18  # less work than this, some milliseconds, is not worth another thread
 
 
 def threads_for(work: int, n_jobs: int | None) -> int:

@@ -143,3 +143,18 @@ def test_progress_adds_up():
     told = []
     Race(make_arms(0), N_FOLDS, Trials(0), True, tell=told.append).run()
     assert sum(told) == 7 * N_FOLDS
+
+
+def test_a_machine_that_is_final_in_one_fold_only():
+    """Fold 2 takes the smallest C for all; elsewhere the largest is best, and wins with one loss a fold."""
+
+    def trials(arm, fold, positions):
+        for position in positions:
+            final = fold == 2
+            errors = 3 if final else 5 - position
+            yield Trial((np.arange(N_GRAPHS) < errors).astype(float), final, True)
+
+    winner = Race([Coin(0, (1.0, 2.0, 3.0), ())], N_FOLDS, trials, is_exact=True).run()
+    assert (winner.arm, winner.cost) == (0, 2)
+    assert len(winner.losses) == N_FOLDS
+    assert winner.total == 4 * 3 + 3

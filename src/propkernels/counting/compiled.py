@@ -123,6 +123,7 @@ def _count(ids: Any, graph_ptr: Any, place: Any, indptr: Any, indices: Any, coun
     return filled
 
 
+# Slices are never assigned to slices in these loops: compiling that takes seconds.
 @njit(cache=True, nogil=True)
 def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int) -> Any:
     """Count the codes of each graph, for some rows of ``codes``.
@@ -164,7 +165,8 @@ def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int) -> Any:
         first, first_bin = entry_ends[r], bin_ends[r]
         filled = _count(ids, graph_ptr, place, indptr[r], indices[first:], counts[first:])
         entry_ends[r + 1], bin_ends[r + 1] = first + filled, first_bin + n_bins
-        bin_codes[first_bin : first_bin + n_bins] = bins[:n_bins]
+        for b in range(n_bins):
+            bin_codes[first_bin + b] = bins[b]
     return indptr, indices, counts, bin_codes, entry_ends, bin_ends
 
 
@@ -187,9 +189,10 @@ def find_known(codes: Any, known: Any) -> Any:
 def _sort_row(indices: Any, counts: Any, start: int, stop: int) -> None:
     """Sort the entries start .. stop - 1 by column, in place."""
     if stop - start > 64:
-        order = start + np.argsort(indices[start:stop])
-        indices[start:stop] = indices[order]
-        counts[start:stop] = counts[order]
+        order = np.argsort(indices[start:stop])
+        columns, values = indices[start:stop][order], counts[start:stop][order]
+        for k in range(len(order)):
+            indices[start + k], counts[start + k] = columns[k], values[k]
         return
     for entry in range(start + 1, stop):
         column, count, k = indices[entry], counts[entry], entry

@@ -14,9 +14,7 @@ from propkernels.datasets.locate import DATA_VARIABLE, cache_folder, check_name,
 from propkernels.datasets.tu import read_tu
 
 
-def load(
-    name: str, *, cache: str | os.PathLike[str] | None = None, target_required: bool = True
-) -> Dataset:
+def load(name: str, *, cache: str | os.PathLike[str] | None = None, target_required: bool = True) -> Dataset:
     """Load a data set by its name.
 
     "DIGITS" and "TEXTURES" are made of pictures inside installed packages; "BRODATZ", "PLANTS" and "LEAVES"

@@ -22,7 +22,7 @@ from propkernels.gram.compiled import (
     sign_bins,
     split_bins,
 )
-from propkernels.parallel import run_threads, whole_runs
+from propkernels.parallel import run_threads, threads_for, whole_runs
 
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
 EXACT_FLOAT32 = 2**24
@@ -52,6 +52,7 @@ def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArra
 def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int | None) -> NDArray[np.float64]:
     """Gram of some streams, each of which counts as often as ``copies`` says."""
     n = parts[0].shape[0]
+    n_jobs = threads_for(n * n // 4 + sum(part.nnz for part in parts), n_jobs)
     popular_from = max(int(POPULAR * n), 1) + 1
     squares = np.zeros((len(parts), n))
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NODES_IN_CACHE, CodeStreams
 from propkernels.hashing.lsh import NO_BIN
-from propkernels.parallel import run_threads, whole_runs
+from propkernels.parallel import run_threads, threads_for, whole_runs
 
 _ANY_OTHER = 0x5851F42D4C957F2D
 
@@ -46,7 +45,8 @@ def multiset_codes(
     codes[0] = node_keys
     keys = np.empty(0, dtype=np.uint64) if edge_keys is None else edge_keys
     blocks = graphs.graph_ptr[whole_runs(graphs.graph_ptr, NODES_IN_CACHE)]
-    shares = np.linspace(0, len(blocks) - 1, min(int(effective_n_jobs(n_jobs)), len(blocks)) + 1).astype(int)
+    threads = threads_for(codes.size, n_jobs)
+    shares = np.linspace(0, len(blocks) - 1, min(threads, len(blocks)) + 1).astype(int)
     adjacency = graphs.adjacency
 
     def one_share(share: int) -> None:

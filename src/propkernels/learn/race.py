@@ -158,6 +158,8 @@ class Race:
             for at, (cost, trial) in enumerate(zip(costs, trials, strict=False)):
                 for same in costs[at:] if trial.is_final else [cost]:
                     self.known[arm, same].append(trial.losses)
+                if trial.is_final:
+                    break
 
     def _may_win(self, arm: int, cost: int, fold: int) -> bool:
         parts = self.known.get((arm, cost), [])
