@@ -15,13 +15,13 @@ FIRST_BIT = np.uint64(40)  # of the mixed code: partitions and slots are told by
 SLOT = np.dtype([("code", np.int64), ("bin", np.int32), ("stamp", np.int32)])
 
 
-@njit(inline="always")
+@njit(nogil=True)
 def _mixed(code: Any) -> Any:
     word = np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)
     return word ^ (word >> np.uint64(32))
 
 
-@njit(inline="always")
+@njit(nogil=True)
 def _slot(code: Any, table: Any, stamp: int) -> Any:
     """Slot where a code is, or belongs, in an open-addressing table whose size is a power of two."""
     mask = np.uint64(len(table) - 1)
@@ -31,12 +31,12 @@ def _slot(code: Any, table: Any, stamp: int) -> Any:
     return slot
 
 
-@njit(inline="always")
+@njit(nogil=True)
 def _part(code: Any, n_parts: int) -> Any:
     return (_mixed(code) >> FIRST_BIT) & np.uint64(n_parts - 1)
 
 
-@njit(inline="always")
+@njit(nogil=True)
 def _power_of_two(least: int) -> Any:
     power = 1
     while power < least:
@@ -65,7 +65,7 @@ def _partition(codes: Any, no_bin: int, ends: Any, parted: Any, nodes: Any) -> N
             ends[part] += 1
 
 
-@njit(inline="always")
+@njit(nogil=True)
 def _bin_of(code: Any, table: Any, stamp: int, n_bins: int) -> Any:
     """Bin of a code; the next one, ``n_bins``, if it is met for the first time."""
     slot = _slot(code, table, stamp)

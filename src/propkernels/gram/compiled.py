@@ -74,7 +74,7 @@ def sign_bins(bin_ptr: Any, entries: Any) -> Any:
     return signatures
 
 
-@njit(inline="always")
+@njit(nogil=True)
 def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
     """Tell whether a bin holds the same counts of the same graphs as the entries start .. stop - 1."""
     shift = start - bin_ptr[first]

@@ -12,7 +12,7 @@ from propkernels.hashing.lsh import JOIN_FIRST, JOIN_SECOND, KEPT_BITS, LARGEST_
 LANES = 8  # columns that make their steps together
 
 
-@njit(inline="always")
+@njit(nogil=True)
 def _code(value: float) -> Any:
     """Floor, or for a large value its leading bits: the same as lsh.floor_codes, for one number."""
     if abs(value) < LARGEST_FLOOR:
