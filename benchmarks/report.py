@@ -27,6 +27,7 @@ COLUMNS = (
     "note",
 )
 RIGHT = ("threads", "target", "measured", "processor", "issue")
+LOADS = ("load average", "load average at the end")
 INTRODUCTION = """\
 # Benchmarks
 
@@ -112,9 +113,14 @@ def summary(results: Sequence[Result]) -> str:
     return text + (f" Not met: {', '.join(names)}." if names else "")
 
 
+def _first_loads(value: Any) -> list[float]:
+    """The average of the last minute; of merged runs none."""
+    return [] if isinstance(value, str) else list(value[:1])
+
+
 def warning(environment: dict[str, Any]) -> str:
     """Say it where other programs were busy on the machine."""
-    loads = [*environment.get("load average", [])[:1], *environment.get("load average at the end", [])[:1]]
+    loads = [load for key in LOADS for load in _first_loads(environment.get(key, []))]
     cores = environment.get("cores") or 1
     if max(loads, default=0.0) <= cores + 1:
         return ""
@@ -156,6 +162,11 @@ def write(groups: dict[str, list[Result]], environment: dict[str, Any], page: Pa
     data.write_text(json.dumps({"environment": environment, "results": results}, indent=1), encoding="utf-8")
     if any(result["group"] == "growth" for result in results):
         draw(results, page.parent / "pictures" / "growth.svg")
+
+
+def result_of(record: dict[str, Any]) -> Result:
+    """A result as it was written to the JSON."""
+    return Result(**{key: value for key, value in record.items() if key != "verdict"})
 
 
 def show(groups: dict[str, list[Result]], environment: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -51,6 +52,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="print the names of all cases and stop")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="groups or cases; * and ? match anything")
     parser.add_argument("--output", type=Path, help="page to write, with a JSON beside it")
+    parser.add_argument(
+        "--merge",
+        nargs="+",
+        type=Path,
+        metavar="JSON",
+        help="write the page of earlier runs instead of measuring",
+    )
     return parser.parse_args(arguments)
 
 
@@ -120,6 +128,9 @@ def progress(text: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run from the command line."""
     options = parse(arguments)
+    if options.merge:
+        _write(options, *merge(options.merge))
+        return
     pairs = choose(options.only, options.quick)
     if options.list:
         print("\n".join(f"{group:10} {case.name}" for group, case in pairs))
@@ -134,6 +145,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     described["load average at the end"] = environment.load_average()
     report.show(groups, described)
     _write(options, groups, described)
+
+
+def merge(files: Sequence[Path]) -> tuple[dict[str, list[Result]], dict[str, Any]]:
+    """Results of several runs, by group; of a case that several have, the last. The first tells on what."""
+    runs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    groups: dict[str, list[Result]] = {module.TITLE: [] for module in GROUPS.values()}
+    for name, module in GROUPS.items():
+        cases: dict[str, list[Result]] = {}
+        for run in runs:
+            found = [report.result_of(record) for record in run["results"] if record["group"] == name]
+            cases |= {case: [r for r in found if r.case == case] for case in {r.case: None for r in found}}
+        groups[module.TITLE] = [result for results in cases.values() for result in results]
+    described = runs[0]["environment"]
+    for key in ("mode", "date", "revision", "load average at the end"):
+        described[key] = "; ".join(str(run["environment"].get(key)) for run in runs)
+    return groups, described
 
 
 def _mode(options: argparse.Namespace) -> str:

@@ -108,3 +108,20 @@ def test_interrupted_run_reports_what_it_has(monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "tiny" in printed
     assert "mode: quick, only tiny*, interrupted" in printed
+
+
+def test_merged_runs_make_one_page(tmp_path):
+    """Of a case that two runs have, the last counts; verdicts are made anew."""
+    for number, name in ((1, "first"), (2, "second")):
+        groups = {"Kernels and features": [run.Result("tiny", "kernels", measured=float(number), target=1.5)]}
+        if number == 1:
+            groups["Loading"] = [run.Result("load", "loading", measured=0.5)]
+        environment = {"mode": name, "cores": 2, "load average": [0.1]}
+        run.report.write(groups, environment, tmp_path / f"{name}.md", tmp_path / f"{name}.json")
+    files = [str(tmp_path / f"{name}.json") for name in ("first", "second")]
+    run.main(["--merge", *files, "--output", str(tmp_path / "page.md")])
+    page = (tmp_path / "page.md").read_text()
+    assert "missed by 1.33 x" in page
+    assert "| load |" in page
+    assert "mode: first; second" in page
+    assert len(json.loads((tmp_path / "page.json").read_text())["results"]) == 2
