@@ -52,13 +52,29 @@ class GrowthCase:
 CASES = (
     GrowthCase("growth-nodes", "features", "nodes", (10**5, 10**6, 3 * 10**6, 10**7), linear=True),
     GrowthCase(
-        "growth-nodes-streamed", "streamed", "nodes", (10**6, 10**7, 3 * 10**7), linear=True, n_quick=1
+        "growth-nodes-streamed",
+        "streamed",
+        "nodes",
+        (10**6, 10**7, 3 * 10**7),
+        linear=True,
+        n_quick=1,
+        slow=True,
     ),
     GrowthCase("growth-graphs", "kernel", "graphs", (100, 1000, 10_000, 40_000)),
-    GrowthCase("growth-graphs-features", "features", "graphs", (10**4, 10**5, 10**6), linear=True, n_quick=1),
-    GrowthCase("growth-labels", "features", "labels", (2, 10, 100, 1000, 10_000), {"nodes": 500_000}),
-    GrowthCase("growth-t-max", "features", "t_max", (0, 5, 10, 20, 40), {"nodes": 500_000}),
-    GrowthCase("growth-density", "features", "degree", (2, 4, 8, 16, 32), {"nodes": 500_000}),
+    GrowthCase(
+        "growth-graphs-features",
+        "features",
+        "graphs",
+        (10**4, 10**5, 10**6),
+        linear=True,
+        n_quick=1,
+        slow=True,
+    ),
+    GrowthCase(
+        "growth-labels", "features", "labels", (2, 10, 100, 1000, 10_000), {"nodes": 500_000}, slow=True
+    ),
+    GrowthCase("growth-t-max", "features", "t_max", (0, 5, 10, 20, 40), {"nodes": 500_000}, slow=True),
+    GrowthCase("growth-density", "features", "degree", (2, 4, 8, 16, 32), {"nodes": 500_000}, slow=True),
 )
 
 

@@ -11,7 +11,9 @@ from benchmarks.process import run_module, succeeded
 
 TITLE = "Peak memory"
 LIMIT = 600.0
-CASES = tuple(replace(case, name=f"memory-{case.name}", slow=not case.megabytes) for case in kernels.CASES)
+CASES = tuple(
+    replace(case, name=f"memory-{case.name}", slow=case.slow or not case.megabytes) for case in kernels.CASES
+)
 
 
 def measure(case: Case, settings: Settings) -> Iterator[Result]:

@@ -66,10 +66,10 @@ GRAKEL_PK, GRAKEL_WL, GRAKEL_SP = (
 CASES = (
     PeerCase("grakel-pk-mutag", "MUTAG", PK, GRAKEL_PK, issue=2),
     PeerCase("grakel-pk-enzymes", "ENZYMES", PK, GRAKEL_PK, issue=2),
-    PeerCase("grakel-pk-proteins", "PROTEINS", PK, GRAKEL_PK, at_least=300, issue=9),
-    PeerCase("grakel-pk-nci1-500", "NCI1", PK, GRAKEL_PK, first=500, issue=2),
+    PeerCase("grakel-pk-proteins", "PROTEINS", PK, GRAKEL_PK, at_least=300, issue=9, slow=True),
+    PeerCase("grakel-pk-nci1-500", "NCI1", PK, GRAKEL_PK, first=500, issue=2, slow=True),
     PeerCase("grakel-wl-nci1", "NCI1", WL, GRAKEL_WL, at_least=15, issue=9, needs="WeisfeilerLehman"),
-    PeerCase("grakel-sp-nci1", "NCI1", SP, GRAKEL_SP, issue=6, needs="ShortestPath"),
+    PeerCase("grakel-sp-nci1", "NCI1", SP, GRAKEL_SP, issue=6, needs="ShortestPath", slow=True),
 )
 
 

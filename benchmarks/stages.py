@@ -38,10 +38,10 @@ class StageCase:
 
 
 CASES = (
-    StageCase("stages-mutag", "MUTAG"),
+    StageCase("stages-mutag", "MUTAG", slow=True),
     StageCase("stages-nci1", "NCI1"),
-    StageCase("stages-dd", "DD"),
-    StageCase("stages-hiv", "HIV", "PropagationFeatures"),
+    StageCase("stages-dd", "DD", slow=True),
+    StageCase("stages-hiv", "HIV", "PropagationFeatures", slow=True),
 )
 
 
