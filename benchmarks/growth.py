@@ -126,12 +126,12 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
     figure, axes = pyplot.subplots(len(names), 2, figsize=(9, 2.6 * len(names)), squeeze=False)
     for row, name in zip(axes, names, strict=True):
         points = _points(results, name)
-        for axis, key, label in zip(
-            row, ("seconds", "extra"), ("seconds", "memory beyond the graphs, MB"), strict=True
-        ):
-            axis.loglog(
-                [p["value"] for p in points], [max(p[key], 1e-4) for p in points], "o-", color="#1f5a96"
-            )
+        for axis, key, label in zip(row, ("seconds", "extra"), ("seconds", "memory, MB"), strict=True):
+            values, measured = [p["value"] for p in points], [p[key] for p in points]
+            axis.plot(values, measured, "o-", color="#1f5a96")
+            axis.set_xscale(_scale(values))
+            axis.set_yscale(_scale(measured))
+            axis.set_ylim(bottom=None if _scale(measured) == "log" else 0)
             axis.set_xlabel(points[0]["variable"])
             axis.set_ylabel(label)
             axis.set_title(name, fontsize=9, loc="left")
@@ -140,6 +140,11 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path)
     pyplot.close(figure)
+
+
+def _scale(values: Sequence[float]) -> str:
+    """Logarithmic where values span more than a factor of 50."""
+    return "log" if min(values) > 0 and max(values) > 50 * min(values) else "linear"
 
 
 def _points(results: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
