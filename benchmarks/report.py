@@ -41,10 +41,10 @@ same graphs, converted outside of the timing. Features hold at most 50 bytes a n
 block that count.
 
 What the profile shows where targets are missed: a first call spends more than half of its time on importing
-scikit-learn (the case import-scikit-learn; most of that is scipy.stats), and a cold one on compiling count_rows
-and propagate_and_hash. In the propagate stage the eight columns of a node are added one by one: numba does not
-turn them into vector instructions. Brodatz is bound by adding pairs of graphs that share rare bins, and by
-counting; its time with two threads depends most on what else the machine does.
+scikit-learn (the case import-scikit-learn; most of that is scipy.stats), and a cold one on compiling
+count_rows and propagate_and_hash. In the propagate stage the eight columns of a node are added one by one:
+numba does not turn them into vector instructions. Brodatz is bound by adding pairs of graphs that share rare
+bins, and by counting; its time with two threads depends most on what else the machine does.
 """
 
 
