@@ -31,7 +31,8 @@ LOADS = ("load average", "load average at the end")
 INTRODUCTION = """\
 # Benchmarks
 
-Written by `make bench`; do not edit. Kernels have t_max = 10 (t = 0, ..., 10), bin width 1e-5 and total
+Written by `python -m benchmarks.run` (`make bench`); do not edit. The runs that it is made of, one after the
+other, are named under "mode" at the end. Kernels have t_max = 10 (t = 0, ..., 10), bin width 1e-5 and total
 variation. Seconds are the best of several repeats after one warm-up call, data loaded before; `threads` is
 `n_jobs`, and the linear algebra library gets as many; `processor` is the time of all cores together, which
 other programs disturb least. Targets are for two cores, from the issue named. Memory is the peak resident

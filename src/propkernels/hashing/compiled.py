@@ -21,7 +21,8 @@ def _code(value: float) -> Any:
 
 
 # The sums of a node's LANES columns are plain variables, which the compiler keeps in registers; indices are
-# unsigned, so that it need not ask whether they count from the end.
+# unsigned, so that it need not ask whether they count from the end. What _walk and _weighted_walk have in
+# common is no function of its own: with one, the whole pass took 1.3 times as long (DD, t_max = 10).
 @njit(nogil=True)
 def _walk(
     indptr: Any, indices: Any, first: int, last: int, spread: Any, keep: Any, now: Any, then: Any

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -15,20 +13,14 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.tiles import TiledMatrix
 from propkernels.randomness import label_keys
+from propkernels.replacing import replacing
 
 
 def save_checkpoint(path: Any, matrix: TiledMatrix, fingerprint: str) -> None:
     """Write what is known to a file that replaces the one before when it is complete."""
-    target = Path(path)
     done = matrix.done.copy()  # first: a tile that another thread adds meanwhile is not yet marked
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, values=matrix.values, done=done, fingerprint=np.array(fingerprint))
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        np.savez(file, values=matrix.values, done=done, fingerprint=np.array(fingerprint))
 
 
 def load_checkpoint(path: Any, matrix: TiledMatrix, fingerprint: str) -> None:
