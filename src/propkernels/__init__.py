@@ -132,10 +132,13 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"propkernels.{name}")
-    if name in _HOME:
-        return getattr(importlib.import_module(f"propkernels.{_HOME[name]}"), name)
+    from propkernels.quick_import import quick_import
+
+    with quick_import():
+        if name in _MODULES:
+            return importlib.import_module(f"propkernels.{name}")
+        if name in _HOME:
+            return getattr(importlib.import_module(f"propkernels.{_HOME[name]}"), name)
     raise AttributeError(f"module 'propkernels' has no attribute {name!r}")
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -113,4 +112,6 @@ def cauchy(*words: Any) -> NDArray[np.float64]:
 
 def gaussian(*words: Any) -> NDArray[np.float64]:
     """Standard normal numbers, 2-stable."""
+    from scipy.special import ndtri
+
     return np.asarray(ndtri(uniform(*words)))

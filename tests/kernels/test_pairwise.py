@@ -33,7 +33,7 @@ KERNELS = [
     pk.ShortestPath(attributes="gaussian"),
     pk.GraphHopper(attributes="gaussian"),
     pk.SubgraphMatching(k=3, attributes="gaussian"),
-    pk.SubgraphMatching(k=3),
+    pk.SubgraphMatching(k=3, connected=False),
 ]
 
 
@@ -109,20 +109,22 @@ def test_what_is_done_in_time_is_right(small_tiles, monkeypatch):
 
 def test_checkpoint(tmp_path, small_tiles, monkeypatch):
     graphs, path = attributed(), tmp_path / "kernel.npz"
-    reference = pk.SubgraphMatching(k=3).fit_transform(graphs)
+    reference = pk.SubgraphMatching(k=3, connected=False).fit_transform(graphs)
     with pytest.warns(IncompleteKernelWarning):
-        pk.SubgraphMatching(k=3, time_limit=1e-9, checkpoint=path).fit_transform(graphs)
+        pk.SubgraphMatching(k=3, connected=False, time_limit=1e-9, checkpoint=path).fit_transform(graphs)
     assert [file.name for file in tmp_path.iterdir()] == ["kernel.npz"]
-    assert np.array_equal(pk.SubgraphMatching(k=3, checkpoint=path).fit_transform(graphs), reference)
+    assert np.array_equal(
+        pk.SubgraphMatching(k=3, connected=False, checkpoint=path).fit_transform(graphs), reference
+    )
 
     def refuse(*arguments):
         raise AssertionError("computed again")
 
     comparison = "propkernels.kernels.subgraph_comparison.SubgraphComparison.tile"
     monkeypatch.setattr(comparison, refuse)
-    again = pk.SubgraphMatching(k=3, checkpoint=str(path), n_jobs=2)
+    again = pk.SubgraphMatching(k=3, connected=False, checkpoint=str(path), n_jobs=2)
     assert np.array_equal(again.fit_transform(graphs), reference)
-    cumulative = pk.SubgraphMatching(k=3, checkpoint=path).fit_transform_cumulative(graphs)
+    cumulative = pk.SubgraphMatching(k=3, connected=False, checkpoint=path).fit_transform_cumulative(graphs)
     assert np.array_equal(cumulative[-1], reference)
 
 

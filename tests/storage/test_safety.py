@@ -34,7 +34,8 @@ MAKERS = {
     "index": lambda: pk.GraphIndex(random_state=0).fit(GRAPHS[:20]).add(GRAPHS[20:]),
     "shortest path": lambda: pk.ShortestPath(attributes="gaussian").fit(GRAPHS[:6]),
     "graph hopper": lambda: pk.GraphHopper(attributes="gaussian").fit(GRAPHS[:6]),
-    "subgraphs": lambda: pk.SubgraphMatching(k=2).fit(GRAPHS[:6]),
+    "subgraphs": lambda: pk.SubgraphMatching(k=2, connected=False).fit(GRAPHS[:6]),
+    "counted subgraphs": lambda: pk.SubgraphMatching(k=3).fit(GRAPHS[:6]),
     "exact": lambda: pk.WeisfeilerLehman(n_iter=1, exact=True).fit(GRAPHS[:6]),
 }
 

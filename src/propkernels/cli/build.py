@@ -34,7 +34,7 @@ def build_scheme(scheme: str, laziness: float | None, normalization: Normalizati
         return scheme
     if scheme not in ("auto", "diffusion"):
         raise typer.BadParameter("--laziness and --normalization are options of diffusion")
-    from propkernels.propagation import Diffusion
+    from propkernels import Diffusion
 
     return Diffusion(laziness=laziness or 0.0, normalization=(normalization or Normalization.row).value)
 
@@ -46,8 +46,8 @@ def label_source(labels: Labels) -> str | None:
 
 def compile_loops() -> None:
     """Meet the compiled loops once on small graphs, so that no kernel's time includes their compilation."""
+    from propkernels import PropagationKernel
     from propkernels.datasets import make_molecules
-    from propkernels.kernels import PropagationKernel
 
     with spinner("Compiling (the first time only)"):
         PropagationKernel(t_max=1, random_state=0).fit_transform_cumulative(make_molecules(4, 0).graphs)

@@ -61,7 +61,7 @@ def row(data: Dataset) -> list[str]:
 
 def cross_validate(data: Dataset, t_max: Any) -> Evaluation:
     """Evaluate the kernel for this t_max, or choose it."""
-    from propkernels.kernels import PropagationKernel
+    from propkernels import PropagationKernel
     from propkernels.learn import evaluate
 
     kernel = PropagationKernel(t_max=T_MAX, n_jobs=-1)

@@ -74,7 +74,7 @@ def evaluate(
     if cost is not None and paper_costs:
         raise typer.BadParameter("--C fixes the cost, and --paper-costs has it chosen: use one of them")
     scheme = build_scheme(propagation, laziness, normalization)
-    from propkernels.kernels import PropagationKernel
+    from propkernels import PropagationKernel
 
     kernel = PropagationKernel(
         propagation=scheme,

@@ -16,8 +16,8 @@ from propkernels.cli.output import Force, check_output, size_of
 from propkernels.replacing import replacing
 
 if TYPE_CHECKING:
+    from propkernels import PropagationKernel
     from propkernels.datasets import Dataset
-    from propkernels.kernels import PropagationKernel
 
 
 def kernel(
@@ -44,7 +44,7 @@ def kernel(
 
     The file holds the arrays kernel and target, and the parameters as JSON.
     """
-    from propkernels.kernels import PropagationKernel
+    from propkernels import PropagationKernel
 
     check_output(output, force)
     scheme = build_scheme(propagation, laziness, normalization)

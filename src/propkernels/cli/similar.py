@@ -14,8 +14,8 @@ from propkernels.cli.estimators import KernelName, build_kernel, describe_kernel
 from propkernels.cli.output import size_of
 
 if TYPE_CHECKING:
+    from propkernels import GraphIndex
     from propkernels.datasets import Dataset
-    from propkernels.learn import GraphIndex
 
 SAME = 1 - 1e-9
 
@@ -58,7 +58,7 @@ def find_index(
     data: Dataset, file: Path | None, kernel: KernelName, t_max: int, seed: int, jobs: int
 ) -> GraphIndex:
     """Load the index if there is one; else build it, and keep it where asked."""
-    from propkernels.learn import GraphIndex
+    from propkernels import GraphIndex
     from propkernels.storage import save
 
     if file is not None and file.exists():
@@ -75,7 +75,7 @@ def find_index(
 
 def open_index(file: Path, data: Dataset) -> GraphIndex:
     """Load an index, and make sure that it is one of this data set."""
-    from propkernels.learn import GraphIndex
+    from propkernels import GraphIndex
     from propkernels.storage import load
 
     index = load(file)

@@ -31,15 +31,20 @@ WORTH_MERGING = 0.3  # share of bins that equal another, from which on merging t
 ENTRIES_IN_MEMORY = 2**23  # counts of so many (graph, bin) pairs are sorted by bin at a time
 
 
-def square_gram(parts: Sequence[csr_array], n_jobs: int | None = None) -> NDArray[np.float64]:
+def square_gram(
+    parts: Sequence[csr_array], n_jobs: int | None = None, copies: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
     """Return the sum of Phi Phi^T over count matrices with the same rows, exact.
+
+    Each matrix counts once, or as often as ``copies`` says.
 
     Bins seen in one graph only touch the diagonal; popular bins go through one dense product; the
     rest are added pair by pair. Where many bins have equal contents, as once the propagation has settled,
     they are merged into one with a multiplicity. Many entries are taken a few streams at a time: memory
     does not grow with their number.
     """
-    parts, copies = _distinct(parts)
+    if copies is None:
+        parts, copies = _distinct(parts)
     lengths = np.cumsum([0, *(part.nnz for part in parts)])
     batches = whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()
     grams = (_square_gram(parts[a:b], copies[a:b], n_jobs) for a, b in pairwise(batches))

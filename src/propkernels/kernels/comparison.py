@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,9 +38,7 @@ class TiledComparison(ABC):
 class Counter(Protocol):
     """Counts whatever it counts in each graph."""
 
-    def count(
-        self, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
-    ) -> list[StreamCounts]:
+    def count(self, graphs: GraphDatabase, known: Any, n_jobs: int | None, /) -> list[StreamCounts]:
         """Count; known codes own the first columns."""
 
 

@@ -8,7 +8,6 @@ from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from propkernels.checks import check_choice, check_fraction, check_integer, check_nonnegative
 from propkernels.graphs.database import GraphDatabase
@@ -119,6 +118,8 @@ class GaussianFamily:
 
     def densities(self, centres: Matrix, points: Matrix) -> Matrix:
         """Density of a Gaussian around each centre at each point, (centres, points)."""
+        from scipy.spatial.distance import cdist
+
         distances = cdist(centres @ self.whitening, points @ self.whitening, "sqeuclidean")
         return np.exp(self.log_height - 0.5 * distances)
 

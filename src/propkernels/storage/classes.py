@@ -42,6 +42,7 @@ _BY_MODULE = {
     "propkernels.kernels.shortest_path": ("ShortestPath",),
     "propkernels.kernels.shortest_path_features": ("ShortestPathFeatures",),
     "propkernels.kernels.subgraph_comparison": ("SubgraphComparison", "Wired"),
+    "propkernels.kernels.subgraph_counts": ("SubgraphCounter", "SubgraphCounts"),
     "propkernels.kernels.subgraph_matching": ("SubgraphMatching",),
     "propkernels.kernels.tiles": ("TiledMatrix",),
     "propkernels.kernels.triplet_coder": ("TripletCoder",),

@@ -119,6 +119,20 @@ def _subgraph_comparison(comparison: Any) -> bool:
     return comparison.lambdas.ndim == 1 and len(comparison.lambdas) >= 1
 
 
+def _subgraph_counts(comparison: Any) -> bool:
+    counter = comparison.counter
+    fits = name_of(counter) == "SubgraphCounter" and _whole(counter.k, 1)
+    return fits and _is(comparison.lambdas, "f", 1) and len(comparison.lambdas) == counter.k
+
+
+def _streams_of_subgraphs(comparison: Any, streams: Any) -> bool:
+    """Whether there are counts of every size, of kinds with so many symmetries."""
+    kinds = [(stream.iteration, stream.weight) for stream in streams]
+    sizes = {size for size, _ in kinds}
+    whole = all(weight >= 1 and float(weight).is_integer() for _, weight in kinds)
+    return whole and len(set(kinds)) == len(kinds) and sizes == set(range(comparison.counter.k))
+
+
 PREPARED = {
     "MeanOverPairs": "Nodes",
     "EqualLengths": "Paths",
@@ -132,8 +146,10 @@ def _pairwise_kernel(kernel: Any) -> bool:
     if not hasattr(kernel, "comparison_"):
         return True
     comparison, prepared = kernel.comparison_, kernel.prepared_
-    if name_of(comparison) == "CountedComparison":
-        return all(name_of(stream) == "StreamCounts" for stream in prepared)
+    if name_of(comparison) in ("CountedComparison", "SubgraphCounts"):
+        counted = all(name_of(stream) == "StreamCounts" for stream in prepared)
+        is_plain = name_of(comparison) == "CountedComparison"
+        return counted and (is_plain or _streams_of_subgraphs(comparison, prepared))
     if name_of(prepared) != PREPARED.get(str(name_of(comparison))):
         return False
     nodes = prepared if name_of(prepared) == "Nodes" else prepared.nodes
@@ -159,6 +175,7 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "NodeComparison": _node_comparison,
     "Standardizer": _standardizer,
     "SubgraphComparison": _subgraph_comparison,
+    "SubgraphCounts": _subgraph_counts,
     "Paths": lambda paths: _pairs(paths.nodes, paths.pair_ptr, paths.distances),
     "Wired": lambda wired: _pairs(wired.nodes, wired.pair_ptr, wired.edges),
     "Hops": _hops,

@@ -1,0 +1,180 @@
+"""Connected subgraphs as explicit features: subgraph matching on labels without comparing pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from propkernels.counting.counts import StreamCounts, count_codes
+from propkernels.gram.base_kernels import Linear
+from propkernels.gram.linear import square_gram
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.comparison import CountedComparison
+from propkernels.kernels.label_keys import edge_keys, node_keys
+from propkernels.parallel import run_threads, threads_for, whole_runs
+from propkernels.randomness import mix
+
+Matrix = NDArray[np.float64]
+STEPS_OF_A_NODE = 2**8  # an estimate
+Kind = tuple[int, int]  # number of nodes, number of symmetries
+
+
+@dataclass(frozen=True)
+class SubgraphCounter:
+    """Counts the connected induced subgraphs of each graph, up to isomorphism.
+
+    Attributes
+    ----------
+    source : {"node", "degree", None}
+        Where labels come from.
+    k : int
+        Largest number of nodes.
+    edge_labels, edge_weights : bool
+        What tells edges apart.
+    """
+
+    source: str | None
+    k: int
+    edge_labels: bool
+    edge_weights: bool
+
+    def count(
+        self, graphs: GraphDatabase, train: Sequence[StreamCounts] | None, n_jobs: int | None
+    ) -> list[StreamCounts]:
+        """One stream for each number of nodes and of symmetries; those of the training graphs come first.
+
+        The iteration of a stream is the number of nodes less one, its weight the number of symmetries.
+        """
+        parts = run_threads(self._run, list(_runs(graphs, n_jobs)), n_jobs)
+        lengths, codes, counts, sizes, symmetries = (
+            np.concatenate(arrays) for arrays in zip(*parts, strict=True)
+        )
+        graph = np.repeat(np.arange(len(graphs)), lengths)
+        known = {_kind_of(stream): stream.codes for stream in train or ()}
+        streams = []
+        for kind, chosen in _by_kind(sizes, symmetries, known, self.k):
+            own = np.bincount(graph[chosen], minlength=len(graphs))
+            ptr = np.concatenate([[0], np.cumsum(own)])
+            counted, bins = count_codes(codes[chosen], ptr, known.get(kind))
+            streams.append(_stream(kind, ptr, counted.indices, counts[chosen], bins))
+        return streams
+
+    def _run(self, graphs: GraphDatabase) -> Any:
+        from propkernels.kernels.subgraph_compiled import count_subgraphs
+
+        there, back = self._edges(graphs)
+        keys = node_keys(graphs, self.source)
+        indices = there.indices - np.repeat(graphs.graph_ptr[graphs.graph_ids], np.diff(there.indptr))
+        arrays = there.indptr.astype(np.int64), indices, there.data, back.data, keys, graphs.graph_ptr
+        lengths, kinds, counts, codes, sizes, symmetries = count_subgraphs(*arrays, self.k)
+        return lengths, codes[kinds].view(np.int64), counts, sizes[kinds], symmetries[kinds]
+
+    def _edges(self, graphs: GraphDatabase) -> tuple[csr_array, csr_array]:
+        """Word of what joins u to v, an edge there or back or both; and of what joins v to u."""
+        keys = edge_keys(graphs, self.edge_labels, self.edge_weights)
+        entries: coo_array = csr_array(graphs.adjacency).tocoo()
+        rows, columns = entries.coords
+        own = mix(1, 0 if keys is None else keys) * np.ones(len(rows), dtype=np.uint64)
+        joins = rows != columns
+        rows, columns, own = rows[joins], columns[joins], own[joins]
+        ends = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+        there = coo_array((np.concatenate([mix(2, own), mix(3, own)]), ends), shape=entries.shape).tocsr()
+        there.sum_duplicates()
+        return there, there.T.tocsr()
+
+
+@dataclass(frozen=True)
+class SubgraphCounts(CountedComparison):
+    """Subgraph matching where node kernels are 0 or 1.
+
+    Two subgraphs with s nodes of one kind have as many bijections that keep labels and edges as the kind
+    has symmetries, others have none. So the sum over all pairs of subgraphs is that over all kinds of
+    (symmetries x occurrences here x occurrences there), weighted by lambda_s.
+
+    Attributes
+    ----------
+    counter : SubgraphCounter
+    lambdas : ndarray, (k,)
+        Weight of each size.
+    """
+
+    counter: SubgraphCounter
+    lambdas: NDArray[np.float64]
+
+    def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
+        """Kernel among training graphs; sizes of one weight go through a single product."""
+        total: Matrix | None = None
+        for weight in np.unique(self.lambdas):
+            some = [s for s in counts if self.lambdas[s.iteration] == weight]
+            gram = _gram(some, n_jobs)
+            gram *= weight
+            total = gram if total is None else np.add(total, gram, out=total)
+        assert total is not None
+        return total
+
+    def cumulative(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
+        """Kernels among training graphs for every smaller maximum size, (k, n, n)."""
+        kernels = np.stack([_gram(some, n_jobs) for some in self._sizes(counts)])
+        kernels *= self.lambdas[:, None, None]
+        return np.asarray(np.cumsum(kernels, axis=0, out=kernels))
+
+    def diagonal(self, counts: list[StreamCounts]) -> Matrix:
+        """Self-similarities."""
+        return self._sum(Linear().diagonal(some) for some in self._sizes(counts))
+
+    def cross(
+        self, graphs: GraphDatabase, train: list[StreamCounts], n_jobs: int | None
+    ) -> tuple[Matrix, Matrix]:
+        """Kernel of new graphs against training graphs, and the new graphs' self-similarities."""
+        new = self.counter.count(graphs, train, n_jobs)
+        sides = zip(self._sizes(new[: len(train)]), self._sizes(train), strict=True)
+        return self._sum(Linear().cross(a, b, n_jobs) for a, b in sides), self.diagonal(new)
+
+    def _sizes(self, counts: list[StreamCounts]) -> list[list[StreamCounts]]:
+        """Streams of subgraphs with 1, 2, ... nodes."""
+        return [[s for s in counts if s.iteration == size] for size in range(len(self.lambdas))]
+
+    def _sum(self, kernels: Any) -> Matrix:
+        return np.asarray(sum(weight * kernel for weight, kernel in zip(self.lambdas, kernels, strict=True)))
+
+
+def _gram(streams: list[StreamCounts], n_jobs: int | None) -> Matrix:
+    """Sum over streams of <Phi, Phi>, each as often as its kinds have symmetries."""
+    symmetries = np.array([int(stream.weight) for stream in streams])
+    return square_gram([stream.counts for stream in streams], n_jobs, symmetries)
+
+
+def _runs(graphs: GraphDatabase, n_jobs: int | None) -> Iterator[GraphDatabase]:
+    """One run of graphs a thread: each learns anew which kinds of subgraphs there are."""
+    threads = threads_for(int(graphs.graph_ptr[-1]) * STEPS_OF_A_NODE, n_jobs)
+    bounds = whole_runs(graphs.graph_ptr, graphs.graph_ptr[-1] / threads)
+    for first, last in pairwise(bounds):
+        yield graphs[int(first) : int(last)]
+
+
+def _by_kind(
+    sizes: NDArray[np.int64], symmetries: NDArray[np.int64], known: dict[Kind, Any], k: int
+) -> Iterator[tuple[Kind, NDArray[np.int64]]]:
+    """Known kinds, then the others, and where each of them is; every size is there, if need be empty."""
+    present = set(zip(sizes.tolist(), symmetries.tolist(), strict=True)) | {
+        (size, 1) for size in range(1, k + 1)
+    }
+    for kind in (*known, *sorted(present - known.keys())):
+        yield kind, np.flatnonzero((sizes == kind[0]) & (symmetries == kind[1]))
+
+
+def _kind_of(stream: StreamCounts) -> Kind:
+    return stream.iteration + 1, int(stream.weight)
+
+
+def _stream(kind: Kind, ptr: Any, columns: Any, counts: Any, codes: NDArray[np.int64]) -> StreamCounts:
+    index = np.int32 if len(columns) < 2**31 else np.int64
+    shape = len(ptr) - 1, len(codes)
+    matrix = csr_array((counts, columns.astype(index), ptr.astype(index)), shape=shape)
+    return StreamCounts(matrix, codes, kind[0] - 1, float(kind[1]))
