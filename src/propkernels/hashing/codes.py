@@ -126,6 +126,7 @@ def _fused(
 ) -> NDArray[np.int64]:
     """Run the compiled loop: every block of graphs makes all its steps while it is in the cache."""
     from propkernels.hashing.compiled import LANES, propagate_and_hash
+    from propkernels.vector_code import vector_code
 
     adjacency = operator.adjacency
     unused = -len(offsets) % LANES
@@ -152,7 +153,8 @@ def _fused(
     def one_share(share: int) -> None:
         propagate_and_hash(*arguments, blocks[shares[share] : shares[share + 1] + 1], codes)
 
-    run_threads(one_share, range(len(shares) - 1), n_jobs)
+    with vector_code():
+        run_threads(one_share, range(len(shares) - 1), n_jobs)
     if operator.vanished is not None:
         codes[n_hashes:, operator.vanished] = NO_BIN
     return codes

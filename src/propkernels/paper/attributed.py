@@ -27,9 +27,9 @@ from propkernels.propagation import GaussianMixtures
 NAME = "attributed"
 REPEATS = 10
 DATASETS = ("SYNTHETIC", "BZR", "COX2", "ENZYMES", "DHFR", "PROTEINS", "PROTEINS_full")
-COSTS = (1.0, 10.0, 100.0, 1000.0)
+COSTS: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
 LARGER_COSTS = {("SP labels", "DHFR"): (1e4, 1e5)}
-COSTS_OF_PROTEINS = (0.1, 1.0, 10.0, 100.0)
+COSTS_OF_PROTEINS: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0)
 TRUNCATED = ("ENZYMES", "SYNTHETIC")
 NOT_IN_THE_PAPER = {
     ("CSM labels", "PROTEINS"),

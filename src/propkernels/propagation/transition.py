@@ -27,6 +27,8 @@ def directed_adjacency(graphs: GraphDatabase, direction: str) -> csr_array:
 
 def row_sums(adjacency: csr_array) -> NDArray[np.float64]:
     """Degree of each node, ``d_i = sum_j A_ij``."""
+    if (adjacency.data == 1.0).all():
+        return np.diff(adjacency.indptr).astype(np.float64)
     return np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
 
 
