@@ -22,9 +22,9 @@ def _mixed(code: Any) -> Any:
 
 
 @njit(nogil=True)
-def _slot(code: Any, table: Any, stamp: int) -> Any:
+def _slot(code: Any, table: Any, size: int, stamp: int) -> Any:
     """Slot where a code is, or belongs, in an open-addressing table whose size is a power of two."""
-    mask = np.uint64(len(table) - 1)
+    mask = np.uint64(size - 1)
     slot = _mixed(code) & mask
     while table[slot].stamp == stamp and table[slot].code != code:
         slot = (slot + np.uint64(1)) & mask
@@ -66,9 +66,9 @@ def _partition(codes: Any, no_bin: int, ends: Any, parted: Any, nodes: Any) -> N
 
 
 @njit(nogil=True)
-def _bin_of(code: Any, table: Any, stamp: int, n_bins: int) -> Any:
+def _bin_of(code: Any, table: Any, size: int, stamp: int, n_bins: int) -> Any:
     """Bin of a code; the next one, ``n_bins``, if it is met for the first time."""
-    slot = _slot(code, table, stamp)
+    slot = _slot(code, table, size, stamp)
     if table[slot].stamp != stamp:
         table[slot].code, table[slot].stamp, table[slot].bin = code, stamp, n_bins
     return table[slot].bin
@@ -79,8 +79,9 @@ def _number_part(
     parted: Any, nodes: Any, start: int, stop: int, table: Any, stamp: int, n_bins: int, bins: Any, ids: Any
 ) -> Any:
     """Give the codes of one part their bins, in order of appearance; return how many bins there are."""
+    size = _power_of_two(2 * (stop - start))
     for k in range(start, stop):
-        b = _bin_of(parted[k], table, stamp, n_bins)
+        b = _bin_of(parted[k], table, size, stamp, n_bins)
         ids[nodes[k]] = b
         if b == n_bins:
             bins[n_bins] = parted[k]
@@ -91,10 +92,10 @@ def _number_part(
 @njit(nogil=True)
 def _number_all(codes: Any, no_bin: int, table: Any, stamp: int, bins: Any, ids: Any) -> Any:
     """Give codes so few that no parts are needed their bins; return how many bins there are."""
-    n_bins = 0
+    n_bins, size = 0, _power_of_two(2 * len(codes))
     for node in range(len(codes)):
         if codes[node] != no_bin:
-            b = _bin_of(codes[node], table, stamp, n_bins)
+            b = _bin_of(codes[node], table, size, stamp, n_bins)
             ids[node] = b
             if b == n_bins:
                 bins[n_bins] = codes[node]
@@ -123,41 +124,46 @@ def _count(ids: Any, graph_ptr: Any, place: Any, indptr: Any, indices: Any, coun
     return filled
 
 
-# Slices are never assigned to slices in these loops: compiling that takes seconds.
+# Slices are never assigned to slices in these loops, and arrays come from outside: compiling that takes long.
 @njit(cache=True, nogil=True)
-def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int) -> Any:
+def count_rows(
+    codes: Any,
+    rows: Any,
+    graph_ptr: Any,
+    no_bin: int,
+    ends: Any,
+    parted: Any,
+    nodes: Any,
+    ids: Any,
+    place: Any,
+    bins: Any,
+    table: Any,
+    indptr: Any,
+    indices: Any,
+    counts: Any,
+    bin_codes: Any,
+    entry_ends: Any,
+    bin_ends: Any,
+) -> None:
     """Count the codes of each graph, for some rows of ``codes``.
 
     Many codes are parted by their hash first, so that numbering a part stays in the cache; then each graph
-    counts its bins. Returns, for all rows in turn, the CSR arrays (indptr by rows, indices, counts) and
-    the bins' codes, and where each row's entries and bins end. Bins are numbered part by part, in order of
-    appearance; within a row of the count matrix they stand in order of appearance.
+    counts its bins. Writes, for all rows in turn, the CSR arrays (indptr by rows, indices, counts) and
+    the bins' codes, and where each row's entries and bins end; the arrays before them are room to work in.
+    Bins are numbered part by part, in order of appearance; within a row of the count matrix they stand in
+    order of appearance.
     """
-    n, n_rows = codes.shape[1], len(rows)
-    few = n <= 4 * CODES_IN_CACHE
-    n_parts = 1 if few else min(_power_of_two((n + CODES_IN_CACHE - 1) // CODES_IN_CACHE), MOST_PARTITIONS)
-    ends = np.empty(n_parts, dtype=np.int64)
-    parted, nodes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
-    ids, place = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    bins = np.empty(n, dtype=np.int64)
-    table, stamp = np.zeros(_power_of_two(2 * n) if few else 1, dtype=SLOT), 0
-    indptr = np.zeros((n_rows, len(graph_ptr)), dtype=np.int32)
-    # what is not filled is never touched, and takes no memory
-    indices, counts = np.empty(n_rows * n, dtype=np.int32), np.empty(n_rows * n, dtype=np.float64)
-    bin_codes = np.empty(n_rows * n, dtype=np.int64)
-    entry_ends, bin_ends = np.zeros(n_rows + 1, dtype=np.int64), np.zeros(n_rows + 1, dtype=np.int64)
-    for r in range(n_rows):
+    stamp = 0
+    for r in range(len(rows)):
         ids[:] = -1
-        if n_parts == 1:
+        n_bins = 0
+        if len(ends) == 1:
             stamp += 1
             n_bins = _number_all(codes[rows[r]], no_bin, table, stamp, bins, ids)
         else:
             _partition(codes[rows[r]], no_bin, ends, parted, nodes)
-            start, n_bins = 0, 0
-            for part in range(n_parts):
-                size = _power_of_two(2 * (ends[part] - start))
-                if size > len(table):
-                    table = np.zeros(size, dtype=SLOT)
+            start = 0
+            for part in range(len(ends)):
                 stamp += 1
                 n_bins = _number_part(parted, nodes, start, ends[part], table, stamp, n_bins, bins, ids)
                 start = ends[part]
@@ -167,19 +173,19 @@ def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int) -> Any:
         entry_ends[r + 1], bin_ends[r + 1] = first + filled, first_bin + n_bins
         for b in range(n_bins):
             bin_codes[first_bin + b] = bins[b]
-    return indptr, indices, counts, bin_codes, entry_ends, bin_ends
 
 
 @njit(cache=True, nogil=True)
 def find_known(codes: Any, known: Any) -> Any:
     """Tell for each code, all different, at which place of ``known`` it stands; -1: nowhere."""
-    table = np.zeros(_power_of_two(2 * len(codes) + 1), dtype=SLOT)
+    size = _power_of_two(2 * len(codes) + 1)
+    table = np.zeros(size, dtype=SLOT)
     for i in range(len(codes)):
-        slot = _slot(codes[i], table, 1)
+        slot = _slot(codes[i], table, size, 1)
         table[slot].code, table[slot].stamp, table[slot].bin = codes[i], 1, i
     found = np.full(len(codes), -1, dtype=np.int32)
     for place in range(len(known)):
-        slot = _slot(known[place], table, 1)
+        slot = _slot(known[place], table, size, 1)
         if table[slot].stamp == 1:
             found[table[slot].bin] = place
     return found

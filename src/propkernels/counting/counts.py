@@ -102,16 +102,39 @@ def _count_rows(
     codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
     """Count some rows of codes, many in one compiled call; rows are dealt out to threads like cards."""
-    from propkernels.counting.compiled import count_rows
-
     work = len(rows) * codes.shape[1]
     calls = max(threads_for(work, n_jobs), -(-work // CODES_IN_MEMORY))
     shares = [rows[call::calls] for call in range(min(calls, len(rows)))]
-    counted = run_threads(lambda share: count_rows(codes, share, graph_ptr, NO_BIN), shares, n_jobs)
+    counted = run_threads(lambda share: _count_share(codes, share, graph_ptr), shares, n_jobs)
     found: list[Any] = [None] * len(rows)
     for call, result in enumerate(counted):
         found[call :: len(shares)] = _unpacked(len(graph_ptr) - 1, *result)
     return found
+
+
+def _count_share(codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64]) -> Any:
+    """Make room, and count some rows in one compiled call; what is not filled of an array takes no memory."""
+    from propkernels.counting.compiled import CODES_IN_CACHE, MOST_PARTITIONS, SLOT, count_rows
+
+    n, n_rows = codes.shape[1], len(rows)
+    few = n <= 4 * CODES_IN_CACHE
+    ends = np.empty(
+        1 if few else min(_power_of_two(-(-n // CODES_IN_CACHE)), MOST_PARTITIONS), dtype=np.int64
+    )
+    parted, bins = np.empty((2, n), dtype=np.int64)
+    nodes, ids, place = np.empty((3, n), dtype=np.int32)
+    table = np.zeros(_power_of_two(2 * n), dtype=SLOT)
+    indptr = np.zeros((n_rows, len(graph_ptr)), dtype=np.int32)
+    indices, counts = np.empty(n_rows * n, dtype=np.int32), np.empty(n_rows * n, dtype=np.float64)
+    bin_codes = np.empty(n_rows * n, dtype=np.int64)
+    entry_ends, bin_ends = np.zeros((2, n_rows + 1), dtype=np.int64)
+    results = (indptr, indices, counts, bin_codes, entry_ends, bin_ends)
+    count_rows(codes, rows, graph_ptr, NO_BIN, ends, parted, nodes, ids, place, bins, table, *results)
+    return results
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(least - 1, 0).bit_length()
 
 
 def _unpacked(

@@ -11,22 +11,38 @@ from numba import njit
 ENTRY = np.dtype([("row", np.int32), ("count", np.int32)])
 
 
-@njit(cache=True, nogil=True)
-def split_bins(indptr: Any, indices: Any, data: Any, n_bins: int, popular_from: int, squares: Any) -> Any:
-    """Bring counts from rows to bins.
+@njit(nogil=True)
+def _add_up(values: Any) -> None:
+    """Cumulative sums, in place."""
+    for i in range(1, len(values)):
+        values[i] += values[i - 1]
 
-    Bins of one graph are added to ``squares`` (the diagonal) and forgotten. The others are returned by
+
+# Arrays come from outside: compiling np.zeros and the like takes long.
+@njit(cache=True, nogil=True)
+def split_bins(
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    popular_from: int,
+    squares: Any,
+    fill: Any,
+    bin_ptr: Any,
+    entries: Any,
+) -> Any:
+    """Bring counts from rows to bins; ``fill`` and ``bin_ptr`` come as zeros.
+
+    Bins of one graph are added to ``squares`` (the diagonal) and forgotten. The others are written by
     bin, their entries by row: bin_ptr and entries; bins with at least ``popular_from`` graphs stand
-    first, and their number is returned last.
+    first. Returns the number of bins, and that of popular ones.
     """
-    fill = np.zeros(n_bins, dtype=np.int32)
+    n_bins = len(fill)
     for entry in range(len(indices)):
         fill[indices[entry]] += 1
     n_popular, n_kept = 0, 0
     for b in range(n_bins):
         n_popular += fill[b] >= popular_from
         n_kept += fill[b] > 1
-    bin_ptr = np.zeros(n_kept + 1, dtype=np.int64)
     popular, other = 0, n_popular
     for b in range(n_bins):
         if fill[b] >= popular_from:
@@ -35,7 +51,7 @@ def split_bins(indptr: Any, indices: Any, data: Any, n_bins: int, popular_from: 
         elif fill[b] > 1:
             other += 1
             bin_ptr[other] = fill[b]
-    bin_ptr = np.cumsum(bin_ptr)
+    _add_up(bin_ptr[: n_kept + 1])
     popular, other = 0, n_popular
     for b in range(n_bins):  # from here on: where the next entry of a bin goes, -1 for a bin of one graph
         if fill[b] >= popular_from:
@@ -46,7 +62,6 @@ def split_bins(indptr: Any, indices: Any, data: Any, n_bins: int, popular_from: 
             other += 1
         else:
             fill[b] = -1
-    entries = np.empty(bin_ptr[n_kept], dtype=ENTRY)
     for i in range(len(indptr) - 1):
         for entry in range(indptr[i], indptr[i + 1]):
             b = indices[entry]
@@ -57,13 +72,12 @@ def split_bins(indptr: Any, indices: Any, data: Any, n_bins: int, popular_from: 
                 fill[b] = place + 1
                 entries[place].row = i
                 entries[place].count = np.int32(data[entry])
-    return bin_ptr, entries, n_popular
+    return n_kept, n_popular
 
 
 @njit(cache=True, nogil=True)
-def sign_bins(bin_ptr: Any, entries: Any) -> Any:
-    """Return a signature of each bin's content: equal bins have equal ones."""
-    signatures = np.zeros(len(bin_ptr) - 1, dtype=np.uint64)
+def sign_bins(bin_ptr: Any, entries: Any, signatures: Any) -> None:
+    """Write a signature of each bin's content: equal bins have equal ones."""
     for b in range(len(signatures)):
         word = np.uint64(0)
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
@@ -71,7 +85,6 @@ def sign_bins(bin_ptr: Any, entries: Any) -> Any:
             word = (word ^ np.uint64(entries[entry].count)) * np.uint64(0xBF58476D1CE4E5B9)
             word ^= word >> np.uint64(29)
         signatures[b] = word
-    return signatures
 
 
 @njit(nogil=True)
@@ -88,15 +101,13 @@ def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any) -> Any:
+def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any, table: Any) -> Any:
     """Keep the first of several bins with equal contents, in place; return how many bins are kept.
 
     The kept bins move to the front of all arrays, and ``multiplicity`` tells how many each stands for.
+    ``table`` comes with -1 in each of its slots, whose number is a power of two.
     """
-    capacity = 1
-    while capacity < 2 * len(signatures):
-        capacity *= 2
-    table = np.full(capacity, -1, dtype=np.int32)
+    capacity = len(table)
     kept, stop = 0, 0
     for b in range(len(signatures)):
         start, stop = stop, bin_ptr[b + 1]
@@ -127,21 +138,21 @@ def fill_dense(bin_ptr: Any, entries: Any, dense: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def list_by_rows(bin_ptr: Any, entries: Any, n: int) -> Any:
-    """Where each row's entries are: row_ptr, and for each of them where its bin begins, and its own place."""
-    row_ptr = np.zeros(n + 1, dtype=np.int64)
+def list_by_rows(bin_ptr: Any, entries: Any, row_ptr: Any, fill: Any, begins: Any, places: Any) -> None:
+    """Where each row's entries are: row_ptr, and for each of them where its bin begins, and its own place.
+
+    ``row_ptr`` comes as zeros; ``fill`` is room for as many.
+    """
     for entry in range(len(entries)):
         row_ptr[entries[entry].row + 1] += 1
-    row_ptr = np.cumsum(row_ptr)
-    fill = row_ptr[:-1].copy()
-    begins = np.empty(len(entries), dtype=bin_ptr.dtype)
-    places = np.empty(len(entries), dtype=bin_ptr.dtype)
+    _add_up(row_ptr)
+    for row in range(len(row_ptr)):
+        fill[row] = row_ptr[row]
     for b in range(len(bin_ptr) - 1):
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
             at = fill[entries[entry].row]
             begins[at], places[at] = bin_ptr[b], entry
             fill[entries[entry].row] = at + 1
-    return row_ptr, begins, places
 
 
 @njit(cache=True, nogil=True)

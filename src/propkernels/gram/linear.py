@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from propkernels.gram.compiled import (
+    ENTRY,
     add_pairs,
     add_products,
     add_squares,
@@ -24,6 +25,7 @@ from propkernels.gram.compiled import (
 )
 from propkernels.parallel import run_threads, threads_for, whole_runs
 
+Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of popular bins
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
 EXACT_FLOAT32 = 2**24
 ROWS_OF_A_PRODUCT = 256
@@ -61,16 +63,24 @@ def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int |
     popular_from = max(int(POPULAR * n), 1) + 1
     squares = np.zeros((len(parts), n))
 
-    def split(k: int) -> Any:
-        part = parts[k]
-        arrays = (part.indptr, part.indices, part.data)
-        return split_bins(*arrays, part.shape[1], popular_from, squares[k])
+    def split(k: int) -> Piece:
+        return _split(parts[k], popular_from, squares[k])
 
     pieces = run_threads(split, range(len(parts)), n_jobs)
     gram = dense_product(_stack(pieces, copies, popular=True), n)
     _add_rest(_stack(pieces, copies, popular=False), gram, n_jobs)
     gram.flat[:: n + 1] += copies @ squares
     return mirrored(gram, n_jobs)
+
+
+def _split(part: csr_array, popular_from: int, squares: NDArray[np.float64]) -> Piece:
+    """Counts of a stream by bin, popular ones first; the arrays' ends that are not filled take no memory."""
+    n_bins = part.shape[1]
+    fill, bin_ptr = np.zeros(n_bins, dtype=np.int32), np.zeros(n_bins + 1, dtype=np.int64)
+    entries = np.empty(part.nnz, dtype=ENTRY)
+    rows = (part.indptr, part.indices, part.data)
+    kept, popular = split_bins(*rows, popular_from, squares, fill, bin_ptr, entries)
+    return bin_ptr[: kept + 1], entries[: bin_ptr[kept]], popular
 
 
 def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.int64]]:
@@ -89,7 +99,7 @@ class Bins(NamedTuple):
     multiplicity: NDArray[np.int64]
 
 
-def _stack(pieces: Sequence[Any], copies: NDArray[np.int64], popular: bool) -> Bins:
+def _stack(pieces: Sequence[Piece], copies: NDArray[np.int64], popular: bool) -> Bins:
     """Set the popular bins of all streams side by side, or the others."""
     chosen = [_some_bins(piece, popular) for piece in pieces]
     multiplicity = np.repeat(copies, [len(lengths) for lengths, _ in chosen])
@@ -99,7 +109,7 @@ def _stack(pieces: Sequence[Any], copies: NDArray[np.int64], popular: bool) -> B
     return Bins(bin_ptr, entries, multiplicity)
 
 
-def _some_bins(piece: tuple[Any, Any, int], popular: bool) -> tuple[Any, Any]:
+def _some_bins(piece: Piece, popular: bool) -> tuple[Any, Any]:
     """Lengths and entries of the popular bins of a stream, or of the others."""
     bin_ptr, entries, n_popular = piece
     chosen = bin_ptr[: n_popular + 1] if popular else bin_ptr[n_popular:]
@@ -108,19 +118,28 @@ def _some_bins(piece: tuple[Any, Any, int], popular: bool) -> tuple[Any, Any]:
 
 def _add_rest(bins: Bins, gram: NDArray[np.float64], n_jobs: int | None) -> None:
     """Add the products of bins that few graphs have, pair by pair, over runs of rows, in threads."""
-    signatures = sign_bins(bins.bin_ptr, bins.entries)
+    signatures = np.empty(len(bins.multiplicity), dtype=np.uint64)
+    sign_bins(bins.bin_ptr, bins.entries, signatures)
     if share_of_equals(signatures) > WORTH_MERGING:
         bins = _merged(bins, signatures)
     weights = np.empty(0)
     if (bins.multiplicity != 1).any():
         weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)).astype(np.float64)
-    lists = list_by_rows(bins.bin_ptr, bins.entries, len(gram))
+    lists = _by_rows(bins, len(gram))
     bounds = _row_runs(len(gram), n_jobs)
 
     def one_run(run: int) -> None:
         add_pairs(*lists, weights, bins.entries, bounds[run], bounds[run + 1], gram)
 
     run_threads(one_run, range(len(bounds) - 1), n_jobs)
+
+
+def _by_rows(bins: Bins, n: int) -> tuple[Any, Any, Any]:
+    """For each row its entries: where their bins begin, and where they are themselves."""
+    row_ptr, fill = np.zeros((2, n + 1), dtype=np.int64)
+    begins, places = np.empty((2, len(bins.entries)), dtype=bins.bin_ptr.dtype)
+    list_by_rows(bins.bin_ptr, bins.entries, row_ptr, fill, begins, places)
+    return row_ptr, begins, places
 
 
 def _row_runs(n: int, n_jobs: int | None) -> NDArray[np.int64]:
@@ -136,7 +155,8 @@ def share_of_equals(signatures: NDArray[np.uint64]) -> float:
 
 def _merged(bins: Bins, signatures: NDArray[np.uint64]) -> Bins:
     """Keep one of several bins with equal contents."""
-    kept = merge_bins(*bins, signatures)
+    table = np.full(1 << (2 * len(signatures)).bit_length(), -1, dtype=np.int32)
+    kept = merge_bins(*bins, signatures, table)
     return Bins(bins.bin_ptr[: kept + 1], bins.entries[: bins.bin_ptr[kept]], bins.multiplicity[:kept])
 
 

@@ -136,10 +136,10 @@ def _fused(
     arguments = (
         adjacency.indptr,
         adjacency.indices,
-        np.empty(0) if (adjacency.data == 1.0).all() else adjacency.data,
+        None if (adjacency.data == 1.0).all() else adjacency.data,
         operator.spread,
         operator.keep,
-        np.empty(0) if operator.restart is None else operator.restart,
+        operator.restart,
         np.empty(0, dtype=np.bool_) if operator.pushed_back is None else operator.pushed_back,
         initial.rows,
         projected,
@@ -151,7 +151,9 @@ def _fused(
     shares = np.linspace(0, len(blocks) - 1, min(threads, len(blocks)) + 1).astype(int)
 
     def one_share(share: int) -> None:
-        propagate_and_hash(*arguments, blocks[shares[share] : shares[share + 1] + 1], codes)
+        own = blocks[shares[share] : shares[share + 1] + 1]
+        odd, even = np.zeros((2, np.diff(own).max(initial=0), LANES))
+        propagate_and_hash(*arguments, own, odd, even, codes)
 
     with vector_code():
         run_threads(one_share, range(len(shares) - 1), n_jobs)

@@ -170,23 +170,22 @@ def propagate_and_hash(
     offsets: Any,
     n_hashes: int,
     blocks: Any,
+    odd: Any,
+    even: Any,
     codes: Any,
 ) -> None:
     """Run the affine step on projected values and hash the columns of iteration t after step t.
 
     A block is a run of whole graphs that fits the cache, and its columns are taken LANES at a time: all
     steps that these columns need are made before anything else is touched.
-    x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i. An empty ``weights`` means all ones;
-    an empty ``restart`` or ``pushed_back`` means none. ``projected`` has columns that are not used on the
+    x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i. Without ``weights`` they are all ones (and
+    nothing else is compiled), without ``restart`` or with an empty ``pushed_back`` there is none. ``odd`` and
+    ``even`` have room for the LANES columns of a block. ``projected`` has columns that are not used on the
     left, so that their number is a multiple of LANES: the last columns make the most steps.
     """
     n_columns = projected.shape[1]
     unused = n_columns - len(offsets)
-    everywhere = np.empty(0, dtype=np.bool_)
-    largest = 0
-    for block in range(len(blocks) - 1):
-        largest = max(largest, blocks[block + 1] - blocks[block])
-    odd, even = np.zeros((largest, LANES)), np.zeros((largest, LANES))
+    everywhere = pushed_back[:0]
     for block in range(len(blocks) - 1):
         first, last = blocks[block], blocks[block + 1]
         for column in range(0, n_columns, LANES):
@@ -194,11 +193,11 @@ def propagate_and_hash(
             _push_back(now, everywhere, rows, projected, column, first, last)
             for t in range((column + LANES - 1 - unused) // n_hashes + 1):
                 if t > 0:
-                    if len(weights) == 0:
+                    if weights is None:
                         _walk(indptr, indices, first, last, spread, keep, now, then)
                     else:
                         _weighted_walk(indptr, indices, weights, first, last, spread, keep, now, then)
-                    if len(restart) > 0:
+                    if restart is not None:
                         _restart(then, restart, rows, projected, column, first, last)
                     now, then = then, now
                 stream = max(t * n_hashes, column - unused)
