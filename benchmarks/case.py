@@ -37,7 +37,7 @@ class Settings:
     quick: bool = False
 
 
-QUICK = Settings(repeats=3, seconds=0.5, patience=4.0, peer_limit=75.0, quick=True)
+QUICK = Settings(repeats=3, seconds=0.5, patience=3.0, peer_limit=75.0, quick=True)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,17 @@ from typing import Any
 
 from benchmarks.process import ROOT
 
-PACKAGES = ("propkernels", "numpy", "scipy", "scikit-learn", "numba", "joblib", "grakel", "pytest-benchmark")
+PACKAGES = (
+    "propkernels",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "joblib",
+    "grakel",
+    "graphkit-learn",
+    "pytest-benchmark",
+)
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 

@@ -14,5 +14,13 @@
 from propkernels.paper.grakel_peer import BIN_WIDTH, PEERS
 
 propagation, weisfeiler_lehman, shortest_path = (PEERS[method] for method in ("PK", "WL", "SP"))
+graph_hopper, subgraph_matching = PEERS["GH"], PEERS["CSM"]
 
-__all__ = ["BIN_WIDTH", "propagation", "shortest_path", "weisfeiler_lehman"]
+__all__ = [
+    "BIN_WIDTH",
+    "graph_hopper",
+    "propagation",
+    "shortest_path",
+    "subgraph_matching",
+    "weisfeiler_lehman",
+]

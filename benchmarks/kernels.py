@@ -22,6 +22,7 @@ SP = estimator("ShortestPath")
 GH = estimator("GraphHopper", attributes="gaussian")
 GH_LABELS = estimator("GraphHopper", attributes=None)
 CSM = estimator("SubgraphMatching", k=3)
+CSM_7 = estimator("SubgraphMatching", k=7)
 CSM_ATTRIBUTES = estimator("SubgraphMatching", k=7, attributes="truncated")
 ATTRIBUTES = "PropagationKernel:attributes"
 WEISFEILER = "WeisfeilerLehman"
@@ -61,6 +62,8 @@ CASES = (
     Case("gh-labels-proteins", "PROTEINS", GH_LABELS, issue=9, needs="GraphHopper", slow=True),
     Case("gh-enzymes", "ENZYMES", GH, seconds=60.0, issue=6, needs="GraphHopper", slow=True),
     Case("csm-mutag", "MUTAG", CSM, seconds=2.0, issue=6, needs="SubgraphMatching"),
+    Case("csm-labels-enzymes", "ENZYMES", CSM_7, issue=6, needs="SubgraphMatching"),
+    Case("csm-labels-nci1", "NCI1", CSM_7, issue=9, needs="SubgraphMatching"),
     Case(
         "csm-enzymes", "ENZYMES", CSM_ATTRIBUTES, seconds=600.0, issue=6, needs="SubgraphMatching", slow=True
     ),

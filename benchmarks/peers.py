@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from benchmarks import grakel_peer
+from benchmarks import grakel_peer, graphkit_peer
 from benchmarks.case import Call, Prepare, Result, Settings, estimator
 from benchmarks.process import Outcome, run_module
 
@@ -57,11 +57,15 @@ class PeerCase:
 PK = estimator("PropagationKernel", t_max=10, bin_width=grakel_peer.BIN_WIDTH)
 WL = estimator("WeisfeilerLehman", n_iter=10)
 SP = estimator("ShortestPath")
+GH = estimator("GraphHopper")
+CSM = estimator("SubgraphMatching", k=3, edge_labels=True)
 GRAKEL_PK, GRAKEL_WL, GRAKEL_SP = (
     grakel_peer.propagation,
     grakel_peer.weisfeiler_lehman,
     grakel_peer.shortest_path,
 )
+GRAKEL_GH, GRAKEL_CSM = grakel_peer.graph_hopper, grakel_peer.subgraph_matching
+GRAPHKIT_WL, GRAPHKIT_SP = graphkit_peer.weisfeiler_lehman, graphkit_peer.shortest_path
 
 CASES = (
     PeerCase("grakel-pk-mutag", "MUTAG", PK, GRAKEL_PK, issue=2),
@@ -70,6 +74,10 @@ CASES = (
     PeerCase("grakel-pk-nci1-500", "NCI1", PK, GRAKEL_PK, first=500, issue=2, slow=True),
     PeerCase("grakel-wl-nci1", "NCI1", WL, GRAKEL_WL, at_least=15, issue=9, needs="WeisfeilerLehman"),
     PeerCase("grakel-sp-nci1", "NCI1", SP, GRAKEL_SP, issue=6, needs="ShortestPath", slow=True),
+    PeerCase("grakel-gh-mutag", "MUTAG", GH, GRAKEL_GH, issue=6, needs="GraphHopper", slow=True),
+    PeerCase("grakel-csm-mutag", "MUTAG", CSM, GRAKEL_CSM, issue=6, needs="SubgraphMatching", slow=True),
+    PeerCase("graphkit-wl-mutag", "MUTAG", WL, GRAPHKIT_WL, library="gklearn", issue=9),
+    PeerCase("graphkit-sp-mutag-40", "MUTAG", SP, GRAPHKIT_SP, library="gklearn", first=40, issue=9),
 )
 
 
