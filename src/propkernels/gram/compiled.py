@@ -9,6 +9,8 @@ from numba import njit
 
 # An entry of a bin: a graph and how often it has the bin, side by side, so that one cache line brings both.
 ENTRY = np.dtype([("row", np.int32), ("count", np.int32)])
+# A visit of a bin: where it begins, and where its entries of some block of rows begin and end.
+VISIT, LONG_VISIT = (np.dtype([(name, kind) for name in ("begin", "start", "stop")]) for kind in ("i4", "i8"))
 
 
 @njit(nogil=True)
@@ -138,41 +140,41 @@ def fill_dense(bin_ptr: Any, entries: Any, dense: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def list_by_rows(bin_ptr: Any, entries: Any, row_ptr: Any, fill: Any, begins: Any, places: Any) -> None:
-    """Where each row's entries are: row_ptr, and for each of them where its bin begins, and its own place.
+def list_visits(bin_ptr: Any, entries: Any, block: int, numbers: Any, visits: Any) -> None:
+    """List for each block of rows which bins have entries in it, in the order of the bins.
 
-    ``row_ptr`` comes as zeros; ``fill`` is room for as many.
+    A visit tells where a bin begins, and where its entries of the block begin and end. ``numbers`` holds
+    where the next visit of each block goes; with no ``visits``, they are only counted.
     """
-    for entry in range(len(entries)):
-        row_ptr[entries[entry].row + 1] += 1
-    _add_up(row_ptr)
-    for row in range(len(row_ptr)):
-        fill[row] = row_ptr[row]
     for b in range(len(bin_ptr) - 1):
+        last = -1
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            at = fill[entries[entry].row]
-            begins[at], places[at] = bin_ptr[b], entry
-            fill[entries[entry].row] = at + 1
+            own = entries[entry].row // block
+            if own != last:
+                if len(visits) > 0:
+                    visits[numbers[own]].begin = bin_ptr[b]
+                    visits[numbers[own]].start = entry
+                numbers[own] += 1
+                last = own
+            if len(visits) > 0:
+                visits[numbers[own] - 1].stop = entry + 1
 
 
 @njit(cache=True, nogil=True)
-def add_pairs(
-    row_ptr: Any, begins: Any, places: Any, weights: Any, entries: Any, first: int, last: int, gram: Any
-) -> None:
-    """Add the products of counts in the same bin to rows first..last-1 of ``gram``, up to the diagonal.
+def add_pairs(visits: Any, first: int, last: int, weights: Any, entries: Any, gram: Any) -> None:
+    """Add the products of counts in the same bin to the rows of ``gram`` that some visits are of.
 
-    One row of ``gram`` stays in the cache while its entries are gone through. The entries of a bin are
-    sorted by row, so those from its beginning to the row's own are the ones below the diagonal.
-    ``weights`` are the bins' multiplicities by entry; empty: all 1.
+    The rows of a block stay in the cache while all bins with entries in it go past, one after the other. The
+    entries of a bin are sorted by row, so those from its beginning to the row's own are the ones below the
+    diagonal. ``weights`` are the bins' multiplicities by entry; empty: all 1.
     """
-    for i in range(first, last):
-        row = gram[i]
-        for k in range(row_ptr[i], row_ptr[i + 1]):
-            place = places[k]
+    for visit in range(first, last):
+        for place in range(visits[visit].start, visits[visit].stop):
+            row = gram[entries[place].row]
             count = float(entries[place].count)
             if len(weights) > 0:
                 count *= weights[place]
-            for entry in range(begins[k], place + 1):
+            for entry in range(visits[visit].begin, place + 1):
                 row[np.uint64(entries[entry].row)] += count * entries[entry].count
 
 

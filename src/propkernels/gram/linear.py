@@ -13,11 +13,13 @@ from scipy.sparse import csc_array, csr_array
 
 from propkernels.gram.compiled import (
     ENTRY,
+    LONG_VISIT,
+    VISIT,
     add_pairs,
     add_products,
     add_squares,
     fill_dense,
-    list_by_rows,
+    list_visits,
     merge_bins,
     mirror,
     sign_bins,
@@ -30,6 +32,8 @@ POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense produ
 EXACT_FLOAT32 = 2**24
 ROWS_OF_A_PRODUCT = 256
 WORTH_MERGING = 0.3  # share of bins that equal another, from which on merging them is cheaper; measured
+ROWS_IN_CACHE = 2**18  # entries of the rows of a block, which then fit the second-level cache; measured
+BLOCKS = 16  # at least so many, for the threads
 ENTRIES_IN_MEMORY = 2**23  # counts of so many (graph, bin) pairs are sorted by bin at a time
 
 
@@ -117,7 +121,7 @@ def _some_bins(piece: Piece, popular: bool) -> tuple[Any, Any]:
 
 
 def _add_rest(bins: Bins, gram: NDArray[np.float64], n_jobs: int | None) -> None:
-    """Add the products of bins that few graphs have, pair by pair, over runs of rows, in threads."""
+    """Add the products of bins that few graphs have, pair by pair, over blocks of rows, in threads."""
     signatures = np.empty(len(bins.multiplicity), dtype=np.uint64)
     sign_bins(bins.bin_ptr, bins.entries, signatures)
     if share_of_equals(signatures) > WORTH_MERGING:
@@ -125,21 +129,24 @@ def _add_rest(bins: Bins, gram: NDArray[np.float64], n_jobs: int | None) -> None
     weights = np.empty(0)
     if (bins.multiplicity != 1).any():
         weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)).astype(np.float64)
-    lists = _by_rows(bins, len(gram))
-    bounds = _row_runs(len(gram), n_jobs)
+    visits, bounds = _visits(bins, len(gram))
 
-    def one_run(run: int) -> None:
-        add_pairs(*lists, weights, bins.entries, bounds[run], bounds[run + 1], gram)
+    def one_block(block: int) -> None:
+        add_pairs(visits, bounds[block], bounds[block + 1], weights, bins.entries, gram)
 
-    run_threads(one_run, range(len(bounds) - 1), n_jobs)
+    run_threads(one_block, range(len(bounds) - 1), n_jobs)
 
 
-def _by_rows(bins: Bins, n: int) -> tuple[Any, Any, Any]:
-    """For each row its entries: where their bins begin, and where they are themselves."""
-    row_ptr, fill = np.zeros((2, n + 1), dtype=np.int64)
-    begins, places = np.empty((2, len(bins.entries)), dtype=bins.bin_ptr.dtype)
-    list_by_rows(bins.bin_ptr, bins.entries, row_ptr, fill, begins, places)
-    return row_ptr, begins, places
+def _visits(bins: Bins, n: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """For each block of rows, the bins with entries in it; and where the visits of each block begin."""
+    block = max(min(ROWS_IN_CACHE // n, n // BLOCKS), 1)
+    numbers = np.zeros(-(-n // block), dtype=np.int64)
+    visit = VISIT if bins.bin_ptr.dtype == np.int32 else LONG_VISIT
+    list_visits(bins.bin_ptr, bins.entries, block, numbers, np.empty(0, dtype=visit))
+    bounds = np.concatenate([[0], np.cumsum(numbers)])
+    visits = np.empty(bounds[-1], dtype=visit)
+    list_visits(bins.bin_ptr, bins.entries, block, bounds[:-1].copy(), visits)
+    return visits, bounds
 
 
 def _row_runs(n: int, n_jobs: int | None) -> NDArray[np.int64]:
