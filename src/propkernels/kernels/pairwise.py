@@ -127,11 +127,14 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     # the steps of fit
 
-    def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
+    def _check_and_learn(self, database: GraphDatabase) -> TiledComparison | CountedComparison:
         check_options(self)
         if self.time_limit is not None:
             check_positive(self.time_limit, "time_limit")
-        comparison = self._learn(database)
+        return self._learn(database)
+
+    def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
+        comparison = self._check_and_learn(database)
         if isinstance(comparison, CountedComparison):
             return comparison, comparison.prepare(database, self.n_jobs)
         return comparison, comparison.prepare(database)
@@ -177,7 +180,7 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             None,
             type(self).__name__,
         )
-        _warn_if_incomplete(matrix)
+        warn_if_incomplete(matrix.completed)
         return matrix.values[-1]
 
     def _keep(
@@ -192,7 +195,7 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.completed_ = matrix.completed
         self.partial_ = None if matrix.completed == 1 else matrix
         self.diagonal_ = matrix.values[-1].diagonal().copy()
-        _warn_if_incomplete(matrix)
+        warn_if_incomplete(matrix.completed)
 
     def _finish(self, kernel: Matrix, left: Matrix, right: Matrix) -> Matrix:
         if not self.normalize:
@@ -214,11 +217,11 @@ def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:
     return np.asarray(comparison.diagonal(prepared, n_graphs)[-1])
 
 
-def _warn_if_incomplete(matrix: TiledMatrix) -> None:
-    if matrix.completed < 1:
-        share = f"{100 * matrix.completed:.0f} %"
+def warn_if_incomplete(completed: float) -> None:
+    """Say that the time limit came first, and how much is known."""
+    if completed < 1:
         warnings.warn(
-            f"the time limit came first: {share} of the kernel is computed, the rest is NaN",
+            f"the time limit came first: {100 * completed:.0f} % of the kernel is computed, the rest is NaN",
             IncompleteKernelWarning,
             stacklevel=4,
         )

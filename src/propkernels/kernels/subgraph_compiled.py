@@ -30,6 +30,45 @@ class Subgraph(NamedTuple):
     position: Any
     is_reached: Any
 
+    @classmethod
+    def room(cls, k: int, n: int) -> Subgraph:
+        """Room for at most k nodes of graphs with at most n."""
+        return cls(
+            nodes=np.empty(k, np.int64),
+            keys=np.empty(k, np.uint64),
+            edges=np.zeros((k, k), np.uint64),
+            words=np.zeros(k + 1, np.uint64),
+            open=np.empty((k + 1, n), np.int64),
+            n_open=np.zeros(k + 1, np.int64),
+            reached=np.empty((k, n), np.int64),
+            n_reached=np.zeros(k, np.int64),
+            position=np.full(n, -1, np.int64),
+            is_reached=np.zeros(n, np.bool_),
+        )
+
+
+class Kinds(NamedTuple):
+    """Kinds of subgraphs that were met: their codes, numbers of nodes, and of symmetries.
+
+    ``words`` and ``classes`` are a hash table: which kind the word of a subgraph, its nodes in some order,
+    stands for; free slots have class -1.
+    """
+
+    words: Any
+    classes: Any
+    n_words: int
+    codes: Any
+    sizes: Any
+    symmetries: Any
+    n_kinds: int
+
+    @classmethod
+    def none(cls) -> Kinds:
+        """No kind is known yet."""
+        words, classes = np.zeros(1024, np.uint64), np.full(1024, -1, np.int64)
+        sizes, symmetries = np.zeros((2, 256), np.int64)
+        return cls(words, classes, 0, np.zeros(256, np.uint64), sizes, symmetries, 0)
+
 
 class Scratch(NamedTuple):
     """Room for :func:`_canonical`."""
@@ -40,6 +79,18 @@ class Scratch(NamedTuple):
     is_used: Any
     words: Any
     multiplicity: Any
+
+    @classmethod
+    def room(cls, k: int) -> Scratch:
+        """Room for at most k nodes."""
+        return cls(
+            colours=np.empty(k, np.uint64),
+            sorted=np.empty(k, np.uint64),
+            order=np.empty(k, np.int64),
+            is_used=np.empty(k, np.bool_),
+            words=np.empty(k + 1, np.uint64),
+            multiplicity=np.empty(k + 1, np.int64),
+        )
 
 
 @njit(nogil=True)
@@ -231,59 +282,59 @@ def _advance(p: int, held: Any) -> int:
 
 
 @njit(nogil=True)
-def _make_subgraph(k: int, n: int) -> Any:
-    """Room for a subgraph of at most k nodes in graphs of at most n."""
-    return Subgraph(
-        np.empty(k, np.int64),
-        np.empty(k, np.uint64),
-        np.zeros((k, k), np.uint64),
-        np.zeros(k + 1, np.uint64),
-        np.empty((k + 1, n), np.int64),
-        np.zeros(k + 1, np.int64),
-        np.empty((k, n), np.int64),
-        np.zeros(k, np.int64),
-        np.full(n, -1, np.int64),
-        np.zeros(n, np.bool_),
-    )
+def _enter(word: Any, kind: int, kinds: Any) -> Any:
+    """Note which kind a word stands for, unless it is known."""
+    slot = _slot(word, kinds.words, kinds.classes)
+    if kinds.classes[slot] >= 0:
+        return kinds
+    kinds.words[slot], kinds.classes[slot] = word, kind
+    words, classes, n_words = kinds.words, kinds.classes, kinds.n_words + 1
+    if 2 * n_words > len(words):
+        words, classes = _grown_table(words, classes)
+    return Kinds(words, classes, n_words, kinds.codes, kinds.sizes, kinds.symmetries, kinds.n_kinds)
 
 
 @njit(nogil=True)
-def _make_scratch(k: int) -> Any:
-    return Scratch(
-        np.empty(k, np.uint64),
-        np.empty(k, np.uint64),
-        np.empty(k, np.int64),
-        np.empty(k, np.bool_),
-        np.empty(k + 1, np.uint64),
-        np.empty(k + 1, np.int64),
-    )
+def _learn_kind(p: int, held: Any, scratch: Any, kinds: Any) -> Any:
+    """Find out the kind of a subgraph whose word is new; it may be a new kind."""
+    code, symmetries = _canonical(p, held.keys, held.edges, scratch)
+    kind = kinds.classes[_slot(code, kinds.words, kinds.classes)]
+    if kind < 0:
+        kind = kinds.n_kinds
+        codes, sizes = _longer(kinds.codes, kind + 1), _longer(kinds.sizes, kind + 1)
+        numbers = _longer(kinds.symmetries, kind + 1)
+        codes[kind], sizes[kind], numbers[kind] = code, p, symmetries
+        kinds = Kinds(kinds.words, kinds.classes, kinds.n_words, codes, sizes, numbers, kind + 1)
+        kinds = _enter(code, kind, kinds)
+    return _enter(held.words[p], kind, kinds)
 
 
 @njit(cache=True, nogil=True)
 def count_subgraphs(
-    indptr: Any, indices: Any, there: Any, back: Any, keys: Any, graph_ptr: Any, k: int
+    indptr: Any,
+    indices: Any,
+    there: Any,
+    back: Any,
+    keys: Any,
+    graph_ptr: Any,
+    k: int,
+    held: Any,
+    scratch: Any,
+    kinds: Any,
+    lengths: Any,
 ) -> Any:
-    """Count the connected induced subgraphs with 1..k nodes of each graph, up to isomorphism.
+    """Count the connected induced subgraphs with 1..k nodes of some graphs, up to isomorphism.
 
     ``indices`` number the nodes of a graph from 0; ``there`` and ``back`` are words of each edge, as seen
-    from either end; ``keys`` tell the nodes' labels. Returns how many kinds each graph has, which they are
-    and how often they occur, one graph after the other; and of each kind a code, its number of nodes, and
-    that of its symmetries.
+    from either end; ``keys`` tell the nodes' labels. Writes ``lengths``, how many kinds each graph has, and
+    returns which they are and how often they occur, one graph after the other; and the kinds known by now.
 
     A subgraph is looked up by its word in the order in which it was met; a word that was not met before is
     told by :func:`_canonical` which kind it is.
     """
-    n_graphs = len(graph_ptr) - 1
-    largest = 1
-    for graph in range(n_graphs):
-        largest = max(largest, graph_ptr[graph + 1] - graph_ptr[graph])
-    held, scratch = _make_subgraph(k, largest), _make_scratch(k)
-    words, classes, n_words = np.empty(1024, np.uint64), np.full(1024, -1, np.int64), 0
-    codes, sizes, symmetries = np.empty(256, np.uint64), np.empty(256, np.int64), np.empty(256, np.int64)
-    numbers, n_classes = np.zeros(256, np.int64), 0
+    words, classes, numbers = kinds.words, kinds.classes, np.zeros(len(kinds.codes), np.int64)
     met, counts, n_met = np.empty(1024, np.int64), np.empty(1024, np.float64), 0
-    lengths = np.zeros(n_graphs, np.int64)
-    for graph in range(n_graphs):
+    for graph in range(len(lengths)):
         first, start = graph_ptr[graph], n_met
         pointers, labels = indptr[first:], keys[first:]
         for source in range(graph_ptr[graph + 1] - first):
@@ -291,28 +342,12 @@ def count_subgraphs(
             while True:
                 _join(node, p, k, pointers, indices, there, back, labels, held)
                 p += 1
-                slot = _slot(held.words[p], words, classes)
-                if classes[slot] < 0:
-                    code, n_symmetries = _canonical(p, held.keys, held.edges, scratch)
-                    own = _slot(code, words, classes)
-                    if classes[own] < 0:
-                        codes, sizes = _longer(codes, n_classes + 1), _longer(sizes, n_classes + 1)
-                        symmetries = _longer(symmetries, n_classes + 1)
-                        numbers = _longer(numbers, n_classes + 1)
-                        codes[n_classes], sizes[n_classes] = code, p
-                        symmetries[n_classes], numbers[n_classes] = n_symmetries, 0
-                        words[own], classes[own] = code, n_classes
-                        n_classes += 1
-                        n_words += 1
-                    kind = classes[own]
-                    slot = _slot(held.words[p], words, classes)
-                    if classes[slot] < 0:
-                        words[slot], classes[slot] = held.words[p], kind
-                        n_words += 1
-                    if 2 * n_words > len(words):
-                        words, classes = _grown_table(words, classes)
-                else:
-                    kind = classes[slot]
+                kind = classes[_slot(held.words[p], words, classes)]
+                if kind < 0:
+                    kinds = _learn_kind(p, held, scratch, kinds)
+                    words, classes = kinds.words, kinds.classes
+                    kind = classes[_slot(held.words[p], words, classes)]
+                    numbers = _longer(numbers, kinds.n_kinds)
                 if numbers[kind] == 0:
                     met, counts = _longer(met, n_met + 1), _longer(counts, n_met + 1)
                     met[n_met] = kind
@@ -330,4 +365,4 @@ def count_subgraphs(
             counts[n] = numbers[met[n]]
             numbers[met[n]] = 0
         lengths[graph] = n_met - start
-    return lengths, met[:n_met], counts[:n_met], codes, sizes, symmetries
+    return met[:n_met], counts[:n_met], kinds

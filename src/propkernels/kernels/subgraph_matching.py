@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from propkernels.checks import check_choice, check_integer
 from propkernels.gram.normalize import normalized
@@ -14,9 +15,9 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.label_keys import check_edge_labels
 from propkernels.kernels.node_comparison import NodeComparison
-from propkernels.kernels.pairwise import PairwiseKernel
+from propkernels.kernels.pairwise import PairwiseKernel, warn_if_incomplete
 from propkernels.kernels.subgraph_comparison import SubgraphComparison
-from propkernels.kernels.subgraph_counts import SubgraphCounter, SubgraphCounts
+from propkernels.kernels.subgraph_counts import SubgraphCounter, SubgraphCounts, SubgraphTally
 
 
 class SubgraphMatching(PairwiseKernel):
@@ -60,7 +61,7 @@ class SubgraphMatching(PairwiseKernel):
     normalize : bool, default=False
         Divide by the square roots of both graphs' self-similarities.
     time_limit : float or None, default=None
-        Where pairs are compared: seconds after which no further tile of the kernel is begun; see
+        Seconds after which no further tile of the kernel, or no further batch of graphs, is begun; see
         :meth:`resume`.
     checkpoint : path or None, default=None
         Where pairs are compared: file that keeps what is computed, and from which a later call goes on.
@@ -124,7 +125,7 @@ class SubgraphMatching(PairwiseKernel):
         ndarray of shape (k, n, n)
             Entry ``s`` is the kernel matrix with ``k=s + 1``.
         """
-        kernels = self._cumulative(X)
+        kernels = self._fit_kernels(X, cumulative=True)
         if self.normalize:
             for kernel in kernels:
                 own = kernel.diagonal().copy()
@@ -132,14 +133,45 @@ class SubgraphMatching(PairwiseKernel):
                 np.fill_diagonal(kernel, np.where(np.isnan(own), np.nan, own > 0))
         return kernels
 
-    def _cumulative(self, X: Any) -> NDArray[np.float64]:
-        """Kernels of all sizes, not normalised."""
-        database = check_graphs(X)
-        comparison, prepared = self._prepare(database)
+    def resume(self, time_limit: float | None = None) -> NDArray[np.float64]:
+        """Go on where the time limit stopped :meth:`fit_transform`, and return the kernel matrix.
+
+        Parameters
+        ----------
+        time_limit : float or None
+            Seconds from now; None: until it is done.
+        """
+        check_is_fitted(self, "comparison_")
+        if not isinstance(self.partial_, SubgraphTally):
+            return super().resume(time_limit)
+        kernels = self._search(self.comparison_, self.partial_, time_limit, cumulative=False)
+        return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
+
+    def _fit_kernels(self, graphs: Any, cumulative: bool = False) -> NDArray[np.float64]:
+        """Fit, and return the kernel, or those for every smaller maximum size, not normalised."""
+        database = check_graphs(graphs)
+        comparison = self._check_and_learn(database)
         if not isinstance(comparison, SubgraphCounts):
-            return self._fit_kernels(database)
-        kernels = comparison.cumulative(prepared, self.n_jobs)
-        self._keep(database, comparison, prepared, None, kernels[-1].diagonal().copy())
+            return super()._fit_kernels(database)
+        return self._search(comparison, SubgraphTally.begin(database), self.time_limit, cumulative)
+
+    def _search(
+        self, comparison: SubgraphCounts, tally: SubgraphTally, time_limit: float | None, cumulative: bool
+    ) -> NDArray[np.float64]:
+        """Search graphs for subgraphs, and compute what is known of the kernel; NaN elsewhere."""
+        tally.search(comparison.counter, self.n_jobs, time_limit, type(self).__name__)
+        counts = comparison.counter.streams(tally, None)
+        if cumulative:
+            kernels = comparison.cumulative(counts, self.n_jobs)
+        else:
+            kernels = comparison.square(counts, self.n_jobs)[None]
+        kernels[:, ~tally.searched] = np.nan
+        kernels[:, :, ~tally.searched] = np.nan
+        is_whole = all(tally.searched)
+        own = kernels[-1].diagonal().copy()
+        self._keep(tally.graphs, comparison, counts, None if is_whole else tally, own)
+        self.completed_ = tally.completed
+        warn_if_incomplete(tally.completed)
         return kernels
 
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
