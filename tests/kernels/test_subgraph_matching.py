@@ -162,7 +162,7 @@ def test_equals_grakel_on_mutag(data_folder):
 
 
 def test_a_time_limit_stops_the_search_and_resume_goes_on(monkeypatch):
-    monkeypatch.setattr("propkernels.kernels.subgraph_counts.NODES_OF_A_BATCH", 8)
+    monkeypatch.setattr("propkernels.kernels.subgraph_tally.NODES_OF_A_BATCH", 8)
     graphs = labelled_zoo()
     reference = pk.SubgraphMatching(k=3).fit_transform(graphs)
     limited = pk.SubgraphMatching(k=3, time_limit=1e-9)
@@ -180,9 +180,9 @@ def test_a_time_limit_stops_the_search_and_resume_goes_on(monkeypatch):
 
 def test_what_was_searched_in_time_is_known(monkeypatch):
     """The clock strikes after the third batch."""
-    monkeypatch.setattr("propkernels.kernels.subgraph_counts.NODES_OF_A_BATCH", 8)
+    monkeypatch.setattr("propkernels.kernels.subgraph_tally.NODES_OF_A_BATCH", 8)
     moments = iter([0.0, 0.1, 0.2, 0.3])
-    monkeypatch.setattr("propkernels.kernels.subgraph_counts.monotonic", lambda: next(moments, 9.0))
+    monkeypatch.setattr("propkernels.kernels.subgraph_tally.monotonic", lambda: next(moments, 9.0))
     graphs = labelled_zoo()
     kernel = pk.SubgraphMatching(k=3, time_limit=1.0)
     with pytest.warns(IncompleteKernelWarning):

@@ -17,7 +17,9 @@ from propkernels.kernels.label_keys import check_edge_labels
 from propkernels.kernels.node_comparison import NodeComparison
 from propkernels.kernels.pairwise import PairwiseKernel, warn_if_incomplete
 from propkernels.kernels.subgraph_comparison import SubgraphComparison
-from propkernels.kernels.subgraph_counts import SubgraphCounter, SubgraphCounts, SubgraphTally
+from propkernels.kernels.subgraph_counter import SubgraphCounter
+from propkernels.kernels.subgraph_counts import SubgraphCounts
+from propkernels.kernels.subgraph_tally import SubgraphTally
 
 
 class SubgraphMatching(PairwiseKernel):
