@@ -16,19 +16,23 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass
 class Outcome:
-    """What a process did: JSON lines, wall and processor time, exit code (None: ended at its limit)."""
+    """What a process did: JSON lines, wall and processor time, exit code (None: ended at its limit).
+
+    ``started`` is when, in seconds since the epoch.
+    """
 
     lines: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
     processor: float = 0.0
     returncode: int | None = None
     errors: str = ""
+    started: float = 0.0
 
 
 def run_process(command: list[str], limit: float, variables: dict[str, str] | None = None) -> Outcome:
     """Run a command in the repository's root; end it after ``limit`` seconds and keep what it printed."""
     environment = {**os.environ, **(variables or {})}
-    started, before = time.perf_counter(), _children()
+    began, started, before = time.time(), time.perf_counter(), _children()
     try:
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, timeout=limit, check=False
@@ -38,7 +42,8 @@ def run_process(command: list[str], limit: float, variables: dict[str, str] | No
         printed, errors, returncode = expired.stdout or b"", expired.stderr or b"", None
     seconds = time.perf_counter() - started
     processor = _children() - before
-    return Outcome(json_lines(printed), seconds, processor, returncode, errors.decode(errors="replace"))
+    said = errors.decode(errors="replace")
+    return Outcome(json_lines(printed), seconds, processor, returncode, said, began)
 
 
 def _children() -> float:

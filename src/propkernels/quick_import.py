@@ -1,8 +1,8 @@
 """Importing scikit-learn without what it does not use.
 
-scikit-learn's base imports ``scipy.stats`` for one function that hardly anybody calls; that is half of its
-start-up time. SciPy loads its parts itself when they are first named, so nothing is lost if that import
-finds a placeholder.
+scikit-learn's base imports ``scipy.stats`` for one function that hardly anybody calls, and pandas, where it
+is installed, for none; that is most of its start-up time. Nothing is lost if these imports find placeholders:
+whoever names or imports the modules later loads them.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-DEFERRED = "scipy.stats"
+DEFERRED = ("scipy.stats", "pandas")
 
 
 class Placeholder(ModuleType):
     """Stands for a module that is not loaded yet; whoever asks it for anything gets it from the module."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name != "__version__":
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         _remove(self)
         return getattr(importlib.import_module(self.__name__), name)
@@ -31,25 +31,36 @@ class Placeholder(ModuleType):
 
 @contextmanager
 def quick_import() -> Iterator[None]:
-    """Hold a placeholder for ``scipy.stats``, and the garbage collector still, while something is imported.
+    """Hold placeholders for modules, and the garbage collector still, while something is imported.
 
-    Afterwards the placeholder is gone: importing ``scipy.stats`` or naming it loads it, as always. Where
-    scikit-learn or ``scipy.stats`` is there already, nothing is held.
+    Afterwards the placeholders are gone: importing such a module or naming it loads it, as always. A module
+    that is loaded already, or not installed, gets no placeholder; where scikit-learn is loaded, none does.
     """
-    if DEFERRED in sys.modules or "sklearn" in sys.modules:
+    if "sklearn" in sys.modules:
         yield
         return
-    placeholder = Placeholder(DEFERRED)
-    placeholder.__spec__ = ModuleSpec(DEFERRED, None)
-    sys.modules[DEFERRED] = placeholder
+    placeholders = [_hold(name) for name in DEFERRED if name not in sys.modules and _is_installed(name)]
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        _remove(placeholder)
+        for placeholder in placeholders:
+            _remove(placeholder)
         if collects:
             gc.enable()
+
+
+def _is_installed(name: str) -> bool:
+    """Whether the package is; its parts are not looked for, which would load it."""
+    return PathFinder.find_spec(name.partition(".")[0]) is not None
+
+
+def _hold(name: str) -> Placeholder:
+    placeholder = Placeholder(name)
+    placeholder.__spec__ = ModuleSpec(name, None)
+    sys.modules[name] = placeholder
+    return placeholder
 
 
 def _remove(placeholder: Placeholder) -> None:
