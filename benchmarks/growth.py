@@ -50,7 +50,7 @@ class GrowthCase:
 
 
 CASES = (
-    GrowthCase("growth-nodes", "features", "nodes", (10**5, 10**6, 3 * 10**6, 10**7), linear=True),
+    GrowthCase("growth-nodes", "features", "nodes", (10**5, 10**6, 10**7, 3 * 10**7), linear=True),
     GrowthCase(
         "growth-nodes-streamed",
         "streamed",
@@ -129,9 +129,13 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
         for axis, key, label in zip(row, ("seconds", "extra"), ("seconds", "memory, MB"), strict=True):
             values, measured = [p["value"] for p in points], [p[key] for p in points]
             axis.plot(values, measured, "o-", color="#1f5a96")
-            axis.set_xscale(_scale(values))
-            axis.set_yscale(_scale(measured))
-            axis.set_ylim(bottom=None if _scale(measured) == "log" else 0)
+            axis.margins(y=0.1)
+            if _is_wide(values):
+                axis.set_xscale("log")
+            if _is_wide(values) and _is_wide(measured):
+                axis.set_yscale("log")
+            else:
+                axis.set_ylim(bottom=0)
             axis.set_xlabel(points[0]["variable"])
             axis.set_ylabel(label)
             axis.set_title(name, fontsize=9, loc="left")
@@ -142,9 +146,9 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
     pyplot.close(figure)
 
 
-def _scale(values: Sequence[float]) -> str:
-    """Logarithmic where values span more than a factor of 50."""
-    return "log" if min(values) > 0 and max(values) > 50 * min(values) else "linear"
+def _is_wide(values: Sequence[float]) -> bool:
+    """Whether a logarithmic axis suits: values span more than a factor of 12."""
+    return min(values) > 0 and max(values) > 12 * min(values)
 
 
 def _points(results: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
