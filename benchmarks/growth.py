@@ -121,6 +121,7 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import NullFormatter
 
     names = [case.name for case in CASES if any(_points(results, case.name))]
     figure, axes = pyplot.subplots(len(names), 2, figsize=(9, 2.6 * len(names)), squeeze=False)
@@ -129,13 +130,13 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
         for axis, key, label in zip(row, ("seconds", "extra"), ("seconds", "memory, MB"), strict=True):
             values, measured = [p["value"] for p in points], [p[key] for p in points]
             axis.plot(values, measured, "o-", color="#1f5a96")
-            axis.margins(y=0.1)
             if _is_wide(values):
                 axis.set_xscale("log")
             if _is_wide(values) and _is_wide(measured):
                 axis.set_yscale("log")
+                axis.yaxis.set_minor_formatter(NullFormatter())
             else:
-                axis.set_ylim(bottom=0)
+                axis.set_ylim(0, 1.1 * max(measured))
             axis.set_xlabel(points[0]["variable"])
             axis.set_ylabel(label)
             axis.set_title(name, fontsize=9, loc="left")
@@ -147,8 +148,8 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
 
 
 def _is_wide(values: Sequence[float]) -> bool:
-    """Whether a logarithmic axis suits: values span more than a factor of 12."""
-    return min(values) > 0 and max(values) > 12 * min(values)
+    """Whether a logarithmic axis suits: values span more than a factor of 20."""
+    return min(values) > 0 and max(values) > 20 * min(values)
 
 
 def _points(results: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
