@@ -23,7 +23,7 @@ NAME = "labelled"
 REPEATS = 10
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 LARGE = ("NCI1", "NCI109")
-COSTS_OF_LARGE = {"SP": (10.0, 100.0, 1000.0), "GH": (10.0, 100.0, 1000.0), "LABELS": (1.0, 10.0, 100.0)}
+COSTS_OF_LARGE = {"SP": (10.0, 100.0, 1000.0), "GH": (100.0, 1e3, 1e4), "LABELS": (1.0, 10.0, 100.0)}
 DATASETS = ("MUTAG", "DD", *LARGE)
 RECIPES: dict[str, Callable[[], Recipe]] = {
     "PK": lambda: Recipe({"": PropagationKernel(t_max=10)}, is_random=True),
