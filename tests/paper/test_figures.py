@@ -76,3 +76,13 @@ def test_the_same_drawing_gives_the_same_files(tmp_path):
         for path in (first, second):
             save_reproducibly(filters.draw(), path)
         assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("seconds", [(0.1,), (0.75, 6.9), (2.0, 3.0), (0.01, 200.0)])
+def test_two_powers_of_ten_of_the_runtime_are_in_sight(seconds):
+    points = [("PK", "labels", each, 87.0, 3.0) for each in seconds]
+    (ax,) = draw_runtime_and_accuracy({"BZR": points}).axes
+    left, right = ax.get_xlim()
+    powers = [power for power in range(-9, 9) if left <= 10.0**power <= right]
+    assert len(powers) >= 2
+    assert left < min(seconds) <= max(seconds) < right

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil, floor, log10
 from typing import Any
 
 from propkernels.paper.drawings.canvas import new_figure
@@ -39,7 +40,7 @@ def draw_runtime_and_accuracy(panels: Mapping[str, Points]) -> Any:
                 capsize=2,
                 elinewidth=0.8,
             )
-        ax.set_xscale("log")
+        _decades(ax, [seconds for _, _, seconds, _, _ in points])
         ax.set_title(dataset, fontsize="medium")
         ax.set_xlabel("processor seconds")
         ax.set_ylabel("accuracy, %")
@@ -48,6 +49,17 @@ def draw_runtime_and_accuracy(panels: Mapping[str, Points]) -> Any:
         figure.delaxes(ax)
     figure.legend(handles=_legend(), loc="outside right center", frameon=False)
     return figure
+
+
+def _decades(ax: Any, seconds: Sequence[float]) -> None:
+    """A logarithmic axis with two powers of ten at least, which alone are labelled."""
+    from matplotlib.ticker import NullFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    low, high = log10(min(seconds)), log10(max(seconds))
+    if floor(high) - ceil(low) < 1:
+        ax.set_xlim(0.8 * 10.0 ** floor(low), 1.25 * 10.0 ** max(ceil(high), floor(low) + 1))
 
 
 def _legend() -> list[Any]:
