@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,22 @@ def run_threads(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: in
         return [function(item) for item in items]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(function, items))
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Hold the linear algebra library to one thread, for work that is in threads itself.
+
+    Otherwise its threads and ours wait for each other, and results depend on their number in the last bits.
+    """
+    limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return limits
 
 
 def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:

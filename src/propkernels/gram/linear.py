@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from propkernels.gram.compiled import (
     sign_bins,
     split_bins,
 )
-from propkernels.parallel import run_threads, threads_for, whole_runs
+from propkernels.parallel import one_blas_thread, run_threads, threads_for, whole_runs
 
 Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of popular bins
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
@@ -71,7 +72,7 @@ def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int |
         return _split(parts[k], popular_from, squares[k])
 
     pieces = run_threads(split, range(len(parts)), n_jobs)
-    gram = dense_product(_stack(pieces, copies, popular=True), n)
+    gram = dense_product(_stack(pieces, copies, popular=True), n, n_jobs)
     _add_rest(_stack(pieces, copies, popular=False), gram, n_jobs)
     gram.flat[:: n + 1] += copies @ squares
     return mirrored(gram, n_jobs)
@@ -167,10 +168,11 @@ def _merged(bins: Bins, signatures: NDArray[np.uint64]) -> Bins:
     return Bins(bins.bin_ptr[: kept + 1], bins.entries[: bins.bin_ptr[kept]], bins.multiplicity[:kept])
 
 
-def dense_product(bins: Bins, n: int) -> NDArray[np.float64]:
+def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
     """Lower triangle of X diag(m) X^T, in float32 only where every sum stays exact; above it is anything.
 
-    Each product is a run of rows, turned into float64 while it is in the cache.
+    Each product is a run of rows, turned into float64 while it is in the cache. Several threads are ours, not
+    the library's: those would spin for a while after a product and hold up what comes next.
     """
     if not len(bins.multiplicity):
         return np.zeros((n, n))
@@ -180,9 +182,13 @@ def dense_product(bins: Bins, n: int) -> NDArray[np.float64]:
     fill_dense(bins.bin_ptr, bins.entries, right)
     left = right if (bins.multiplicity == 1).all() else right * bins.multiplicity.astype(right.dtype)
     gram = np.empty((n, n))
-    for start in range(0, n, ROWS_OF_A_PRODUCT):
+
+    def one_run(start: int) -> None:
         rows = slice(start, start + ROWS_OF_A_PRODUCT)
         gram[rows, : rows.stop] = left[rows] @ right[: rows.stop].T
+
+    with one_blas_thread() if n_jobs > 1 else nullcontext():
+        run_threads(one_run, range(0, n, ROWS_OF_A_PRODUCT)[::-1], n_jobs)  # longest rows first
     return gram
 
 

@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from propkernels.kernels.progress import ProgressBar
-from propkernels.parallel import whole_runs
+from propkernels.parallel import one_blas_thread, whole_runs
 
 NODES_IN_TILE = 384
 SAVE_EVERY = 30.0  # seconds between checkpoints
@@ -109,7 +109,8 @@ class TiledMatrix:
                     save(self)
 
             try:
-                _each(one_tile, missing, workers)
+                with one_blas_thread():
+                    _each(one_tile, missing, workers)
             finally:
                 if save is not None and missing:
                     save(self)
