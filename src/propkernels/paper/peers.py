@@ -84,7 +84,8 @@ def sections(state: State) -> list[Section]:
     notes = [
         "Both on the same graphs in one process of one thread, converted before the timing; best of three of "
         "ours, one call of GraKeL 0.1's, wall time. PK and WL: 10 iterations; GH: labels (GraKeL: as unit "
-        "vectors, linear kernel); CSM: subgraphs of up to 3 nodes, with edge labels where there are some."
+        "vectors, linear kernel); CSM: subgraphs of up to 3 nodes, with edge labels where there are some. A "
+        "time limit is that of the whole process, a few seconds of loading and of ours included."
     ]
     return [
         Section("Runtimes beside GraKeL", COLUMNS, [_row(job.cells[0], state) for job in state.jobs], notes)
