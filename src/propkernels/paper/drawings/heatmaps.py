@@ -12,6 +12,7 @@ from propkernels.paper.drawings.canvas import new_figure
 
 # accuracy by (exponent of w, t_max)
 Points = Mapping[tuple[int, int], float]
+MOST_TICKS = 10  # labels of two digits that fit below a map
 
 
 def draw_heatmaps(maps: Mapping[tuple[str, str], Points]) -> Any:
@@ -40,7 +41,8 @@ def _draw_map(ax: Any, points: Points, least: float, most: float) -> Any:
     image = ax.imshow(table, vmin=least, vmax=most, cmap="viridis", aspect="auto", interpolation="nearest")
     row, column = np.unravel_index(int(np.nanargmax(table)), table.shape)
     ax.plot(column, row, marker="x", color="red", markersize=9, markeredgewidth=2)
-    ax.set_xticks(range(len(steps)), [str(t) for t in steps])
+    shown = range(0, len(steps), 1 if len(steps) <= MOST_TICKS else 2)
+    ax.set_xticks(shown, [str(steps[column]) for column in shown])
     ax.set_yticks(range(len(exponents)), [f"$10^{{{w}}}$" for w in exponents])
     ax.set_xlabel("$t_{max}$")
     ax.set_ylabel("$w$")
