@@ -134,6 +134,7 @@ def _count_share(codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: N
 
 
 def _power_of_two(least: int) -> int:
+    """The compiled loops' twin, which cannot be called without compiling it."""
     return 1 << max(least - 1, 0).bit_length()
 
 
