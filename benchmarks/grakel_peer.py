@@ -11,7 +11,7 @@
   collisions of the hash: the report shows the relative difference of the matrices.
 """
 
-from propkernels.paper.grakel_peer import BIN_WIDTH, PEERS
+from benchmarks.grakel_kernels import BIN_WIDTH, PEERS
 
 propagation, weisfeiler_lehman, shortest_path = (PEERS[method] for method in ("PK", "WL", "SP"))
 graph_hopper, subgraph_matching = PEERS["GH"], PEERS["CSM"]

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from benchmarks.case import Result
 from benchmarks.growth import draw
-from propkernels.replacing import replacing
+from propkernels.utils.files import replacing
 
 COLUMNS = (
     "case",

@@ -41,8 +41,8 @@ def save_and_load(data: Any, threads: int) -> Call:
 
     def both() -> Any:
         with tempfile.TemporaryDirectory() as folder:
-            pk.save(index, Path(folder) / "index.pk")
-            return pk.load(Path(folder) / "index.pk")
+            pk.save_model(index, Path(folder) / "index.pk")
+            return pk.load_model(Path(folder) / "index.pk")
 
     return both
 

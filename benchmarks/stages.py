@@ -98,7 +98,7 @@ def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
 def _last_stage(model: Any, graphs: Any, counts: Any) -> dict[str, Call]:
     from propkernels.counting.counts import rank_bins
     from propkernels.gram.base_kernels import resolve_base_kernel
-    from propkernels.parallel import run_threads
+    from propkernels.utils.parallel import run_threads
 
     if not hasattr(model, "base_kernel"):
         model.fit(graphs)  # _features joins streams by the bins that were fitted

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,32 @@ import propkernels
 
 PACKAGE = Path(propkernels.__file__).parent
 STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "kernels", "learn"]
-ON_TOP = ["datasets", "images", "storage", "paper", "report", "cli"]
+ON_TOP = ["datasets", "images", "storage", "plotting", "cli"]
+INSIDE = {  # sub-packages of a station, lowest first
+    "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "models"],
+    "kernels": ["pairwise", "subgraphs"],
+}
+
+
+def module_name(path):
+    """Dotted name of a file of the package."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def top_level_imports(path):
+    """Modules of propkernels that are loaded when a file is."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("propkernels"):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imported_modules(path, station):
+    """Modules of one station that a file imports from, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"propkernels.{station}."):
+            yield node.module
 
 
 def imported_stations(path):
@@ -29,15 +55,38 @@ def test_stations_import_only_earlier_ones(station):
         assert not forbidden, f"{path.relative_to(PACKAGE)} imports {sorted(forbidden)}"
 
 
-@pytest.mark.parametrize("module", ["checks", "parallel", "randomness", "replacing"])
-def test_base_modules_import_no_station(module):
-    assert not set(imported_stations(PACKAGE / f"{module}.py")) & set(STATIONS + ON_TOP)
+@pytest.mark.parametrize("path", sorted((PACKAGE / "utils").glob("*.py")), ids=lambda path: path.stem)
+def test_helpers_import_no_station(path):
+    assert not set(imported_stations(path)) & set(STATIONS + ON_TOP)
+
+
+@pytest.mark.parametrize("station", INSIDE)
+def test_sub_packages_import_only_earlier_ones(station):
+    order = INSIDE[station]
+    for number, folder in enumerate(order):
+        for path in (PACKAGE / station / folder).rglob("*.py"):
+            found = {name.split(".")[2] for name in imported_modules(path, station) if name.count(".") > 1}
+            forbidden = found & set(order[number + 1 :])
+            assert not forbidden, f"{path.relative_to(PACKAGE)} imports {sorted(forbidden)}"
+
+
+def test_no_folder_is_crowded():
+    for folder in {path.parent for path in PACKAGE.rglob("*.py")}:
+        n_files = len([path for path in folder.glob("*.py") if path.name != "__init__.py"])
+        assert n_files <= 14, f"{folder.relative_to(PACKAGE)} holds {n_files} modules"
+
+
+def test_there_are_no_import_cycles():
+    """Modules can be put into an order in which each imports only earlier ones at its top level."""
+    graph = {module_name(path): set(top_level_imports(path)) for path in PACKAGE.rglob("*.py")}
+    order = TopologicalSorter({name: imports & set(graph) - {name} for name, imports in graph.items()})
+    order.prepare()
 
 
 @pytest.mark.parametrize("folder", ["datasets", "images", "storage"])
-def test_only_commands_and_the_paper_draw_pictures(folder):
+def test_only_commands_draw(folder):
     for path in (PACKAGE / folder).rglob("*.py"):
-        assert "report" not in set(imported_stations(path)), path.name
+        assert "plotting" not in set(imported_stations(path)), path.name
 
 
 @pytest.mark.parametrize("package", ["matplotlib", "networkx", "pandas", "skimage", "PIL"])
@@ -51,7 +100,7 @@ def test_optional_packages_are_imported_inside_functions(package):
 
 def test_every_folder_is_a_known_station():
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert folders <= set(STATIONS + ON_TOP)
+    assert folders <= {"utils", *STATIONS, *ON_TOP}
 
 
 def test_importing_the_package_imports_nothing_heavy():

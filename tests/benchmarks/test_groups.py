@@ -6,8 +6,6 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from benchmarks.case import Settings
-from benchmarks.data import load
 
 import propkernels as pk
 from benchmarks import (
@@ -22,6 +20,8 @@ from benchmarks import (
     stages,
     startup,
 )
+from benchmarks.case import Settings
+from benchmarks.data import load
 from tests.benchmarks import sleepy
 
 FAST = Settings(repeats=1, seconds=0.0, threads=(1,), peer_limit=2.0, quick=True)

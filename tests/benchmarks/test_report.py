@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.case import Result
-from benchmarks.process import json_lines
 from rich.console import Console
 
 from benchmarks import report
+from benchmarks.case import Result
+from benchmarks.process import json_lines
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from benchmarks.case import Case, Settings, available, estimator
-from benchmarks.data import is_present
 
 from benchmarks import run
+from benchmarks.case import Case, Settings, available, estimator
+from benchmarks.data import is_present
 
 FAST = Settings(repeats=1, seconds=0.0, threads=(1, 2), peer_limit=2.0, quick=True)
 PK = estimator("PropagationKernel", t_max=2)

@@ -19,7 +19,7 @@ def model_file(small_folder, tmp_path_factory):
     """A model of SMALL."""
     data = pk.datasets.read_tu(small_folder)
     path = tmp_path_factory.mktemp("model") / "model.pk"
-    pk.save(fitted(data), path)
+    pk.save_model(fitted(data), path)
     return path
 
 
@@ -54,7 +54,7 @@ def test_fit_says_what_python_says(run, small_folder, tmp_path):
     result = run("fit", small_folder, "-o", "model.pk", *QUICK)
     assert (result.exit_code, result.stderr) == (0, "")
     data = pk.datasets.read_tu(small_folder)
-    expected, found = fitted(data), pk.load(tmp_path / "model.pk")
+    expected, found = fitted(data), pk.load_model(tmp_path / "model.pk")
     assert np.array_equal(found.predict_proba(data.graphs), expected.predict_proba(data.graphs))
     shown = dict(cells(line) for line in result.stdout.splitlines()[3:10])
     assert shown["t_max"].strip() == str(expected.t_max_)
@@ -77,14 +77,14 @@ def test_fit_says_what_python_says(run, small_folder, tmp_path):
 def test_options_of_fit(run, small_folder, tmp_path, options, check):
     result = run("fit", small_folder, "-o", "model.pk", *QUICK, *options)
     assert result.exit_code == 0, result.stderr
-    assert check(pk.load(tmp_path / "model.pk"))
+    assert check(pk.load_model(tmp_path / "model.pk"))
 
 
 @pytest.mark.parametrize("kernel", ["labels", "shortest-path", "graph-hopper"])
 def test_kernels_without_steps(run, small_folder, tmp_path, kernel):
     result = run("fit", small_folder, "-o", "model.pk", "--kernel", kernel, "--jobs", 1)
     assert result.exit_code == 0
-    assert pk.load(tmp_path / "model.pk").t_max_ is None
+    assert pk.load_model(tmp_path / "model.pk").t_max_ is None
     explained = run("explain", "model.pk", small_folder, "-g", 0)
     assert ("propkernels explain" in result.stdout) == (explained.exit_code == 0) == (kernel == "labels")
     if kernel != "labels":
@@ -95,7 +95,7 @@ def test_regression_on_a_chosen_column(run, numbers, tmp_path):
     result = run("fit", numbers, "-o", "model.pk", "--target", 1, *QUICK)
     assert result.exit_code == 0
     assert "R^2" in result.stdout
-    model, data = pk.load(tmp_path / "model.pk"), pk.datasets.read_tu(numbers)
+    model, data = pk.load_model(tmp_path / "model.pk"), pk.datasets.read_tu(numbers)
     assert model.score(data.graphs, data.target[:, 1]) > 0.9
 
 
@@ -125,7 +125,7 @@ def test_predictions_on_the_screen(run, small_folder, model_file):
     result = run("predict", model_file, small_folder)
     assert (result.exit_code, result.stderr) == (0, "")
     rows = table(result.stdout)
-    model, graphs = pk.load(model_file), pk.datasets.read_tu(small_folder).graphs
+    model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
     assert [row["id"] for row in rows] == [str(i) for i in range(40)]
     assert [int(row["prediction"]) for row in rows] == model.predict(graphs).tolist()
     probabilities = [[float(row[f"probability_{c}"]) for c in model.classes_] for row in rows]
@@ -165,7 +165,7 @@ def test_files_that_are_no_models(run, small_folder, tmp_path):
     assert result.exit_code == 1
     assert result.stderr.startswith("propkernels: noise.pk is damaged, or is no model that propkernels wrote")
     assert result.stderr.count("\n") == 1
-    pk.save(pk.PropagationKernel(), tmp_path / "kernel.pk")
+    pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
     assert "kernel.pk holds a PropagationKernel" in run("predict", "kernel.pk", small_folder).stderr
     assert (
         run("predict", "nothing.pk", small_folder).stderr
@@ -179,7 +179,7 @@ def test_files_that_are_no_models(run, small_folder, tmp_path):
 def test_contributions_are_those_of_python(run, small_folder, model_file):
     result = run("explain", model_file, small_folder, "--graph", 5, "--top", 3)
     assert (result.exit_code, result.stderr) == (0, "")
-    model, graphs = pk.load(model_file), pk.datasets.read_tu(small_folder).graphs
+    model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
     prediction = model.predict(graphs[[5]])[0]
     expected = model.explain(graphs[[5]], int(prediction))
     lines = result.stdout.splitlines()
@@ -212,7 +212,7 @@ def test_nodes_are_drawn_at_their_coordinates(run, small_folder, model_file, tmp
         seen.update(options)
         return plot(explanation, **options)
 
-    monkeypatch.setattr("propkernels.report.plot_explanation", spy)
+    monkeypatch.setattr("propkernels.plotting.plot_explanation", spy)
     assert run("explain", model_file, folder, "-g", 2, "-o", "picture.png").exit_code == 0
     nodes = np.arange(graphs.graph_ptr[2], graphs.graph_ptr[3])
     assert np.array_equal(seen["layout"], np.column_stack([nodes, nodes % 5]))

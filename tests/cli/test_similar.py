@@ -68,9 +68,9 @@ def test_without_targets(run, small_folder, tmp_path):
 )
 def test_errors(run, small_folder, tmp_path, options, message):
     graphs = pk.datasets.read_tu(small_folder).graphs
-    pk.save(pk.PropagationKernel(), tmp_path / "kernel.pk")
-    pk.save(pk.GraphIndex().fit(graphs[:10]), tmp_path / "fewer.pk")
-    pk.save(pk.GraphIndex().fit(graphs[[1] * 40]), tmp_path / "other.pk")
+    pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
+    pk.save_model(pk.GraphIndex().fit(graphs[:10]), tmp_path / "fewer.pk")
+    pk.save_model(pk.GraphIndex().fit(graphs[[1] * 40]), tmp_path / "other.pk")
     (tmp_path / "noise.pk").write_bytes(b"noise")
     result = run("similar", small_folder, *options)
     assert result.exit_code == 1

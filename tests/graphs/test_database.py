@@ -1,17 +1,22 @@
-"""GraphDatabase: construction, what it tells, and how it behaves as a value."""
+"""GraphDatabase, Graph, subsets and concatenation."""
+
+from __future__ import annotations
 
 import copy
 import pickle
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
+from scipy.sparse import block_diag, csr_array
 
 import propkernels as pk
-from propkernels.graphs import GraphDatabase
-from tests.strategies import databases
-from tests.zoo import one, path_edges, zoo, zoo_databases
+from propkernels.graphs import Graph, GraphDatabase
+from tests.strategies import databases, graphs, permutations
+from tests.zoo import labelled_zoo, one, path_edges, zoo, zoo_databases
 
 PATH = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])
 FORMATS = ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
@@ -19,8 +24,6 @@ DTYPES = [np.bool_, np.int8, np.uint8, np.int64, np.uint64, np.float16, np.float
 
 
 # construction
-
-
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 @pytest.mark.parametrize("layout", FORMATS)
 @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.int64, np.float32, np.float64])
@@ -134,8 +137,6 @@ def test_edge_labels_of_zeros_vanish_with_them():
 
 
 # what a reader asks of it
-
-
 def test_sizes_ids_and_values():
     database = pk.GraphDatabase.concat([one(2, [(0, 1)], ["b", "a"]), one(0), one(3, labels=["b", "c", "b"])])
     assert database.graph_sizes.tolist() == [2, 0, 3]
@@ -199,8 +200,6 @@ def test_degrees_are_weighted_sums_of_rows():
 
 
 # values
-
-
 def test_equal_means_same_graphs_labels_and_attributes():
     database = GraphDatabase(PATH, [0, 3], ["a", "b", "a"], [[1.0], [np.nan], [3.0]])
     assert database == GraphDatabase(sparse.csc_array(PATH), [0, 3], ["a", "b", "a"], [1.0, np.nan, 3.0])
@@ -258,3 +257,228 @@ def test_with_labels_and_attributes_leave_the_original():
 def test_public_names():
     assert pk.GraphDatabase is GraphDatabase
     assert {"Graph", "GraphDatabase", "check_graphs", "from_networkx"} <= set(dir(pk))
+
+
+def test_it_shows_what_the_database_holds():
+    whole = GraphDatabase.concat(
+        [
+            one(2, [(0, 1)], ["a", "b"], attributes=[[1, 2], [3, 4]], edge_labels=["x"]),
+            one(3, path_edges(3), ["c", None, "a"], attributes=np.eye(3, 2), edge_labels=["y", "z"]),
+        ]
+    )
+    graph = whole[1]
+    assert graph.n_nodes == 3
+    assert graph.n_edges == 2
+    assert graph.node_labels.tolist() == ["c", None, "a"]
+    assert graph.node_attributes.tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert graph.edge_labels.tolist() == ["y", "y", "z", "z"]
+    assert graph.database == whole[1:]
+
+
+def test_nothing_where_there_is_nothing():
+    graph = one(2, labels=None)[0]
+    assert graph.node_labels is None
+    assert graph.node_attributes is None
+    assert graph.edge_labels is None
+
+
+def test_equality():
+    graphs = zoo()["two identical graphs"]
+    assert graphs[0] == graphs[1]
+    assert graphs[0] != zoo()["star"][0]
+    assert graphs[0] != graphs
+    assert graphs[0] != "graph"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(graphs[0])
+
+
+def test_one_graph_only():
+    with pytest.raises(ValueError, match=r"^a Graph is made of a database with one graph, got 2$"):
+        Graph(zoo()["two identical graphs"])
+
+
+def test_repr():
+    assert repr(zoo()["single node"][0]) == "Graph(1 node, 0 edges, 1 node label)"
+
+
+OPTIONS = {"weighted": True, "directed": True, "partial": True, "n_attributes": 2, "edge_labels": True}
+
+
+def reference(database, positions):
+    """Copy the same graphs with dense matrices and Python lists."""
+    ptr, dense = database.graph_ptr, database.adjacency.toarray()
+    names = np.full(dense.shape, None, dtype=object)
+    names[database.adjacency.nonzero()] = database.edge_labels
+    nodes = [v for i in positions for v in range(ptr[i], ptr[i + 1])]
+    owner = [k for k, i in enumerate(positions) for _ in range(ptr[i], ptr[i + 1])]
+    same = np.equal.outer(owner, owner) if nodes else np.zeros((0, 0), dtype=bool)
+    matrix = np.where(same, dense[np.ix_(nodes, nodes)], 0)
+    return GraphDatabase(
+        matrix,
+        np.cumsum([0, *(ptr[i + 1] - ptr[i] for i in positions)]),
+        np.array([*database.node_labels, None], dtype=object)[[*nodes, -1]][:-1],
+        database.node_attributes[nodes],
+        names[np.ix_(nodes, nodes)][matrix != 0],
+    )
+
+
+@given(databases(max_graphs=5, max_nodes=4, **OPTIONS), st.data())
+def test_subset_equals_dense_reference(database, data):
+    positions = data.draw(st.lists(st.integers(0, len(database) - 1), max_size=6))
+    database = database.with_labels(np.array([*database.node_labels, "x"], dtype=object)[:-1])
+    assert database[positions] == reference(database, positions)
+
+
+@given(databases(max_graphs=6, labelled="any", **OPTIONS), st.data())
+def test_a_permutation_and_its_inverse_cancel(database, data):
+    order = np.array(data.draw(permutations(len(database))), dtype=np.int64)
+    assert database[order][np.argsort(order)] == database
+
+
+@given(databases(max_graphs=5, **OPTIONS), st.slices(5), st.data())
+def test_every_key_means_the_same_graphs(database, key, data):
+    positions = list(range(len(database)))[key]
+    expected = GraphDatabase.concat([database[i] for i in positions]) if positions else database[[]]
+    assert database[key] == database[positions] == database.take(positions) == expected
+    if positions == sorted(positions):
+        mask = np.isin(np.arange(len(database)), positions)
+        assert database[mask] == database[mask.tolist()] == expected
+
+
+@pytest.mark.parametrize(("name", "database"), zoo_databases())
+def test_everything_of_the_zoo_is_itself(name, database):
+    assert database[:] == database[list(range(len(database)))] == database
+    assert [database[i] for i in range(len(database))] == list(database)
+    assert database[-1] == database[len(database) - 1]
+    assert len(database[:0]) == 0
+
+
+def test_types():
+    database = labelled_zoo()
+    assert type(database[0]) is type(database[np.int8(0)]) is type(database[-1]) is Graph
+    for key in (slice(0, 1), [0], np.array([0]), np.arange(len(database)) == 0):
+        assert type(database[key]) is GraphDatabase
+        assert len(database[key]) == 1
+
+
+def test_iteration_ends_and_can_be_reversed():
+    database = labelled_zoo()
+    assert len(list(database)) == len(database)
+    assert list(reversed(database)) == list(database)[::-1]
+    assert database[3] in database
+
+
+def test_out_of_range():
+    with pytest.raises(IndexError, match="graph 99 is out of range"):
+        labelled_zoo()[99]
+
+
+def test_take_has_one_axis():
+    database = labelled_zoo()
+    assert database.take([2, 0], axis=0) == database.iloc[[2, 0]] == database.loc[[2, 0]]
+    with pytest.raises(ValueError, match="a GraphDatabase has one axis, its graphs: use axis=0"):
+        database.take([0], axis=1)
+
+
+def test_subsets_are_copies():
+    database = GraphDatabase(np.ones((2, 2)), [0, 1, 2][::2], [1, 2], [1.0, 2.0])
+    part = database[0]
+    part.adjacency.data[:] = 5
+    part.node_attributes[:] = 5
+    assert database == GraphDatabase(np.ones((2, 2)), [0, 2], [1, 2], [1.0, 2.0])
+
+
+def test_subset_has_canonical_matrices():
+    part = labelled_zoo()[[5, 3, 5, 10]]
+    assert csr_array(part.adjacency, copy=True).has_canonical_format
+    assert part.adjacency.indices.dtype == np.int32
+
+
+def test_taking_one_graph_does_not_walk_the_whole_database():
+    n = 200_000
+    database = GraphDatabase(csr_array((n, n)), np.arange(n + 1), np.arange(n))
+    start = time.perf_counter()
+    graphs = [database[i] for i in range(0, n, 1000)]
+    labels = [graph.node_labels.tolist() for graph in graphs]
+    assert time.perf_counter() - start < 1.0  # each in microseconds; a pass over the labels takes 20 ms
+    assert labels[:2] == [[0], [1000]]
+
+
+JOIN_OPTIONS = {"weighted": True, "directed": True, "partial": True, "n_attributes": 1, "edge_labels": True}
+
+
+@given(databases(max_graphs=5, labelled="any", **JOIN_OPTIONS))
+def test_all_singles_joined_are_the_database(database):
+    assert GraphDatabase.concat(list(database)) == database
+    assert GraphDatabase.concat(graph.database for graph in database) == database
+
+
+@given(graphs(**JOIN_OPTIONS), graphs(**JOIN_OPTIONS))
+def test_adjacency_is_block_diagonal(a, b):
+    joined = GraphDatabase.concat([a, b])
+    assert (joined.adjacency != block_diag([a.adjacency, b.adjacency])).nnz == 0
+    assert joined[:1] == a
+    assert joined[1:] == b
+
+
+def test_zoo_in_pieces():
+    database = labelled_zoo()
+    assert GraphDatabase.concat([database[:3], database[3:4], database[4:4], database[4:]]) == database
+
+
+def test_nothing_and_one():
+    assert len(GraphDatabase.concat([])) == 0
+    assert GraphDatabase.concat([zoo()["star"]]) == zoo()["star"]
+
+
+def test_without_labels_beside_labels_is_unobserved():
+    joined = GraphDatabase.concat([one(2, labels=None), one(2, labels=[5, 6]), one(1, labels=None)])
+    assert joined.node_labels.tolist() == [-1, -1, 5, 6, -1]
+    joined = GraphDatabase.concat([one(1, labels=["a"]), one(1, labels=None)])
+    assert joined.node_labels.tolist() == ["a", None]
+
+
+def test_integer_and_string_labels_become_objects():
+    joined = GraphDatabase.concat([one(2, labels=[1, -1]), one(1, labels=["1"])])
+    assert joined.node_labels.tolist() == [1, None, "1"]
+
+
+def test_no_labels_anywhere_stay_none():
+    joined = GraphDatabase.concat([one(2, labels=None), one(1, labels=None)])
+    assert joined.node_labels is None
+    assert joined.edge_labels is None
+
+
+def test_edge_labels_beside_none_are_unobserved():
+    labelled = one(2, [(0, 1)], edge_labels=["x"])
+    joined = GraphDatabase.concat([one(3, path_edges(3)), labelled])
+    assert joined.edge_labels.tolist() == [None] * 4 + ["x", "x"]
+
+
+def test_attributes_are_stacked():
+    joined = GraphDatabase.concat([one(2, attributes=[1, 2]), one(0), one(1, attributes=[3])])
+    assert joined.node_attributes.tolist() == [[1], [2], [3]]
+
+
+def test_graphs_without_nodes_agree_with_any_attributes():
+    empty = GraphDatabase(np.zeros((0, 0)), [0, 0], node_attributes=np.zeros((0, 3)))
+    assert GraphDatabase.concat([empty, one(1, attributes=[3])]).node_attributes.shape == (1, 1)
+    assert GraphDatabase.concat([empty, one(1)]).node_attributes is None
+    assert GraphDatabase.concat([empty, empty]).node_attributes.shape == (0, 3)
+
+
+def test_attributes_missing_in_one_item():
+    with pytest.raises(ValueError, match=r"^item 0 has no node attributes but item 2 has some$"):
+        GraphDatabase.concat([one(1), one(0), one(1, attributes=[1])])
+
+
+def test_attributes_of_different_dimensions():
+    one_d, two_d = one(1, attributes=[1]), one(1, attributes=[[1, 2]])
+    with pytest.raises(ValueError, match=r"^item 2 has 2 attribute dimensions but item 0 has 1$"):
+        GraphDatabase.concat([one_d, one_d, two_d])
+
+
+def test_items_of_another_kind():
+    with pytest.raises(TypeError, match=r"^item 1 is a str, not a GraphDatabase$"):
+        GraphDatabase.concat([one(1), "graph"])

@@ -9,8 +9,8 @@ from propkernels.counting.counts import count_bins
 from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import CodeStreams
 from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, join_codes
-from propkernels.propagation.attributes import FixedAttributes
-from propkernels.propagation.standardize import Standardizer
+from propkernels.propagation.attributes.base import FixedAttributes
+from propkernels.propagation.attributes.standardize import Standardizer
 from tests import naive_attributes
 from tests.zoo import one
 

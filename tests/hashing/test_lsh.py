@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from propkernels.hashing.compiled import _code
 from propkernels.hashing.lsh import LocalitySensitiveHash, floor_codes, stream_numbers
-from propkernels.randomness import label_keys
+from propkernels.utils.randomness import label_keys
 
 # Pairs of distributions over three labels at growing distances.
 P = np.array([0.5, 0.3, 0.2])

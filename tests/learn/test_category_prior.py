@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 
 import propkernels as pk
-from propkernels.learn.neighbors import class_shares, leave_one_out
+from propkernels.learn.category_prior import class_shares, leave_one_out
 
 SUMMED = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=3)
 

@@ -40,8 +40,8 @@ KEPT = [
 
 
 def round_trip(model, folder):
-    pk.save(model, folder / "model.pk")
-    return pk.load(folder / "model.pk")
+    pk.save_model(model, folder / "model.pk")
+    return pk.load_model(folder / "model.pk")
 
 
 @classes("kernel", "features")
@@ -167,7 +167,7 @@ def test_pipelines_of_this_library_s_estimators(tmp_path):
     model.fit(graphs[:30], SMALL.target[:30])
     assert_identical(round_trip(model, tmp_path).predict_proba(graphs), model.predict_proba(graphs))
     with pytest.raises(TypeError, match=r"Pipeline.steps\[1\]\[1\] is a sklearn.svm._classes.SVC"):
-        pk.save(make_pipeline(pk.PropagationKernel(), SVC()), tmp_path / "model.pk")
+        pk.save_model(make_pipeline(pk.PropagationKernel(), SVC()), tmp_path / "model.pk")
 
 
 def test_grids(tmp_path):
@@ -211,16 +211,16 @@ def test_streams_that_share_counts_still_share_them(tmp_path):
 
 def test_same_model_same_bytes(tmp_path):
     for name in "ab":
-        pk.save(pk.PropagationKernel(random_state=0).fit(SMALL.graphs), tmp_path / name)
+        pk.save_model(pk.PropagationKernel(random_state=0).fit(SMALL.graphs), tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 OTHER_PROCESS = """
 import sys, numpy as np, propkernels as pk
 graphs = pk.datasets.make_molecules(40, random_state=0).graphs
-model = pk.load(sys.argv[1])
+model = pk.load_model(sys.argv[1])
 print(model.predict(graphs).tolist(), model.predict_proba(graphs).tobytes().hex())
-similarities, ids = pk.load(sys.argv[2]).query(graphs, k=5)
+similarities, ids = pk.load_model(sys.argv[2]).query(graphs, k=5)
 print(similarities.tobytes().hex(), ids.tolist())
 """
 
@@ -229,8 +229,8 @@ def test_same_predictions_in_another_process(tmp_path):
     model = pk.PropagationClassifier(t_max=[0, 1], C=1.0, random_state=0)
     model.fit(SMALL.graphs[:30], SMALL.target[:30])
     index = pk.GraphIndex(random_state=0).fit(SMALL.graphs[:30])
-    pk.save(model, tmp_path / "model.pk")
-    pk.save(index, tmp_path / "index.pk")
+    pk.save_model(model, tmp_path / "model.pk")
+    pk.save_model(index, tmp_path / "index.pk")
     command = [sys.executable, "-c", OTHER_PROCESS, str(tmp_path / "model.pk"), str(tmp_path / "index.pk")]
     environment = {**os.environ, "PYTHONHASHSEED": "5"}
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
@@ -262,14 +262,14 @@ def own_kernel(x, y):
             r"PropagationKernel.base_kernel is a builtins.function",
         ),
         (pk.PropagationKernel(prior={"C": object()}), r"PropagationKernel.prior\['C'\] is a builtins.object"),
-        (SMALL.graphs, "save takes an estimator of this library"),
-        (np.ones(3), "save takes an estimator of this library"),
-        (pk.PropagationKernel, "save takes an estimator of this library"),
+        (SMALL.graphs, "save_model takes an estimator of this library"),
+        (np.ones(3), "save_model takes an estimator of this library"),
+        (pk.PropagationKernel, "save_model takes an estimator of this library"),
     ],
 )
 def test_what_is_not_this_library_s(model, message, tmp_path):
     with pytest.raises(TypeError, match=message):
-        pk.save(model, tmp_path / "model.pk")
+        pk.save_model(model, tmp_path / "model.pk")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -277,23 +277,23 @@ def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     (tmp_path / "model.pk").write_text("precious")
     monkeypatch.setattr("propkernels.storage.archive.to_bytes", lambda array: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        pk.save(pk.PropagationKernel().fit(SMALL.graphs), tmp_path / "model.pk")
+        pk.save_model(pk.PropagationKernel().fit(SMALL.graphs), tmp_path / "model.pk")
     assert [path.name for path in tmp_path.iterdir()] == ["model.pk"]
     assert (tmp_path / "model.pk").read_text() == "precious"
 
 
 def test_places_that_are_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
-        pk.save(pk.PropagationKernel(), tmp_path / "nowhere" / "model.pk")
+        pk.save_model(pk.PropagationKernel(), tmp_path / "nowhere" / "model.pk")
     with pytest.raises(FileNotFoundError):
-        pk.load(tmp_path / "nothing.pk")
+        pk.load_model(tmp_path / "nothing.pk")
     with pytest.raises(IsADirectoryError):
-        pk.load(tmp_path)
+        pk.load_model(tmp_path)
 
 
 def test_file_is_readable_without_the_library(tmp_path):
     kernel = pk.PropagationKernel(t_max=1, random_state=0).fit(SMALL.graphs)
-    pk.save(kernel, tmp_path / "model.pk")
+    pk.save_model(kernel, tmp_path / "model.pk")
     with np.load(tmp_path / "model.pk", allow_pickle=False) as file:
         arrays = [file[name] for name in file.files if name != "model.json"]
     with zipfile.ZipFile(tmp_path / "model.pk") as file:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from propkernels.storage.archive import write_archive
-from propkernels.storage.arrays import from_bytes, to_bytes
+from propkernels.storage.archive import from_bytes, to_bytes, write_archive
 from propkernels.storage.encoder import Encoder
 
 SMALL = pk.datasets.make_molecules(24, random_state=0)
@@ -71,7 +70,7 @@ def use(model):
 def load_bytes(data, folder):
     path = folder / "received.pk"
     path.write_bytes(data)
-    return pk.load(path)
+    return pk.load_model(path)
 
 
 def refused(data, folder, message="received.pk"):
@@ -401,7 +400,7 @@ def test_settings_that_compiled_loops_rely_on(folder, attribute, value):
 
 @pytest.mark.parametrize("position", [-1, 625, None])
 def test_random_states_out_of_range(folder, position, tmp_path):
-    pk.save(pk.PropagationKernel(random_state=np.random.RandomState(0)), tmp_path / "model.pk")
+    pk.save_model(pk.PropagationKernel(random_state=np.random.RandomState(0)), tmp_path / "model.pk")
     header, arrays = parts_of((tmp_path / "model.pk").read_bytes())
     state = dict(header["model"]["object"]["state"]["random_state"]["random state"]["dict"])
     for pair in state["state"]["dict"]:
@@ -412,7 +411,7 @@ def test_random_states_out_of_range(folder, position, tmp_path):
 
 def test_memory_of_a_pipeline_cannot_be_set(folder, tmp_path):
     """It would be a folder of pickles."""
-    pk.save(make_pipeline(pk.LabelImputer(), pk.PropagationKernel()), tmp_path / "model.pk")
+    pk.save_model(make_pipeline(pk.LabelImputer(), pk.PropagationKernel()), tmp_path / "model.pk")
     header, arrays = parts_of((tmp_path / "model.pk").read_bytes())
     header["model"]["object"]["state"]["memory"] = str(tmp_path)
     assert load_bytes(forged(header, arrays), folder).memory is None

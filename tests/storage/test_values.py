@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from propkernels.storage.arrays import from_bytes, to_bytes
+from propkernels.storage.archive import from_bytes, to_bytes
 from propkernels.storage.decoder import Decoder
 from propkernels.storage.encoder import Encoder
 
@@ -172,4 +172,4 @@ def test_what_refers_to_itself(tmp_path):
     kernel = pk.PropagationKernel()
     kernel.prior = {"a": kernel}
     with pytest.raises(TypeError, match=r"prior\['a'\] refers to itself"):
-        pk.save(kernel, tmp_path / "model.pk")
+        pk.save_model(kernel, tmp_path / "model.pk")

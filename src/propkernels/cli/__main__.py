@@ -1,16 +1,29 @@
 """Entry point of the command ``propkernels``."""
 
 import gc
+import sys
 
+from propkernels.cli._quick_import import quick_import
 from propkernels.cli.app import app
+
+WITHOUT_COMPUTING = {"datasets", "info"}
 
 
 def main() -> None:
-    """Run the command line; the end does not search for garbage, which takes a third of a second."""
+    """Run the command line; skip garbage collection at exit, which saves 0.3 s."""
+    if _will_compute(sys.argv[1:]):
+        with quick_import():
+            import propkernels.kernels  # noqa: F401
     try:
         app(prog_name="propkernels")
     finally:
         gc.freeze()
+
+
+def _will_compute(words: list[str]) -> bool:
+    """Whether the command line needs scikit-learn: a command that computes, and not its help."""
+    is_command = bool(words) and not words[0].startswith("-") and words[0] not in WITHOUT_COMPUTING
+    return is_command and not {"-h", "--help"} & set(words)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from propkernels._version import __version__
-from propkernels.cli import datasets, demo, evaluate, explain, fit, info, kernel, predict, reproduce, similar
-from propkernels.cli.errors import OneSentenceErrors
+from propkernels.cli import datasets, demo, evaluate, explain, fit, info, kernel, predict, similar
+from propkernels.cli.console import OneSentenceErrors
 
 ABOUT = "Propagation kernels: how similar graphs are, and what that tells."
 
@@ -46,7 +46,6 @@ COMMANDS = (
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,
-    reproduce.reproduce,
     datasets.datasets,
     info.info,
 )

@@ -1,10 +1,75 @@
-"""Tables on stdout, progress on stderr."""
+"""What a person sees: tables, numbers, progress and errors."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
+
+
+def check_output(output: Path, force: bool, example: str = "K.npz") -> None:
+    """Refuse, before anything is computed, a place that cannot be written."""
+    if output.is_dir():
+        raise ValueError(f"{output} is a folder: name a file in it, such as {output / example}")
+    if not output.parent.is_dir():
+        raise ValueError(f"there is no folder {output.parent} to write {output.name} into")
+    if output.exists() and not force:
+        raise ValueError(f"{output} exists and was left as it is; --force overwrites it")
+
+
+def size_of(path: Path) -> str:
+    """Size of a file in words."""
+    n_bytes = path.stat().st_size
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.1f} kB"
+
+
+EXPECTED = (ValueError, OSError, ImportError, MemoryError)
+
+
+class OneSentenceErrors(TyperGroup):
+    """Group of commands whose foreseeable errors end without a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; say in one sentence what went wrong."""
+        with one_sentence_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def one_sentence_errors() -> Iterator[None]:
+    """End the process with one sentence on stderr where a foreseeable error is raised inside."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except EXPECTED as error:
+        typer.echo(f"propkernels: {sentence(error)}", err=True)
+        sys.exit(1)
+
+
+def sentence(error: BaseException) -> str:
+    r"""Return what an error says, on one line.
+
+    Examples
+    --------
+    >>> sentence(ValueError("t_max must be\n at least 0"))
+    't_max must be at least 0'
+    >>> sentence(FileNotFoundError(2, "No such file or directory", "K.npz"))
+    'K.npz: no such file or directory'
+    """
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error})" if str(error) else "not enough memory"
+    return " ".join(str(error).split()) or type(error).__name__
+
 
 WIDTH_OF_FILES = 200
 

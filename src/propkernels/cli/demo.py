@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from propkernels.cli.build import compile_loops
+from propkernels.cli.arguments import compile_loops
 from propkernels.cli.console import new_table, percent, progress_bar, say, seconds, stdout
 
 if TYPE_CHECKING:

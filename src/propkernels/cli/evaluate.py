@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels.cli import options
-from propkernels.cli.build import build_scheme, compile_loops, label_source, open_dataset
+from propkernels.cli import arguments
+from propkernels.cli.arguments import build_scheme, compile_loops, label_source, open_dataset
 from propkernels.cli.console import new_table, progress_bar, say, seconds, stdout
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def _check_folds(folds: str) -> str:
 
 
 def evaluate(
-    name: options.Name,
-    t_max: options.TMax = 10,
+    name: arguments.Name,
+    t_max: arguments.TMax = 10,
     cost: Annotated[
         float | None, typer.Option("--C", help="Fixed cost C, with t_max fixed too: nothing is chosen.")
     ] = None,
@@ -48,23 +48,24 @@ def evaluate(
         typer.Option("--groups", help="File with one group a line, one line a graph: groups stay together."),
     ] = None,
     selection: Annotated[
-        options.Selection, typer.Option("--selection", help="How thorough the choice is on large data sets.")
-    ] = options.Selection.auto,
-    normalize: options.Normalize = False,
-    propagation: options.SchemeOption = "auto",
-    laziness: options.Laziness = None,
-    normalization: options.NormalizationOption = None,
-    labels: options.LabelsOption = options.Labels.auto,
-    metric: options.MetricOption = options.Metric.tv,
-    bin_width: options.BinWidth = 1e-5,
-    n_hashes: options.NHashes = 1,
-    base_kernel: options.BaseKernelOption = options.BaseKernel.linear,
+        arguments.Selection,
+        typer.Option("--selection", help="How thorough the choice is."),
+    ] = arguments.Selection.auto,
+    normalize: arguments.Normalize = False,
+    propagation: arguments.SchemeOption = "auto",
+    laziness: arguments.Laziness = None,
+    normalization: arguments.NormalizationOption = None,
+    labels: arguments.LabelsOption = arguments.Labels.auto,
+    metric: arguments.MetricOption = arguments.Metric.tv,
+    bin_width: arguments.BinWidth = 1e-5,
+    n_hashes: arguments.NHashes = 1,
+    base_kernel: arguments.BaseKernelOption = arguments.BaseKernel.linear,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Also write one line a fold to this CSV file.")
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Also draw the folds to this file.")] = None,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = -1,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
 ) -> None:
     """Accuracy on a data set, by cross-validation.
 
@@ -168,7 +169,7 @@ def write_records(results: dict[str, Evaluation], path: Path) -> None:
 
 def draw(results: dict[str, Evaluation], path: Path) -> None:
     """Draw the folds' values."""
-    from propkernels.report import plot_evaluation
+    from propkernels.plotting import plot_evaluation
 
     ax = plot_evaluation(results)
     ax.figure.savefig(path)

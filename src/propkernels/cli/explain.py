@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels.cli import options
-from propkernels.cli.build import open_dataset
-from propkernels.cli.console import cell, new_table, say, spinner, stdout
-from propkernels.cli.models import ModelFile, open_model
-from propkernels.cli.output import Force, check_output
-from propkernels.replacing import replacing
+from propkernels.cli import arguments
+from propkernels.cli.arguments import ModelFile, open_dataset, open_model
+from propkernels.cli.console import Force, cell, check_output, new_table, say, spinner, stdout
+from propkernels.utils.files import replacing
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -23,7 +21,7 @@ DOTS_PER_INCH = 150
 
 def explain(
     model: ModelFile,
-    name: options.Name,
+    name: arguments.Name,
     graph: Annotated[int, typer.Option("--graph", "-g", min=0, help="Which graph, counted from 0.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Picture to write, such as picture.png.")
@@ -80,7 +78,7 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, 
 
 def can_explain(model: Any) -> bool:
     """Whether decisions are sums over nodes."""
-    from propkernels.learn.folding import FoldedRule
+    from propkernels.learn.machines.rules import FoldedRule
 
     return hasattr(model, "explain") and isinstance(model.rule_, FoldedRule)
 
@@ -119,7 +117,7 @@ def draw(explanation: Any, title: str, layout: Any, output: Path) -> None:
     except ImportError:
         raise ImportError("pictures need matplotlib: pip install 'propkernels[plot]'") from None
     matplotlib.use("Agg")
-    from propkernels.report import plot_explanation
+    from propkernels.plotting import plot_explanation
 
     axes = plot_explanation(explanation, layout=layout)
     axes.set_title(title, fontsize=10)

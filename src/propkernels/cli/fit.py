@@ -8,19 +8,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels.cli import options
-from propkernels.cli.build import compile_loops, open_dataset
-from propkernels.cli.console import cell, new_table, percent, say, seconds, stdout
-from propkernels.cli.estimators import KernelName, KernelOption, Solver, Task, build_kernel, describe_kernel
+from propkernels.cli import arguments
+from propkernels.cli.arguments import (
+    KernelName,
+    KernelOption,
+    Solver,
+    Task,
+    build_kernel,
+    compile_loops,
+    describe_kernel,
+    open_dataset,
+)
+from propkernels.cli.console import (
+    Force,
+    cell,
+    check_output,
+    new_table,
+    percent,
+    say,
+    seconds,
+    size_of,
+    stdout,
+)
 from propkernels.cli.explain import can_explain
-from propkernels.cli.output import Force, check_output, size_of
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
 
 def fit(
-    name: options.Name,
+    name: arguments.Name,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as model.pk.")],
     force: Force = False,
     task: Annotated[
@@ -40,8 +57,8 @@ def fit(
         typer.Option("--solver", help="Support vectors on kernels or features, or a Gaussian process."),
     ] = Solver.auto,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 5,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = -1,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
 ) -> None:
     """Learn from a data set, and write the model.
 
@@ -92,10 +109,10 @@ def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
 
 def write(model: Any, output: Path) -> None:
     """Save the model."""
-    from propkernels.storage import save
+    from propkernels.storage import save_model
 
     model.set_params(verbose=False)
-    save(model, output)
+    save_model(model, output)
 
 
 def report(model: Any, output: Path, took: float) -> None:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels.cli import options
-from propkernels.cli.build import build_scheme, compile_loops, label_source, open_dataset
-from propkernels.cli.console import say, seconds, spinner
-from propkernels.cli.output import Force, check_output, size_of
-from propkernels.replacing import replacing
+from propkernels.cli import arguments
+from propkernels.cli.arguments import build_scheme, compile_loops, label_source, open_dataset
+from propkernels.cli.console import Force, check_output, say, seconds, size_of, spinner
+from propkernels.utils.files import replacing
 
 if TYPE_CHECKING:
     from propkernels import PropagationKernel
@@ -21,24 +20,24 @@ if TYPE_CHECKING:
 
 
 def kernel(
-    name: options.Name,
+    name: arguments.Name,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as K.npz.")],
     cumulative: Annotated[
         bool, typer.Option("--cumulative", help="Write the kernels for t_max = 0, 1, ... as well.")
     ] = False,
     force: Force = False,
-    t_max: options.TMax = 10,
-    normalize: options.Normalize = False,
-    propagation: options.SchemeOption = "auto",
-    laziness: options.Laziness = None,
-    normalization: options.NormalizationOption = None,
-    labels: options.LabelsOption = options.Labels.auto,
-    metric: options.MetricOption = options.Metric.tv,
-    bin_width: options.BinWidth = 1e-5,
-    n_hashes: options.NHashes = 1,
-    base_kernel: options.BaseKernelOption = options.BaseKernel.linear,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = -1,
+    t_max: arguments.TMax = 10,
+    normalize: arguments.Normalize = False,
+    propagation: arguments.SchemeOption = "auto",
+    laziness: arguments.Laziness = None,
+    normalization: arguments.NormalizationOption = None,
+    labels: arguments.LabelsOption = arguments.Labels.auto,
+    metric: arguments.MetricOption = arguments.Metric.tv,
+    bin_width: arguments.BinWidth = 1e-5,
+    n_hashes: arguments.NHashes = 1,
+    base_kernel: arguments.BaseKernelOption = arguments.BaseKernel.linear,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
 ) -> None:
     """Write the kernel matrix of a data set.
 

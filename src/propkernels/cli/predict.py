@@ -11,22 +11,20 @@ from typing import Annotated, Any
 
 import typer
 
-from propkernels.cli import options
-from propkernels.cli.build import open_dataset
-from propkernels.cli.console import percent, say, spinner
-from propkernels.cli.models import ModelFile, open_model
-from propkernels.cli.output import Force, check_output
-from propkernels.replacing import replacing
+from propkernels.cli import arguments
+from propkernels.cli.arguments import ModelFile, open_dataset, open_model
+from propkernels.cli.console import Force, check_output, percent, say, spinner
+from propkernels.utils.files import replacing
 
 
 def predict(
     model: ModelFile,
-    name: options.Name,
+    name: arguments.Name,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="CSV file to write; by default to the screen.")
     ] = None,
     force: Force = False,
-    jobs: options.Jobs = -1,
+    jobs: arguments.Jobs = -1,
 ) -> None:
     """Predict the targets of graphs, as CSV.
 

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels.cli import options
-from propkernels.cli.build import compile_loops, open_dataset
-from propkernels.cli.console import cell, new_table, say, spinner, stdout
-from propkernels.cli.estimators import KernelName, build_kernel, describe_kernel
-from propkernels.cli.output import size_of
+from propkernels.cli import arguments
+from propkernels.cli.arguments import KernelName, build_kernel, compile_loops, describe_kernel, open_dataset
+from propkernels.cli.console import cell, new_table, say, size_of, spinner, stdout
 
 if TYPE_CHECKING:
     from propkernels import GraphIndex
@@ -21,7 +19,7 @@ SAME = 1 - 1e-9
 
 
 def similar(
-    name: options.Name,
+    name: arguments.Name,
     to: Annotated[int, typer.Option("--to", min=0, help="The graph to compare with, counted from 0.")],
     k: Annotated[int, typer.Option("-k", min=1, help="How many similar graphs.")] = 10,
     source: Annotated[
@@ -32,8 +30,8 @@ def similar(
     ] = None,
     kernel: Annotated[KernelName, typer.Option("--kernel", help="Kernel.")] = KernelName.propagation,
     t_max: Annotated[int, typer.Option("--t-max", min=0, help="Number of propagation steps.")] = 5,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = -1,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
 ) -> None:
     """List the graphs of a data set that are most similar to one.
 
@@ -59,7 +57,7 @@ def find_index(
 ) -> GraphIndex:
     """Load the index if there is one; else build it, and keep it where asked."""
     from propkernels import GraphIndex
-    from propkernels.storage import save
+    from propkernels.storage import save_model
 
     if file is not None and file.exists():
         return open_index(file, data)
@@ -67,7 +65,7 @@ def find_index(
     with spinner(f"Indexing {data.name}"):
         index = GraphIndex(kernel=build_kernel(chosen, t_max, seed, jobs), n_jobs=jobs).fit(data.graphs)
         if file is not None:
-            save(index, file)
+            save_model(index, file)
     if file is not None:
         say(f"Wrote {file} ({size_of(file)}): an index of {len(index)} graphs.")
     return index
@@ -76,9 +74,9 @@ def find_index(
 def open_index(file: Path, data: Dataset) -> GraphIndex:
     """Load an index, and make sure that it is one of this data set."""
     from propkernels import GraphIndex
-    from propkernels.storage import load
+    from propkernels.storage import load_model
 
-    index = load(file)
+    index = load_model(file)
     if not isinstance(index, GraphIndex):
         raise ValueError(f"{file} holds a {type(index).__name__}, not an index")
     if index.ids_.tolist() != list(range(len(data.graphs))):

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from propkernels.hashing.codes import CodeStreams
 from propkernels.hashing.lsh import NO_BIN
-from propkernels.parallel import run_threads, threads_for
+from propkernels.utils.parallel import run_threads, threads_for
 
 CODES_IN_MEMORY = 2**22  # codes whose counts one compiled call returns
 

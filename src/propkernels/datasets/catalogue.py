@@ -6,7 +6,7 @@ import os
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
-from propkernels.datasets.locate import cache_folder, data_folder, find_in
+from propkernels.datasets.download import cache_folder, data_folder, find_in
 
 HEADER = ("name", "graphs", "classes", "node labels", "attributes", "in the paper", "where")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs import GraphDatabase, GridDatabase
-from propkernels.graphs.summary import count
+from propkernels.graphs.display import count
 
 
 @dataclass(frozen=True, eq=False, repr=False)

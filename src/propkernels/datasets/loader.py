@@ -9,9 +9,16 @@ from pathlib import Path
 
 from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, PICTURES
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.download import NotOnServerError, download
-from propkernels.datasets.locate import DATA_VARIABLE, cache_folder, check_name, data_folder, find_in
-from propkernels.datasets.tu import read_tu
+from propkernels.datasets.download import (
+    DATA_VARIABLE,
+    NotOnServerError,
+    cache_folder,
+    check_name,
+    data_folder,
+    download,
+    find_in,
+)
+from propkernels.datasets.tu.reader import read_tu
 
 
 def load(name: str, *, cache: str | os.PathLike[str] | None = None, target_required: bool = True) -> Dataset:
@@ -59,20 +66,23 @@ def load(name: str, *, cache: str | os.PathLike[str] | None = None, target_requi
     return read_tu(found, name, target_required=target_required)
 
 
+load_dataset = load
+
+
 def _bundled(name: str) -> Dataset:
     if name == "DIGITS":
-        from propkernels.datasets.digits import load_digits_grids
+        from propkernels.datasets.images.digits import load_digits_grids
 
         return load_digits_grids()
-    from propkernels.datasets.textures import load_texture_grids
+    from propkernels.datasets.images.textures import load_texture_grids
 
     return load_texture_grids()
 
 
 def _pictures(name: str) -> Dataset:
-    from propkernels.datasets.brodatz import load_brodatz
-    from propkernels.datasets.leaves import load_leaves
-    from propkernels.datasets.plants import load_plants
+    from propkernels.datasets.images.brodatz import load_brodatz
+    from propkernels.datasets.images.leaves import load_leaves
+    from propkernels.datasets.images.plants import load_plants
 
     loaders: dict[str, Callable[[], Dataset]] = {
         "BRODATZ": load_brodatz,

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from propkernels.checks import check_choice
+from propkernels.counting.columns import join_streams
 from propkernels.counting.counts import StreamCounts
-from propkernels.counting.join import join_streams
 from propkernels.gram.linear import add_sparse, mirrored, rectangular_gram, self_products, square_gram
+from propkernels.utils.checks import check_choice
 
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]

@@ -26,7 +26,7 @@ from propkernels.gram.compiled import (
     sign_bins,
     split_bins,
 )
-from propkernels.parallel import one_blas_thread, run_threads, threads_for, whole_runs
+from propkernels.utils.parallel import one_blas_thread, run_threads, threads_for, whole_runs
 
 Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of popular bins
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate

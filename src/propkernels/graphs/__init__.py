@@ -2,16 +2,13 @@
 
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.corrupt import flip_labels, hide_labels
-from propkernels.graphs.curvature import curvature
-from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.distributions import LabelDistributions
-from propkernels.graphs.graph import Graph
-from propkernels.graphs.grid import Grid
-from propkernels.graphs.grid_database import GridDatabase
-from propkernels.graphs.grid_neighborhoods import circular_neighborhood
+from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.grids.database import Grid, GridDatabase
+from propkernels.graphs.grids.neighborhoods import circular_neighborhood
+from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
-from propkernels.graphs.neighbors import knn_graph
 from propkernels.graphs.networkx import from_networkx
+from propkernels.graphs.point_clouds import curvature, knn_graph
 
 __all__ = [
     "Graph",

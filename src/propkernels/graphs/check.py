@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.graph import Graph
-from propkernels.graphs.grid import Grid
-from propkernels.graphs.grid_database import GridDatabase
-from propkernels.graphs.join import join
+from propkernels.graphs.database import Graph, GraphDatabase, join
+from propkernels.graphs.grids.database import Grid, GridDatabase
 from propkernels.graphs.networkx import is_networkx, one_from_networkx
 from propkernels.graphs.validation import (
     check_adjacency,

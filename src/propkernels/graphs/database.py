@@ -1,18 +1,18 @@
-"""GraphDatabase: many graphs as one block-diagonal sparse matrix."""
+"""GraphDatabase: many graphs in one block-diagonal sparse adjacency; Graph: one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.graphs.container import Container
-from propkernels.graphs.distributions import LabelDistributions
-from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.container import Container, ranges
+from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
+from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
@@ -23,8 +23,198 @@ from propkernels.graphs.validation import (
     check_weights,
 )
 
-if TYPE_CHECKING:
-    from propkernels.graphs.graph import Graph
+
+def subset(database: GraphDatabase, positions: NDArray[np.int64]) -> GraphDatabase:
+    """Copy the graphs at the given positions, which are in range, into a new database."""
+    if positions.size and bool((np.diff(positions) == 1).all()):
+        return _neighbours(database, int(positions[0]), int(positions[-1]) + 1)
+    return _scattered(database, positions)
+
+
+def _neighbours(database: GraphDatabase, first: int, last: int) -> GraphDatabase:
+    """Graphs ``first`` to ``last - 1``: every array is one slice, whatever the size of the database."""
+    offsets, indptr = database.graph_ptr[first : last + 1], database.adjacency.indptr
+    start, stop = int(offsets[0]), int(offsets[-1])
+    nodes, entries = slice(start, stop), slice(int(indptr[start]), int(indptr[stop]))
+    return _gather(
+        database,
+        offsets - start,
+        nodes,
+        entries,
+        database.adjacency.indices[entries] - start,
+        indptr[start : stop + 1] - indptr[start],
+    )
+
+
+def _scattered(database: GraphDatabase, positions: NDArray[np.int64]) -> GraphDatabase:
+    indptr, starts = database.adjacency.indptr, database.graph_ptr[positions]
+    sizes = database.graph_ptr[positions + 1] - starts
+    nodes = ranges(starts, sizes)
+    lengths = indptr[nodes + 1] - indptr[nodes]
+    entries = ranges(indptr[nodes], lengths)
+    graph_ptr = np.concatenate([[0], np.cumsum(sizes)])
+    shift = np.repeat(np.repeat(graph_ptr[:-1] - starts, sizes), lengths)
+    columns = database.adjacency.indices[entries] + shift
+    return _gather(database, graph_ptr, nodes, entries, columns, np.concatenate([[0], np.cumsum(lengths)]))
+
+
+def _gather(
+    database: GraphDatabase,
+    graph_ptr: NDArray[np.int64],
+    nodes: slice | NDArray[np.int64],
+    entries: slice | NDArray[np.int64],
+    columns: NDArray[Any],
+    indptr: NDArray[Any],
+) -> GraphDatabase:
+    matrix, n = database.adjacency, int(graph_ptr[-1])
+    index = matrix.indices.dtype
+    arrays = (matrix.data[entries].copy(), columns.astype(index), indptr.astype(index))
+    labels, edge_labels = database.label_column, database.edge_label_column
+    attributes = database.node_attributes
+    return GraphDatabase._assemble(
+        csr_array(arrays, shape=(n, n)),
+        graph_ptr,
+        None if labels is None else labels.take(nodes),
+        None if attributes is None else attributes[nodes].copy(),
+        None if edge_labels is None else edge_labels.take(entries),
+    )
+
+
+def join(items: Iterable[GraphDatabase | Graph], noun: str = "item") -> GraphDatabase:
+    """Concatenate databases; see ``GraphDatabase.concat``. Errors speak of the items by the noun."""
+    databases = [_as_database(item, f"{noun} {i}") for i, item in enumerate(items)]
+    if len(databases) == 1:
+        return databases[0]
+    if not databases:
+        return GraphDatabase(np.zeros((0, 0)), [0])
+    return GraphDatabase._assemble(
+        _block_diagonal([database.adjacency for database in databases]),
+        _stack_offsets([database.graph_ptr for database in databases]),
+        _join_labels(databases, lambda d: d.label_column, lambda d: d.n_nodes),
+        _join_attributes(databases, noun),
+        _join_labels(databases, lambda d: d.edge_label_column, lambda d: d.adjacency.nnz),
+    )
+
+
+def _as_database(item: Any, name: str) -> GraphDatabase:
+    if isinstance(item, Graph):
+        return item.database
+    if not isinstance(item, GraphDatabase):
+        raise TypeError(f"{name} is a {type(item).__name__}, not a GraphDatabase")
+    return item
+
+
+def _stack_offsets(offsets: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """Join offset arrays, each continuing where the one before it ended."""
+    starts = np.cumsum([0, *(int(o[-1]) for o in offsets)])
+    return np.concatenate([[0], *(o[1:] + s for o, s in zip(offsets, starts, strict=False))]).astype(np.int64)
+
+
+def _block_diagonal(blocks: Sequence[csr_array]) -> csr_array:
+    starts = np.cumsum([0, *(block.shape[0] for block in blocks)])
+    n, entries = int(starts[-1]), sum(block.nnz for block in blocks)
+    index = np.int32 if max(n, entries) < 2**31 else np.int64
+    indices = np.concatenate(
+        [b.indices.astype(index) + index(s) for b, s in zip(blocks, starts, strict=False)]
+    )
+    indptr = _stack_offsets([block.indptr for block in blocks]).astype(index)
+    data = np.concatenate([block.data for block in blocks])
+    return csr_array((data, indices, indptr), shape=(n, n))
+
+
+def _join_labels(
+    databases: Sequence[GraphDatabase],
+    column_of: Callable[[GraphDatabase], LabelColumn | LabelDistributions | None],
+    length_of: Callable[[GraphDatabase], int],
+) -> LabelColumn | LabelDistributions | None:
+    """Join label columns; a database with none contributes unobserved labels, unless none has any."""
+    columns = [column_of(database) for database in databases]
+    if all(column is None for column in columns):
+        return None
+    return concat_labels(
+        [
+            LabelColumn(np.full(length_of(d), UNOBSERVED, dtype=np.int32), ()) if c is None else c
+            for c, d in zip(columns, databases, strict=True)
+        ]
+    )
+
+
+def _join_attributes(databases: Sequence[GraphDatabase], noun: str) -> NDArray[np.float64] | None:
+    """Stack attributes; a database without nodes agrees with any dimension."""
+    inhabited = [(i, d.node_attributes) for i, d in enumerate(databases) if d.n_nodes]
+    given = [(i, a) for i, a in inhabited if a is not None]
+    if not given:
+        return databases[0].node_attributes if not inhabited else None
+    if len(given) < len(inhabited):
+        without = next(i for i, a in inhabited if a is None)
+        raise ValueError(f"{noun} {without} has no node attributes but {noun} {given[0][0]} has some")
+    first, dimension = given[0][0], given[0][1].shape[1]
+    for i, attributes in given:
+        if attributes.shape[1] != dimension:
+            found = f"{attributes.shape[1]} attribute dimensions"
+            raise ValueError(f"{noun} {i} has {found} but {noun} {first} has {dimension}")
+    return np.concatenate([attributes for _, attributes in given])
+
+
+class Graph:
+    """One graph, as taken from a GraphDatabase by ``db[i]`` or by iterating over it.
+
+    Attributes
+    ----------
+    database : GraphDatabase
+        A database that holds this graph alone.
+    """
+
+    def __init__(self, database: GraphDatabase) -> None:
+        if len(database) != 1:
+            raise ValueError(f"a Graph is made of a database with one graph, got {len(database)}")
+        self.database = database
+
+    @property
+    def adjacency(self) -> csr_array:
+        """Weighted adjacency matrix, (nodes, nodes)."""
+        return self.database.adjacency
+
+    @property
+    def node_labels(self) -> NDArray[Any] | None:
+        """One label a node, or None."""
+        return self.database.node_labels
+
+    @property
+    def node_attributes(self) -> NDArray[np.float64] | None:
+        """One row a node, or None."""
+        return self.database.node_attributes
+
+    @property
+    def edge_labels(self) -> NDArray[Any] | None:
+        """One label for each stored entry of ``adjacency``, or None."""
+        return self.database.edge_labels
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.database.n_nodes
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges; an undirected edge counts once."""
+        return self.database.n_edges
+
+    def __eq__(self, other: object) -> bool:
+        return self.database == other.database if isinstance(other, Graph) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        from propkernels.graphs.display import describe
+
+        return f"Graph({describe(self.database)})"
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.Graph``, or ``DiGraph`` where edges are directed."""
+        from propkernels.graphs.networkx import graph_to_networkx
+
+        return graph_to_networkx(self)
 
 
 class GraphDatabase(Container["Graph"]):
@@ -170,12 +360,10 @@ class GraphDatabase(Container["Graph"]):
     # what a list does
 
     def _single(self, position: int) -> Graph:
-        from propkernels.graphs.graph import Graph
 
         return Graph(self._subset(np.array([position])))
 
     def _subset(self, positions: NDArray[np.int64]) -> GraphDatabase:
-        from propkernels.graphs.subset import subset
 
         return subset(self, positions)
 
@@ -186,8 +374,6 @@ class GraphDatabase(Container["Graph"]):
         Where some have node (or edge) labels and others none, the others' are unobserved. Attributes
         must be present everywhere with one dimension, or nowhere.
         """
-        from propkernels.graphs.join import join
-
         return join(databases)
 
     def with_labels(self, node_labels: Any) -> GraphDatabase:
@@ -225,12 +411,12 @@ class GraphDatabase(Container["Graph"]):
     # what a person sees
 
     def __repr__(self) -> str:
-        from propkernels.graphs.summary import one_line
+        from propkernels.graphs.display import one_line
 
         return one_line(self)
 
     def _repr_html_(self) -> str:
-        from propkernels.graphs.summary import html_table
+        from propkernels.graphs.display import html_table
 
         return html_table(self)
 

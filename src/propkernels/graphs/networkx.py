@@ -12,7 +12,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.validation import naming_graph
 
 if TYPE_CHECKING:
-    from propkernels.graphs.graph import Graph
+    from propkernels.graphs.database import Graph
 
 
 def from_networkx(
@@ -51,7 +51,7 @@ def from_networkx(
     >>> pk.from_networkx([water], node_label="element")
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
     """
-    from propkernels.graphs.join import join
+    from propkernels.graphs.database import join
 
     if is_networkx(graphs):
         raise TypeError("from_networkx takes a list of graphs; wrap the one graph: [graph]")

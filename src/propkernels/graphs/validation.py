@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
-from propkernels.graphs.distributions import LabelDistributions, looks_like_distributions
+from propkernels.graphs.label_distributions import LabelDistributions, looks_like_distributions
 from propkernels.graphs.labels import LabelColumn
 
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams
 from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, join_codes
-from propkernels.parallel import run_threads, threads_for
-from propkernels.propagation.attributes import LearnedAttributes
-from propkernels.propagation.standardize import Standardizer
-from propkernels.randomness import mix
+from propkernels.propagation.attributes.base import LearnedAttributes
+from propkernels.propagation.attributes.standardize import Standardizer
+from propkernels.utils.parallel import run_threads, threads_for
+from propkernels.utils.randomness import mix
 
 MISSING = 0x6D697373696E67  # the code of a missing value: two of them agree
 

@@ -12,12 +12,11 @@ from scipy.sparse import csr_array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.grid_codes import grid_codes
 from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, floor_codes, join_codes, stream_numbers
-from propkernels.parallel import run_threads, threads_for, whole_runs
-from propkernels.propagation.grid_operator import GridOperator
+from propkernels.propagation.base import AffineOperator, PropagationScheme
+from propkernels.propagation.grids.operator import GridOperator
 from propkernels.propagation.initial import InitialDistributions
-from propkernels.propagation.operator import AffineOperator
-from propkernels.propagation.scheme import PropagationScheme
-from propkernels.randomness import label_keys
+from propkernels.utils.parallel import run_threads, threads_for, whole_runs
+from propkernels.utils.randomness import label_keys
 
 NODES_IN_CACHE = 256
 VALUES_IN_MEMORY = 2**24
@@ -126,7 +125,7 @@ def _fused(
 ) -> NDArray[np.int64]:
     """Run the compiled loop: every block of graphs makes all its steps while it is in the cache."""
     from propkernels.hashing.compiled import LANES, propagate_and_hash
-    from propkernels.vector_code import vector_code
+    from propkernels.utils.jit import vector_code
 
     adjacency = operator.adjacency
     unused = -len(offsets) % LANES

@@ -9,9 +9,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from propkernels.hashing.lsh import floor_codes
-from propkernels.parallel import run_threads, whole_runs
-from propkernels.propagation.grid_operator import NOTHING, GridOperator
+from propkernels.propagation.grids.operator import NOTHING, GridOperator
 from propkernels.propagation.initial import InitialDistributions
+from propkernels.utils.parallel import run_threads, whole_runs
 
 PIXELS_OF_A_RUN = 2**18
 

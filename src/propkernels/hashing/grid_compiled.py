@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from propkernels.hashing.compiled import _code
-from propkernels.propagation.grid_compiled import (
+from propkernels.propagation.grids.compiled import (
     border_copies,
     counted_places,
     lay_out,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.randomness import cauchy, gaussian, uniform
+from propkernels.utils.randomness import cauchy, gaussian, uniform
 
 NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
 METRICS = ("tv", "hellinger", "l1", "l2")

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.checks import check_integer
-from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.grids.database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.images.gray_levels import GrayLevels
+from propkernels.utils.checks import check_integer
 
 ANGLES = (0.0, np.pi / 4, np.pi / 2, 3 * np.pi / 4)
 

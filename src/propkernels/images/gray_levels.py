@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.checks import check_choice, check_integer
 from propkernels.images.pictures import Picture, to_gray
 from propkernels.images.quantizer import Mask, Quantizer
+from propkernels.utils.checks import check_choice, check_integer
 
 SCALES = ("full", "image", "equalize")
 

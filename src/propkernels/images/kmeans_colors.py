@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from propkernels.checks import check_integer
 from propkernels.images.pictures import LUMA, Picture, to_color
 from propkernels.images.quantizer import Mask, Quantizer
+from propkernels.utils.checks import check_integer
 
 
 class KMeansColors(Quantizer):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.checks import check_choice
+from propkernels.utils.checks import check_choice
 
 Picture = NDArray[np.float64]
 LUMA = np.array([0.2125, 0.7154, 0.0721])  # as in skimage.color.rgb2gray

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.grids.database import GridDatabase
 from propkernels.images.pictures import Picture, check_outside, check_pictures, find_inside
 
 Mask = NDArray[np.bool_] | None

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.comparison import TiledComparison
-from propkernels.kernels.node_comparison import ATTRIBUTE_KERNELS, NodeComparison, Nodes
-from propkernels.kernels.pairwise import PairwiseKernel
+from propkernels.kernels.pairwise.base import PairwiseKernel
+from propkernels.kernels.pairwise.comparison import TiledComparison
+from propkernels.kernels.pairwise.node_kernel import ATTRIBUTE_KERNELS, NodeComparison, Nodes
+from propkernels.utils.checks import check_choice
 
 
 class AttributeKernel(PairwiseKernel):
@@ -91,7 +91,7 @@ class MeanOverPairs(TiledComparison):
 
     def tile(self, left: Nodes, rows: slice, right: Nodes, columns: slice) -> NDArray[np.float64]:
         """Compare some graphs with some others."""
-        from propkernels.kernels.node_compiled import sum_blocks
+        from propkernels.kernels.pairwise.node_compiled import sum_blocks
 
         a, b = left.some(rows), right.some(columns)
         out = np.empty((1, len(a.ptr) - 1, len(b.ptr) - 1))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from propkernels.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.count_kernel import CountKernel
+from propkernels.kernels.base import CountKernel
 from propkernels.kernels.label_keys import LABEL_SOURCES, resolve_source
-from propkernels.kernels.refinement_coder import RefinementCoder
+from propkernels.kernels.weisfeiler_lehman import RefinementCoder
+from propkernels.utils.checks import check_choice
 
 
 class LabelHistogram(CountKernel):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.initial import UNKNOWN, label_column, label_source
-from propkernels.randomness import label_keys, mix
+from propkernels.utils.randomness import label_keys, mix
 
 LABEL_SOURCES = ("auto", "node", "degree", None)
 

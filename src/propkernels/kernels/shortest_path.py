@@ -1,17 +1,156 @@
-"""ShortestPath: graphs compared by their shortest paths."""
+"""Shortest-path kernel and features."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from propkernels.checks import check_choice
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels.counting.counts import StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.comparison import CountedComparison, TiledComparison
-from propkernels.kernels.equal_lengths import EqualLengths
-from propkernels.kernels.label_keys import check_edge_labels
-from propkernels.kernels.node_comparison import NodeComparison
-from propkernels.kernels.pairwise import PairwiseKernel
-from propkernels.kernels.triplet_coder import TripletCoder
+from propkernels.hashing.lsh import NO_BIN
+from propkernels.kernels.base import CountFeatures
+from propkernels.kernels.label_keys import (
+    LABEL_SOURCES,
+    check_edge_labels,
+    edge_keys,
+    node_keys,
+    resolve_source,
+)
+from propkernels.kernels.pairwise.base import PairwiseKernel
+from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
+from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
+from propkernels.paths.distances import PathLengths, path_lengths, runs_of_graphs
+from propkernels.utils.checks import check_choice
+from propkernels.utils.parallel import run_threads
+
+Known = Sequence[NDArray[np.int64]] | None
+Counted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]  # entries a graph, codes, counts
+
+
+@dataclass(frozen=True)
+class TripletCoder:
+    """Counts (label, length, label) of all ordered pairs of nodes that a path joins.
+
+    Attributes
+    ----------
+    source : {"node", "degree", None}
+        Where labels come from.
+    weighted, edge_labels : bool
+    """
+
+    source: str | None
+    weighted: bool
+    edge_labels: bool
+
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+        """Count triplets, a run of graphs at a time; known codes own the first columns."""
+        hops = not self.edge_labels and (graphs.is_unweighted or not self.weighted)
+        parts = run_threads(self._hops if hops else self._lengths, list(runs_of_graphs(graphs)), n_jobs)
+        lengths, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        counted, bins = count_codes(codes, ptr, None if known is None else known[0])
+        return [stream_of(lengths, counted.indices, counts, bins)]
+
+    def pair_codes(self, graphs: GraphDatabase) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Code of each ordered pair of nodes, and where each graph's pairs begin (see ``PathLengths``)."""
+        paths = path_lengths(graphs, self.weighted)
+        return self._codes(paths), paths.pair_ptr
+
+    def _hops(self, graphs: GraphDatabase) -> Counted:
+        """Count without listing pairs, where every edge has length 1."""
+        from propkernels.paths.triplets_compiled import count_triplets
+
+        keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
+        adjacency = graphs.adjacency
+        counted: Counted = count_triplets(adjacency.indptr, adjacency.indices, graphs.graph_ptr, ids, keys)
+        return counted
+
+    def _lengths(self, graphs: GraphDatabase) -> Counted:
+        """Count the codes of all pairs: each code once a graph, with its number."""
+        paths = path_lengths(graphs, self.weighted)
+        counted, bins = count_codes(self._codes(paths), paths.pair_ptr)
+        return np.diff(counted.indptr), bins[counted.indices], counted.data
+
+    def _codes(self, paths: PathLengths) -> NDArray[np.int64]:
+        from propkernels.paths.compiled import triplet_codes
+
+        codes = np.empty(len(paths.distances), dtype=np.int64)
+        keys = node_keys(paths.graphs, self.source)
+        words = self._path_words(paths) if self.edge_labels else paths.words()
+        triplet_codes(keys, words, paths.graphs.graph_ptr, paths.pair_ptr, codes, NO_BIN)
+        return codes
+
+    def _path_words(self, paths: PathLengths) -> NDArray[np.uint64]:
+        from propkernels.paths.compiled import path_words
+
+        graphs, words = paths.graphs, np.empty(len(paths.distances), dtype=np.uint64)
+        keys = edge_keys(graphs, True, False)
+        edges = (graphs.adjacency.indptr, graphs.adjacency.indices, paths.weights, keys)
+        path_words(*edges, graphs.graph_ptr, paths.pair_ptr, paths.distances, words)
+        return words
+
+
+def stream_of(
+    lengths: NDArray[Any], columns: NDArray[Any], counts: NDArray[np.float64], codes: NDArray[np.int64]
+) -> StreamCounts:
+    """Counts of a single stream from the lengths of its rows."""
+    index = np.int32 if len(columns) < 2**31 else np.int64
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
+    matrix = csr_array((counts, columns.astype(index), indptr), shape=(len(lengths), len(codes)))
+    return StreamCounts(matrix, codes, 0, 1.0)
+
+
+class Paths(NamedTuple):
+    """Nodes and distances of several graphs; ``distances`` is inf where no path is compared."""
+
+    nodes: Nodes
+    pair_ptr: NDArray[np.int64]
+    distances: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EqualLengths(TiledComparison):
+    """Sum over pairs of shortest paths of equal length of the product of both ends' node kernels."""
+
+    nodes: NodeComparison
+    weighted: bool
+
+    def prepare(self, graphs: GraphDatabase) -> Paths:
+        """Labels, attributes and distances."""
+        paths = path_lengths(graphs, self.weighted)
+        distances = np.where(paths.distances == 0, np.inf, paths.distances)
+        return Paths(self.nodes.nodes(graphs), paths.pair_ptr, distances)
+
+    def tile(self, left: Paths, rows: slice, right: Paths, columns: slice) -> NDArray[np.float64]:
+        """Compare some graphs with some others."""
+        from propkernels.kernels.pairwise.node_compiled import equal_length_sums
+
+        a, b = _some(left, rows), _some(right, columns)
+        values = np.unique(np.concatenate([a.distances, b.distances]))
+        values = values[values < np.inf]
+        numbers = [_numbers(paths.distances, values) for paths in (a, b)]
+        out = np.empty((1, len(a.pair_ptr) - 1, len(b.pair_ptr) - 1))
+        sides = (a.nodes.ptr, a.pair_ptr, numbers[0], b.nodes.ptr, b.pair_ptr, numbers[1])
+        equal_length_sums(self.nodes.matrix(a.nodes, b.nodes), *sides, len(values), out[0])
+        return out
+
+
+def _some(paths: Paths, chosen: slice) -> Paths:
+    """Paths of the chosen graphs."""
+    pair_ptr = paths.pair_ptr[chosen.start : chosen.stop + 1]
+    return Paths(
+        paths.nodes.some(chosen), pair_ptr - pair_ptr[0], paths.distances[pair_ptr[0] : pair_ptr[-1]]
+    )
+
+
+def _numbers(distances: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Position of each distance among the values, -1 for inf."""
+    return np.where(distances < np.inf, np.searchsorted(values, distances), -1)
 
 
 class ShortestPath(PairwiseKernel):
@@ -95,3 +234,61 @@ class ShortestPath(PairwiseKernel):
         if self.edge_labels:
             raise ValueError("edge_labels=True and attributes cannot be combined in ShortestPath")
         return EqualLengths(nodes, self.weighted)
+
+
+class ShortestPathFeatures(CountFeatures):
+    """Sparse features whose dot product is the shortest-path kernel on labels.
+
+    One row a graph, one column a triplet (label, length, label): how many ordered pairs of nodes have such a
+    shortest path between them.
+
+    Parameters
+    ----------
+    labels, weighted, edge_labels, normalize, n_jobs
+        As in :class:`ShortestPath`.
+    n_features : int or None, default=None
+        None: one column for each triplet seen in fit. A number (2**20 is usual): triplets are hashed into
+        that many columns, so that those never seen in fit have columns too.
+    sparse_output : bool, default=True
+        Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> phi = pk.ShortestPathFeatures().fit_transform([(path, ["C", "O", "C"])])
+    >>> phi.sum(), phi.shape
+    (np.float64(6.0), (1, 3))
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: str | None = "auto",
+        weighted: bool = True,
+        edge_labels: bool = False,
+        normalize: bool = False,
+        n_features: int | None = None,
+        sparse_output: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.labels = labels
+        self.weighted = weighted
+        self.edge_labels = edge_labels
+        self.normalize = normalize
+        self.n_features = n_features
+        self.sparse_output = sparse_output
+        self.n_jobs = n_jobs
+
+    def _learn_coder(self, graphs: GraphDatabase) -> Any:
+        check_choice(self.labels, LABEL_SOURCES, "labels")
+        check_choice(self.weighted, (True, False), "weighted")
+        check_choice(self.edge_labels, (True, False), "edge_labels")
+        check_edge_labels(graphs, self.edge_labels)
+        return TripletCoder(resolve_source(graphs, self.labels), self.weighted, self.edge_labels)
+
+    def _count(
+        self, coder: Any, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None = None
+    ) -> list[StreamCounts]:
+        counted: list[StreamCounts] = coder.count(graphs, known, self.n_jobs)
+        return counted

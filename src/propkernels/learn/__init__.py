@@ -1,15 +1,15 @@
 """Learning: from kernels to decisions, and how good they are."""
 
 from propkernels.learn.category_prior import CategoryPrior
-from propkernels.learn.classifier import PropagationClassifier
-from propkernels.learn.cross_validation import evaluate
-from propkernels.learn.evaluation import Choice, Evaluation
-from propkernels.learn.explanation import Explanation
-from propkernels.learn.index import GraphIndex, Neighbors
-from propkernels.learn.paired_test import PairedTest
-from propkernels.learn.regressor import PropagationRegressor
-from propkernels.learn.similar_because import similar_because
-from propkernels.learn.similarity import SharedBin, Similarity
+from propkernels.learn.evaluation.evaluate import evaluate
+from propkernels.learn.evaluation.paired_test import PairedTest
+from propkernels.learn.evaluation.result import Choice, Evaluation
+from propkernels.learn.explain.explanation import Explanation
+from propkernels.learn.explain.similar_because import similar_because
+from propkernels.learn.explain.similarity import SharedBin, Similarity
+from propkernels.learn.models.classifier import PropagationClassifier
+from propkernels.learn.models.regressor import PropagationRegressor
+from propkernels.learn.retrieval.index import GraphIndex, Neighbors
 
 __all__ = [
     "CategoryPrior",

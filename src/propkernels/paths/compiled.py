@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from propkernels.hashing.multiset_compiled import mix_other, mix_word
+from propkernels.hashing.refinement_compiled import mix_other, mix_word
 
 _HALF = np.int64(2**15)
 _KEPT = np.int64(-(2**16))

@@ -1,19 +1,16 @@
 """Propagation: how information spreads from node to node."""
 
-from propkernels.propagation.absorbing import AbsorbingWalk
-from propkernels.propagation.anisotropic import AnisotropicDiffusion
+from propkernels.propagation.attributes.gaussian_mixtures import GaussianMixtures
+from propkernels.propagation.attributes.propagated import PropagatedAttributes
+from propkernels.propagation.base import PropagationScheme
 from propkernels.propagation.belief_propagation import BeliefPropagation
-from propkernels.propagation.convolution import Convolution
 from propkernels.propagation.diffusion import Diffusion
-from propkernels.propagation.gaussian_mixtures import GaussianMixtures
+from propkernels.propagation.grids.anisotropic import AnisotropicDiffusion
+from propkernels.propagation.grids.convolution import Convolution
 from propkernels.propagation.imputer import LabelImputer
-from propkernels.propagation.label_propagation import LabelPropagation
-from propkernels.propagation.label_spreading import LabelSpreading
-from propkernels.propagation.partial_absorption import PartialAbsorption
-from propkernels.propagation.propagated_attributes import PropagatedAttributes
-from propkernels.propagation.scheme import PropagationScheme
-from propkernels.propagation.scheme_contract import check_scheme
+from propkernels.propagation.scheme_checks import check_scheme
 from propkernels.propagation.transition import transition_matrix
+from propkernels.propagation.walks import AbsorbingWalk, LabelPropagation, LabelSpreading, PartialAbsorption
 
 __all__ = [
     "AbsorbingWalk",

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.checks import check_fraction, check_positive
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.distributions import distinct_labels
+from propkernels.graphs.label_distributions import distinct_labels
+from propkernels.propagation.base import PropagationScheme
 from propkernels.propagation.initial import InitialDistributions
-from propkernels.propagation.scheme import PropagationScheme
+from propkernels.utils.checks import check_fraction, check_positive
 
 SMALLEST = 1e-100  # no message says "impossible" so firmly that it could not be divided out again
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.checks import check_choice, check_fraction
 from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.base import AffineOperator, AffineScheme
 from propkernels.propagation.initial import InitialDistributions
-from propkernels.propagation.operator import AffineOperator
-from propkernels.propagation.scheme import AffineScheme
 from propkernels.propagation.transition import (
     directed_adjacency,
     reciprocal,
     row_sums,
     symmetrically_normalized,
 )
+from propkernels.utils.checks import check_choice, check_fraction
 
 NORMALIZATIONS = ("row", "symmetric", "none")
 ISOLATED = ("stay", "vanish")

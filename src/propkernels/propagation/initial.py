@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array, vstack
 
-from propkernels.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.distributions import LabelDistributions, concat_distributions, distinct_labels
+from propkernels.graphs.label_distributions import LabelDistributions, concat_distributions, distinct_labels
 from propkernels.graphs.labels import LabelColumn, canonical_label
+from propkernels.utils.checks import check_choice
 
 UNKNOWN = ("propkernels", "unknown")  # the one label of unobserved nodes where no label is known at all
 

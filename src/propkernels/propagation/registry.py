@@ -9,16 +9,13 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
-from propkernels.checks import check_choice
-from propkernels.propagation.absorbing import AbsorbingWalk
-from propkernels.propagation.anisotropic import AnisotropicDiffusion
+from propkernels.propagation.base import PropagationScheme
 from propkernels.propagation.belief_propagation import BeliefPropagation
-from propkernels.propagation.convolution import Convolution
 from propkernels.propagation.diffusion import Diffusion
-from propkernels.propagation.label_propagation import LabelPropagation
-from propkernels.propagation.label_spreading import LabelSpreading
-from propkernels.propagation.partial_absorption import PartialAbsorption
-from propkernels.propagation.scheme import PropagationScheme
+from propkernels.propagation.grids.anisotropic import AnisotropicDiffusion
+from propkernels.propagation.grids.convolution import Convolution
+from propkernels.propagation.walks import AbsorbingWalk, LabelPropagation, LabelSpreading, PartialAbsorption
+from propkernels.utils.checks import check_choice
 
 _BY_NAME: dict[str, Callable[[], PropagationScheme]] = {
     "diffusion": Diffusion,

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.checks import check_choice
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.utils.checks import check_choice
 
 DIRECTIONS = ("follow", "reverse", "both")
 

@@ -1,6 +1,5 @@
 """Saving and loading: fitted models in one file that holds JSON and arrays, and never code."""
 
-from propkernels.storage.errors import ModelFileError
-from propkernels.storage.files import load, save
+from propkernels.storage.files import ModelFileError, load_model, save_model
 
-__all__ = ["ModelFileError", "load", "save"]
+__all__ = ["ModelFileError", "load_model", "save_model"]

@@ -1,16 +1,88 @@
-"""The file itself: a zip whose members are stored as they are, so that none grows when it is read."""
+"""Archives of arrays: the container of model files."""
 
 from __future__ import annotations
 
+import io
 import json
+import math
 from collections.abc import Sequence
 from typing import IO, Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
 
-from propkernels.storage.arrays import from_bytes, to_bytes
+KINDS = "biufcUS"  # booleans, numbers, text and bytes: nothing that refers to objects
+
+
+def to_bytes(array: NDArray[Any]) -> bytes:
+    """Write an array, header first."""
+    stream = io.BytesIO()
+    npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
+    return stream.getvalue()
+
+
+def from_bytes(data: bytes) -> NDArray[Any]:
+    """Read an array; what its header declares must agree with the number of bytes that follow."""
+    stream = io.BytesIO(data)
+    if npy.read_magic(stream) != (1, 0):
+        raise ValueError("the version of an array is unknown")
+    shape, fortran_order, dtype = npy.read_array_header_1_0(stream)
+    if dtype.kind not in KINDS or dtype.itemsize == 0:
+        raise ValueError(f"an array has the type {dtype}")
+    start, count = stream.tell(), math.prod(shape)
+    if count * dtype.itemsize != len(data) - start:
+        raise ValueError(f"an array of shape {shape} has {len(data) - start} bytes")
+    flat = np.frombuffer(data, dtype, count, start) if count else np.empty(0, dtype)
+    array = flat.astype(dtype.newbyteorder("="))
+    return array.reshape(shape, order="F" if fortran_order else "C")
+
+
+FORMATS = {"csr": csr_array, "csc": csc_array}
+
+
+def sparse_matrix(kind: str, shape: Sequence[int], data: Any, indices: Any, indptr: Any) -> Any:
+    """Put a matrix together; scipy's own check passes over an index pointer that ends below 0.
+
+    Raises
+    ------
+    ValueError
+        If an entry lies outside the matrix, or the parts do not fit.
+    """
+    rows, columns = (int(size) for size in shape)
+    outer, inner = (rows, columns) if kind == "csr" else (columns, rows)
+    fits = (
+        min(rows, columns) >= 0
+        and all(array.ndim == 1 for array in (data, indices, indptr))
+        and data.dtype.kind in "biuf"
+        and len(data) == len(indices)
+        and len(indptr) == outer + 1
+        and is_partition(indptr, len(data))
+        and indices.dtype.kind == "i"
+        and bool(((indices >= 0) & (indices < inner)).all())
+    )
+    if not fits:
+        raise ValueError("the parts of a sparse matrix do not fit together")
+    matrix = FORMATS[kind]((data, indices, indptr), shape=(rows, columns))
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def is_partition(ptr: NDArray[Any], length: int) -> bool:
+    """Whether offsets cut a row of ``length`` things into pieces.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_partition(np.array([0, 2, 2, 5]), 5), is_partition(np.array([0, 2, -1]), 2)
+    (True, False)
+    """
+    if ptr.dtype.kind != "i" or ptr.ndim != 1 or len(ptr) == 0:
+        return False
+    return int(ptr[0]) == 0 and int(ptr[-1]) == length and bool((ptr[1:] >= ptr[:-1]).all())
+
 
 HEADER = "model.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same model makes the same file, to the byte

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.storage.arrays import KINDS
+from propkernels.storage.archive import FORMATS, KINDS
 from propkernels.storage.classes import name_of, state_of
-from propkernels.storage.plain import CODECS, write_float
-from propkernels.storage.sparse import FORMATS
+from propkernels.storage.decoder import CODECS, write_float
 
 SPARSE = {kind: name for name, kind in FORMATS.items()}
 MANY = 64  # whole numbers that are written as an array

@@ -1,4 +1,4 @@
-"""save and load: a fitted model in one file."""
+"""Model files: save and load estimators safely."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ from typing import IO, Any
 from zipfile import ZipFile
 
 from propkernels._version import __version__
-from propkernels.replacing import replacing
 from propkernels.storage.archive import check_members, read_array, read_header, write_archive
 from propkernels.storage.classes import name_of
 from propkernels.storage.decoder import Decoder
 from propkernels.storage.encoder import Encoder
-from propkernels.storage.errors import ModelFileError
+from propkernels.utils.files import replacing
+
+
+class ModelFileError(ValueError):
+    """A file is damaged, was written by something else, or by a newer version."""
+
 
 FORMAT, FORMAT_VERSION = "propkernels model", 1
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier, regressor, kernel, feature map or index to one file.
 
     The file is a zip with JSON and arrays and holds no code; an existing one is replaced once the new one is
@@ -42,13 +46,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> data = pk.datasets.make_molecules(30, random_state=0)
     >>> kernel = pk.PropagationKernel(t_max=2, random_state=0).fit(data.graphs[:20])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pk.save(kernel, f"{folder}/kernel.pk")
-    ...     again = pk.load(f"{folder}/kernel.pk")
+    ...     pk.save_model(kernel, f"{folder}/kernel.pk")
+    ...     again = pk.load_model(f"{folder}/kernel.pk")
     >>> bool((again.transform(data.graphs[20:]) == kernel.transform(data.graphs[20:])).all())
     True
     """
     if not is_model(model):
-        raise TypeError(f"save takes an estimator of this library, got {model!r}")
+        raise TypeError(f"save_model takes an estimator of this library, got {model!r}")
     encoder = Encoder()
     tree = encoder.encode(model, type(model).__name__)
     header = {
@@ -62,8 +66,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         write_archive(stream, header, encoder.arrays)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read what :func:`save` wrote.
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read what :func:`save_model` wrote.
 
     A file of unknown origin can be read: only classes of this library are made, no code in the file is run,
     nothing is written, and arrays are checked before compiled loops see them.

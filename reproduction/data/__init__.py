@@ -1,0 +1,1 @@
+"""What the paper prints, what each cell costs, and sentences that explain single cells."""

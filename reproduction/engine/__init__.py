@@ -1,0 +1,1 @@
+"""The engine: cells, the store that keeps them, the runner, and the report."""

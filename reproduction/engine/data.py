@@ -1,0 +1,85 @@
+"""Data sets as the paper uses them, and the computer that results come from."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from joblib import effective_n_jobs
+
+from propkernels._version import __version__
+from propkernels.datasets import Dataset, load
+
+
+def machine_of(n_jobs: int | None) -> dict[str, Any]:
+    """Processor, threads and version."""
+    return {
+        "processor": processor(),
+        "threads": int(effective_n_jobs(n_jobs)),
+        "propkernels": __version__,
+    }
+
+
+@cache
+def processor() -> str:
+    """Name of the processor, as the system tells it."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+BRODATZ_VERSIONS = {
+    "BRODATZ-O-R": ("original", "rotated"),
+    "BRODATZ-O-R-S-RS": ("original", "rotated", "scaled", "rotated_scaled"),
+}
+
+
+class AbsentDataError(Exception):
+    """The data set is neither here nor on a server that can be reached."""
+
+
+def load_source(name: str) -> Dataset:
+    """Load a data set; SYNTHETIC without the labels in its file, which the paper ignores.
+
+    Raises
+    ------
+    AbsentDataError
+        Where it is not to be had; one sentence says what is missing.
+    """
+    try:
+        return _loaders().get(name, _graphs)(name)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) and "no data set" not in str(error):
+            raise
+        raise AbsentDataError(_short(name, error)) from None
+
+
+def _loaders() -> dict[str, Callable[[str], Any]]:
+    return {"SYNTHETIC": _without_labels, **dict.fromkeys(BRODATZ_VERSIONS, _brodatz)}
+
+
+def _graphs(name: str) -> Dataset:
+    return load(name)
+
+
+def _without_labels(name: str) -> Dataset:
+    data = load(name)
+    graphs: Any = data.graphs
+    return replace(data, graphs=graphs.with_labels(None))
+
+
+def _brodatz(name: str) -> Dataset:
+    from propkernels.datasets.images.brodatz import load_brodatz
+
+    return replace(load_brodatz(BRODATZ_VERSIONS[name]), name=name)
+
+
+def _short(name: str, error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return " ".join(str(error).split())
+    return f"{name}.zip is not here (PROPKERNELS_DATA names the folder where it is looked for)"

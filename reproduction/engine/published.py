@@ -1,0 +1,163 @@
+"""What the paper prints, and how a measured accuracy compares with it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Published:
+    """One cell of a table of the paper; None where it prints nothing.
+
+    Attributes
+    ----------
+    accuracy, error : float or None
+        Mean and standard error, in per cent.
+    seconds : float or None
+        Runtime.
+    normalized : bool
+        Whether the paper says that the normalised kernel was the better one.
+    missing : str
+        What is printed instead of an accuracy, such as "out of time".
+    """
+
+    accuracy: float | None = None
+    error: float | None = None
+    seconds: float | None = None
+    normalized: bool = False
+    missing: str = ""
+    missing_seconds: str = ""
+
+
+@cache
+def read_package_file(name: str) -> dict[str, Any]:
+    """Read a TOML file of this package."""
+    return tomllib.loads(files("reproduction.data").joinpath(name).read_text(encoding="utf-8"))
+
+
+def published(table: str, row: str, column: str) -> Published:
+    """Return what the paper prints in a cell; an empty one where it has no such cell.
+
+    Examples
+    --------
+    >>> published("labelled", "PK", "NCI1").accuracy
+    84.5
+    """
+    rows = read_package_file("published.toml")["tables"].get(table, {}).get("rows", {})
+    return Published(**rows.get(row, {}).get(column, {}))
+
+
+def rows_and_columns(table: str) -> list[tuple[str, str]]:
+    """All cells of a table of the paper, row by row."""
+    rows = read_package_file("published.toml")["tables"][table]["rows"]
+    return [(row, column) for row, cells in rows.items() for column in cells]
+
+
+def numbers_in_text(figure: str) -> dict[str, float]:
+    """Numbers that the text gives for a figure."""
+    numbers: dict[str, float] = read_package_file("published.toml")["text"][figure]
+    return numbers
+
+
+def explanation(table: str, row: str, column: str) -> str:
+    """Why a cell is worse than the paper's, where that was looked into; ``explanations.toml``."""
+    found = read_package_file("explanations.toml").get(table, {})
+    texts = (found.get(row, {}).get(column), found.get(row, {}).get("*"), found.get("*", {}).get(column))
+    return next((text for text in texts if text), "")
+
+
+PUBLISHED_REPEATS = 10
+ROUNDING = 0.05
+FEW_REPEATS = 3
+MATCHES, BETTER, WORSE = "matches", "better", "worse"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An accuracy in per cent, its standard error, and the number of values behind the error."""
+
+    mean: float
+    error: float
+    n_values: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ours beside the paper's, in per cent.
+
+    Attributes
+    ----------
+    difference : float
+        Ours less the paper's.
+    error : float
+        Standard error of the difference.
+    p_value : float
+        Of Welch's t-test, two-sided: how probable such a difference is if both measure the same. Half a unit
+        of the paper's last printed digit is taken off the difference.
+    verdict : {"matches", "better", "worse"}
+        "matches": within two standard errors; the last printed digit of the paper is given half a unit.
+    """
+
+    difference: float
+    error: float
+    p_value: float
+    verdict: str
+
+
+def summarize(repeats: Sequence[Sequence[float]]) -> Measured:
+    """Mean over the repeats, and its standard error.
+
+    The error is taken over the repeats' means; with fewer than three repeats, which say too little about
+    their spread, over all folds. One fold alone has no error.
+
+    Parameters
+    ----------
+    repeats : sequence of sequences
+        Accuracies of the folds of each repeat.
+
+    Examples
+    --------
+    >>> summarize([[80.0, 90.0], [84.0, 86.0], [85.0, 88.0]])
+    Measured(mean=85.5, error=0.5, n_values=3)
+    """
+    means = [float(np.mean(folds)) for folds in repeats]
+    values = means if len(means) >= FEW_REPEATS else [value for folds in repeats for value in folds]
+    error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+    return Measured(float(np.mean(means)), error, len(values))
+
+
+def compare(ours: Measured, accuracy: float, error: float) -> Comparison:
+    """Compare with a published mean of ten repeats and its standard error.
+
+    Examples
+    --------
+    >>> compare(Measured(85.0, 0.3, 10), 84.5, 0.6).verdict
+    'matches'
+    >>> compare(Measured(82.0, 0.3, 10), 84.5, 0.6).verdict
+    'worse'
+    """
+    difference = ours.mean - accuracy
+    own = 0.0 if np.isnan(ours.error) else ours.error
+    both = float(np.hypot(own, error))
+    verdict = MATCHES
+    if abs(difference) > 2 * both + ROUNDING:
+        verdict = BETTER if difference > 0 else WORSE
+    return Comparison(difference, both, _p_value(difference, own, ours.n_values, error), verdict)
+
+
+def _p_value(difference: float, own: float, n_values: int, error: float) -> float:
+    from scipy.stats import norm, t
+
+    both, beyond = float(np.hypot(own, error)), max(abs(difference) - ROUNDING, 0.0)
+    if both == 0 or beyond == 0:
+        return 1.0 if beyond == 0 else 0.0
+    parts = own**4 / max(n_values - 1, 1) + error**4 / (PUBLISHED_REPEATS - 1)
+    score = beyond / both
+    return float(2 * (t.sf(score, both**4 / parts) if parts > 0 else norm.sf(score)))

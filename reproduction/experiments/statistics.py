@@ -1,0 +1,101 @@
+"""Data sets: the table of statistics, computed from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from reproduction.engine.cells import Cell, Value
+from reproduction.engine.jobs import Context, Job, Scope
+from reproduction.engine.published import read_package_file, rows_and_columns
+from reproduction.engine.sections import Section, State
+
+NAME = "datasets"
+PROPERTIES = {
+    "graphs": "graphs",
+    "median_nodes": "median nodes",
+    "max_nodes": "max nodes",
+    "total_nodes": "nodes",
+    "node_labels": "node labels",
+    "classes": "classes",
+    "attributes": "attributes",
+}
+
+
+def jobs(scope: Scope) -> list[Job]:
+    """One cell a data set."""
+    names = [row for row, _ in rows_and_columns(NAME)]
+    return [Job((cell(name),), name, work) for name in names if scope.wants(name)]
+
+
+def cell(name: str) -> Cell:
+    """Return the cell of a data set."""
+    return Cell.of(NAME, name, "statistics")
+
+
+def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[Cell, Value]]:
+    """Count."""
+    for one in cells:
+        yield one, statistics(data)
+
+
+def statistics(data: Any) -> Value:
+    """Return what the paper's table tells of a data set; None where there is nothing to tell.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> statistics(pk.datasets.make_molecules(10, random_state=0))["graphs"]
+    10
+    """
+    graphs = data.graphs
+    sizes = np.diff(graphs.graph_ptr)
+    attributes = getattr(graphs, "node_attributes", None)
+    column = graphs.label_column
+    return {
+        "graphs": len(graphs),
+        "median_nodes": float(np.median(sizes)),
+        "max_nodes": int(sizes.max()),
+        "total_nodes": int(sizes.sum()),
+        "node_labels": None if column is None else len(column.present),
+        "classes": data.n_classes,
+        "attributes": None if attributes is None else attributes.shape[1],
+    }
+
+
+def sections(state: State) -> list[Section]:
+    """Return the table: ours, and the paper's where it differs."""
+    return [
+        Section(
+            "Dataset statistics and properties",
+            ("data set", *PROPERTIES.values(), "verdict"),
+            [_row(job.cells[0], state) for job in state.jobs],
+            ["A number in brackets is the paper's, where it differs."],
+        )
+    ]
+
+
+def _row(one: Cell, state: State) -> tuple[str, ...]:
+    if one not in state.store:
+        return (one.row, *[""] * len(PROPERTIES), state.reason(one))
+    ours, paper = state.store[one], _printed(one.row)
+    cells = [_beside(ours[name], paper.get(name)) for name in PROPERTIES]
+    differs = [title for (name, title) in PROPERTIES.items() if ours[name] != paper.get(name)]
+    return (one.row, *cells, f"differs: {', '.join(differs)}" if differs else "as in the paper")
+
+
+def _beside(ours: Any, paper: Any) -> str:
+    return _number(ours) if ours == paper else f"{_number(ours)} ({_number(paper)})"
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.1f}".removesuffix(".0") if isinstance(value, float) else f"{value:,}"
+
+
+def _printed(name: str) -> dict[str, Any]:
+    row: dict[str, Any] = read_package_file("published.toml")["tables"][NAME]["rows"][name]["statistics"]
+    return row

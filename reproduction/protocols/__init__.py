@@ -1,0 +1,1 @@
+"""How accuracy is measured: nested cross-validation as in the paper."""

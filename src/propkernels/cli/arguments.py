@@ -1,0 +1,220 @@
+"""Arguments that commands share, and the estimators that they stand for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from propkernels.cli.console import spinner
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
+
+
+class Metric(StrEnum):
+    """Distances that the hash can preserve."""
+
+    tv = "tv"
+    hellinger = "hellinger"
+    l1 = "l1"
+    l2 = "l2"
+
+
+class Labels(StrEnum):
+    """What nodes know at first."""
+
+    auto = "auto"
+    node = "node"
+    degree = "degree"
+    none = "none"
+
+
+class Normalization(StrEnum):
+    """What diffusion does with the neighbours."""
+
+    row = "row"
+    symmetric = "symmetric"
+    none = "none"
+
+
+class BaseKernel(StrEnum):
+    """How counts are compared."""
+
+    linear = "linear"
+    rbf = "rbf"
+    intersection = "intersection"
+    tanimoto = "tanimoto"
+    jaccard = "jaccard"
+
+
+class Selection(StrEnum):
+    """How candidates are compared."""
+
+    auto = "auto"
+    race = "race"
+    exhaustive = "exhaustive"
+
+
+def _check_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("0 threads cannot work; use 1 or more, or -1 for all cores")
+    return jobs
+
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Data set (see 'propkernels datasets'), or path of a TU folder or zip."
+    ),
+]
+TMax = Annotated[int, typer.Option("--t-max", min=0, help="Number of propagation steps.")]
+MetricOption = Annotated[Metric, typer.Option("--metric", help="Distance that the hash preserves.")]
+BinWidth = Annotated[float, typer.Option("--bin-width", help="Width of the hash's bins.")]
+NHashes = Annotated[int, typer.Option("--n-hashes", min=1, help="Hashes per step, averaged.")]
+LabelsOption = Annotated[
+    Labels, typer.Option("--labels", help="What nodes know at first; auto: labels, else degrees.")
+]
+SchemeOption = Annotated[
+    str,
+    typer.Option("--propagation", help="How information spreads: auto, diffusion, label_propagation, ..."),
+]
+Laziness = Annotated[
+    float | None, typer.Option("--laziness", help="Diffusion: probability to stay put, 0 (the paper) to 1.")
+]
+NormalizationOption = Annotated[
+    Normalization | None,
+    typer.Option("--normalization", help="Diffusion: row: mean of neighbours (the paper); none: their sum."),
+]
+BaseKernelOption = Annotated[BaseKernel, typer.Option("--base-kernel", help="How counts are compared.")]
+Normalize = Annotated[
+    bool, typer.Option("--normalize/--no-normalize", help="Divide by the graphs' self-similarities.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random numbers.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", callback=_check_jobs, help="Threads; -1: all cores.")]
+
+
+def open_dataset(name: str, target_required: bool = True) -> Dataset:
+    """Load a data set by its name, or from a path; with or without a target.
+
+    Whatever has a slash, ends in ".zip" or is a folder here is a path; anything else is a name.
+    """
+    from propkernels.datasets import load, read_tu
+
+    path = Path(name).expanduser()
+    is_path = len(path.parts) > 1 or path.suffix == ".zip" or path.is_dir()
+    if is_path:
+        return read_tu(path, target_required=target_required)
+    return load(name, target_required=target_required)
+
+
+def build_scheme(scheme: str, laziness: float | None, normalization: Normalization | None) -> Any:
+    """Name of a scheme, or a diffusion with its two options."""
+    if laziness is None and normalization is None:
+        return scheme
+    if scheme not in ("auto", "diffusion"):
+        raise typer.BadParameter("--laziness and --normalization are options of diffusion")
+    from propkernels import Diffusion
+
+    return Diffusion(laziness=laziness or 0.0, normalization=(normalization or Normalization.row).value)
+
+
+def label_source(labels: Labels) -> str | None:
+    """Return the parameter ``labels`` of the kernel."""
+    return None if labels is Labels.none else labels.value
+
+
+def compile_loops() -> None:
+    """Meet the compiled loops once on small graphs, so that no kernel's time includes their compilation."""
+    from propkernels import PropagationKernel
+    from propkernels.datasets import make_molecules
+
+    with spinner("Compiling (the first time only)"):
+        PropagationKernel(t_max=1, random_state=0).fit_transform_cumulative(make_molecules(4, 0).graphs)
+
+
+class KernelName(StrEnum):
+    """Kernels that can be asked for."""
+
+    auto = "auto"
+    propagation = "propagation"
+    p2k = "p2k"
+    weisfeiler_lehman = "weisfeiler-lehman"
+    shortest_path = "shortest-path"
+    graph_hopper = "graph-hopper"
+    labels = "labels"
+
+
+class Task(StrEnum):
+    """What is predicted."""
+
+    auto = "auto"
+    classes = "classes"
+    numbers = "numbers"
+
+
+class Solver(StrEnum):
+    """How a machine is learned."""
+
+    auto = "auto"
+    kernel = "kernel"
+    linear = "linear"
+    gp = "gp"
+
+
+KernelOption = Annotated[KernelName, typer.Option("--kernel", help="Kernel; auto: by what the graphs carry.")]
+CLASSES = {
+    KernelName.propagation: "PropagationKernel",
+    KernelName.p2k: "P2K",
+    KernelName.weisfeiler_lehman: "WeisfeilerLehman",
+    KernelName.shortest_path: "ShortestPath",
+    KernelName.graph_hopper: "GraphHopper",
+    KernelName.labels: "LabelHistogram",
+}
+
+
+def build_kernel(name: KernelName, t_max: int | None, seed: int | None, jobs: int) -> Any:
+    """Return the kernel of a name, with those of the settings that it has; None for "auto"."""
+    if name is KernelName.auto:
+        return None
+    from propkernels import kernels
+
+    kernel = getattr(kernels, CLASSES[name])()
+    settings = {"t_max": t_max, "n_iter": t_max, "random_state": seed, "n_jobs": jobs}
+    known = kernel.get_params(deep=False)
+    return kernel.set_params(**{k: v for k, v in settings.items() if k in known and v is not None})
+
+
+def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
+    """Return the name of a kernel, and the parameters that are not its defaults, but for some.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> describe_kernel(pk.PropagationKernel(t_max=3, random_state=7, n_jobs=2))
+    'PropagationKernel(t_max=3)'
+    """
+    defaults = type(kernel)().get_params(deep=False)
+    changed = {
+        name: value
+        for name, value in kernel.get_params(deep=False).items()
+        if name not in ("random_state", "n_jobs", *without) and repr(value) != repr(defaults[name])
+    }
+    return f"{type(kernel).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File that 'propkernels fit' wrote.")]
+
+
+def open_model(path: Path) -> Any:
+    """Load a fitted classifier or regressor."""
+    from propkernels.storage import load_model
+
+    model = load_model(path)
+    if not hasattr(model, "predict"):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__}, which predicts nothing: use a model of 'fit'"
+        )
+    return model

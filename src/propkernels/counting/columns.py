@@ -1,0 +1,83 @@
+"""Columns of features: streams side by side with a vocabulary, or hashed to a fixed width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from propkernels.counting.counts import StreamCounts
+from propkernels.utils.parallel import run_threads, threads_for
+from propkernels.utils.randomness import mix
+
+
+def join_streams(
+    streams: Sequence[StreamCounts],
+    n_bins: Sequence[int] | None = None,
+    scales: Sequence[float] | None = None,
+    n_jobs: int | None = None,
+) -> csr_array:
+    """Set the count matrices of streams side by side, every row sorted by column.
+
+    Parameters
+    ----------
+    streams : sequence of StreamCounts
+    n_bins : sequence of int, optional
+        How many bins of each stream get a column: cuts off bins that are new to fit.
+    scales : sequence of float, optional
+        What the counts of each stream are multiplied by.
+    n_jobs : int or None
+    """
+    from propkernels.counting.compiled import count_kept, place_stream
+
+    n, parts = streams[0].counts.shape[0], [stream.counts for stream in streams]
+    widths = [part.shape[1] for part in parts] if n_bins is None else [int(width) for width in n_bins]
+    offsets, factors = np.cumsum([0, *widths]), np.ones(len(parts)) if scales is None else scales
+    lengths = np.zeros(n, dtype=np.int64)
+    for part, width in zip(parts, widths, strict=True):
+        count_kept(part.indptr, part.indices, width, lengths)
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    index = np.int32 if max(int(ends[-1]), int(offsets[-1])) < 2**31 else np.int64
+    indices, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
+    bounds = np.linspace(0, n, threads_for(int(ends[-1]), n_jobs) + 1).astype(np.int64)
+
+    def one_run(run: int) -> None:
+        fill = ends[:-1].copy()
+        for part, width, offset, factor in zip(parts, widths, offsets[:-1], factors, strict=True):
+            arrays = (part.indptr, part.indices, part.data)
+            place_stream(*arrays, width, offset, factor, bounds[run], bounds[run + 1], fill, indices, data)
+
+    run_threads(one_run, range(len(bounds) - 1), n_jobs)
+    return csr_array((data, indices, ends.astype(index)), shape=(n, int(offsets[-1])))
+
+
+def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_array:
+    """Add each bin to the column that its (iteration, stream, code) hashes to.
+
+    Bins that meet in one column add up, so dot products can only grow; with many more columns than
+    bins, hardly any do.
+    """
+    n = streams[0].counts.shape[0]
+    index = np.int32 if n_features < 2**31 else np.int64  # scikit-learn's linear models want 32 bits
+    rows, columns, values = [], [], []
+    for number, stream in enumerate(_numbered(streams)):
+        t, h = stream
+        counts = streams[number].counts
+        column = (mix(t, h, streams[number].codes.view(np.uint64)) % np.uint64(n_features)).astype(index)
+        rows.append(np.repeat(np.arange(n, dtype=index), np.diff(counts.indptr)))
+        columns.append(column[counts.indices])
+        values.append(counts.data)
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return csr_array(entries, shape=(n, n_features))
+
+
+def _numbered(streams: Sequence[StreamCounts]) -> list[tuple[int, int]]:
+    """Iteration of each stream, and its number within the iteration: independent of t_max."""
+    seen: dict[int, int] = {}
+    numbers = []
+    for stream in streams:
+        h = seen.get(stream.iteration, 0)
+        seen[stream.iteration] = h + 1
+        numbers.append((stream.iteration, h))
+    return numbers

@@ -1,0 +1,1 @@
+"""Images as data sets: textures, leaves, plants and digits."""

@@ -1,0 +1,1 @@
+"""The TU Dortmund text layout."""

@@ -1,0 +1,110 @@
+"""Nodes and edges of a TU data set in the order of their graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True)
+class NodeOrder:
+    """Nodes in the order of their graphs, stable; ``sorting`` is None where the file has that order.
+
+    Attributes
+    ----------
+    graph : ndarray
+        Graph of each node (both from 0), in the order of the file.
+    graph_ptr : ndarray
+        Offsets of the graphs in the new order.
+    sorting : ndarray or None
+        For each new position, the node of the file.
+    """
+
+    graph: NDArray[np.int64]
+    graph_ptr: NDArray[np.int64]
+    sorting: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, graph: NDArray[np.int64], n_graphs: int) -> NodeOrder:
+        """Sort nodes by their graphs."""
+        graph_ptr = np.concatenate([[0], np.cumsum(np.bincount(graph, minlength=n_graphs))])
+        is_sorted = bool((np.diff(graph) >= 0).all())
+        return cls(graph, graph_ptr, None if is_sorted else np.argsort(graph, kind="stable"))
+
+    def sort(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Bring one row a node into the new order."""
+        return rows if self.sorting is None else rows[self.sorting]
+
+    def new_numbers(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Positions of nodes in the new order."""
+        if self.sorting is None:
+            return nodes
+        position = np.empty_like(self.sorting)
+        position[self.sorting] = np.arange(len(position))
+        return position[nodes]
+
+
+@dataclass(frozen=True)
+class EdgeOrder:
+    """How the lines of an edge list become the stored entries of a CSR matrix.
+
+    Attributes
+    ----------
+    lines : ndarray
+        Line numbers (from 0), sorted by row and column; repeated lines follow each other in file order.
+    is_first : ndarray of bool
+        Whether each of them is the first for its edge.
+    """
+
+    lines: NDArray[np.int64]
+    is_first: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, ends: NDArray[np.int64], n_nodes: int) -> EdgeOrder:
+        """Sort an (edges, 2) array of node numbers."""
+        keys = ends[:, 0] * n_nodes + ends[:, 1]
+        lines = np.argsort(keys, kind="stable")
+        is_first = np.ones(len(lines), dtype=bool)
+        is_first[1:] = np.diff(keys[lines]) != 0
+        return cls(lines, is_first)
+
+    @property
+    def entries(self) -> NDArray[np.int64]:
+        """For each stored entry of the matrix, the line that it comes from."""
+        return self.lines[self.is_first]
+
+    def disagreement(self, values: NDArray[Any]) -> tuple[int, int] | None:
+        """Find two lines (from 0) that list the same edge with different values, if any.
+
+        Parameters
+        ----------
+        values : ndarray of shape (lines, columns)
+            What each line says of its edge.
+        """
+        repeated = np.flatnonzero(~self.is_first)
+        before, after = self.lines[repeated - 1], self.lines[repeated]
+        a, b = values[before], values[after]
+        differs = ((a != b) & ~((a != a) & (b != b))).any(axis=1)  # NaN agrees with NaN
+        if not differs.any():
+            return None
+        at = int(np.flatnonzero(differs)[0])
+        return int(before[at]), int(after[at])
+
+
+def adjacency_matrix(ends: NDArray[np.int64], order: EdgeOrder, n_nodes: int) -> csr_array:
+    """Matrix with a 1 for each listed edge, however often it is listed."""
+    kept = ends[order.entries]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(kept[:, 0], minlength=n_nodes))])
+    small = np.int32 if max(len(kept), n_nodes) < 2**31 else np.int64
+    parts = (np.ones(len(kept)), kept[:, 1].astype(small), indptr.astype(small))
+    return csr_array(parts, shape=(n_nodes, n_nodes))
+
+
+def undirected(ends: NDArray[np.int64], n_nodes: int) -> csr_array:
+    """Matrix with a 1 in both directions for each edge, listed in one."""
+    both = np.concatenate([ends, ends[:, ::-1]])
+    return adjacency_matrix(both, EdgeOrder.of(both, n_nodes), n_nodes)

@@ -1,0 +1,230 @@
+"""The text layout of the TU Dortmund collection."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.tu.files import read_files
+from propkernels.datasets.tu.order import EdgeOrder, NodeOrder, adjacency_matrix
+from propkernels.datasets.tu.tables import float_table, integer_table, text_lines
+from propkernels.graphs import GraphDatabase, LabelColumn
+
+INDICATOR = "graph_indicator"
+KNOWN = [
+    "A",
+    "graph_indicator",
+    "graph_labels",
+    "graph_attributes",
+    "node_labels",
+    "node_attributes",
+    "edge_labels",
+    "edge_attributes",
+]
+NODE_EXTRAS = ("coordinates", "normals")
+
+
+def read_tu(
+    path: str | os.PathLike[str], name: str | None = None, *, target_required: bool = True
+) -> Dataset:
+    """Read a data set in the TU text layout from a folder or a zip.
+
+    The layout is ``NAME_A.txt`` (edges), ``NAME_graph_indicator.txt`` (the graph of each node),
+    ``NAME_graph_labels.txt`` or ``NAME_graph_attributes.txt`` (the target), and optional node and edge
+    labels and attributes. Edges are kept as listed: one direction alone is a directed edge, and a line that
+    is repeated is one edge of weight 1. Nodes are put into the order of their graphs. Several columns of
+    labels become tuples; a node or edge label of -1 means "not observed", as everywhere in this package.
+
+    Parameters
+    ----------
+    path : str or path
+        A folder or a zip; nothing of a zip is written to disk.
+    name : str, optional
+        The NAME; needed only where several sets lie in one place.
+    target_required : bool, default=True
+        Whether graph labels or attributes must be there; without them, the target has no columns.
+
+    Returns
+    -------
+    Dataset
+        ``extras`` holds "coordinates" and "normals" (one row a node), "edge_attributes" (one row for each
+        stored entry of ``graphs.adjacency``, in CSR order), "graph_attributes" (beside graph labels),
+        "smiles" (one string a graph), and the lines of any other ``NAME_*.txt``.
+
+    Raises
+    ------
+    ValueError
+        One sentence with the file and the line, where files are damaged or do not fit together.
+    """
+    name, files = read_files(Path(path), name)
+    return TuFiles(name, files, target_required).assemble()
+
+
+@dataclass(frozen=True)
+class TuFiles:
+    """Contents of the files of one data set, by kind ("A", "graph_indicator", ...)."""
+
+    name: str
+    files: dict[str, bytes]
+    target_required: bool = True
+
+    def file(self, kind: str) -> str:
+        """Name of a file."""
+        return f"{self.name}_{kind}.txt"
+
+    def assemble(self) -> Dataset:
+        """Put the files together."""
+        target = self.target()
+        nodes = self.nodes(len(target))
+        ends, order = self.edges(nodes)
+        graphs = GraphDatabase(
+            adjacency_matrix(ends, order, len(nodes.graph)),
+            nodes.graph_ptr,
+            node_labels=self.node_labels(nodes),
+            node_attributes=self.per_node("node_attributes", nodes),
+            edge_labels=self.edge_labels(order),
+        )
+        extras = self.extras(nodes, order, len(target))
+        return Dataset(self.name, graphs, target, (), extras, self.description())
+
+    def integers(self, kind: str, columns: int | None = None) -> NDArray[np.int64]:
+        """Read a file that must be there, as whole numbers."""
+        if kind not in self.files:
+            raise ValueError(f"the data set {self.name} has no file {self.file(kind)}")
+        return integer_table(self.files[kind], self.file(kind), columns)
+
+    def floats(self, kind: str) -> NDArray[np.float64]:
+        """Read a file as real numbers."""
+        return float_table(self.files[kind], self.file(kind))
+
+    def target(self) -> NDArray[Any]:
+        """Graph labels, or graph attributes where there are no labels."""
+        if not self.target_required and not {"graph_labels", "graph_attributes"} & set(self.files):
+            return np.empty((int(self.integers(INDICATOR, columns=1).max(initial=0)), 0))
+        is_regression = self.target_kind == "graph_attributes"
+        table = self.floats("graph_attributes") if is_regression else self.integers("graph_labels")
+        if not len(table):
+            raise ValueError(f"{self.file(self.target_kind)} is empty: there are no graphs")
+        return table[:, 0] if table.shape[1] == 1 else table
+
+    @property
+    def target_kind(self) -> str:
+        """Which file has the target, one line a graph; labels come first."""
+        is_regression = "graph_attributes" in self.files and "graph_labels" not in self.files
+        return "graph_attributes" if is_regression else "graph_labels"
+
+    def nodes(self, n_graphs: int) -> NodeOrder:
+        """Read the graph of each node."""
+        graph = self.integers(INDICATOR, columns=1)[:, 0]
+        file, labels = self.file(INDICATOR), self.file(self.target_kind)
+        wrong = np.flatnonzero((graph < 1) | (graph > n_graphs))
+        if wrong.size:
+            line, named = int(wrong[0]), int(graph[wrong[0]])
+            known = f"{labels} has {n_graphs} lines" if named > 0 else "graphs are counted from 1"
+            raise ValueError(f"{file}, line {line + 1} names graph {named}, but {known}")
+        last = int(graph.max(initial=0))
+        if last < n_graphs:
+            raise ValueError(f"{labels} has {n_graphs} lines, but the last graph that {file} names is {last}")
+        return NodeOrder.of(graph - 1, n_graphs)
+
+    def edges(self, nodes: NodeOrder) -> tuple[NDArray[np.int64], EdgeOrder]:
+        """Read the edges, with nodes counted from 0 in their new order."""
+        ends = self.integers("A", columns=2) - 1
+        self.check_ends(ends, nodes)
+        ends = nodes.new_numbers(ends)
+        return ends, EdgeOrder.of(ends, len(nodes.graph))
+
+    def check_ends(self, ends: NDArray[np.int64], nodes: NodeOrder) -> None:
+        """Refuse edges to nodes that do not exist, and edges between two graphs."""
+        n_nodes = len(nodes.graph)
+        wrong = np.flatnonzero((ends < 0) | (ends >= n_nodes))
+        if wrong.size:
+            line, named = int(wrong[0]) // 2, int(ends.ravel()[wrong[0]]) + 1
+            raise ValueError(
+                f"{self.file('A')}, line {line + 1} names node {named}, but {self.file(INDICATOR)} "
+                f"has the nodes 1 to {n_nodes}"
+            )
+        graphs = nodes.graph[ends]
+        crossing = np.flatnonzero(graphs[:, 0] != graphs[:, 1])
+        if crossing.size:
+            line = int(crossing[0])
+            (u, v), (g, h) = ends[line] + 1, graphs[line] + 1
+            raise ValueError(
+                f"{self.file('A')}, line {line + 1} joins node {u} of graph {g} and node {v} of graph {h}: "
+                "edges must stay inside one graph"
+            )
+
+    def node_labels(self, nodes: NodeOrder) -> Any:
+        """Node labels in the new order, tuples where there are several columns."""
+        if "node_labels" not in self.files:
+            return None
+        table = self.integers("node_labels")
+        self.check_lines("node_labels", len(table), INDICATOR, len(nodes.graph))
+        return label_column(nodes.sort(table))
+
+    def per_node(self, kind: str, nodes: NodeOrder) -> NDArray[np.float64] | None:
+        """Real numbers, one row a node, in the new order."""
+        if kind not in self.files:
+            return None
+        table = self.floats(kind)
+        self.check_lines(kind, len(table), INDICATOR, len(nodes.graph))
+        return nodes.sort(table)
+
+    def edge_labels(self, order: EdgeOrder) -> Any:
+        """Edge labels in the order of the stored entries."""
+        if "edge_labels" not in self.files:
+            return None
+        return label_column(self.per_edge("edge_labels", self.integers("edge_labels"), order))
+
+    def per_edge(self, kind: str, table: NDArray[Any], order: EdgeOrder) -> NDArray[Any]:
+        """Bring one row a line into the order of the stored entries; repeated lines must agree."""
+        self.check_lines(kind, len(table), "A", len(order.lines))
+        lines = order.disagreement(table)
+        if lines is not None:
+            first, second = lines
+            says, said = (", ".join(map(str, table[line].tolist())) for line in (second, first))
+            raise ValueError(
+                f"{self.file(kind)}, line {second + 1} says {says} of an edge "
+                f"that is listed before, where line {first + 1} says {said}"
+            )
+        return table[order.entries]
+
+    def check_lines(self, kind: str, n_lines: int, other: str, n_other: int) -> None:
+        """Two files must have the same number of lines."""
+        if n_lines != n_other:
+            raise ValueError(f"{self.file(kind)} has {n_lines} lines, but {self.file(other)} has {n_other}")
+
+    def extras(self, nodes: NodeOrder, order: EdgeOrder, n_graphs: int) -> dict[str, Any]:
+        """Everything that is not graphs or target."""
+        others = set(self.files) - {*KNOWN, *NODE_EXTRAS}
+        extras: dict[str, Any] = {
+            kind: text_lines(self.files[kind]) for kind in sorted(others) if "readme" not in kind.lower()
+        }
+        extras |= {kind: self.per_node(kind, nodes) for kind in NODE_EXTRAS if kind in self.files}
+        if "edge_attributes" in self.files:
+            table = self.floats("edge_attributes")
+            extras["edge_attributes"] = self.per_edge("edge_attributes", table, order)
+        if "graph_attributes" in self.files and self.target_kind == "graph_labels":
+            extras["graph_attributes"] = self.floats("graph_attributes")
+        for kind in {"smiles", "graph_attributes"} & set(extras):
+            self.check_lines(kind, len(extras[kind]), self.target_kind, n_graphs)
+        return extras
+
+    def description(self) -> str:
+        """Text of the README files."""
+        texts = [self.files[kind] for kind in sorted(self.files) if "readme" in kind.lower()]
+        return "\n\n".join(text.decode("utf-8", errors="replace").strip() for text in texts)
+
+
+def label_column(table: NDArray[np.int64]) -> LabelColumn:
+    """Labels from one column, or tuples from several."""
+    if table.shape[1] == 1:
+        return LabelColumn.from_values(table[:, 0])
+    rows, ids = np.unique(table, axis=0, return_inverse=True)
+    return LabelColumn(ids.ravel().astype(np.int32), tuple(map(tuple, rows.tolist())))

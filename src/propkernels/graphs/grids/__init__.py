@@ -1,0 +1,1 @@
+"""Images and volumes as graphs: grids, their neighborhoods and edges."""

@@ -1,0 +1,107 @@
+"""What a person sees of grids: one line in a terminal, thumbnails in a notebook."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.display import count
+
+if TYPE_CHECKING:
+    from propkernels.graphs.grids.database import GridDatabase
+
+SIDE = 96
+COLOURS = np.array(
+    [[31, 119, 180], [255, 187, 120], [44, 160, 44], [214, 39, 40], [148, 103, 189], [140, 86, 75],
+     [227, 119, 194], [127, 127, 127], [188, 189, 34], [23, 190, 207]], dtype=np.uint8,
+)  # fmt: skip
+BLANK = np.array([255, 255, 255], dtype=np.uint8)
+
+
+def sizes(grids: GridDatabase) -> str:
+    """Say "64 x 64", or the smallest and largest extent of each axis."""
+    if len(grids) == 0:
+        return ""
+    low, high = grids.shapes.min(axis=0), grids.shapes.max(axis=0)
+    pairs = zip(low.tolist(), high.tolist(), strict=True)
+    return " of " + " x ".join(str(a) if a == b else f"{a}-{b}" for a, b in pairs)
+
+
+def describe(grids: GridDatabase) -> str:
+    """Pixels, labels, and what is masked or unobserved."""
+    parts = [count(grids.n_nodes, "pixel"), count(len(grids.label_values), "label")]
+    outside = int(grids.pixel_ptr[-1]) - grids.n_nodes
+    if outside:
+        parts.append(f"{outside} masked out")
+    missing = int(np.count_nonzero(~grids.label_column.observed))
+    if missing:
+        parts.append(f"{missing} unobserved")
+    return ", ".join(parts)
+
+
+def one_line(grids: GridDatabase) -> str:
+    """Return the repr of a database of grids."""
+    return f"GridDatabase({count(len(grids), 'image')}{sizes(grids)}, {describe(grids)})"
+
+
+def html_table(grids: GridDatabase, most_rows: int = 5) -> str:
+    """Return a small table for notebooks: the whole, then the first images."""
+    rows = "".join(_row(grids, i) for i in range(min(len(grids), most_rows)))
+    rest = len(grids) - most_rows
+    more = f"<tr><td>&hellip;</td><td></td><td>{count(rest, 'more image')}</td></tr>" if rest > 0 else ""
+    head = "<thead><tr><th>image</th><th></th><th>contents</th></tr></thead>"
+    caption = escape(one_line(grids))
+    return f"<table><caption>{caption}</caption>{head}<tbody>{rows}{more}</tbody></table>"
+
+
+def _row(grids: GridDatabase, i: int) -> str:
+    one = grids[[i]]
+    text = f"{sizes(one).removeprefix(' of ')}: {describe(one)}"
+    return f"<tr><td>{i}</td><td>{thumbnail(grids, i)}</td><td>{escape(text)}</td></tr>"
+
+
+def thumbnail(grids: GridDatabase, i: int) -> str:
+    """Return an HTML image of a picture's labels, or of the middle slice of a volume; else nothing."""
+    if grids.dimension < 2:
+        return ""
+    picture = coloured(grids, i)
+    while picture.ndim > 3:
+        picture = picture[len(picture) // 2]
+    scale = max(1, SIDE // max(picture.shape[:2]))
+    data = base64.b64encode(png(picture)).decode()
+    height, width = picture.shape[0] * scale, picture.shape[1] * scale
+    return (
+        f'<img alt="image {i}" height="{height}" width="{width}" style="image-rendering: pixelated" '
+        f'src="data:image/png;base64,{data}"/>'
+    )
+
+
+def coloured(grids: GridDatabase, i: int) -> NDArray[np.uint8]:
+    """One colour a label, the likeliest where labels are distributions; white where there is none."""
+    one = grids[[i]]
+    column: Any = one.label_column
+    likeliest = column.ids if hasattr(column, "ids") else column.probabilities.toarray().argmax(axis=1)
+    known = column.observed if hasattr(column, "ids") else column.known
+    colours = np.where(known[:, None], COLOURS[likeliest % len(COLOURS)], BLANK)
+    shape, inside = tuple(one.shapes[0]), one.inside_of(0)
+    picture = np.tile(BLANK, (int(np.prod(shape)), 1))
+    picture[slice(None) if inside is None else inside] = colours
+    return picture.reshape(*shape, 3)
+
+
+def png(picture: NDArray[np.uint8]) -> bytes:
+    """Write an RGB picture as PNG, with the standard library alone."""
+    height, width, _ = picture.shape
+    lines = b"".join(b"\x00" + picture[row].tobytes() for row in range(height))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )

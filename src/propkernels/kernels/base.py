@@ -1,0 +1,265 @@
+"""Base classes of the estimators that count codes: kernel matrices and sparse features."""
+
+from __future__ import annotations
+
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.counting.columns import hashed_columns, join_streams
+from propkernels.counting.counts import StreamCounts, count_blocks, rank_bins
+from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
+from propkernels.gram.linear import self_products
+from propkernels.gram.normalize import inverse_length, normalized
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.hashing.codes import CodeStreams
+from propkernels.utils.checks import check_integer
+from propkernels.utils.parallel import run_threads
+
+SWITCHES = ("normalize", "sparse_output", "standardize")
+
+
+def check_options(estimator: Any) -> None:
+    """Refuse switches that are neither True nor False, and a number of threads that is none."""
+    for name in SWITCHES:
+        value = getattr(estimator, name, False)
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"{name} must be True or False, got {value!r}")
+    n_jobs = estimator.n_jobs
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral)):
+        raise TypeError(f"n_jobs must be None or a whole number, got {n_jobs!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be None, a number of threads, or -1 for all cores; got 0")
+
+
+class Coder(Protocol):
+    """Gives any graph its codes, with what was learned in fit."""
+
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams | Iterable[CodeStreams]:
+        """Codes of all nodes; or block after block of streams, where all at once would fill the memory."""
+
+
+class CountEstimator(TransformerMixin, BaseEstimator, ABC):
+    """Graphs in, codes counted: subclasses say how graphs get their codes, by ``_learn_coder``."""
+
+    n_jobs: int | None
+
+    @abstractmethod
+    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
+        """Check the parameters and learn how to code graphs."""
+
+    def _count(
+        self, coder: Coder, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None = None
+    ) -> list[StreamCounts]:
+        return count_blocks(coder.codes(graphs, self.n_jobs), graphs.graph_ptr, known, self.n_jobs)
+
+    def _count_training(self, graphs: Any) -> tuple[Coder, list[StreamCounts]]:
+        check_options(self)
+        database = check_graphs(graphs)
+        coder = self._learn_coder(database)
+        return coder, self._count(coder, database)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+Matrix = NDArray[np.float64]
+
+
+class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
+    """Kernel matrices from counts: fit, transform, and the cumulative kernels of one pass."""
+
+    base_kernel: Any
+    normalize: bool
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the bins of the training graphs.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._keep(*self._learn(X))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
+        """Fit, and return the kernel matrix of the training graphs.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+        """
+        learned = base_kernel, _, counts, diagonal = self._learn(X)
+        kernel = base_kernel.square(counts, self.n_jobs)
+        if self.normalize:
+            _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
+        self._keep(*learned)
+        return kernel
+
+    def fit_transform_cumulative(self, X: Any, y: Any = None) -> Matrix:
+        """Fit, and return the kernels for every smaller number of iterations, from one pass.
+
+        Returns
+        -------
+        ndarray of shape (t_max + 1, n, n)
+            Entry ``t`` is the kernel matrix with ``t_max=t``.
+        """
+        learned = base_kernel, _, counts, _ = self._learn(X)
+        kernels = base_kernel.cumulative(counts, self.n_jobs)
+        if self.normalize:
+            for kernel in kernels:
+                diagonal = kernel.diagonal().copy()
+                _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
+        self._keep(*learned)
+        return kernels
+
+    def transform(self, X: Any) -> Matrix:
+        """Return the kernel of new graphs against the fitted ones.
+
+        Labels and bins that were not seen in fit are treated exactly; in particular, normalisation uses
+        all of a new graph's bins.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        check_is_fitted(self, "counts_")
+        database = check_graphs(X)
+        new = self._count(self.coder_, database, [s.codes for s in self.counts_])
+        kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
+        if self.normalize:
+            normalized(kernel, self.base_kernel_.diagonal(new), self.diagonal_)
+        return kernel
+
+    def _learn(self, graphs: Any) -> tuple[BaseKernel, Coder, list[StreamCounts], NDArray[np.float64]]:
+        """All that can fail in fit; the estimator is as it was until ``_keep``."""
+        base_kernel = resolve_base_kernel(self.base_kernel)
+        coder, counts = self._count_training(graphs)
+        base_kernel.fit(counts)
+        return base_kernel, coder, counts, base_kernel.diagonal(counts)
+
+    def _keep(
+        self, base_kernel: BaseKernel, coder: Coder, counts: list[StreamCounts], diagonal: NDArray[np.float64]
+    ) -> None:
+        self.base_kernel_, self.coder_ = base_kernel, coder
+        self.counts_, self.diagonal_ = counts, diagonal
+        self._n_features_out = len(diagonal)
+
+    @abstractmethod
+    def _learn_coder(self, graphs: Any) -> Any: ...
+
+
+def _unit_diagonal(kernel: Matrix, diagonal: NDArray[np.float64]) -> None:
+    """Write the exact 1 (0 for an empty graph) that rounding may have missed."""
+    np.fill_diagonal(kernel, (diagonal > 0).astype(np.float64))
+
+
+class CountFeatures(CountEstimator):
+    """Sparse count features: fit, transform, feature names; with or without a fitted vocabulary."""
+
+    n_features: int | None
+    normalize: bool
+    sparse_output: bool
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the bins of the training graphs; with ``n_features``, only the hash functions."""
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and return the features of the training graphs.
+
+        Returns
+        -------
+        csr_array of shape (n, columns), or ndarray with ``sparse_output=False``
+        """
+        return self._features(self._fit(X))
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of new graphs.
+
+        Bins that were not seen in fit have no column (with ``n_features`` every bin has one), but
+        they count in the length by which ``normalize`` divides.
+        """
+        check_is_fitted(self, "stream_codes_")
+        database = check_graphs(X)
+        known = None if self.n_columns_ is not None else self.stream_codes_
+        return self._features(self._count(self.coder_, database, known))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return a name for each column: its iteration and its bin, or its number if columns are hashed."""
+        check_is_fitted(self, "stream_codes_")
+        if self.n_columns_ is not None:
+            return np.array([f"column{i}" for i in range(self.n_columns_)], dtype=object)
+        names = [
+            f"t{t}{suffix}_bin{i}"
+            for t, suffix, codes in zip(
+                self.stream_iterations_, self._suffixes(), self.stream_codes_, strict=True
+            )
+            for i in range(len(codes))
+        ]
+        return np.array(names, dtype=object)
+
+    def _suffixes(self) -> list[str]:
+        """Tell apart the streams of one iteration."""
+        t = self.stream_iterations_
+        several = len(np.unique(t)) < len(t)
+        return [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
+
+    def _fit(self, graphs: Any) -> list[StreamCounts]:
+        n_columns = None if self.n_features is None else check_integer(self.n_features, "n_features", 1)
+        coder, streams = self._count_training(graphs)
+        if n_columns is None:
+            streams = run_threads(rank_bins, streams, self.n_jobs)
+        self.coder_, self.n_columns_ = coder, n_columns
+        self.stream_codes_ = [s.codes if n_columns is None else s.codes[:0] for s in streams]
+        self.stream_iterations_ = np.array([s.iteration for s in streams])
+        return streams
+
+    def _features(self, streams: Sequence[StreamCounts]) -> Any:
+        """Set streams side by side, so that the features' dot product is the kernel."""
+        if self.n_columns_ is None:
+            widths = [len(codes) for codes in self.stream_codes_]
+            scales = [float(np.sqrt(stream.weight)) for stream in streams]
+            features = join_streams(streams, widths, scales, self.n_jobs)
+        else:
+            features = hashed_columns([_scaled(stream) for stream in streams], self.n_columns_)
+            features.sort_indices()
+        if self.normalize:
+            scale = inverse_length(self._lengths(streams, features))
+            features.data *= np.repeat(scale, np.diff(features.indptr))
+        return features if self.sparse_output else features.toarray()
+
+    def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
+        """Squared length of each graph's features, over all bins, also those without a column."""
+        if self.n_columns_ is not None:
+            return self_products(features)
+        return np.sum([stream.weight * self_products(stream.counts) for stream in streams], axis=0)
+
+    @abstractmethod
+    def _learn_coder(self, graphs: Any) -> Any: ...
+
+
+def _scaled(stream: StreamCounts) -> StreamCounts:
+    """Give the counts the square root of the stream's weight."""
+    if stream.weight == 1.0:
+        return stream
+    counts = csr_array(stream.counts * np.sqrt(stream.weight))
+    return StreamCounts(counts, stream.codes, stream.iteration, 1.0)

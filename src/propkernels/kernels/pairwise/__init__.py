@@ -1,0 +1,1 @@
+"""Kernels that compare pairs of graphs: tiles, time limits and checkpoints."""

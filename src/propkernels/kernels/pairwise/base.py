@@ -1,0 +1,227 @@
+"""Kernels that compare graphs directly: what they share."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.gram.normalize import normalized
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.base import check_options
+from propkernels.kernels.pairwise.checkpoint import fingerprint, load_checkpoint, save_checkpoint
+from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
+from propkernels.kernels.pairwise.tiles import TiledMatrix
+from propkernels.utils.checks import check_positive
+
+Matrix = NDArray[np.float64]
+NOT_IN_THE_KERNEL = ("normalize", "n_jobs", "time_limit", "checkpoint")
+
+
+class IncompleteKernelWarning(UserWarning):
+    """The time limit came before the end: entries that were not computed are NaN."""
+
+
+class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Kernel matrices by comparing pairs of graphs, or by explicit features where the kernel has them.
+
+    A subclass says by ``_learn`` how graphs are compared. Pairs are computed in tiles, in threads, with a
+    progress bar on a terminal; with ``time_limit`` the work stops in time with what is done, and
+    :meth:`resume` or a ``checkpoint`` file goes on from there.
+    """
+
+    normalize: bool
+    n_jobs: int | None
+    time_limit: float | None
+    checkpoint: Any
+
+    @abstractmethod
+    def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
+        """Check the parameters, and learn how to compare graphs."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Prepare the training graphs.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        database = check_graphs(X)
+        comparison, prepared = self._prepare(database)
+        diagonal = _diagonal(comparison, prepared, len(database)) if self.normalize else None
+        self._keep(database, comparison, prepared, None, diagonal)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
+        """Fit, and return the kernel matrix of the training graphs.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            NaN where the time limit came first; see ``completed_`` and :meth:`resume`.
+        """
+        kernels = self._fit_kernels(X)
+        return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
+
+    def resume(self, time_limit: float | None = None) -> Matrix:
+        """Go on where the time limit stopped :meth:`fit_transform`, and return the kernel matrix.
+
+        Parameters
+        ----------
+        time_limit : float or None
+            Seconds from now; None: until it is done.
+        """
+        check_is_fitted(self, "comparison_")
+        if self.partial_ is None:
+            raise ValueError("there is nothing to resume: fit_transform was not called, or was completed")
+        matrix = self.partial_
+        self._compute(self.comparison_, self.prepared_, matrix, time_limit, self.fingerprint_)
+        self._settle(matrix)
+        return self._finish(matrix.values[-1].copy(), self.diagonal_, self.diagonal_)
+
+    def transform(self, X: Any) -> Matrix:
+        """Return the kernel of new graphs against the fitted ones.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            NaN where the time limit came first.
+        """
+        check_is_fitted(self, "comparison_")
+        database = check_graphs(X)
+        comparison = self.comparison_
+        if isinstance(comparison, CountedComparison):
+            kernel, own = comparison.cross(database, self.prepared_, self.n_jobs)
+        else:
+            new = comparison.prepare(database)
+            kernel = self._rectangle(comparison, new, database.graph_ptr)
+            own = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
+        return normalized(kernel, own, self.diagonal_) if self.normalize else kernel
+
+    def self_similarities(self, X: Any) -> NDArray[np.float64]:
+        """Return k(x, x) of new graphs, before normalisation.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        check_is_fitted(self, "comparison_")
+        database = check_graphs(X)
+        if isinstance(self.comparison_, CountedComparison):
+            prepared = self.comparison_.prepare(database, self.n_jobs)
+        else:
+            prepared = self.comparison_.prepare(database)
+        return _diagonal(self.comparison_, prepared, len(database))
+
+    # the steps of fit
+
+    def _check_and_learn(self, database: GraphDatabase) -> TiledComparison | CountedComparison:
+        check_options(self)
+        if self.time_limit is not None:
+            check_positive(self.time_limit, "time_limit")
+        return self._learn(database)
+
+    def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
+        comparison = self._check_and_learn(database)
+        if isinstance(comparison, CountedComparison):
+            return comparison, comparison.prepare(database, self.n_jobs)
+        return comparison, comparison.prepare(database)
+
+    def _fit_kernels(self, graphs: Any) -> Matrix:
+        """Fit, and return all kernels of one pass, not normalised: (depth, n, n)."""
+        database = check_graphs(graphs)
+        comparison, prepared = self._prepare(database)
+        if isinstance(comparison, CountedComparison):
+            kernel = comparison.square(prepared, self.n_jobs)
+            self._keep(database, comparison, prepared, None, kernel.diagonal().copy())
+            return kernel[None]
+        matrix = TiledMatrix.square(database.graph_ptr, comparison.depth)
+        mark = fingerprint(database, self, NOT_IN_THE_KERNEL)
+        if self.checkpoint is not None:
+            load_checkpoint(self.checkpoint, matrix, mark)
+        self._compute(comparison, prepared, matrix, self.time_limit, mark)
+        self._keep(database, comparison, prepared, matrix, None)
+        self.fingerprint_ = mark
+        self._settle(matrix)
+        return matrix.values.copy() if matrix.completed < 1 else matrix.values
+
+    def _compute(
+        self, comparison: Any, prepared: Any, matrix: TiledMatrix, time_limit: float | None, mark: str
+    ) -> None:
+        def save(known: TiledMatrix) -> None:
+            save_checkpoint(self.checkpoint, known, mark)
+
+        matrix.compute(
+            lambda rows, columns: comparison.tile(prepared, rows, prepared, columns),
+            self.n_jobs,
+            time_limit,
+            None if self.checkpoint is None else save,
+            type(self).__name__,
+        )
+
+    def _rectangle(self, comparison: TiledComparison, new: Any, ptr: NDArray[np.int64]) -> Matrix:
+        matrix = TiledMatrix.rectangle(ptr, self.train_ptr_, comparison.depth)
+        matrix.compute(
+            lambda rows, columns: comparison.tile(new, rows, self.prepared_, columns),
+            self.n_jobs,
+            self.time_limit,
+            None,
+            type(self).__name__,
+        )
+        warn_if_incomplete(matrix.completed)
+        return matrix.values[-1]
+
+    def _keep(
+        self, database: GraphDatabase, comparison: Any, prepared: Any, partial: Any, diagonal: Any
+    ) -> None:
+        self.comparison_, self.prepared_, self.partial_ = comparison, prepared, partial
+        self.train_ptr_, self.completed_, self.diagonal_ = database.graph_ptr, 1.0, diagonal
+        self._n_features_out = len(database)
+
+    def _settle(self, matrix: TiledMatrix) -> None:
+        """Take over what is known of the matrix; say so where some is missing."""
+        self.completed_ = matrix.completed
+        self.partial_ = None if matrix.completed == 1 else matrix
+        self.diagonal_ = matrix.values[-1].diagonal().copy()
+        warn_if_incomplete(matrix.completed)
+
+    def _finish(self, kernel: Matrix, left: Matrix, right: Matrix) -> Matrix:
+        if not self.normalize:
+            return kernel
+        normalized(kernel, left, right)
+        np.fill_diagonal(kernel, np.where(np.isnan(left), np.nan, left > 0))
+        return kernel
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:
+    if isinstance(comparison, CountedComparison):
+        return comparison.diagonal(prepared)
+    return np.asarray(comparison.diagonal(prepared, n_graphs)[-1])
+
+
+def warn_if_incomplete(completed: float) -> None:
+    """Say that the time limit came first, and how much is known."""
+    if completed < 1:
+        warnings.warn(
+            f"the time limit came first: {100 * completed:.0f} % of the kernel is computed, the rest is NaN",
+            IncompleteKernelWarning,
+            stacklevel=4,
+        )

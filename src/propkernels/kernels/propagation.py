@@ -1,0 +1,315 @@
+"""Propagation kernels: PropagationKernel, P2K and PropagationFeatures, and the coder that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grids.database import GridDatabase
+from propkernels.hashing.attribute_codes import AttributeCoder
+from propkernels.hashing.codes import CodeStreams, label_codes
+from propkernels.hashing.lsh import METRICS, LocalitySensitiveHash
+from propkernels.kernels.base import CountFeatures, CountKernel
+from propkernels.propagation.attributes.base import resolve_attributes
+from propkernels.propagation.attributes.gaussian_mixtures import GaussianMixtures
+from propkernels.propagation.attributes.standardize import Standardizer
+from propkernels.propagation.base import PropagationScheme
+from propkernels.propagation.initial import (
+    Prior,
+    initial_distributions,
+    label_column,
+    label_source,
+    learn_prior,
+)
+from propkernels.propagation.registry import resolve_scheme
+from propkernels.utils.checks import check_choice, check_integer, check_positive
+from propkernels.utils.randomness import draw_seed
+
+LABEL_SOURCES = ("auto", "node", "degree", None)
+_LABELS, _ATTRIBUTES = 0, 1
+
+
+@dataclass(frozen=True)
+class PropagationCoder:
+    """Settings of a fitted propagation kernel, enough to give any graph its codes.
+
+    Attributes
+    ----------
+    scheme : PropagationScheme
+    source : {"node", "degree", None}
+        Where labels come from.
+    prior : Prior
+        The distribution with which unobserved nodes start.
+    lsh : LocalitySensitiveHash
+    t_max, n_hashes : int
+    attributes : AttributeCoder or None
+        How attributes are coded, if they are.
+    """
+
+    scheme: PropagationScheme
+    source: str | None
+    prior: Prior
+    lsh: LocalitySensitiveHash
+    t_max: int
+    n_hashes: int
+    attributes: AttributeCoder | None = None
+
+    @classmethod
+    def learn(cls, graphs: GraphDatabase, parameters: Any, attributes: Any) -> PropagationCoder:
+        """Check an estimator's parameters and resolve them on the training graphs."""
+        check_choice(parameters.labels, LABEL_SOURCES, "labels")
+        check_choice(parameters.metric, METRICS, "metric")
+        t_max = check_integer(parameters.t_max, "t_max", 0)
+        n_hashes = check_integer(parameters.n_hashes, "n_hashes", 1)
+        bin_width = check_positive(parameters.bin_width, "bin_width")
+        source = label_source(graphs, parameters.labels)
+        column = label_column(graphs, source)
+        on_grids = isinstance(graphs, GridDatabase)
+        scheme = resolve_scheme(parameters.propagation, not bool(column.observed.all()), on_grids)
+        seed = draw_seed(parameters.random_state)
+        lsh = LocalitySensitiveHash(parameters.metric, bin_width, seed, _LABELS)
+        attribute_coder = _learn_attributes(graphs, parameters, attributes, scheme, t_max, seed)
+        prior = learn_prior(column, parameters.prior)
+        return cls(scheme, source, prior, lsh, t_max, n_hashes, attribute_coder)
+
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams | Iterable[CodeStreams]:
+        """Codes of all nodes for t = 0..t_max; with attributes, one block an iteration."""
+        initial = initial_distributions(label_column(graphs, self.source), self.prior)
+        arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs)
+        labels = label_codes(graphs, *arguments)
+        return labels if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
+
+
+def _learn_attributes(
+    graphs: GraphDatabase,
+    parameters: Any,
+    attributes: Any,
+    scheme: PropagationScheme,
+    t_max: int,
+    seed: int,
+) -> AttributeCoder | None:
+    """Check the parameters that concern attributes, and learn how to code them."""
+    check_choice(parameters.attribute_metric, METRICS, "attribute_metric")
+    width = check_positive(parameters.attribute_bin_width, "attribute_bin_width")
+    if attributes is None:
+        return None
+    treatment = resolve_attributes(attributes)
+    standardizer = Standardizer.learn(graphs, bool(parameters.standardize))
+    direction = getattr(scheme, "direction", "follow")
+    learned = treatment.learn(graphs, standardizer(graphs), t_max, direction, seed)
+    lsh = LocalitySensitiveHash(parameters.attribute_metric, width, seed, _ATTRIBUTES)
+    return AttributeCoder(standardizer, learned, treatment.combine, lsh)
+
+
+class PropagationKernel(CountKernel):
+    """Propagation kernel between graphs (Algorithms 1 to 3).
+
+    Information spreads along the edges; after each step, nodes with similar distributions fall into one
+    bin of a locality sensitive hash, and graphs are compared by how many nodes they have in each bin.
+
+    Parameters
+    ----------
+    propagation : str or PropagationScheme, default="auto"
+        How information spreads. "auto": convolution on grids, label propagation where node labels are
+        missing, else diffusion. A name ("diffusion", "lazy_diffusion", "label_propagation",
+        "absorbing_walk", "partial_absorption", "label_spreading", "belief_propagation", "convolution"),
+        an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``, or a scheme of your own
+        (see :class:`PropagationScheme`).
+    labels : {"auto", "node", "degree", None}, default="auto"
+        What nodes know at first: their labels, their (weighted) degree, or nothing (one constant label).
+        "auto": node labels where the graphs have them, else degrees.
+    prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
+        How nodes start whose label is not observed: all labels known at fit alike, or as often as they
+        occur there, or a mapping from labels to weights, or one weight for each of
+        ``graphs.label_values``. A prior of each node's own goes in as :class:`LabelDistributions`.
+    attributes : None, {"sum", "product", "joint"} or object, default=None
+        How continuous node attributes enter. A node's label bin is joined with attribute bins of a fresh hash
+        per iteration. "sum": one kernel contribution for each attribute dimension (the paper's
+        experiments); "product": nodes must agree in all dimensions (the paper's equation); "joint": one
+        hash of the whole vector. In these three a missing value (NaN) has a bin of its own, so that
+        missing agrees with missing only; for "joint", a vector with any missing value is missing.
+        :class:`PropagatedAttributes` diffuses the attributes along the edges, :class:`GaussianMixtures`
+        their distributions (P2K); both fill missing values.
+    t_max : int, default=10
+        Number of propagation steps; iterations t = 0, ..., t_max contribute.
+    metric : {"tv", "hellinger", "l1", "l2"}, default="tv"
+        Distance between distributions that the hash preserves.
+    bin_width : float, default=1e-5
+        Width w of the hash's bins: larger bins take more different distributions together.
+    n_hashes : int, default=1
+        Independent hashes per iteration, whose kernels are averaged: more lower the variance.
+    attribute_metric : {"l1", "l2", "tv", "hellinger"}, default="l1"
+        Distance that the hash of attributes preserves. "tv" hashes as "l1" does; "hellinger" takes square
+        roots and is for densities (P2K): values below 0 count as 0.
+    attribute_bin_width : float, default=1.0
+        Bin width of attributes, in standard deviations.
+    standardize : bool, default=True
+        Bring each attribute to mean 0 and standard deviation 1 over the nodes of the training graphs.
+    base_kernel : str or callable, default="linear"
+        How counts are compared: "linear", "rbf", "intersection", "tanimoto", "jaccard", or a function
+        of two sparse count matrices; applied per iteration, and summed.
+    normalize : bool, default=False
+        Divide by the square roots of both graphs' self-similarities.
+    random_state : int, RandomState or None, default=None
+        Seed of the hash functions. The same integer gives the same kernel, whatever the order or
+        batch of graphs, process or number of threads.
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 all cores.
+
+    Attributes
+    ----------
+    diagonal_ : ndarray of shape (n,)
+        Self-similarity of each training graph, before normalisation.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> triangle = np.ones((3, 3)) - np.eye(3)
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> graphs = [(triangle, ["C", "C", "O"]), (path, ["C", "O", "C"])]
+    >>> kernel = pk.PropagationKernel(t_max=1, random_state=0)
+    >>> kernel.fit_transform(graphs)
+    array([[10.,  6.],
+           [ 6., 10.]])
+    >>> kernel.transform([(path, ["C", "C", "N"])])
+    array([[6., 6.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        propagation: Any = "auto",
+        labels: str | None = "auto",
+        prior: Any = "uniform",
+        attributes: Any = None,
+        t_max: int = 10,
+        metric: str = "tv",
+        bin_width: float = 1e-5,
+        n_hashes: int = 1,
+        attribute_metric: str = "l1",
+        attribute_bin_width: float = 1.0,
+        standardize: bool = True,
+        base_kernel: Any = "linear",
+        normalize: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.propagation = propagation
+        self.labels = labels
+        self.prior = prior
+        self.attributes = attributes
+        self.t_max = t_max
+        self.metric = metric
+        self.bin_width = bin_width
+        self.n_hashes = n_hashes
+        self.attribute_metric = attribute_metric
+        self.attribute_bin_width = attribute_bin_width
+        self.standardize = standardize
+        self.base_kernel = base_kernel
+        self.normalize = normalize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
+        return PropagationCoder.learn(graphs, self, self.attributes)
+
+
+class P2K(PropagationKernel):
+    """Propagation kernel with propagated attribute distributions (P2K, Algorithm 4).
+
+    It is :class:`PropagationKernel` with ``attributes=GaussianMixtures()``; the paper's own setting is
+    ``P2K(attributes=GaussianMixtures(scale=None, ridge=0))``.
+
+    Parameters
+    ----------
+    attributes : GaussianMixtures or None, default=None
+        The mixtures and their sample points; None: ``GaussianMixtures()``.
+    propagation, labels, prior, t_max, metric, bin_width, n_hashes, attribute_metric, \
+    attribute_bin_width, standardize, base_kernel, normalize, random_state, n_jobs
+        As in :class:`PropagationKernel`.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> graphs = [(path, ["C", "O", "C"], [0.1, 0.2, 0.3]), (path, ["C", "O", "C"], [0.1, 0.2, 0.9])]
+    >>> pk.P2K(t_max=2, random_state=0).fit_transform(graphs).shape
+    (2, 2)
+    """
+
+    def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
+        mixtures = GaussianMixtures() if self.attributes is None else self.attributes
+        return PropagationCoder.learn(graphs, self, mixtures)
+
+
+class PropagationFeatures(CountFeatures):
+    """Sparse features whose dot product is the propagation kernel.
+
+    One row a graph, one column a bin, columns grouped by iteration: for linear models on many graphs,
+    for inspection, and for anything in scikit-learn that takes a sparse matrix.
+
+    Parameters
+    ----------
+    propagation, labels, prior, attributes, t_max, metric, bin_width, n_hashes, attribute_metric, \
+    attribute_bin_width, standardize, normalize, random_state, n_jobs
+        As in :class:`PropagationKernel`.
+    n_features : int or None, default=None
+        None: one column for each bin seen in fit. A number (2**20 is usual): bins are hashed into that
+        many columns, so that no vocabulary is kept and bins never seen in fit have columns too.
+    sparse_output : bool, default=True
+        Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> features = pk.PropagationFeatures(t_max=1, random_state=0)
+    >>> phi = features.fit_transform([(path, ["C", "O", "C"]), (path, ["C", "C", "O"])])
+    >>> phi.shape
+    (2, 5)
+    >>> (phi @ phi.T).toarray()
+    array([[10.,  7.],
+           [ 7., 10.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        propagation: Any = "auto",
+        labels: str | None = "auto",
+        prior: Any = "uniform",
+        attributes: Any = None,
+        t_max: int = 10,
+        metric: str = "tv",
+        bin_width: float = 1e-5,
+        n_hashes: int = 1,
+        attribute_metric: str = "l1",
+        attribute_bin_width: float = 1.0,
+        standardize: bool = True,
+        normalize: bool = False,
+        n_features: int | None = None,
+        sparse_output: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.propagation = propagation
+        self.labels = labels
+        self.prior = prior
+        self.attributes = attributes
+        self.t_max = t_max
+        self.metric = metric
+        self.bin_width = bin_width
+        self.n_hashes = n_hashes
+        self.attribute_metric = attribute_metric
+        self.attribute_bin_width = attribute_bin_width
+        self.standardize = standardize
+        self.normalize = normalize
+        self.n_features = n_features
+        self.sparse_output = sparse_output
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
+        return PropagationCoder.learn(graphs, self, self.attributes)

@@ -1,0 +1,1 @@
+"""Subgraph matching: by cliques of product graphs, or by counting subgraphs."""

@@ -1,0 +1,90 @@
+"""Common subgraphs, counted through cliques of the product graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.label_keys import edge_keys
+from propkernels.kernels.pairwise.comparison import TiledComparison
+from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
+from propkernels.utils.randomness import mix
+
+
+class Wired(NamedTuple):
+    """Nodes of several graphs, and for each ordered pair of nodes a word that tells what joins them."""
+
+    nodes: Nodes
+    pair_ptr: NDArray[np.int64]
+    edges: NDArray[np.uint64]
+
+    def some(self, graphs: slice) -> Wired:
+        """A run of graphs."""
+        ptr = self.pair_ptr[graphs.start : graphs.stop + 1]
+        return Wired(self.nodes.some(graphs), ptr - ptr[0], self.edges[ptr[0] : ptr[-1]])
+
+
+@dataclass(frozen=True)
+class SubgraphComparison(TiledComparison):
+    """Weighted sums over matched subgraphs; layer s holds the kernel with sizes 1..s+1.
+
+    Attributes
+    ----------
+    nodes : NodeComparison
+    lambdas : ndarray, (k,)
+        Weight of each size.
+    edge_labels, edge_weights : bool
+        What tells edges apart.
+    connected : bool
+        Only connected subgraphs.
+    """
+
+    nodes: NodeComparison
+    lambdas: NDArray[np.float64]
+    edge_labels: bool
+    edge_weights: bool
+    connected: bool
+
+    @property
+    def depth(self) -> int:  # type: ignore[override]
+        """One kernel for each maximum size."""
+        return len(self.lambdas)
+
+    def prepare(self, graphs: GraphDatabase) -> Wired:
+        """Labels, attributes and edges."""
+        pair_ptr = np.concatenate([[0], np.cumsum(graphs.graph_sizes**2)]).astype(np.int64)
+        keys = edge_keys(graphs, self.edge_labels, self.edge_weights)
+        return Wired(self.nodes.nodes(graphs), pair_ptr, _edge_words(graphs, pair_ptr, keys))
+
+    def tile(self, left: Wired, rows: slice, right: Wired, columns: slice) -> NDArray[np.float64]:
+        """Compare some graphs with some others."""
+        from propkernels.kernels.subgraphs.cliques_compiled import match_subgraphs
+
+        a, b = left.some(rows), right.some(columns)
+        sides = (a.nodes.ptr, a.pair_ptr, a.edges, b.nodes.ptr, b.pair_ptr, b.edges)
+        out = np.empty((self.depth, len(a.nodes.ptr) - 1, len(b.nodes.ptr) - 1))
+        settings = (self.depth, self.connected, self.nodes.kind == 0)
+        match_subgraphs(self.nodes.matrix(a.nodes, b.nodes), *sides, *settings, out)
+        return np.asarray(np.cumsum(out * self.lambdas[:, None, None], axis=0))
+
+
+def _edge_words(
+    graphs: GraphDatabase, pair_ptr: NDArray[np.int64], keys: NDArray[np.uint64] | None
+) -> NDArray[np.uint64]:
+    """What joins u to v: a word of the edge there and the edge back, 0 where there is neither."""
+    words = np.zeros(pair_ptr[-1], dtype=np.uint64)
+    entries: coo_array = csr_array(graphs.adjacency).tocoo()
+    rows, columns = entries.coords
+    own = mix(1, 0 if keys is None else keys) * np.ones(len(rows), dtype=np.uint64)
+    graph = graphs.graph_ids[rows]
+    first, size = graphs.graph_ptr[graph], graphs.graph_sizes[graph]
+    there = pair_ptr[graph] + (rows - first) * size + (columns - first)
+    back = pair_ptr[graph] + (columns - first) * size + (rows - first)
+    words[there] += mix(2, own)
+    words[back] += mix(3, own)
+    return words

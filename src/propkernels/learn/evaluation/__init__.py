@@ -1,0 +1,1 @@
+"""How good a model is: nested cross-validation, metrics and paired tests."""

@@ -1,0 +1,177 @@
+"""evaluate: nested cross-validation, the protocol of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
+
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.learn.evaluation.metrics import resolve_metric
+from propkernels.learn.evaluation.protocols import LEAVE_ONE_OUT, Protocol, check_folds, check_groups
+from propkernels.learn.evaluation.result import Evaluation
+from propkernels.learn.evaluation.study import KernelStudy, ModelStudy, Report, split_digest
+from propkernels.learn.selection.folds import check_numbers, check_target, draw_seeds
+from propkernels.learn.selection.kernels_by_t import check_kernel
+from propkernels.learn.selection.solvers import resolve_selection
+from propkernels.learn.selection.space import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps
+from propkernels.utils.checks import check_integer
+
+INNER_FOLDS = 5
+
+
+def evaluate(
+    kernel: Any,
+    data: Any,
+    target: Any = None,
+    *,
+    n_folds: int | str = 10,
+    repeats: int = 1,
+    groups: Any = None,
+    inner_folds: int | str = INNER_FOLDS,
+    t_max: Any = None,
+    C: Any = DEFAULT_COSTS,
+    epsilon: Any = 0.1,
+    scoring: str | None = None,
+    selection: str = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Evaluation:
+    """Estimate how well a C-SVM with this kernel classifies graphs, by nested cross-validation.
+
+    The protocol of the paper (section "Experimental Protocol"): stratified k-fold cross-validation, repeated
+    with other folds and with hash functions drawn anew; for every fold, t_max and C are chosen by a
+    stratified 5-fold cross-validation on its training part, ties going to the smaller t_max, then to the
+    smaller C. Targets that are numbers are predicted by an SVR in the same way. A model that chooses by
+    itself, such as :class:`PropagationClassifier`, is fitted on each training part instead.
+
+    All graphs of a repeat go through one pass that yields the kernels for every t_max, and the folds are
+    slices of them. This is exactly inductive: a graph's codes are a pure function of that graph and the
+    seed, so that the slices are what ``fit`` on the training graphs and ``transform`` of the test graphs
+    would give. (Three settings do look at all graphs, though never at their classes: unobserved node labels
+    start uniform over all observed labels, ``base_kernel="rbf"`` takes its width from all graphs, and
+    attributes are standardised over all nodes, among which P2K also draws its sample points. A model looks at
+    training graphs only.)
+
+    Before it meets the SVM, a kernel is divided by the mean of its training diagonal, which is only a
+    reparametrisation of C: one grid of C, at values where libsvm is fast, then serves kernels of any scale.
+
+    Parameters
+    ----------
+    kernel : estimator
+        Any with ``fit_transform``; with ``t_max`` and ``fit_transform_cumulative``, t_max is chosen.
+        It is left as it is: copies are fitted. Whether the kernel is normalised is its own affair.
+        Or any classifier or regressor of graphs, with ``predict``; t_max and C are then its own affair too.
+    data : Dataset, GraphDatabase or sequence of graphs
+        What to classify.
+    target : array-like of shape (n,), optional
+        Class or number of each graph; None: ``data.target``.
+    n_folds : int or "loo", default=10
+        Number of folds; "loo": leave out one graph at a time (with ``groups``: one group).
+    repeats : int, default=1
+        How often to repeat.
+    groups : array-like of shape (n,), optional
+        Group of each graph: graphs of one group are never split into training and test, nor inside the
+        training part.
+    inner_folds : int or "loo", default=5
+        Folds of the choice on each training part.
+    t_max : int or sequence of int, optional
+        Candidates; None: 0 up to the kernel's own t_max.
+    C : float, sequence of float, or "paper"
+        Candidates, 0.01 to 1000 by default. With one t_max and one C there is no inner loop. "paper": the
+        paper's values, for the kernel as it is.
+    epsilon : float or sequence of float, default=0.1
+        Candidates of the SVR, in standard deviations of the target.
+    scoring : {None, "accuracy", "r2", "mae", "rmse"}, default=None
+        The metric; None: accuracy, or R^2 for numbers ("mae" for one graph at a time).
+    selection : {"auto", "race", "exhaustive"}, default="auto"
+        "exhaustive": leave out only candidates that cannot win. "race": also those significantly worse
+        than the leader after some folds. "auto": exhaustive up to 1000 graphs.
+    random_state : int, RandomState or None
+        Seed of folds and hash functions. Kernels that are evaluated with the same number meet the same
+        folds.
+    n_jobs : int or None
+        Threads over folds, None is one, -1 all cores; the kernel's own ``n_jobs`` is for the kernel.
+    progress : callable, optional
+        Called as ``progress(folds_done, folds_in_all)``.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence, before anything is computed, where the target is not one of classes or a number does
+        not fit.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> from propkernels.learn import evaluate
+    >>> data = pk.datasets.make_molecules(60, random_state=0)
+    >>> result = evaluate(pk.PropagationKernel(t_max=3), data, n_folds=5, C=[1, 10], random_state=0)
+    >>> result.scores.shape, result.mean > 0.8
+    ((1, 5), True)
+    >>> evaluate(pk.PropagationKernel(), data, n_folds=5, t_max=0, C=1, random_state=0).choices[0][0]
+    Choice(t_max=0, C=1.0)
+    """
+    start = perf_counter()
+    steps, costs = check_steps(t_max), check_cost_grid(C)
+    check_kernel(kernel, steps)
+    repeats, n_folds = check_integer(repeats, "repeats", 1), check_folds(n_folds, "n_folds")
+    inner_folds, epsilons = check_folds(inner_folds, "inner_folds"), check_epsilons(epsilon)
+    graphs, values, is_classification = _unpack(kernel, data, target)
+    protocol = Protocol(n_folds, inner_folds, check_groups(groups, len(graphs)), is_classification)
+    metric, score = resolve_metric(scoring, is_classification, n_folds == LEAVE_ONE_OUT and groups is None)
+    is_exact = resolve_selection(selection, len(graphs))
+    seeds, report = draw_seeds(random_state, repeats), Report(progress)
+    common = kernel, graphs, values, protocol, score, n_jobs, report
+    study: ModelStudy | KernelStudy = (
+        ModelStudy(*common)
+        if hasattr(kernel, "predict")
+        else KernelStudy(*common, steps, costs, epsilons, is_exact)
+    )
+    splits = [protocol.folds(values, seed, study.has_choice) for seed in seeds]
+    report.total = sum(map(len, splits))
+    runs = [study.run(seed, folds) for seed, folds in zip(seeds, splits, strict=True)]
+    return Evaluation(
+        data=str(getattr(data, "name", "graphs")),
+        kernel=type(kernel).__name__,
+        scores=np.array([run.scores for run in runs]),
+        choices=tuple(run.choices for run in runs),
+        kernel_seconds=tuple(run.kernel_seconds for run in runs),
+        seconds=perf_counter() - start,
+        metric=metric,
+        protocol=protocol.name,
+        test_ratio=float(np.mean([len(f.test) / len(f.train) for folds in splits for f in folds])),
+        split=split_digest(splits),
+    )
+
+
+def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, NDArray[Any], bool]:
+    """Graphs, their classes 0, 1, ... or numbers, and whether they are classes."""
+    if target is None and not (hasattr(data, "graphs") and hasattr(data, "target")):
+        raise TypeError(f"target is needed, or a data set that has one; got {type(data).__name__} alone")
+    graphs = check_graphs(getattr(data, "graphs", data))
+    values = data.target if target is None else target
+    if _is_regression(kernel, values):
+        return graphs, check_numbers(values, len(graphs)), False
+    return graphs, check_target(values, len(graphs)), True
+
+
+def _is_regression(kernel: Any, target: Any) -> bool:
+    """Whether numbers are to be predicted: a regressor says so, otherwise a target with fractions does."""
+    kind = getattr(kernel, "_estimator_type", None)
+    if hasattr(kernel, "predict"):
+        tags = getattr(kernel, "__sklearn_tags__", None)
+        kind = tags().estimator_type if tags is not None else kind
+        return kind == "regressor"
+    values = np.asarray(target)
+    return values.ndim == 1 and type_of_target(values) == "continuous"

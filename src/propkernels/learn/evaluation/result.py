@@ -1,0 +1,150 @@
+"""Evaluation: how well a kernel did, fold by fold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.learn.evaluation.paired_test import PairedTest, paired_test
+
+
+class Choice(NamedTuple):
+    """What was chosen for one fold; ``t_max`` is None without steps, C is NaN without one."""
+
+    t_max: int | None
+    C: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """Result of :func:`evaluate`.
+
+    Attributes
+    ----------
+    data, kernel : str
+        What was evaluated.
+    scores : ndarray of shape (repeats, n_folds)
+        The metric on each test fold; accuracy is between 0 and 1.
+    choices : tuple of tuples of Choice
+        The t_max and C of each fold, ``choices[repeat][fold]``.
+    kernel_seconds : tuple of float
+        Time for the kernels of each repeat (for models: for fitting).
+    seconds : float
+        Time for everything.
+    metric : {"accuracy", "r2", "mae", "rmse"}
+        What the scores are.
+    protocol : str
+        How the graphs were split, in words.
+    test_ratio : float
+        Number of test graphs for each training graph, for :meth:`compare`.
+    split : str
+        Digest of all folds: evaluations with the same one met the same folds.
+    """
+
+    data: str
+    kernel: str
+    scores: NDArray[np.float64]
+    choices: tuple[tuple[Choice, ...], ...]
+    kernel_seconds: tuple[float, ...]
+    seconds: float
+    metric: str = "accuracy"
+    protocol: str = "stratified"
+    test_ratio: float = float("nan")
+    split: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Mean over all folds and repeats."""
+        return float(self.scores.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean: over the repeats' means; over the folds if there is one repeat."""
+        values = self.scores.mean(axis=1) if len(self.scores) > 1 else self.scores[0]
+        return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+    @property
+    def folds(self) -> list[dict[str, Any]]:
+        """One record a fold: its number, score and choice."""
+        return [
+            {"repeat": r, "fold": f, self.metric: float(self.scores[r, f]), **choice._asdict()}
+            for r, choices in enumerate(self.choices)
+            for f, choice in enumerate(choices)
+        ]
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """One record a fold that also says what was evaluated: records of several evaluations go together."""
+        return [{"data": self.data, "kernel": self.kernel, **fold} for fold in self.folds]
+
+    def to_frame(self) -> Any:
+        """Return the records as a pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        return pandas.DataFrame(self.records)
+
+    def compare(self, other: Evaluation) -> PairedTest:
+        """Test whether this evaluation is better or worse than another on the same folds.
+
+        Returns
+        -------
+        PairedTest
+            With the plain paired t-test and the corrected one, which is the one to believe.
+
+        Raises
+        ------
+        ValueError
+            If the folds or the metrics are different.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> data = pk.datasets.make_molecules(90, random_state=0)
+        >>> kernel, folds = pk.PropagationKernel(), {"n_folds": 3, "random_state": 0}
+        >>> walk, labels = (pk.evaluate(kernel, data, t_max=t, C=10, **folds) for t in (3, 0))
+        >>> test = walk.compare(labels)
+        >>> test.difference > 0, test.corrected_p > test.p
+        (True, True)
+        """
+        if self.metric != other.metric:
+            raise ValueError(f"metrics are different: {self.metric} and {other.metric}")
+        if self.scores.shape != other.scores.shape or self.split != other.split:
+            raise ValueError(
+                "evaluations have different folds: evaluate both with the same data, protocol and seed"
+            )
+        return paired_test(self.scores, other.scores, self.test_ratio)
+
+    def describe_choices(self, name: str) -> str:
+        """Median and range of the chosen "t_max" or "C", such as "3 (1-5)"."""
+        values = [getattr(choice, name) for choices in self.choices for choice in choices]
+        if None in values or np.isnan(values).any():
+            return "-"
+        values.sort()
+        middle = f"{values[len(values) // 2]:g}"
+        return middle if values[0] == values[-1] else f"{middle} ({values[0]:g}-{values[-1]:g})"
+
+    def format_score(self, value: float) -> str:
+        """A score as it is read: accuracies in per cent."""
+        return f"{100 * value:.1f} %" if self.metric == "accuracy" else f"{value:.4g}"
+
+    def __repr__(self) -> str:
+        repeats, n_folds = self.scores.shape
+        times = f"{n_folds} folds" if repeats == 1 else f"{repeats} x {n_folds} folds"
+        error = self.format_score(self.standard_error).removesuffix(" %")
+        score = f"{self.metric} {self.format_score(self.mean)} +- {error}"
+        return f"Evaluation({self.kernel} on {self.data}: {score}, {times})"
+
+    def __str__(self) -> str:
+        head = f"{'repeat':>6}  {'fold':>4}  {self.metric:>8}  {'t_max':>5}  {'C':>6}"
+        return "\n".join([repr(self), "", head, *map(self._line, self.folds)])
+
+    def _line(self, fold: dict[str, Any]) -> str:
+        step = "-" if fold["t_max"] is None else fold["t_max"]
+        cost = "-" if np.isnan(fold["C"]) else f"{fold['C']:g}"
+        score = self.format_score(fold[self.metric])
+        return f"{fold['repeat']:>6}  {fold['fold']:>4}  {score:>8}  {step:>5}  {cost:>6}"

@@ -1,0 +1,1 @@
+"""Why: contributions of nodes to decisions, and bins that two graphs share."""

@@ -1,0 +1,147 @@
+"""Explanations of decisions: contributions of nodes and iterations that add up exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.counting.counts import count_bins
+from propkernels.gram.linear import self_products
+from propkernels.gram.normalize import inverse_length
+from propkernels.graphs.database import GraphDatabase
+from propkernels.hashing.codes import CodeStreams
+from propkernels.learn.explain.explanation import Explanation
+from propkernels.learn.machines.rules import FoldedRule
+
+
+class Comparison(NamedTuple):
+    """A weighted sum of the decisions between pairs of classes.
+
+    Attributes
+    ----------
+    weights : ndarray, (pairs,)
+        What each decision counts; pairs in the order (0, 1), (0, 2), ..., positive for the first.
+    speaks_for : Any
+        The class that a positive sum speaks for.
+    against : Any
+        The class it is compared with; None: the mean over all others.
+    """
+
+    weights: NDArray[np.float64]
+    speaks_for: Any
+    against: Any
+
+
+def compare_classes(names: Sequence[Any], classes: Any = None) -> Comparison:
+    """Return what the parameter ``classes`` of ``explain`` stands for.
+
+    Parameters
+    ----------
+    names : sequence
+        All classes, sorted.
+    classes : pair, one class, or None
+        Two classes are compared with each other, one with the mean of the others; None: the second of
+        two classes with the first.
+
+    Examples
+    --------
+    >>> compare_classes(["cup", "pan"]).weights
+    array([-1.])
+    >>> compare_classes(["cup", "jar", "pan"], "jar").weights
+    array([-0.5,  0. ,  0.5])
+    """
+    known = list(names)
+    if classes is None and len(known) > 2:
+        raise ValueError(f"name the two classes to compare, or one to compare with the others, of {known}")
+    first, others = _sides(known, (known[1], known[0]) if classes is None else classes)
+    pairs = [(i, j) for i in range(len(known)) for j in range(i + 1, len(known))]
+    weights = np.zeros(len(pairs))
+    for other in others:
+        weights[pairs.index((min(first, other), max(first, other)))] = 1.0 if first < other else -1.0
+    against = known[others[0]] if len(others) == 1 else None
+    return Comparison(weights / len(others), known[first], against)
+
+
+def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
+    """Number of the class spoken for, and those of the classes it is compared with."""
+    if isinstance(classes, (tuple, list)) and len(classes) == 2:
+        first, second = classes
+        if first not in known or second not in known or first == second:
+            raise ValueError(f"classes must be two different ones of {known}; got {(first, second)}")
+        return known.index(first), [known.index(second)]
+    if classes not in known:
+        raise ValueError(f"classes must be one or two of {known}; got {classes!r}")
+    first = known.index(classes)
+    return first, [i for i in range(len(known)) if i != first]
+
+
+Values = NDArray[np.float64]
+
+
+def explain_rule(
+    rule: FoldedRule,
+    graphs: GraphDatabase,
+    weights: Any,
+    intercepts: Any,
+    n_jobs: int | None,
+    speaks_for: Any = None,
+    against: Any = None,
+) -> Explanation:
+    """Write a weighted sum of a rule's decisions as a sum over nodes and iterations.
+
+    Parameters
+    ----------
+    rule : FoldedRule
+    graphs : GraphDatabase or GridDatabase
+    weights : array-like, (decisions,)
+        What each decision counts: ``[1.0]`` where the rule has one.
+    intercepts : array-like, (decisions,)
+        What is added to each decision.
+    n_jobs : int or None
+    speaks_for, against : Any
+        The classes compared, if any; see :class:`Explanation`.
+    """
+    share = np.asarray(weights, dtype=np.float64)
+    codes = rule.coder.codes(graphs, n_jobs)
+    columns: dict[int, Values] = {}
+    squares, stream = np.zeros(len(graphs)), 0
+    for block in [codes] if isinstance(codes, CodeStreams) else codes:
+        several = range(len(block.iterations))
+        for s in several:
+            own = block.salted(block.codes[block.row(s)], s)
+            added = _looked_up(own, rule.codes[stream + s], rule.weights[stream + s] @ share)
+            t = int(block.iterations[s])
+            columns[t] = columns[t] + added if t in columns else added
+        if rule.normalize:
+            squares += _squares(rule, block, graphs, stream, n_jobs)
+        stream += len(several)
+    contributions = np.stack([columns[t] for t in sorted(columns)], axis=1)
+    if rule.normalize:
+        contributions *= inverse_length(squares)[graphs.graph_ids][:, None]
+    intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
+    return Explanation(contributions, graphs.graph_ptr, intercept, graphs, speaks_for, against)
+
+
+def _squares(
+    rule: FoldedRule, block: CodeStreams, graphs: GraphDatabase, first: int, n_jobs: int | None
+) -> Values:
+    """What the streams of a block add to k(x, x) of each graph, over all of its bins."""
+    counted = count_bins(block, graphs.graph_ptr, rule.codes[first:], n_jobs)
+    weights = rule.stream_weights[first:]
+    total = np.zeros(len(graphs))
+    for stream, weight in zip(counted, weights, strict=False):
+        total += weight * self_products(stream.counts)
+    return total
+
+
+def _looked_up(codes: NDArray[np.int64], known: NDArray[np.int64], weights: Values) -> Values:
+    """Weight of each code; 0 where it has none."""
+    if not len(known):
+        return np.zeros(len(codes))
+    order = np.argsort(known)
+    at = np.minimum(np.searchsorted(known, codes, sorter=order), len(known) - 1)
+    found = order[at]
+    return np.where(known[found] == codes, weights[found], 0.0)

@@ -1,0 +1,206 @@
+"""Explanation: a decision as a sum over nodes and iterations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.container import as_positions
+from propkernels.graphs.grids.database import GridDatabase
+from propkernels.utils.checks import check_integer
+from propkernels.utils.tables import format_number, format_table
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Contributions that add up to decisions, as returned by ``explain`` of a fitted model.
+
+    Attributes
+    ----------
+    contributions : ndarray of shape (nodes, t_max + 1)
+        What each node adds at each iteration; positive speaks for ``speaks_for``.
+    graph_ptr : ndarray of shape (graphs + 1,)
+        Which nodes belong to which graph.
+    intercept : float
+        What is added once a graph.
+    graphs : GraphDatabase, GridDatabase or None
+        The graphs that are explained.
+    speaks_for : Any
+        The class that positive contributions speak for; None where a number is predicted.
+    against : Any
+        The class it is compared with; None: the mean of all others, or a number is predicted.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(60, random_state=0)
+    >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+    >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
+    >>> explanation = model.explain(data.graphs[:3])
+    >>> explanation
+    Explanation(3 graphs, 86 nodes, t = 0..1, for class 1 against class 0)
+    >>> explanation.node_totals.shape, explanation.of_graph(0).shape
+    ((86,), (18, 2))
+    >>> print(explanation.table(graph=1, n=2))
+    node  label    total        t0       t1
+      23  O      +0.4048  +0.08275   +0.322
+       7  O      +0.3015  +0.08275  +0.2188
+    """
+
+    contributions: Values
+    graph_ptr: NDArray[np.int64]
+    intercept: float
+    graphs: Any = None
+    speaks_for: Any = None
+    against: Any = None
+
+    # sums
+
+    @property
+    def decisions(self) -> Values:
+        """Decision value of each graph: the sum of its contributions, and the intercept."""
+        return self._sums(self.node_totals) + self.intercept
+
+    @property
+    def node_totals(self) -> Values:
+        """What each node adds, all iterations together."""
+        return self.contributions.sum(axis=1)
+
+    @property
+    def iteration_totals(self) -> Values:
+        """What each iteration adds, all nodes of a graph together: (graphs, t_max + 1)."""
+        return np.stack([self._sums(column) for column in self.contributions.T], axis=1)
+
+    def _sums(self, values: Values) -> Values:
+        """Add up the values of each graph's nodes."""
+        return np.array([part.sum() for part in np.split(values, self.graph_ptr[1:-1])])
+
+    # one graph
+
+    def position(self, graph: int) -> int:
+        """Number of a graph, counted from the start."""
+        position = as_positions(graph, len(self.graph_ptr) - 1)
+        if not isinstance(position, int):
+            raise TypeError(f"graph must be the number of one graph, got {graph!r}")
+        return position
+
+    def of_graph(self, graph: int) -> Values:
+        """Contributions of one graph's nodes, (its nodes, t_max + 1)."""
+        return self.contributions[self._nodes(graph)]
+
+    def image(self, graph: int, t: int | None = None) -> Values:
+        """Contributions of one grid's pixels in the shape of its image; NaN outside its mask.
+
+        Parameters
+        ----------
+        graph : int
+        t : int, optional
+            One iteration; by default their sum.
+        """
+        if not isinstance(self.graphs, GridDatabase):
+            raise TypeError("contributions have the shape of an image only where grids are explained")
+        nodes = self._nodes(graph)
+        values = self.node_totals[nodes] if t is None else self.contributions[nodes, self._iteration(t)]
+        return _spread(values, self.graphs, self.position(graph))
+
+    def top_nodes(self, graph: int = 0, n: int = 10) -> list[dict[str, Any]]:
+        """Return the nodes of a graph that contribute most, for or against, the strongest first."""
+        totals = self.node_totals[self._nodes(graph)]
+        strongest = np.argsort(-np.abs(totals), kind="stable")[: check_integer(n, "n", 1)]
+        return [self._record(self.position(graph), int(node)) for node in strongest]
+
+    def table(self, graph: int = 0, n: int = 10) -> str:
+        """Return the nodes that contribute most as text."""
+        head = ["node", "label", "total", *self._columns]
+        rows = [
+            [str(r["node"]), str(r["label"]), *(format_number(r[c]) for c in ("total", *self._columns))]
+            for r in self.top_nodes(graph, n)
+        ]
+        return format_table(head, rows, left=("label",))
+
+    # all of it
+
+    def with_graphs(self, graphs: Any) -> Explanation:
+        """Return the same explanation, of graphs that carry other labels, say."""
+        return replace(self, graphs=graphs)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record a node: graph, node, label, total, t0, t1, ..."""
+        return [
+            self._record(graph, node)
+            for graph, size in enumerate(np.diff(self.graph_ptr))
+            for node in range(int(size))
+        ]
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row a node: graph, node, label, total, t0, t1, ..."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        sizes = np.diff(self.graph_ptr)
+        starts = np.repeat(self.graph_ptr[:-1], sizes)
+        columns = dict(zip(self._columns, self.contributions.T, strict=True))
+        return pandas.DataFrame(
+            {
+                "graph": np.repeat(np.arange(len(sizes)), sizes),
+                "node": np.arange(len(self.contributions)) - starts,
+                "label": [self._label(node) for node in range(len(self.contributions))],
+                "total": self.node_totals,
+                **columns,
+            }
+        )
+
+    @property
+    def subject(self) -> str:
+        """What positive contributions speak for, in words."""
+        if self.speaks_for is None:
+            return "for a larger prediction"
+        other = "the others" if self.against is None else f"class {self.against}"
+        return f"for class {self.speaks_for} against {other}"
+
+    def __repr__(self) -> str:
+        graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.contributions.shape
+        return f"Explanation({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
+
+    # looking up
+
+    @property
+    def _columns(self) -> list[str]:
+        return [f"t{t}" for t in range(self.contributions.shape[1])]
+
+    def _nodes(self, graph: int) -> slice:
+        position = self.position(graph)
+        return slice(int(self.graph_ptr[position]), int(self.graph_ptr[position + 1]))
+
+    def _iteration(self, t: int) -> int:
+        if check_integer(t, "t", 0) >= self.contributions.shape[1]:
+            raise ValueError(f"t must be at most {self.contributions.shape[1] - 1}, got {t}")
+        return int(t)
+
+    def _record(self, graph: int, node: int) -> dict[str, Any]:
+        at = int(self.graph_ptr[graph]) + node
+        values = [float(value) for value in self.contributions[at]]
+        head = {"graph": graph, "node": node, "label": self._label(at), "total": float(sum(values))}
+        return {**head, **dict(zip(self._columns, values, strict=True))}
+
+    def _label(self, node: int) -> Any:
+        """Label of a node; None where it has none, or several with probabilities."""
+        column = None if self.graphs is None else self.graphs.label_column
+        if column is None or not hasattr(column, "ids"):
+            return None
+        number = int(column.ids[node])
+        return None if number < 0 else column.values[number]
+
+
+def _spread(values: Values, grids: GridDatabase, position: int) -> Values:
+    """Values of counted pixels, in the shape of the image."""
+    inside = grids.inside_of(position)
+    pixels = np.full(int(np.prod(grids.shapes[position])), np.nan)
+    pixels[slice(None) if inside is None else inside] = values
+    return pixels.reshape(tuple(grids.shapes[position]))

@@ -1,0 +1,1 @@
+"""Machines that learn from kernel matrices or features: SVMs, linear models, Gaussian processes."""

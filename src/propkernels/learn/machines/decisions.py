@@ -1,0 +1,92 @@
+"""Decisions of machines: their coefficients, what their columns mean, and the classes that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.svm import SVC
+from sklearn.utils.multiclass import _ovr_decision_function
+
+Matrix = NDArray[np.float64]
+
+
+def pairwise_coefficients(machine: SVC, n_graphs: int) -> tuple[Matrix, NDArray[np.float64]]:
+    """Return coefficients (graphs, pairs of classes) and intercepts of libsvm's one-against-one machines.
+
+    Decision p is ``sum_i coefficients[i, p] K(x, x_i) + intercepts[p]``; positive votes for the first class
+    of the pair, as in ``SVC.decision_function(decision_function_shape="ovo")``.
+    """
+    classes = len(machine.n_support_)
+    ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
+    pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
+    coefficients = np.zeros((n_graphs, len(pairs)))
+    for p, (i, j) in enumerate(pairs):
+        for own, row in ((i, j - 1), (j, i)):
+            support = slice(ends[own], ends[own + 1])
+            coefficients[machine.support_[support], p] = machine.dual_coef_[row, support]
+    sign = -1.0 if classes == 2 else 1.0  # scikit-learn turns the two-class case around
+    return sign * coefficients, sign * np.asarray(machine.intercept_, dtype=np.float64)
+
+
+def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
+    """Class with most votes of the pairs, the first among equals: libsvm's own rule."""
+    votes = np.zeros((len(decisions), n_classes), dtype=np.int64)
+    pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+    for p, (i, j) in enumerate(pairs):
+        votes[:, i] += decisions[:, p] > 0
+        votes[:, j] += decisions[:, p] <= 0
+    return votes.argmax(axis=1)
+
+
+def class_scores(decisions: Matrix, n_classes: int) -> Matrix:
+    """One score a class from the pairs' decisions, as SVC's ``decision_function_shape="ovr"``."""
+    scores: Any = _ovr_decision_function(decisions < 0, -decisions, n_classes)
+    return np.asarray(scores, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class DecisionLayout:
+    """Meaning of decision columns.
+
+    Attributes
+    ----------
+    n_classes : int
+        Number of classes.
+    pairwise : bool
+        One column for each pair of classes, positive for the first (libsvm); otherwise one for each class
+        against the rest, or, with two classes, a single one that is positive for the second.
+    """
+
+    n_classes: int
+    pairwise: bool
+
+    def predictions(self, decisions: Matrix) -> NDArray[np.int64]:
+        """Class number of each row."""
+        if self.pairwise:
+            return vote(decisions, self.n_classes)
+        if self.n_classes == 2:
+            return (decisions[:, 0] > 0).astype(np.int64)
+        return decisions.argmax(axis=1)
+
+    def scores(self, decisions: Matrix) -> Matrix:
+        """One score a class; for two classes a single one, for the second."""
+        if not self.pairwise:
+            return decisions
+        return -decisions if self.n_classes == 2 else class_scores(decisions, self.n_classes)
+
+    def of_pairs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn weights of pairs of classes, positive for the first, into weights of the columns.
+
+        Where columns are classes, a pair's decision is the difference of two columns.
+        """
+        if self.pairwise:
+            return weights
+        columns = np.zeros(self.n_classes)
+        for weight, (first, second) in zip(weights, combinations(range(self.n_classes), 2), strict=True):
+            columns[first] += weight
+            columns[second] -= weight
+        return columns[1:] if self.n_classes == 2 else columns

@@ -1,0 +1,1 @@
+"""Search: an inverted file from bins to graphs, and exact nearest neighbors."""

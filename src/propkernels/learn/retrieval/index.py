@@ -1,0 +1,322 @@
+"""GraphIndex: exact nearest neighbors among many graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.counting.counts import StreamCounts, count_blocks
+from propkernels.gram.base_kernels import Linear, resolve_base_kernel
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.grids.database import Grid
+from propkernels.graphs.networkx import is_networkx
+from propkernels.kernels.base import Coder, CountKernel, check_options
+from propkernels.kernels.pairwise.base import PairwiseKernel
+from propkernels.kernels.pairwise.comparison import CountedComparison, Counter
+from propkernels.kernels.propagation import PropagationKernel
+from propkernels.learn.retrieval.inverted_file import InvertedFile, self_similarities
+from propkernels.utils.checks import check_integer
+from propkernels.utils.parallel import run_threads
+
+
+def running_ids(first: int, number: int) -> list[Hashable]:
+    """Numbers from ``first`` on."""
+    return list(range(first, first + number))
+
+
+def check_ids(ids: Iterable[Hashable], n_graphs: int, taken: Collection[Hashable]) -> list[Hashable]:
+    """Return one id a graph, all different from each other and from those that are taken.
+
+    Examples
+    --------
+    >>> check_ids(np.array([4, 7]), 2, [1, 2])
+    [4, 7]
+    """
+    names = _plain(ids)
+    if len(names) != n_graphs:
+        raise ValueError(f"there are {len(names)} ids for {n_graphs} graphs")
+    seen = set(taken)
+    for name in names:
+        if name in seen:
+            raise ValueError(f"ids must be different from each other, but {name!r} is there already")
+        seen.add(name)
+    return names
+
+
+def check_known(ids: Iterable[Hashable], known: Collection[Hashable]) -> list[Hashable]:
+    """Return ids, each once, all of which are known."""
+    names = _plain(ids)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{name!r} is not in the index")
+    return list(dict.fromkeys(names))
+
+
+def _plain(ids: Any) -> list[Hashable]:
+    """Ids as Python's own values; what is hashable, and a collection."""
+    if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
+        raise TypeError(f"ids must be a list of ids, got {ids!r}")
+    names = [name.item() if isinstance(name, np.generic) else name for name in ids]
+    for name in names:
+        try:
+            hash(name)
+        except TypeError:
+            raise TypeError(f"ids must be hashable, got {name!r}") from None
+    return names
+
+
+@dataclass(frozen=True)
+class CodeCounter:
+    """Counts the codes that a coder gives."""
+
+    coder: Coder
+
+    def count(
+        self, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
+    ) -> list[StreamCounts]:
+        """Count; known codes own the first columns."""
+        return count_blocks(self.coder.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
+
+    def extend(self, graphs: GraphDatabase) -> None:
+        """Let the coder take note of further graphs, if it numbers what it meets."""
+        extend = getattr(self.coder, "extend", None)
+        if extend is not None:
+            extend(graphs)
+
+
+def learn_counter(kernel: Any, graphs: GraphDatabase) -> Counter:
+    """Learn how a kernel counts; refuse one that is no dot product of counts.
+
+    Parameters
+    ----------
+    kernel : estimator
+        Not fitted; its parameters are checked here.
+    graphs : GraphDatabase
+        What attributes are standardised by, and all else that fit learns.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If graphs are compared pair by pair, or counts are not compared by their dot product.
+    """
+    name = type(kernel).__name__
+    if isinstance(kernel, CountKernel):
+        if type(resolve_base_kernel(kernel.base_kernel)) is not Linear:
+            raise ValueError(f"an index needs base_kernel='linear'; {name} has {kernel.base_kernel!r}")
+        check_options(kernel)
+        return CodeCounter(kernel._learn_coder(graphs))
+    if isinstance(kernel, PairwiseKernel):
+        check_options(kernel)
+        comparison = kernel._learn(graphs)
+        if isinstance(comparison, CountedComparison):
+            return comparison.counter
+        raise ValueError(f"{name} with these parameters compares graphs pair by pair: it cannot be indexed")
+    raise TypeError(f"kernel must be a kernel of this library that counts, got {kernel!r}")
+
+
+DEFAULT_T_MAX = 5
+
+
+class Neighbors(NamedTuple):
+    """The most similar graphs, best first: arrays (queries, k), or (k,) for a single graph."""
+
+    similarities: NDArray[np.float64]
+    ids: NDArray[Any]
+
+
+class GraphIndex(BaseEstimator):
+    """Search among graphs by normalised kernel: exact, without comparing all pairs.
+
+    For each bin the index keeps the graphs that it occurs in. A query only touches the bins of its own
+    nodes; adding and taking out graphs does not touch the others, since codes are functions of the
+    random state and of the graph alone.
+
+    Parameters
+    ----------
+    kernel : estimator or None, default=None
+        A kernel of this library that counts: propagation kernels (also on grids, and P2K) and
+        Weisfeiler-Lehman with the linear base kernel, label histograms, shortest paths and GraphHopper on
+        labels. None: ``PropagationKernel(t_max=5)``. Similarities are normalised whatever it says.
+    random_state : int, RandomState or None, default=None
+        Seed of the default kernel; a kernel that is given has its own.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    kernel_ : estimator
+        The kernel in use.
+    ids_ : ndarray
+        The graphs in the index, in the order in which they were added.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(50, random_state=0).graphs
+    >>> index = pk.GraphIndex(random_state=0).fit(graphs[:40])
+    >>> similarities, ids = index.query(graphs[3], k=2)
+    >>> int(ids[0]), float(similarities[0])
+    (3, 1.0)
+    >>> index.remove([3]).add(graphs[40:]).ids_.shape
+    (49,)
+    """
+
+    def __init__(self, *, kernel: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
+        self.kernel = kernel
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, ids: Iterable[Hashable] | None = None) -> Self:
+        """Index graphs, in place of what was indexed before.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`. What a kernel learns in fit (how attributes are
+            standardised, say) is learned from these.
+        ids : iterable of hashables, optional
+            What the graphs are called; 0, 1, 2, ... by default.
+
+        Returns
+        -------
+        self
+        """
+        graphs = check_graphs(X)
+        names = running_ids(0, len(graphs)) if ids is None else check_ids(ids, len(graphs), ())
+        default = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=self.random_state)
+        kernel = default if self.kernel is None else clone(self.kernel)
+        counter = learn_counter(kernel, graphs)
+        file = InvertedFile.of(counter.count(graphs, None, self.n_jobs))
+        self.kernel_, self.counter_, self.file_ = kernel, counter, file
+        self.names_, self.n_added_ = names, len(graphs)
+        return self
+
+    def add(self, X: Any, ids: Iterable[Hashable] | None = None) -> Self:
+        """Index further graphs; nothing is learned from them.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        ids : iterable of hashables, optional
+            What they are called; by default numbers go on from the number of graphs ever added.
+        """
+        check_is_fitted(self, "file_")
+        graphs = check_graphs(X)
+        fresh = running_ids(self.n_added_, len(graphs)) if ids is None else ids
+        names = check_ids(fresh, len(graphs), self._names())
+        extend = getattr(self.counter_, "extend", None)
+        if extend is not None:
+            extend(graphs)
+        self.file_.append(self.counter_.count(graphs, None, self.n_jobs))
+        self.names_ = [*self.names_, *names]
+        self.n_added_ += len(graphs)
+        return self
+
+    def remove(self, ids: Iterable[Hashable]) -> Self:
+        """Take graphs out.
+
+        Parameters
+        ----------
+        ids : iterable of hashables
+            As given to, or by, :meth:`fit` and :meth:`add`.
+
+        Raises
+        ------
+        ValueError
+            If one is not in the index; then none is taken out.
+        """
+        check_is_fitted(self, "file_")
+        places = {self.names_[place]: place for place in np.flatnonzero(self.file_.alive)}
+        chosen = [places[name] for name in check_known(ids, places)]
+        alive = self.file_.alive.copy()
+        if self.file_.drop(np.array(chosen, dtype=np.int64)):
+            alive[chosen] = False
+            self.names_ = [self.names_[place] for place in np.flatnonzero(alive)]
+        return self
+
+    def query(self, X: Any, k: int = 10) -> Neighbors:
+        """Return the graphs in the index that are most similar to each of the given ones.
+
+        Parameters
+        ----------
+        X : GraphDatabase, sequence of graphs, or one graph
+            One graph is one taken from a database, or a networkx graph.
+        k : int, default=10
+            How many; all that there are, where there are fewer.
+
+        Returns
+        -------
+        similarities : ndarray of shape (queries, k), or (k,) for one graph
+            Normalised kernel, 1 for equal counts, largest first.
+        ids : ndarray of the same shape
+            Among equally similar graphs, the one that was added first comes first.
+        """
+        check_is_fitted(self, "file_")
+        k = min(check_integer(k, "k", 1), len(self))
+        is_one = isinstance(X, (Graph, Grid)) or is_networkx(X)
+        graphs = check_graphs([X] if is_one else X)
+        streams = self.counter_.count(graphs, None, self.n_jobs)
+        places, similarities = self._best(streams, len(graphs), k)
+        names = self._named(places.ravel()).reshape(places.shape)
+        return Neighbors(similarities[0], names[0]) if is_one else Neighbors(similarities, names)
+
+    def _best(
+        self, streams: list[StreamCounts], n_queries: int, k: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        squares, found = self_similarities(streams), self.file_.find(streams)
+
+        def one_query(query: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+            values = self.file_.similarities(streams, found, query, float(squares[query]))
+            best = largest(values, k)
+            return best, values[best]
+
+        places, similarities = zip(*run_threads(one_query, range(n_queries), self.n_jobs), strict=True)
+        return np.array(places), np.array(similarities)
+
+    @property
+    def ids_(self) -> NDArray[Any]:
+        """The graphs in the index, in the order in which they were added."""
+        return self._named(np.flatnonzero(self.file_.alive))
+
+    def __len__(self) -> int:
+        return int(self.file_.alive.sum()) if hasattr(self, "file_") else 0
+
+    def _names(self) -> list[Hashable]:
+        return [self.names_[place] for place in np.flatnonzero(self.file_.alive)]
+
+    def _named(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        """Ids at some places: an integer array where all of them are integers."""
+        names = [self.names_[place] for place in places]
+        if all(type(name) is int for name in names):
+            return np.array(names, dtype=np.int64)
+        array = np.empty(len(names), dtype=object)
+        array[:] = names
+        return array
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Places of the k largest values, largest first; among equals the first ones.
+
+    Examples
+    --------
+    >>> largest(np.array([0.5, 0.9, 0.5, 0.1, 0.5]), 3)
+    array([1, 0, 2])
+    """
+    if k == 0:
+        return np.empty(0, dtype=np.int64)
+    least = np.partition(values, len(values) - k)[len(values) - k]
+    candidates = np.flatnonzero(values >= least)
+    order = np.lexsort((candidates, -values[candidates]))
+    return candidates[order[:k]]

@@ -1,0 +1,1 @@
+"""Choosing a kernel, t_max, normalization and C by cross-validation on the training graphs."""

@@ -1,0 +1,167 @@
+"""Candidates: a kernel with its t_max, normalised or not, and the machines to try on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.counting.counts import sort_bins
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.base import CountKernel
+from propkernels.learn.machines.svm import MachineMaker
+from propkernels.learn.machines.tasks import Task
+from propkernels.learn.selection.folds import Indices
+from propkernels.learn.selection.kernels_by_t import compute_stack, redrawn, step_parameter
+from propkernels.learn.selection.race import Trial
+from propkernels.learn.selection.sources import GramSource, Source, feature_sources
+from propkernels.learn.selection.space import CostGrid
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An arm of the race.
+
+    Attributes
+    ----------
+    kernel : estimator
+        Unfitted, with t_max and normalize as they are tried.
+    t_max : int or None
+    normalize : bool or None
+        None where the kernel has no such parameter.
+    source : Source
+        Its numbers.
+    epsilon : float or None
+    maker : MachineMaker
+    costs : tuple of float
+    scaled : bool
+        Whether C is in units of the kernel's mean diagonal.
+    """
+
+    kernel: Any
+    t_max: int | None
+    normalize: bool | None
+    source: Source
+    epsilon: float | None
+    maker: MachineMaker
+    costs: tuple[float, ...]
+    scaled: bool
+
+    def trials(
+        self, task: Task, target: NDArray[Any], train: Indices, test: Indices, positions: Sequence[int]
+    ) -> Iterator[Trial]:
+        """Learn from some graphs and judge on others, for some of the costs, one after the other."""
+        truth = target[test]
+        if task.is_constant(target[train]):
+            yield Trial(task.losses(np.full(len(test), target[train][0]), truth), True, True)
+            return
+        part = self.source.slice(train, test, self.scaled)
+        for position in positions:
+            machine = self.maker.fit(part.known, target[train], self.costs[position])
+            predicted = task.predictions(self.maker, machine, part.unknown, target[train])
+            state = machine.is_final, machine.is_settled, machine.is_nearly_final
+            yield Trial(task.losses(predicted, truth), *state)
+
+    def predict(
+        self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int
+    ) -> NDArray[Any]:
+        """Learn from some graphs with one of the costs, and predict others."""
+        if task.is_constant(target[train]):
+            return np.full(len(test), target[train][0])
+        part = self.source.slice(train, test, self.scaled)
+        machine = self.maker.fit(part.known, target[train], self.costs[position])
+        return np.asarray(task.predictions(self.maker, machine, part.unknown, target[train]))
+
+
+@dataclass(frozen=True)
+class Space:
+    """What is tried.
+
+    Attributes
+    ----------
+    normalize : {"auto", True, False, None}
+    steps : tuple of int or None
+        Candidates for t_max; None: all up to the kernel's own.
+    costs : CostGrid
+    solver : {"kernel", "linear", "gp"}
+    epsilons : tuple of float
+    """
+
+    normalize: Any
+    steps: tuple[int, ...] | None
+    costs: CostGrid
+    solver: str
+    epsilons: tuple[float, ...]
+
+
+def candidates(kernel: Any, graphs: GraphDatabase, space: Space, task: Task, seed: int) -> list[Candidate]:
+    """All candidates of one kernel, from one pass over the graphs."""
+    kernel = redrawn(kernel, seed)
+    has_option = "normalize" in kernel.get_params(deep=False)
+    wanted: list[bool | None] = _wanted(kernel, space.normalize) if has_option else [None]
+    plain = redrawn(kernel, seed).set_params(**({"normalize": False} if has_option else {}))
+    return [
+        Candidate(
+            _copy(kernel, t, is_normalized),
+            t,
+            is_normalized,
+            source,
+            epsilon,
+            maker,
+            space.costs.of(bool(is_normalized)),
+            space.costs.scaled,
+        )
+        for (t, is_normalized), source in _sources(plain, graphs, space, wanted).items()
+        for epsilon, maker in task.makers(space.solver, space.epsilons)
+    ]
+
+
+def count_arms(kernels: Sequence[Any], space: Space, task: Task) -> int:
+    """How many candidates there will be, before anything is computed."""
+    total = 0
+    for kernel in kernels:
+        parameters, name = kernel.get_params(deep=False), step_parameter(kernel)
+        own = 1 if name is None else int(parameters[name]) + 1
+        n_steps = own if space.steps is None or name is None else len(space.steps)
+        total += n_steps * (len(_wanted(kernel, space.normalize)) if "normalize" in parameters else 1)
+    return total * len(task.makers(space.solver, space.epsilons))
+
+
+def _wanted(kernel: Any, normalize: Any) -> list[bool | None]:
+    if normalize == "auto":
+        return [False, True]
+    return [bool(kernel.normalize if normalize is None else normalize)]
+
+
+def _copy(kernel: Any, t: int | None, is_normalized: bool | None) -> Any:
+    changes: dict[str, Any] = {} if t is None else {str(step_parameter(kernel)): t}
+    if is_normalized is not None:
+        changes["normalize"] = is_normalized
+    return redrawn(kernel, kernel.get_params().get("random_state")).set_params(**changes)
+
+
+def _sources(
+    plain: Any, graphs: GraphDatabase, space: Space, wanted: list[bool | None]
+) -> dict[tuple[int | None, bool | None], Source]:
+    """Numbers by t_max and normalisation, ordered by t_max and then plain before normalised."""
+    if space.solver != "linear":
+        stack = compute_stack(plain, graphs, space.steps)
+        return {(t, flag): GramSource(matrix, bool(flag)) for t, matrix in stack.items() for flag in wanted}
+    name = step_parameter(plain)
+    if name is not None and space.steps is not None:
+        plain = plain.set_params(**{name: space.steps[-1]})
+    streams = [sort_bins(stream) for stream in plain.fit(graphs).counts_]
+    sources = feature_sources(streams, [bool(flag) for flag in wanted])
+    if name is None:
+        last = max(t for t, _ in sources)
+        return {(None, flag): sources[last, bool(flag)] for flag in wanted}
+    steps = sorted({t for t, _ in sources}) if space.steps is None else space.steps
+    return {(t, flag): sources[t, bool(flag)] for t in steps for flag in wanted}
+
+
+def has_explicit_counts(kernel: Any) -> bool:
+    """Whether a kernel is a dot product of counts, so that linear machines can learn from them."""
+    return isinstance(kernel, CountKernel) and kernel.base_kernel == "linear"

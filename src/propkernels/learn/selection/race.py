@@ -1,0 +1,198 @@
+"""Choosing the best of many candidates with few machines.
+
+A candidate is an arm (a kernel with its t_max, normalised or not) with one value of C. Its loss is the sum
+over all validation graphs, so it can only grow from fold to fold: a candidate whose loss has passed that of
+the best complete one cannot win any more. Leaving it then changes nothing, and this is all that "exhaustive"
+selection saves. A "race" also leaves candidates that are significantly worse than the leader on the same
+validation graphs, and large values of C where the loss falls too slowly to catch up, or where hardly any
+multiplier of a smaller C was at its bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.utils.parallel import run_threads
+
+Losses = NDArray[np.float64]
+WAVE = 4  # arms that run side by side, in threads or not, before their results are compared
+SIGNIFICANT = 3.0  # standard errors that a candidate may lie behind the leader
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Losses of one machine on the validation graphs of one fold, and what it says about larger C."""
+
+    losses: Losses
+    is_final: bool
+    is_settled: bool
+    is_nearly_final: bool = False
+
+
+class Arm(Protocol):
+    """A kernel to be tried with several values of C, smallest first."""
+
+    costs: Sequence[float]
+
+
+# machines of an arm on a fold, one for each of the costs at these positions, learned when asked for
+Trials = Callable[[Any, int, Sequence[int]], Iterator[Trial]]
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The best candidate: its arm's number, the position of its C, and its losses on all folds."""
+
+    arm: int
+    cost: int
+    losses: tuple[Losses, ...]
+
+    @property
+    def total(self) -> float:
+        """Sum of the losses."""
+        return float(sum(part.sum() for part in self.losses))
+
+
+@dataclass
+class Race:
+    """Finds the arm and C of smallest loss; among equals the first arm, and its smallest C.
+
+    Parameters
+    ----------
+    arms : sequence of Arm
+    n_folds : int
+    trials : callable
+        ``trials(arm, fold, positions)`` yields a :class:`Trial` for each cost in turn.
+    is_exact : bool
+        Leave only what cannot win.
+    incumbent : tuple of ndarray, optional
+        Losses of a candidate from elsewhere on the same folds, which must be beaten.
+    n_jobs : int or None
+    tell : callable, optional
+        Called with the number of folds of an arm that are done or left.
+    """
+
+    arms: Sequence[Any]
+    n_folds: int
+    trials: Trials
+    is_exact: bool
+    incumbent: tuple[Losses, ...] | None = None
+    n_jobs: int | None = None
+    tell: Callable[[int], None] = lambda parts: None
+    known: dict[tuple[int, int], list[Losses]] = field(default_factory=dict)
+    leader: tuple[Losses, ...] | None = None
+
+    def run(self) -> Winner | None:
+        """Return the winner; None if the incumbent was not beaten."""
+        self.leader = self.incumbent
+        self._first_fold()
+        self._other_folds()
+        finished = {key: parts for key, parts in self.known.items() if len(parts) == self.n_folds}
+        if not finished:
+            return None
+        best = min(finished, key=lambda key: (_total(finished[key]), key))
+        if self.incumbent is not None and _total(finished[best]) >= _total(self.incumbent):
+            return None
+        return Winner(*best, tuple(finished[best]))
+
+    def _first_fold(self) -> None:
+        """Every arm meets the first fold; large t_max first, since they are often good."""
+        order = list(range(len(self.arms)))[::-1]
+        for wave in _waves(order):
+            for arm, found in zip(wave, self._wave(self._climb, wave), strict=True):
+                self.known.update({(arm, cost): [losses] for cost, losses in found.items()})
+                self.tell(1)
+            self._lead(1)
+
+    def _climb(self, arm: int) -> dict[int, Losses]:
+        """Losses on the first fold, from the smallest C up as long as that makes sense."""
+        positions = range(len(self.arms[arm].costs))
+        found: dict[int, Losses] = {}
+        for cost, trial in zip(positions, self.trials(self.arms[arm], 0, positions), strict=False):
+            found[cost] = trial.losses
+            if trial.is_final:
+                return found | dict.fromkeys(positions[cost:], trial.losses)
+            if not self.is_exact and (trial.is_nearly_final or self._is_hopeless(trial, found, positions)):
+                break
+        return found
+
+    def _is_hopeless(self, trial: Trial, found: dict[int, Losses], positions: Sequence[int]) -> bool:
+        """Whether the loss falls too slowly to reach the leader's with the values of C that are left."""
+        cost = len(found) - 1
+        if self.leader is None or cost == 0 or not trial.is_settled:
+            return False
+        gap = trial.losses - self.leader[0]
+        fall = max(float(found[cost - 1].sum() - trial.losses.sum()), 0.0) * (len(positions) - 1 - cost)
+        return bool(gap.sum() - fall > SIGNIFICANT * np.sqrt(np.sum(gap**2)))
+
+    def _lead(self, n_folds: int) -> None:
+        """Follow the best candidate on the folds done so far, as long as none is complete."""
+        if self.incumbent is None:
+            best = min(self.known, key=lambda key: (_total(self.known[key]), key))
+            self.leader = tuple(self.known[best][:n_folds])
+
+    def _other_folds(self) -> None:
+        """Arms finish one wave after the other, the most promising first and alone."""
+        order = sorted(range(len(self.arms)), key=lambda arm: (self._best(arm), arm))
+        for wave in [order[:1], *_waves(order[1:])]:
+            self._wave(self._finish, wave)
+            for arm in wave:
+                self._update(arm)
+                self.tell(self.n_folds - 1)
+
+    def _best(self, arm: int) -> float:
+        return min(_total(parts) for (of, _), parts in self.known.items() if of == arm)
+
+    def _finish(self, arm: int) -> None:
+        """Take an arm through the folds that are left, with those of its costs that may still win."""
+        for fold in range(1, self.n_folds):
+            costs = [cost for cost in range(len(self.arms[arm].costs)) if self._may_win(arm, cost, fold)]
+            if not costs:
+                return
+            trials = self.trials(self.arms[arm], fold, costs)
+            for at, (cost, trial) in enumerate(zip(costs, trials, strict=False)):
+                for same in costs[at:] if trial.is_final else [cost]:
+                    self.known[arm, same].append(trial.losses)
+                if trial.is_final:
+                    break
+
+    def _may_win(self, arm: int, cost: int, fold: int) -> bool:
+        parts = self.known.get((arm, cost), [])
+        if len(parts) < fold:
+            return False
+        if self.leader is None or len(self.leader) < self.n_folds:
+            return self.is_exact or not self._is_behind(parts)
+        return _total(parts) <= _total(self.leader) and (self.is_exact or not self._is_behind(parts))
+
+    def _is_behind(self, parts: list[Losses]) -> bool:
+        """Whether losses are significantly larger than the leader's on the same graphs (paired)."""
+        assert self.leader is not None
+        common = min(len(parts), len(self.leader))
+        gap = np.concatenate(parts[:common]) - np.concatenate(self.leader[:common])
+        return bool(gap.sum() > SIGNIFICANT * np.sqrt(np.sum(gap**2)))
+
+    def _update(self, arm: int) -> None:
+        """Let a complete candidate lead that is better than the leader."""
+        complete = [
+            parts for (of, _), parts in self.known.items() if of == arm and len(parts) == self.n_folds
+        ]
+        for parts in complete:
+            is_first = self.leader is None or len(self.leader) < self.n_folds
+            if is_first or _total(parts) < _total(self.leader or ()):
+                self.leader = tuple(parts)
+
+    def _wave(self, function: Callable[[int], Any], wave: Sequence[int]) -> list[Any]:
+        return run_threads(function, wave, self.n_jobs)
+
+
+def _total(parts: Sequence[Losses]) -> float:
+    return float(sum(part.sum() for part in parts))
+
+
+def _waves(order: Sequence[int]) -> list[Sequence[int]]:
+    return [order[start : start + WAVE] for start in range(0, len(order), WAVE)]

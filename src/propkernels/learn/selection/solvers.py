@@ -1,0 +1,58 @@
+"""Which solver, and how thorough a search, for how many graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from propkernels.learn.selection.candidates import has_explicit_counts
+from propkernels.learn.selection.kernels_by_t import step_parameter
+from propkernels.utils.checks import check_choice
+
+SOLVERS = ("auto", "kernel", "linear", "gp")
+SELECTIONS = ("auto", "race", "exhaustive")
+MOST_FOR_KERNEL = 20_000  # graphs; a larger kernel matrix is never formed
+MOST_BYTES = 2**33  # that "auto" spends on the kernel matrices of all t_max
+MOST_FOR_EXHAUSTIVE = 1000  # graphs up to which "auto" leaves only candidates that cannot win
+
+
+def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tuple[int, ...] | None) -> str:
+    """Return "kernel", "linear" or "gp"; refuse what does not fit the kernels or the number of graphs.
+
+    "auto" takes "linear" where every kernel has explicit counts and its matrices would be too large.
+    """
+    check_choice(solver, SOLVERS, "solver")
+    other = next((kernel for kernel in kernels if not has_explicit_counts(kernel)), None)
+    if solver == "linear" and other is not None:
+        raise TypeError(
+            'solver="linear" needs kernels that are dot products of counts (base_kernel="linear"); '
+            f"{other!r} is none"
+        )
+    too_many = n_graphs > MOST_FOR_KERNEL
+    if solver in ("kernel", "gp") and too_many:
+        raise ValueError(
+            f'solver="{solver}" forms a matrix of {n_graphs} x {n_graphs}; '
+            f'beyond {MOST_FOR_KERNEL} graphs use solver="linear"'
+        )
+    if solver != "auto":
+        return solver
+    is_large = too_many or n_graphs**2 * 8 * _most_steps(kernels, steps) > MOST_BYTES
+    if too_many and other is not None:
+        raise ValueError(
+            f"{type(other).__name__} needs a matrix of {n_graphs} x {n_graphs}; beyond {MOST_FOR_KERNEL} "
+            'graphs the kernel must be a dot product of counts (base_kernel="linear")'
+        )
+    return "linear" if is_large and other is None else "kernel"
+
+
+def resolve_selection(selection: str, n_graphs: int) -> bool:
+    """Return whether the search is exact."""
+    check_choice(selection, SELECTIONS, "selection")
+    return selection == "exhaustive" or (selection == "auto" and n_graphs <= MOST_FOR_EXHAUSTIVE)
+
+
+def _most_steps(kernels: Sequence[Any], steps: tuple[int, ...] | None) -> int:
+    """Number of kernel matrices that are in memory at a time."""
+    names = [(kernel, step_parameter(kernel)) for kernel in kernels]
+    own = [1 if name is None else int(kernel.get_params()[name]) + 1 for kernel, name in names]
+    return max(own) if steps is None else max(len(steps), 1)

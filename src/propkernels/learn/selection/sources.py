@@ -1,0 +1,135 @@
+"""Where machines get their numbers from: slices of kernel matrices, or rows and columns of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from propkernels.counting.columns import join_streams
+from propkernels.counting.counts import StreamCounts
+from propkernels.gram.linear import self_products
+from propkernels.gram.normalize import inverse_length, normalized
+from propkernels.learn.selection.folds import Indices
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Numbers of one fold.
+
+    Attributes
+    ----------
+    known, unknown : ndarray or csr_array
+        For the graphs to learn from and the others: kernel rows against the former, or features.
+    unit : float
+        What ``known`` and ``unknown`` were divided by.
+    """
+
+    known: Any
+    unknown: Any
+    unit: float
+
+
+class Source(Protocol):
+    """Numbers of one candidate kernel for any fold."""
+
+    def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
+        """Return what is needed to learn from some graphs and to predict others."""
+
+
+@dataclass(frozen=True)
+class GramSource:
+    """Slices of a kernel matrix, normalised on the way if wanted, so that nothing is held twice.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        Kernel of all graphs, not normalised.
+    normalize : bool
+        Whether slices are normalised.
+    """
+
+    matrix: Matrix
+    normalize: bool
+
+    def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
+        """Cut out and divide by the mean of the training diagonal, the unit of C."""
+        unit = float(self._diagonal[train].mean()) or 1.0 if scaled else 1.0
+        return Slice(self._part(train, train, unit), self._part(test, train, unit), unit)
+
+    @cached_property
+    def _diagonal(self) -> NDArray[np.float64]:
+        diagonal = self.matrix.diagonal()
+        return (diagonal > 0).astype(np.float64) if self.normalize else diagonal.copy()
+
+    def _part(self, rows: Indices, columns: Indices, unit: float) -> Matrix:
+        part = self.matrix[np.ix_(rows, columns)]
+        if self.normalize:
+            own = self.matrix.diagonal()
+            normalized(part, own[rows], own[columns])
+            if rows is columns:
+                np.fill_diagonal(part, self._diagonal[rows])
+        if unit != 1.0:
+            part /= unit
+        return part
+
+
+@dataclass(frozen=True)
+class FeatureSource:
+    """Rows of sparse features whose dot product is the kernel; the first columns are a smaller t_max.
+
+    Attributes
+    ----------
+    features : csr_array of shape (n, columns)
+        Columns of all iterations, grouped by t.
+    n_columns : int
+        How many of them belong to this candidate.
+    lengths : ndarray of shape (n,)
+        k(x, x) of each graph.
+    normalize : bool
+    """
+
+    features: csr_array
+    n_columns: int
+    lengths: NDArray[np.float64]
+    normalize: bool
+
+    def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
+        """Take rows, and divide by the root of the mean of k(x, x)."""
+        own = (self.lengths > 0).astype(np.float64) if self.normalize else self.lengths
+        unit = np.sqrt(float(own[train].mean()) or 1.0) if scaled else 1.0
+        return Slice(self._rows(train, unit), self._rows(test, unit), float(unit))
+
+    def _rows(self, rows: Indices, unit: float) -> csr_array:
+        part = self.features[rows]
+        if self.n_columns < part.shape[1]:
+            part = part[:, : self.n_columns]
+        factors = inverse_length(self.lengths[rows]) if self.normalize else np.ones(len(rows))
+        return csr_array(diags_array(factors / unit) @ part)
+
+
+def feature_sources(
+    streams: list[StreamCounts], normalize: list[bool]
+) -> dict[tuple[int, bool], FeatureSource]:
+    """Sources for every t and either normalisation, from the counts of one pass.
+
+    Bins should be sorted (``sort_bins``): sums over columns then round alike, whatever the order of nodes.
+    """
+    scaled = [csr_array(stream.counts * np.sqrt(stream.weight)) for stream in streams]
+    parts = [StreamCounts(c, s.codes, s.iteration, 1.0) for c, s in zip(scaled, streams, strict=True)]
+    features = join_streams(parts)
+    iterations = np.array([stream.iteration for stream in streams])
+    ends = np.cumsum([stream.counts.shape[1] for stream in streams])
+    lengths = np.cumsum([self_products(part.counts) for part in parts], axis=0)
+    last = {int(t): int(np.flatnonzero(iterations == t)[-1]) for t in np.unique(iterations)}
+    return {
+        (t, flag): FeatureSource(features, int(ends[s]), lengths[s], flag)
+        for t, s in last.items()
+        for flag in normalize
+    }

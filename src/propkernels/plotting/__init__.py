@@ -1,0 +1,9 @@
+"""Pictures of kernels and explanations; nothing below imports them."""
+
+from propkernels.plotting.plot_embedding import plot_embedding
+from propkernels.plotting.plot_evaluation import plot_evaluation
+from propkernels.plotting.plot_explanation import plot_explanation
+from propkernels.plotting.plot_kernel import plot_kernel
+from propkernels.plotting.plot_similarity import plot_similarity
+
+__all__ = ["plot_embedding", "plot_evaluation", "plot_explanation", "plot_kernel", "plot_similarity"]

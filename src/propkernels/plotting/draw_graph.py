@@ -1,0 +1,101 @@
+"""One general graph: nodes coloured by their values, edges as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import triu
+
+from propkernels.graphs.database import Graph
+from propkernels.graphs.labels import LabelColumn
+from propkernels.plotting.canvas import text_color
+
+MOST_LABELLED = 150  # nodes, up to which labels are written into them
+MOST_ARROWS = 400
+LARGE = 30  # size of a node, from which on it has an outline
+EDGE_COLOR = "0.45"
+
+
+def draw_graph(
+    ax: Any,
+    graph: Graph,
+    values: NDArray[np.float64],
+    positions: NDArray[np.float64],
+    labels: Any,
+    norm: Any,
+    cmap: Any,
+) -> Any:
+    """Draw into axes, and return what a colour bar can be made of.
+
+    Parameters
+    ----------
+    ax : Axes
+    graph : Graph
+    values : ndarray, (nodes,)
+        What colours stand for.
+    positions : ndarray, (nodes, 2)
+    labels : bool, mapping, or sequence
+        See :func:`propkernels.plot_explanation`.
+    norm, cmap
+        Of matplotlib.
+    """
+    size = float(np.clip(7000 / max(graph.n_nodes, 1), 6, 330))
+    large = size > LARGE
+    _draw_edges(ax, graph, positions, size)
+    nodes = ax.scatter(
+        *positions.T,
+        s=size,
+        c=values,
+        norm=norm,
+        cmap=cmap,
+        zorder=2,
+        clip_on=False,
+        edgecolors="0.25" if large else "0.7",
+        linewidths=0.9 if large else 0.2,
+    )
+    for node, text in enumerate(node_texts(graph, labels)):
+        color = text_color(nodes.to_rgba(values[node]))
+        font = min(10.0, 0.55 * np.sqrt(size))
+        ax.text(*positions[node], text, ha="center", va="center", fontsize=font, color=color, zorder=3)
+    ax.set_aspect("equal")
+    ax.margins(0.1)
+    ax.set_axis_off()
+    return nodes
+
+
+def node_texts(graph: Graph, labels: Any) -> list[str]:
+    """Return what is written into the nodes; nothing where there are too many, or no labels."""
+    if isinstance(labels, (bool, np.bool_, Mapping)):
+        column = graph.database.label_column
+        if labels is False or not isinstance(column, LabelColumn) or graph.n_nodes > MOST_LABELLED:
+            return []
+        names = labels if isinstance(labels, Mapping) else {}
+        return ["?" if i < 0 else str(names.get(column.values[i], column.values[i])) for i in column.ids]
+    texts = [str(text) for text in labels]
+    if len(texts) != graph.n_nodes:
+        raise ValueError(f"labels must hold a text for each of {graph.n_nodes} nodes, got {len(texts)}")
+    return texts
+
+
+def _draw_edges(ax: Any, graph: Graph, positions: NDArray[np.float64], size: float) -> None:
+    from matplotlib.collections import LineCollection
+
+    adjacency = graph.adjacency.tocoo()
+    if graph.database.is_directed and adjacency.nnz <= MOST_ARROWS:
+        _draw_arrows(ax, adjacency, positions, size)
+        return
+    upper = triu(adjacency.maximum(adjacency.T), k=1).tocoo()
+    widest = 1.6 if size > LARGE else 0.4
+    widths = widest * upper.data / upper.data.max() if upper.nnz else []
+    lines: Any = np.stack([positions[upper.row], positions[upper.col]], axis=1)
+    ax.add_collection(LineCollection(lines, linewidths=widths, colors=EDGE_COLOR, zorder=1))
+
+
+def _draw_arrows(ax: Any, adjacency: Any, positions: NDArray[np.float64], size: float) -> None:
+    style = {"arrowstyle": "-|>", "color": EDGE_COLOR, "shrinkA": 0, "shrinkB": np.sqrt(size) / 2}
+    for row, column in zip(adjacency.row, adjacency.col, strict=True):
+        if row != column:
+            ax.annotate("", positions[column], positions[row], arrowprops=style, zorder=1)

@@ -1,0 +1,71 @@
+"""One picture, with a heat map over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.grids.database import Grid
+
+Values = NDArray[np.float64]
+DARKEST, BRIGHTEST = 0.35, 0.95
+FAINTEST = 0.15  # how much of the heat map's colour is seen where the value is near 0
+
+
+def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap: Any) -> Any:
+    """Draw into axes, and return what a colour bar can be made of.
+
+    Parameters
+    ----------
+    ax : Axes
+    grid : Grid
+        One picture (two axes), a line of pixels, or a volume, of which the slice with the largest values
+        along the first axis is drawn.
+    values : ndarray in the shape of the grid
+        NaN outside its mask.
+    picture : array or None
+        What is drawn below, (h, w) or (h, w, 3); None: the labels in grey.
+    norm, cmap
+        Of matplotlib.
+    """
+    from matplotlib.cm import ScalarMappable
+
+    below = gray_labels(grid) if picture is None else _check_picture(picture, grid.shape)
+    heat, below = _flat(values, below, values.ndim)
+    mappable = ScalarMappable(norm=norm, cmap=cmap)
+    colours = mappable.to_rgba(np.nan_to_num(heat))
+    strength = np.minimum(np.abs(np.nan_to_num(heat)) / norm.vmax, 1.0)
+    colours[..., 3] = np.where(np.isnan(heat), 0.0, FAINTEST + (1 - FAINTEST) * strength**0.6)
+    ax.imshow(below, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    ax.imshow(colours, interpolation="nearest")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    return mappable
+
+
+def gray_labels(grid: Grid) -> Values:
+    """Labels as shades of grey, the likeliest of several; white where there is none."""
+    image, k = grid.image, len(grid.database.label_values)
+    known = image >= 0 if image.ndim == len(grid.shape) else ~np.isnan(image).any(axis=-1)
+    if image.ndim > len(grid.shape):
+        image, k = np.nan_to_num(image).argmax(axis=-1), image.shape[-1]
+    ranks = np.searchsorted(np.unique(image[known]), image)
+    shades = DARKEST + (BRIGHTEST - DARKEST) * ranks / max(k - 1, 1)
+    return np.where(known, shades, 1.0)
+
+
+def _check_picture(picture: Any, shape: tuple[int, ...]) -> Values:
+    array = np.asarray(picture)
+    if array.shape[: len(shape)] != shape:
+        raise ValueError(f"picture has shape {array.shape}, the grid {shape}")
+    return array / 255.0 if array.dtype.kind in "ui" else array.astype(np.float64)
+
+
+def _flat(values: Values, below: Values, dimension: int) -> tuple[Values, Values]:
+    """Two axes: a line becomes one row, of a volume the slice that matters most is taken."""
+    while dimension > 2:
+        strongest = int(np.nansum(np.abs(values), axis=tuple(range(1, dimension))).argmax())
+        values, below, dimension = values[strongest], below[strongest], dimension - 1
+    return (values[None], below[None]) if dimension == 1 else (values, below)

@@ -1,0 +1,109 @@
+"""plot_embedding: graphs as points of a plane, by kernel principal component analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from propkernels.plotting.canvas import import_pyplot, one_axes
+from propkernels.plotting.plot_kernel import check_kernel_matrix
+from propkernels.plotting.target import check_target, class_names
+
+Matrix = NDArray[np.float64]
+MOST_CLASSES = 20  # in the legend; more, or real numbers, get a colour bar
+
+
+def plot_embedding(
+    X: Any, target: Any = None, *, target_names: Any = None, cmap: Any = None, ax: Any = None
+) -> Any:
+    """Draw graphs as points, so that near points are similar graphs (kernel PCA in two dimensions).
+
+    Parameters
+    ----------
+    X : array of shape (n, n), or sparse or dense features of shape (n, columns)
+        A kernel matrix, or features, whose dot products are the kernel. A symmetric square array is taken
+        for a kernel matrix; sparse ones are features.
+    target : array-like of shape (n,), optional
+        Class of each graph, or a number.
+    target_names : sequence of str, optional
+        Names of the classes, in the order of their sorted labels.
+    cmap : str or Colormap, optional
+        By default "tab10" for up to ten classes, "tab20" for more, "viridis" for numbers.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(30, random_state=0)
+    >>> features = pk.PropagationFeatures(t_max=2, normalize=True, random_state=0).fit_transform(data.graphs)
+    >>> ax = pk.plot_embedding(features, data.target, target_names=data.target_names)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['apart', 'bonded']
+    """
+    matrix = _as_kernel(X)
+    labels = None if target is None else check_target(target, len(matrix))
+    points, shares = embed(matrix)
+    ax = one_axes(ax)
+    if labels is None:
+        ax.scatter(*points.T, s=22, alpha=0.8, linewidths=0)
+    elif _are_classes(labels):
+        _scatter_classes(ax, points, labels, class_names(labels, target_names), cmap)
+    else:
+        drawn = ax.scatter(*points.T, s=22, c=labels, cmap=cmap or "viridis", alpha=0.9, linewidths=0)
+        ax.figure.colorbar(drawn, ax=ax, label="target")
+    ax.set_xlabel(f"first component ({100 * shares[0]:.0f} %)")
+    ax.set_ylabel(f"second component ({100 * shares[1]:.0f} %)")
+    return ax
+
+
+def embed(matrix: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
+    """Return two coordinates a graph, and the share of the variance that each explains."""
+    from sklearn.decomposition import KernelPCA
+
+    n = len(matrix)
+    points, shares = np.zeros((n, 2)), np.zeros(2)
+    total = matrix.trace() - matrix.sum() / n
+    if n < 3 or total <= 1e-12 * max(matrix.trace(), 1e-300):
+        return points, shares
+    model = KernelPCA(2, kernel="precomputed", random_state=0).fit(matrix)
+    values = np.maximum(model.eigenvalues_, 0.0)
+    found = len(values)
+    points[:, :found] = model.eigenvectors_ * np.sqrt(values)
+    shares[:found] = values / total
+    return points, shares
+
+
+def _as_kernel(X: Any) -> Matrix:
+    if issparse(X):
+        return np.asarray((X @ X.T).toarray(), dtype=np.float64)
+    array = np.asarray(X, dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(
+            f"expected a kernel matrix, or features with one row a graph; got shape {array.shape}"
+        )
+    if array.shape[0] == array.shape[1] and np.allclose(array, array.T, rtol=1e-6, atol=1e-9):
+        return check_kernel_matrix(array)
+    return check_kernel_matrix(array @ array.T)
+
+
+def _are_classes(labels: NDArray[Any]) -> bool:
+    return labels.dtype.kind not in "f" and len(np.unique(labels)) <= MOST_CLASSES
+
+
+def _scatter_classes(ax: Any, points: Matrix, labels: NDArray[Any], names: list[str], cmap: Any) -> None:
+    pyplot = import_pyplot()
+    colours = pyplot.get_cmap(cmap or ("tab10" if len(names) <= 10 else "tab20"))
+    for i, (label, name) in enumerate(zip(np.unique(labels), names, strict=True)):
+        own = points[labels == label]
+        ax.scatter(*own.T, s=22, color=colours(i % colours.N), alpha=0.8, linewidths=0, label=name)
+    outside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(names) > 5 else {}
+    ax.legend(fontsize=8, frameon=False, **outside)

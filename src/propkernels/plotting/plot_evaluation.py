@@ -1,0 +1,87 @@
+"""plot_evaluation: the folds of one or several evaluations side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from propkernels.learn import Evaluation
+from propkernels.plotting.canvas import one_axes
+
+
+def plot_evaluation(evaluations: Any, *, names: Sequence[str] | None = None, ax: Any = None) -> Any:
+    """Draw the folds' values, their mean and its standard error, one column an evaluation.
+
+    Parameters
+    ----------
+    evaluations : Evaluation, sequence of Evaluation, or mapping from names to them
+        What to draw, all with one metric; folds that are the same are connected by faint lines.
+    names : sequence of str, optional
+        What to write below the columns; by default the keys of the mapping, or the kernels' names.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(60, random_state=0)
+    >>> folds = {"n_folds": 3, "C": 10, "random_state": 0}
+    >>> results = {t: pk.evaluate(pk.PropagationKernel(), data, t_max=t, **folds) for t in (0, 2)}
+    >>> pk.plot_evaluation(results).get_ylabel()
+    'accuracy, %'
+    """
+    several, labels = _unpack(evaluations, names)
+    unit = 100.0 if several[0].metric == "accuracy" else 1.0
+    values = [unit * result.scores.ravel() for result in several]
+    ax = one_axes(ax, (1.6 + 1.2 * len(several), 3.8))
+    if len({(result.split, result.scores.shape) for result in several}) == 1 and len(several) > 1:
+        ax.plot(range(len(several)), np.array(values), color="0.85", linewidth=0.8, zorder=1)
+    for at, (result, scores) in enumerate(zip(several, values, strict=True)):
+        _draw_column(ax, at, scores, unit * result.mean, unit * result.standard_error)
+    ax.set_xticks(range(len(several)), labels)
+    ax.set_xlim(-0.6, len(several) - 0.4)
+    ax.set_ylabel("accuracy, %" if unit == 100.0 else several[0].metric)
+    ax.set_title(f"{several[0].data}, {several[0].protocol}", fontsize="medium")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _draw_column(ax: Any, at: int, scores: Any, mean: float, error: float) -> None:
+    """Folds as dots, spread where values are equal; the mean as a bar with its error beside it."""
+    ax.scatter(at + _spread(scores), scores, s=18, alpha=0.6, color="C0", edgecolors="none", zorder=2)
+    ax.errorbar(
+        at, mean, error, fmt="_", color="black", markersize=26, markeredgewidth=2, capsize=5, zorder=3
+    )
+
+
+def _spread(scores: Any) -> Any:
+    """Sideways places of the dots: equal values stand side by side."""
+    places = np.zeros(len(scores))
+    for value in np.unique(scores):
+        same = np.flatnonzero(scores == value)
+        places[same] = np.clip(0.07 * (np.arange(len(same)) - (len(same) - 1) / 2), -0.35, 0.35)
+    return places
+
+
+def _unpack(evaluations: Any, names: Sequence[str] | None) -> tuple[list[Evaluation], list[str]]:
+    """Evaluations and what to call them."""
+    keys: list[Any] | None = None
+    if isinstance(evaluations, Mapping):
+        keys, several = list(evaluations), list(evaluations.values())
+    else:
+        several = [evaluations] if isinstance(evaluations, Evaluation) else list(evaluations)
+    if not several or not all(isinstance(result, Evaluation) for result in several):
+        raise TypeError("evaluations must be one or several results of evaluate")
+    if len({result.metric for result in several}) > 1:
+        raise ValueError(f"evaluations have different metrics: {sorted({r.metric for r in several})}")
+    labels = list(names) if names is not None else keys or [result.kernel for result in several]
+    if len(labels) != len(several):
+        raise ValueError(f"names must have {len(several)} entries, one an evaluation; got {len(labels)}")
+    return several, [str(label) for label in labels]

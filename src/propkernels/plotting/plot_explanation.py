@@ -1,0 +1,182 @@
+"""plot_explanation: a graph whose nodes show what they speak for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.grids.database import Grid
+from propkernels.learn.explain.explanation import Explanation
+from propkernels.plotting.canvas import one_axes, several_axes
+from propkernels.plotting.draw_graph import draw_graph
+from propkernels.plotting.draw_grid import draw_grid
+from propkernels.plotting.layout import node_positions
+from propkernels.utils.checks import check_positive
+
+Values = NDArray[np.float64]
+MANY_NODES = 1000
+
+
+def plot_explanation(
+    explanation: Any,
+    graphs: Any = None,
+    graph: int = 0,
+    *,
+    t: Any = None,
+    classes: Any = None,
+    class_names: Mapping[Any, str] | None = None,
+    labels: Any = True,
+    layout: Any = None,
+    picture: Any = None,
+    cmap: Any = "RdBu_r",
+    limit: float | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw a graph with nodes coloured by their contribution, or a picture with a heat map over it.
+
+    Parameters
+    ----------
+    explanation : Explanation, or fitted classifier or regressor
+        What ``explain`` returned; or a model, which then explains.
+    graphs : GraphDatabase, GridDatabase or sequence of graphs, optional
+        The graphs; may be left out with an Explanation.
+    graph : int, default=0
+        Which of them to draw.
+    t : int, sequence of int, "each" or None, default=None
+        Iteration whose contributions are shown; None: their sum; several: a picture for each, with one scale.
+    classes : pair, or one class, optional
+        With a model: as in ``explain``. By default, of more than two classes, the predicted one against
+        the others.
+    class_names : mapping, optional
+        What classes are called in the picture.
+    labels : bool, mapping or sequence, default=True
+        What is written into nodes: their labels (of graphs that are not too large); names of labels, as
+        in ``{0: "C", 1: "N"}``; or one text a node.
+    layout : None, str or array of shape (nodes, 2 or more), default=None
+        Where nodes are drawn: by the number of edges between them; by a layout of networkx, as "spring";
+        or at given coordinates.
+    picture : array, optional
+        For grids: what is drawn below the heat map, (h, w) or (h, w, 3); by default the labels in grey.
+    cmap : str or Colormap, default="RdBu_r"
+        Diverging; its middle stands for 0.
+    limit : float, optional
+        Contribution that has the full colour, for or against; by default the largest, or, of more than a
+        thousand nodes, one that 99 % of them do not exceed.
+    ax : Axes, or sequence of Axes with several ``t``, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes, or list of Axes with several ``t``
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(40, random_state=0)
+    >>> model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(data.graphs, data.target)
+    >>> ax = pk.plot_explanation(model, data.graphs, graph=3)
+    >>> ax.get_title().startswith("graph 3: ")
+    True
+    >>> len(pk.plot_explanation(model.explain(data.graphs), graph=3, t="each"))
+    2
+    """
+    found, at = _explained(explanation, graphs, graph, classes)
+    own = found.of_graph(at)
+    shown = _shown(own, t)
+    norm, exceeded = _centred(np.concatenate(list(shown.values())), limit)
+    one = found.graphs[at]
+    several = isinstance(t, str) or np.ndim(t) > 0
+    axes = several_axes(ax, len(shown)) if several else [one_axes(ax)]
+    positions = np.empty((0, 2)) if isinstance(one, Grid) else node_positions(one, layout)
+    for step, where in zip(shown, axes, strict=True):
+        if isinstance(one, Grid):
+            mappable = draw_grid(where, one, found.image(at, step), picture, norm, cmap)
+        else:
+            mappable = draw_graph(where, one, shown[step], positions, labels, norm, cmap)
+        where.set_title(_title(found, graph, at, step, shown[step], several), fontsize=10)
+    extend = "both" if exceeded else "neither"
+    bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25, extend=extend)
+    bar.set_label(_meaning(found, class_names or {}))
+    return axes if several else axes[0]
+
+
+def _explained(explanation: Any, graphs: Any, graph: int, classes: Any) -> tuple[Explanation, int]:
+    """The explanation, with its graphs, and the position in it of the graph to draw."""
+    if isinstance(explanation, Explanation):
+        if classes is not None:
+            raise ValueError("classes are compared by a model: pass them to explain")
+        return _with_graphs(explanation, graphs), explanation.position(graph)
+    if not hasattr(explanation, "explain"):
+        name = type(explanation).__name__
+        raise TypeError(f"expected an Explanation or a fitted model with a method explain, got {name}")
+    if graphs is None:
+        raise ValueError("a model needs graphs to explain: plot_explanation(model, graphs)")
+    one = check_graphs(graphs)[[graph]]
+    if classes is None and len(getattr(explanation, "classes_", ())) > 2:
+        classes = explanation.predict(one)[0]
+    return (explanation.explain(one) if classes is None else explanation.explain(one, classes)), 0
+
+
+def _with_graphs(explanation: Explanation, graphs: Any) -> Explanation:
+    if graphs is None:
+        if explanation.graphs is None:
+            raise ValueError(
+                "the explanation does not hold its graphs: plot_explanation(explanation, graphs)"
+            )
+        return explanation
+    database = check_graphs(graphs)
+    if not np.array_equal(database.graph_ptr, explanation.graph_ptr):
+        raise ValueError("graphs are not those that were explained: their numbers of nodes differ")
+    return explanation.with_graphs(database)
+
+
+def _shown(contributions: Values, t: Any) -> dict[int | None, Values]:
+    """Values of the nodes by iteration; by None, their sum."""
+    n_steps = contributions.shape[1]
+    if t is None:
+        return {None: contributions.sum(axis=1)}
+    if isinstance(t, str):
+        if t != "each":
+            raise ValueError(f"t must be an iteration, several, 'each' or None; got {t!r}")
+        t = range(n_steps)
+    steps = [int(step) for step in np.atleast_1d(np.asarray(t))]
+    if not steps or min(steps) < 0 or max(steps) >= n_steps:
+        raise ValueError(f"t must be between 0 and {n_steps - 1}; got {t!r}")
+    return {step: contributions[:, step] for step in steps}
+
+
+def _centred(values: Values, limit: float | None) -> tuple[Any, bool]:
+    """Colours from contributions against to those for, white at 0; and whether some are beyond."""
+    from matplotlib.colors import Normalize
+
+    sizes = np.abs(values)
+    largest = float(sizes.max(initial=0.0))
+    if limit is None:
+        limit = float(np.quantile(sizes, 0.99)) if len(sizes) > MANY_NODES else largest
+    else:
+        limit = check_positive(limit, "limit")
+    limit = limit or largest or 1.0
+    return Normalize(-limit, limit), largest > limit
+
+
+def _title(found: Explanation, graph: int, at: int, step: int | None, values: Values, several: bool) -> str:
+    total = f"{values.sum():+.3g}"
+    if several:
+        return f"t = {step}: {total}"
+    if step is not None:
+        return f"graph {graph}, t = {step}: {total}"
+    return f"graph {graph}: nodes {total}, intercept {found.intercept:+.3g}"
+
+
+def _meaning(found: Explanation, names: Mapping[Any, str]) -> str:
+    """What the colour bar says."""
+    if found.speaks_for is None:
+        return "contribution to the prediction"
+    first = names.get(found.speaks_for, f"class {found.speaks_for}")
+    second = "others" if found.against is None else names.get(found.against, f"class {found.against}")
+    return f"← {second}     speaks for     {first} →"

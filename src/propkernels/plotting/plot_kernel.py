@@ -1,0 +1,133 @@
+"""plot_kernel: a kernel matrix as a heat map, similar graphs side by side."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.plotting.canvas import one_axes
+from propkernels.plotting.target import check_target, class_names
+from propkernels.utils.checks import check_choice
+
+Matrix = NDArray[np.float64]
+ORDERS = ("auto", "class", "cluster", None)
+MOST_NAMED = 30  # classes, up to which their names are written beside them
+
+
+def plot_kernel(
+    K: Any,
+    target: Any = None,
+    *,
+    order: str | None = "auto",
+    target_names: Any = None,
+    cmap: Any = "viridis",
+    ax: Any = None,
+) -> Any:
+    """Draw a kernel matrix as a heat map.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel matrix; symmetric.
+    target : array-like of shape (n,), optional
+        Class of each graph.
+    order : {"auto", "class", "cluster", None}, default="auto"
+        "class": graphs of one class side by side, with lines between classes and their names; within a class
+        in the order of clusters. "cluster": by hierarchical clustering (average linkage on the distances
+        that the kernel implies). None: as they come. "auto": by class where there is a target, else by
+        cluster.
+    target_names : sequence of str, optional
+        Names of the classes, in the order of their sorted labels.
+    cmap : str or Colormap, default="viridis"
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(30, random_state=0)
+    >>> K = pk.PropagationKernel(t_max=2, normalize=True, random_state=0).fit_transform(data.graphs)
+    >>> ax = pk.plot_kernel(K, data.target, target_names=data.target_names)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['apart', 'bonded']
+    """
+    check_choice(order, ORDERS, "order")
+    matrix = check_kernel_matrix(K)
+    labels = None if target is None else check_target(target, len(matrix))
+    if order == "class" and labels is None:
+        raise ValueError("order='class' needs a target, one class a graph")
+    if order == "auto":
+        order = "cluster" if labels is None else "class"
+    positions = _ordered(matrix, labels, order)
+    ax = one_axes(ax, (5.4, 4.6))
+    picture = ax.imshow(matrix[np.ix_(positions, positions)], cmap=cmap, interpolation="nearest")
+    ax.figure.colorbar(picture, ax=ax, shrink=0.85, label="k(g, h)")
+    if order == "class" and labels is not None:
+        _mark_classes(ax, labels, class_names(labels, target_names))
+    else:
+        ax.set_xlabel("graph" if order is None else "graphs, clustered")
+    return ax
+
+
+def check_kernel_matrix(K: Any) -> Matrix:
+    """Return a square, symmetric matrix of finite numbers."""
+    matrix = np.asarray(K, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
+        raise ValueError(f"a kernel matrix is square, got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ValueError("the kernel matrix holds NaN or infinite values")
+    if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-9):
+        raise ValueError("the kernel matrix is not symmetric")
+    return matrix
+
+
+def kernel_distances(matrix: Matrix) -> Matrix:
+    """Return sqrt(k(g, g) - 2 k(g, h) + k(h, h)) for all pairs of graphs."""
+    own = matrix.diagonal()
+    squares = np.maximum(own[:, None] - 2 * matrix + own[None], 0.0)
+    np.fill_diagonal(squares, 0.0)
+    return np.sqrt((squares + squares.T) / 2)
+
+
+def _ordered(matrix: Matrix, labels: NDArray[Any] | None, order: str | None) -> NDArray[np.int64]:
+    if order is None:
+        return np.arange(len(matrix))
+    clustered = _clustered(matrix)
+    if order == "cluster" or labels is None:
+        return clustered
+    return clustered[np.argsort(labels[clustered], kind="stable")]
+
+
+def _clustered(matrix: Matrix) -> NDArray[np.int64]:
+    """Order of the leaves of a hierarchical clustering."""
+    from scipy.cluster.hierarchy import average, leaves_list
+    from scipy.spatial.distance import squareform
+
+    if len(matrix) < 3:
+        return np.arange(len(matrix))
+    tree = average(squareform(kernel_distances(matrix), checks=False))
+    return np.asarray(leaves_list(tree), dtype=np.int64)
+
+
+def _mark_classes(ax: Any, labels: NDArray[Any], names: list[str]) -> None:
+    """Lines where one class ends and the next begins, and a name in the middle of each."""
+    counts = np.unique(labels, return_counts=True)[1]
+    ends = np.concatenate([[0], np.cumsum(counts)]) - 0.5
+    for end in ends[1:-1]:
+        ax.axhline(end, color="white", linewidth=1.2)
+        ax.axvline(end, color="white", linewidth=1.2)
+    if len(names) > MOST_NAMED:
+        return
+    middles = [(first + last) / 2 for first, last in pairwise(ends)]
+    ax.set_yticks(middles, names)
+    long = sum(map(len, names)) > 40
+    ax.set_xticks(middles, names, rotation=90 if long else 0)
+    ax.tick_params(length=0)

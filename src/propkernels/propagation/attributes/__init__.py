@@ -1,0 +1,1 @@
+"""Propagation of node attributes: fixed, propagated, or as mixtures of Gaussians."""

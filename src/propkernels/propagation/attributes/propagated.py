@@ -1,0 +1,65 @@
+"""Propagated attributes: the values themselves are diffused along the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.attributes.base import AttributeTreatment
+from propkernels.propagation.attributes.standardize import fill_missing, observed_means
+from propkernels.propagation.diffusion import walk_operator
+from propkernels.utils.checks import check_fraction
+
+
+class PropagatedAttributes(AttributeTreatment):
+    """Attributes that spread: X_{t+1} = (1 - l) T X_t + l X_t, hashed at every t.
+
+    A missing value (NaN) starts as the mean of its graph's observed values (else of all), and is filled
+    by propagation.
+
+    Parameters
+    ----------
+    laziness : float in [0, 1), default=0.5
+        How much of its own value a node keeps in each step.
+    combine : {"sum", "product", "joint"}, default="sum"
+        See ``attributes`` of :class:`PropagationKernel`.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> kernel = pk.PropagationKernel(attributes=pk.PropagatedAttributes(), t_max=3, n_hashes=5)
+    """
+
+    def __init__(self, *, laziness: float = 0.5, combine: str = "sum") -> None:
+        self.laziness = laziness
+        self.combine = combine
+
+    def learn(
+        self, graphs: GraphDatabase, attributes: NDArray[np.float64], t_max: int, direction: str, seed: int
+    ) -> SpreadingAttributes:
+        """Check the laziness; what fills gaps in graphs without any value is the mean over all nodes."""
+        laziness = check_fraction(self.laziness, "laziness")
+        return SpreadingAttributes(laziness, direction, observed_means(attributes))
+
+
+@dataclass(frozen=True)
+class SpreadingAttributes:
+    """Learned state of :class:`PropagatedAttributes`."""
+
+    laziness: float
+    direction: str
+    elsewhere: NDArray[np.float64]
+
+    def matrices(
+        self, graphs: GraphDatabase, attributes: NDArray[np.float64]
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield X_0, X_1, ..."""
+        walk = walk_operator(graphs, self.laziness, self.direction)
+        current = fill_missing(attributes, graphs, self.elsewhere)
+        while True:
+            yield current
+            current = walk.step(current, current)

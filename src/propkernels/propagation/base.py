@@ -1,0 +1,130 @@
+"""The protocol of propagation schemes, and affine steps M P + B P_0 as operators."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.initial import InitialDistributions
+
+
+@dataclass(frozen=True)
+class AffineOperator:
+    """One step of a scheme that is affine in P, for a whole database:
+
+    ``P'_i = spread_i * sum_j A_ij P_j + keep_i * P_i + restart_i * (P_0)_i``
+
+    Since it acts on nodes and not on labels, it commutes with the projection of a hash: the engine
+    runs it on ``P_0 v`` instead of on ``P_0`` (design, section 3.2).
+
+    Attributes
+    ----------
+    adjacency : csr_array
+        A, with its weights.
+    spread, keep : ndarray, (N,)
+        Weight of the neighbours' sum, and of the node itself.
+    restart : ndarray, (N,), or None
+        Weight of the node's initial distribution.
+    pushed_back : ndarray of bool, (N,), or None
+        Nodes that are reset to P_0 before each step (label push-back read literally, Eq. LP).
+    vanished : ndarray of bool, (N,), or None
+        Nodes that are not counted from t = 1 on.
+    """  # noqa: D400
+
+    adjacency: csr_array
+    spread: NDArray[np.float64]
+    keep: NDArray[np.float64]
+    restart: NDArray[np.float64] | None = None
+    pushed_back: NDArray[np.bool_] | None = None
+    vanished: NDArray[np.bool_] | None = None
+
+    def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Apply the formula to any columns: label probabilities or projections of them."""
+        from propkernels.propagation.compiled import affine_step
+
+        if self.pushed_back is not None:
+            current = np.where(self.pushed_back[:, None], initial, current)
+        current = np.ascontiguousarray(current, dtype=np.float64)
+        following = np.empty_like(current)
+        a = self.adjacency
+        affine_step(a.indptr, a.indices, a.data, self.spread, self.keep, current, following)
+        if self.restart is not None:
+            following += self.restart[:, None] * initial
+        return following
+
+
+class PropagationScheme(BaseEstimator, ABC):
+    """How information spreads from P_t to P_{t+1}. Subclass it to bring a scheme of your own.
+
+    Two methods make a scheme: ``prepare``, called once per run of graphs, gathers what the steps need
+    (a transition matrix, say); ``step`` computes P_{t+1}. Graphs arrive in runs of any length, so a
+    node may only be influenced by nodes of its own graph.
+
+    Attributes
+    ----------
+    affine : bool
+        Whether a step is affine in P with coefficients that depend on nodes alone, that is
+        ``step(P) = M P + B P_0``. Then the engine hands ``step`` projections of the distributions
+        instead of the distributions themselves, which is faster: any columns, not only probabilities.
+        False, the default, is always right, and needed if a step looks at the probabilities
+        (products, normalisation over labels, ...).
+
+    Examples
+    --------
+    Each node takes over what its neighbour across the heaviest edge knows; the mean where several are:
+
+    >>> import numpy as np, propkernels as pk
+    >>> class HeaviestEdge(pk.PropagationScheme):
+    ...     affine = True
+    ...     def prepare(self, graphs, initial):
+    ...         adjacency = graphs.adjacency.copy()
+    ...         for node in range(graphs.n_nodes):
+    ...             edges = slice(adjacency.indptr[node], adjacency.indptr[node + 1])
+    ...             heaviest = adjacency.data[edges] == adjacency.data[edges].max(initial=0)
+    ...             adjacency.data[edges] = heaviest / max(heaviest.sum(), 1)
+    ...         return adjacency
+    ...     def step(self, prepared, current, initial):
+    ...         stuck = np.diff(prepared.indptr) == 0
+    ...         return np.where(stuck[:, None], current, prepared @ current)
+    >>> pk.check_scheme(HeaviestEdge())
+    >>> path = np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+    >>> pk.PropagationKernel(propagation=HeaviestEdge(), t_max=2, random_state=0).fit_transform(
+    ...     [(path, ["C", "O", "N"])])
+    array([[13.]])
+    """
+
+    affine: bool = False
+
+    @abstractmethod
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Any:
+        """Gather what the steps need; ``initial`` tells P_0, its labels, and which nodes were observed.
+
+        What is returned may change from step to step: it serves one run of graphs only.
+        """
+
+    @abstractmethod
+    def step(self, prepared: Any, current: NDArray[np.float64], initial: NDArray[np.float64]) -> Any:
+        """Return P_{t+1}, given P_t (``current``) and P_0 (``initial``), each of shape (N, columns)."""
+
+
+class AffineScheme(PropagationScheme):
+    """A scheme whose step is an :class:`AffineOperator`; ``prepare`` says which."""
+
+    affine = True
+
+    @abstractmethod
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
+        """Return the operator for these graphs."""
+
+    def step(
+        self, prepared: AffineOperator, current: NDArray[np.float64], initial: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Apply the operator."""
+        return prepared.step(current, initial)

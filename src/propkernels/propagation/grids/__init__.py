@@ -1,0 +1,1 @@
+"""Propagation on grids: convolutions instead of sparse products."""

@@ -1,0 +1,150 @@
+"""Steps on grids as convolutions: by direct sums or by the fast Fourier transform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.grids.database import GridDatabase
+from propkernels.graphs.grids.neighborhoods import BOUNDARIES
+from propkernels.propagation.grids.taps import Taps, arrange_taps, separate
+
+PADDING = {"renormalize": "constant", "zero": "constant", "wrap": "wrap", "reflect": "symmetric"}
+Array = NDArray[np.float64]
+
+
+def fourier_step(grids: GridDatabase, weights: Array, boundary: str, current: Array) -> Array:
+    """Convolve every column of every image; images have no masks."""
+    following = np.empty_like(current, dtype=np.float64)
+    mass: dict[tuple[int, ...], Array] = {}
+    for i, shape in enumerate(map(tuple, grids.shapes.tolist())):
+        nodes = slice(grids.graph_ptr[i], grids.graph_ptr[i + 1])
+        image = np.asarray(current[nodes], dtype=np.float64).reshape(*shape, -1)
+        result = correlated(image, weights, boundary)
+        if boundary == "renormalize":
+            if shape not in mass:
+                mass[shape] = mass_inside(shape, weights)[..., None]
+            heard = mass[shape]
+            result = np.where(heard > 0, result / np.where(heard > 0, heard, 1.0), image)
+        following[nodes] = result.reshape(len(following[nodes]), -1)
+    return following
+
+
+def correlated(image: Array, weights: Array, boundary: str) -> Array:
+    """Sum over taps o of B[o] * image[x + o], for all columns of (..., columns)."""
+    from scipy.signal import oaconvolve
+
+    border = [(length // 2, length // 2) for length in weights.shape]
+    mode: Any = PADDING[boundary]
+    padded = np.pad(image, [*border, (0, 0)], mode=mode)
+    mirrored = weights[(slice(None, None, -1),) * weights.ndim][..., None]
+    return np.asarray(oaconvolve(padded, mirrored, mode="valid", axes=range(weights.ndim)))
+
+
+def mass_inside(shape: tuple[int, ...], weights: Array) -> Array:
+    """The filter's mass that falls inside an image, for each pixel; no cancellation, so zeros are exact.
+
+    Examples
+    --------
+    >>> mass_inside((3,), np.array([1.0, 0.0, 1.0]))
+    array([1., 2., 1.])
+    """
+    mass = weights
+    for length in shape:  # each turn sums the first axis away and appends the pixels' axis
+        reach = mass.shape[0] // 2
+        position = np.arange(length)[:, None] + np.arange(-reach, reach + 1)
+        inside = ((position >= 0) & (position < length)).astype(np.float64)
+        mass = np.tensordot(mass, inside, axes=([0], [1]))
+    return np.asarray(mass)
+
+
+NOTHING = np.empty(0, dtype=np.bool_)
+FOURIER_FROM = 256  # taps from which on Fourier transforms are cheaper than sums; measured
+
+
+@dataclass(frozen=True)
+class GridOperator:
+    """Affine step on the counted pixels of grids: P' = spread * (B P) + keep * P.
+
+    With "renormalize", spread is 1 over the filter's mass that falls inside image and mask; elsewhere it
+    is 1. It does not depend on the labels, so the step commutes with the projection of a hash.
+
+    Attributes
+    ----------
+    grids : GridDatabase
+    weights : ndarray
+        The filter B.
+    boundary : {"renormalize", "zero", "wrap", "reflect"}
+    held, pushed_back : ndarray of bool, (N,)
+        Pixels that never change; pixels that are reset to P_0 before each step. Empty: none.
+    path : {"direct", "separable", "fourier"}
+        How sums are computed: all equal up to rounding, "direct" to the last bit under quarter turns.
+    """
+
+    grids: GridDatabase
+    weights: NDArray[np.float64]
+    boundary: str
+    held: NDArray[np.bool_] = field(default_factory=NOTHING.copy)
+    pushed_back: NDArray[np.bool_] = field(default_factory=NOTHING.copy)
+    path: str = "direct"
+
+    @cached_property
+    def taps(self) -> Taps:
+        """The filter as the compiled loops take it."""
+        stages = separate(self.weights) if self.path == "separable" else None
+        return arrange_taps(stages or [self.weights])
+
+    @property
+    def boundary_number(self) -> int:
+        """The boundary as the compiled loops take it."""
+        return BOUNDARIES.index(self.boundary)
+
+    def block(self, first: int, last: int) -> GridOperator:
+        """The operator of the images first..last-1."""
+        nodes = slice(self.grids.graph_ptr[first], self.grids.graph_ptr[last])
+        part = self.grids[first:last]
+        return replace(self, grids=part, held=self.held[nodes], pushed_back=self.pushed_back[nodes])
+
+    def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Apply one step to any columns: label probabilities or projections of them."""
+        if len(self.pushed_back):
+            current = np.where(self.pushed_back[:, None], initial, current)
+        if self.path == "fourier":
+            following = fourier_step(self.grids, self.weights, self.boundary, current)
+        else:
+            following = self._summed(current)
+        if self.path == "fourier" and len(self.held):
+            following[self.held] = current[self.held]
+        return following
+
+    def _summed(self, current: NDArray[np.float64]) -> NDArray[np.float64]:
+        from propkernels.propagation.grids.compiled import step_grids
+
+        following = np.empty_like(current)
+        grids = self.grids
+        inside = NOTHING if grids.inside is None else grids.inside
+        step_grids(
+            grids.shapes, grids.pixel_ptr, grids.graph_ptr, inside, *self.taps.arrays, self.boundary_number,
+            self.held, np.ascontiguousarray(current, dtype=np.float64), following,
+        )  # fmt: skip
+        return following
+
+
+def cheapest_path(weights: NDArray[np.float64], masked: bool) -> str:
+    """Choose how to convolve: sums over taps, one axis after the other, or Fourier transforms.
+
+    Examples
+    --------
+    >>> box = np.ones((9, 9))
+    >>> cheapest_path(box, masked=False), cheapest_path(box[:3, :3], masked=False)
+    ('separable', 'direct')
+    """
+    n_taps = int(np.count_nonzero(weights))
+    along_axes = sum(weights.shape) + 3 * weights.ndim  # each further stage is another pass over the image
+    if n_taps > along_axes and separate(weights) is not None:
+        return "separable"
+    return "fourier" if n_taps > FOURIER_FROM and not masked else "direct"

@@ -1,0 +1,188 @@
+"""Random walks that remember their start: label propagation, absorption and label spreading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import canonical_label
+from propkernels.propagation.base import AffineOperator, AffineScheme
+from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.transition import (
+    directed_adjacency,
+    reciprocal,
+    row_sums,
+    symmetrically_normalized,
+)
+from propkernels.utils.checks import check_choice, check_fraction, check_positive
+
+
+class AbsorbingWalk(AffineScheme):
+    """Random walk that never leaves the nodes of a set S, Eqs. (trans) and (lp): P' = T^ P.
+
+    Parameters
+    ----------
+    absorbing : "observed", collection of labels, or callable, default="observed"
+        The set S: nodes with an observed label (then this is label propagation), nodes whose observed
+        label is certain and one of these (degrees, where the kernel takes degrees as labels), or a function
+        of a GraphDatabase that returns one True or False a node.
+    direction : {"follow", "reverse", "both"}, default="follow"
+        Which way a walk crosses directed edges.
+
+    Examples
+    --------
+    Walks through a molecule that end at the first hetero atom:
+
+    >>> import propkernels as pk
+    >>> kernel = pk.PropagationKernel(propagation=pk.AbsorbingWalk({"N", "O"}))
+    """
+
+    def __init__(
+        self,
+        absorbing: str | Collection[Hashable] | Callable[[GraphDatabase], Any] = "observed",
+        *,
+        direction: str = "follow",
+    ) -> None:
+        self.absorbing = absorbing
+        self.direction = direction
+
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
+        """Return the operator of these graphs."""
+        return absorbing_operator(graphs, self._set(graphs, initial), self.direction)
+
+    def _set(self, graphs: GraphDatabase, initial: InitialDistributions) -> NDArray[np.bool_]:
+        if isinstance(self.absorbing, str) and self.absorbing == "observed":
+            return initial.observed
+        if callable(self.absorbing):
+            mask = np.asarray(self.absorbing(graphs))
+            if mask.dtype != bool or mask.shape != (graphs.n_nodes,):
+                raise ValueError("the function absorbing must return one True or False a node")
+            return mask
+        if isinstance(self.absorbing, str) or not isinstance(self.absorbing, Collection):
+            raise TypeError(
+                "absorbing must be 'observed', a collection of labels, or a function of the graphs; "
+                f"got {self.absorbing!r}"
+            )
+        return _carries(initial, self.absorbing)
+
+
+def _carries(initial: InitialDistributions, labels: Collection[Hashable]) -> NDArray[np.bool_]:
+    """Nodes whose observed label is certain and among the given ones."""
+    wanted = {canonical_label(label) for label in labels}
+    column_wanted = np.array([value in wanted for value in initial.values], dtype=bool)
+    table = initial.table
+    hit = column_wanted[table.indices] & (table.data == 1.0)
+    carrying = np.zeros(table.shape[0], dtype=bool)
+    carrying[np.repeat(np.arange(len(carrying)), np.diff(table.indptr))[hit]] = True
+    return np.asarray(carrying[initial.rows] & initial.observed)
+
+
+def absorbing_operator(graphs: GraphDatabase, held: NDArray[np.bool_], direction: str) -> AffineOperator:
+    """Return the walk T^ that never leaves the held nodes."""
+    adjacency = directed_adjacency(graphs, direction)
+    spread = reciprocal(row_sums(adjacency))
+    held = held | (spread == 0.0)
+    return AffineOperator(adjacency, np.where(held, 0.0, spread), held.astype(np.float64))
+
+
+CLAMPS = ("after", "before")
+
+
+class LabelPropagation(AffineScheme):
+    """Label propagation for partially labelled graphs: walks are absorbed at observed labels.
+
+    Parameters
+    ----------
+    clamp : {"after", "before"}, default="after"
+        "after": observed nodes are deltas at every t, the absorbing walk of Eq. (lp), P' = T^ P.
+        "before": Eq. (LP) read literally, observed labels are pushed back before the step, so that
+        an observed node shows the mean of its neighbours. The two are different kernels.
+    direction : {"follow", "reverse", "both"}, default="follow"
+        Which way a walk crosses directed edges.
+    """
+
+    def __init__(self, clamp: str = "after", *, direction: str = "follow") -> None:
+        self.clamp = clamp
+        self.direction = direction
+
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
+        """Return the operator of these graphs."""
+        check_choice(self.clamp, CLAMPS, "clamp")
+        if self.clamp == "after":
+            return absorbing_operator(graphs, initial.observed, self.direction)
+        adjacency = directed_adjacency(graphs, self.direction)
+        spread = reciprocal(row_sums(adjacency))
+        stuck = (spread == 0.0).astype(np.float64)
+        return AffineOperator(adjacency, spread, stuck, pushed_back=initial.observed)
+
+
+class PartialAbsorption(AffineScheme):
+    """Walk that ends at node i with probability a_i, and else moves on.
+
+    P'_i = a_i (P_0)_i + (1 - a_i) (T P)_i.
+
+    Parameters
+    ----------
+    alpha : float in [0, 1), default=0.2
+        The absorption a_i, the same for all nodes; 0 is diffusion.
+    rate : float or None, default=None
+        If given, a_i = rate / (rate + d_i), the lambda of Wu et al.: nodes of small degree absorb more.
+        ``alpha`` is then not used.
+    direction : {"follow", "reverse", "both"}, default="follow"
+        Which way a walk crosses directed edges.
+    """
+
+    def __init__(self, alpha: float = 0.2, *, rate: float | None = None, direction: str = "follow") -> None:
+        self.alpha = alpha
+        self.rate = rate
+        self.direction = direction
+
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
+        """Return the operator of these graphs."""
+        adjacency = directed_adjacency(graphs, self.direction)
+        degrees = row_sums(adjacency)
+        absorbed = np.full(len(degrees), check_fraction(self.alpha, "alpha"))
+        if self.rate is not None:
+            rate = check_positive(self.rate, "rate")
+            absorbed = rate / (rate + degrees)
+        stuck = degrees == 0
+        return AffineOperator(
+            adjacency,
+            (1.0 - absorbed) * reciprocal(degrees),
+            stuck.astype(np.float64),
+            restart=np.where(stuck, 0.0, absorbed),
+        )
+
+
+class LabelSpreading(AffineScheme):
+    """Label spreading: P' = alpha S P + (1 - alpha) P_0 with S = D^{-1/2} A D^{-1/2}.
+
+    Rows need not stay distributions: S does not keep sums.
+
+    Parameters
+    ----------
+    alpha : float in [0, 1), default=0.8
+        How much a node takes from its neighbours; the rest comes from its own start.
+    direction : {"follow", "reverse", "both"}, default="follow"
+        Which way information crosses directed edges.
+    """
+
+    def __init__(self, alpha: float = 0.8, *, direction: str = "follow") -> None:
+        self.alpha = alpha
+        self.direction = direction
+
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
+        """Return the operator of these graphs."""
+        alpha = check_fraction(self.alpha, "alpha")
+        adjacency = symmetrically_normalized(directed_adjacency(graphs, self.direction))
+        stuck = np.diff(adjacency.indptr) == 0
+        return AffineOperator(
+            adjacency,
+            np.where(stuck, 0.0, alpha),
+            stuck.astype(np.float64),
+            restart=np.where(stuck, 0.0, 1.0 - alpha),
+        )

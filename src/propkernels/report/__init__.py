@@ -1,9 +1,0 @@
-"""Pictures of kernels and explanations; nothing below imports them."""
-
-from propkernels.report.plot_embedding import plot_embedding
-from propkernels.report.plot_evaluation import plot_evaluation
-from propkernels.report.plot_explanation import plot_explanation
-from propkernels.report.plot_kernel import plot_kernel
-from propkernels.report.plot_similarity import plot_similarity
-
-__all__ = ["plot_embedding", "plot_evaluation", "plot_explanation", "plot_kernel", "plot_similarity"]

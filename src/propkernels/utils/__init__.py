@@ -1,0 +1,1 @@
+"""Helpers of all stations: checks, threads, random numbers, files, progress."""

@@ -1,0 +1,58 @@
+"""Arguments of commands."""
+
+from __future__ import annotations
+
+import pytest
+
+import propkernels as pk
+from propkernels.cli import arguments as options
+from propkernels.cli.arguments import CLASSES, KernelName, Solver, build_kernel, describe_kernel
+from propkernels.gram.base_kernels import _BY_NAME
+from propkernels.hashing.lsh import METRICS
+from propkernels.kernels.propagation import LABEL_SOURCES
+from propkernels.propagation.diffusion import NORMALIZATIONS
+
+
+@pytest.mark.parametrize(
+    ("offered", "known"),
+    [
+        (options.Metric, METRICS),
+        (options.Labels, [source or "none" for source in LABEL_SOURCES]),
+        (options.Normalization, NORMALIZATIONS),
+        (options.BaseKernel, _BY_NAME),
+    ],
+)
+def test_choices(offered, known):
+    assert {choice.value for choice in offered} == set(known)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_name_has_a_kernel(name):
+    kernel = build_kernel(name, 3, 5, 2)
+    assert type(kernel).__name__ == CLASSES[name]
+    known = kernel.get_params()
+    assert known["n_jobs"] == 2
+    assert known.get("t_max", 3) == known.get("n_iter", 3) == 3
+    assert known.get("random_state", 5) == 5
+
+
+def test_only_auto_has_none():
+    assert set(KernelName) - set(CLASSES) == {KernelName.auto}
+    assert build_kernel(KernelName.auto, 3, 5, 2) is None
+
+
+def test_settings_that_are_not_given_stay():
+    assert build_kernel(KernelName.propagation, None, None, 1).t_max == pk.PropagationKernel().t_max
+
+
+def test_solvers_are_those_of_the_models():
+    data = pk.datasets.make_molecules(12, random_state=0)
+    for solver in Solver:
+        model = pk.PropagationClassifier(C=1.0, t_max=0, n_folds=2, solver=solver.value, random_state=0)
+        model.fit(data.graphs, data.target)
+
+
+def test_description_leaves_defaults_out():
+    kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5), t_max=2, random_state=1, n_jobs=2)
+    assert describe_kernel(kernel) == "PropagationKernel(propagation=Diffusion(laziness=0.5), t_max=2)"
+    assert describe_kernel(pk.WeisfeilerLehman(n_iter=2), without=("n_iter",)) == "WeisfeilerLehman()"

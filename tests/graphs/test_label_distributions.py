@@ -1,0 +1,234 @@
+"""LabelDistributions: uncertain labels as input."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array, csr_matrix
+
+import propkernels as pk
+from propkernels.graphs.label_distributions import (
+    concat_distributions,
+    concat_labels,
+    looks_like_distributions,
+)
+from propkernels.graphs.labels import LabelColumn
+from tests.zoo import cycle_edges, one, path_edges
+
+ROWS = np.array([[1.0, 0.0], [0.25, 0.75], [0.0, 1.0]])
+
+
+def dense(distributions):
+    return distributions.probabilities.toarray()
+
+
+@pytest.mark.parametrize("make", [np.array, csr_array, csr_matrix, coo_array, np.ma.array, np.ndarray.tolist])
+def test_any_kind_of_matrix(make):
+    computed = pk.LabelDistributions(make(ROWS))
+    assert np.array_equal(dense(computed), ROWS)
+    assert computed.values == (0, 1)
+    assert computed.known.tolist() == [True, True, True]
+    assert computed.observed.tolist() == [True, False, True]
+
+
+def test_rows_are_divided_by_their_sums():
+    computed = pk.LabelDistributions(ROWS * np.array([[3.0], [1e-300], [1e300]]))
+    assert np.allclose(dense(computed), ROWS)
+    assert computed.observed.tolist() == [True, False, True]
+    counts = pk.LabelDistributions(np.array([[3, 1], [0, 7]]))
+    assert np.array_equal(dense(counts), [[0.75, 0.25], [0, 1]])
+
+
+def test_rows_that_sum_to_one_are_not_touched():
+    row = np.array([[0.1, 0.2, 0.7]])  # adds up to 1 only nearly, in floating point
+    assert np.array_equal(dense(pk.LabelDistributions(row)), row)
+
+
+def test_repeated_entries_of_a_sparse_matrix_add_up():
+    matrix = coo_array(([1.0, 1.0, 2.0], ([0, 0, 0], [0, 0, 1])), shape=(1, 2))
+    assert dense(pk.LabelDistributions(matrix)).tolist() == [[0.5, 0.5]]
+
+
+def test_the_input_is_left_alone():
+    for rows in (4 * ROWS, csr_array(4 * ROWS)):
+        before = copy.deepcopy(rows)
+        pk.LabelDistributions(rows, known=[True, False, True])
+        assert abs(rows - before).sum() == 0
+
+
+def test_masked_rows_say_nothing():
+    masked = np.ma.array(ROWS, mask=[[0, 0], [1, 1], [1, 0]])
+    computed = pk.LabelDistributions(masked)
+    assert computed.known.tolist() == [True, False, True]
+    assert dense(computed).tolist() == [[1, 0], [0, 0], [0, 1]]
+
+
+def test_known_overrules_whatever_stands_in_a_row():
+    rows = np.array([[1.0, 0.0], [np.nan, -5.0], [0.0, 0.0]])
+    computed = pk.LabelDistributions(rows, known=[True, False, False])
+    assert dense(computed).tolist() == [[1, 0], [0, 0], [0, 0]]
+    assert computed.observed.tolist() == [True, False, False]
+
+
+def test_observed_is_only_what_is_known():
+    computed = pk.LabelDistributions(ROWS, known=[True, True, False], observed=[False, True, True])
+    assert computed.observed.tolist() == [False, True, False]
+
+
+def test_present_are_the_labels_that_some_node_may_have():
+    rows = np.array([[0.0, 1.0, 0.0], [0.0, 0.5, 0.5]])
+    assert pk.LabelDistributions(rows, ["a", "b", "c"]).present == ("b", "c")
+
+
+def test_values_are_canonical_and_keep_their_order():
+    assert pk.LabelDistributions(ROWS, [np.float64(2.0), "a"]).values == (2, "a")
+    assert pk.LabelDistributions(ROWS, (7, 3)).values == (7, 3)
+    assert pk.LabelDistributions(ROWS, np.array([0, -1])).values == (0, -1)
+
+
+def test_take_and_len():
+    distributions = pk.LabelDistributions(ROWS, ["a", "b"], observed=[True, True, False])
+    assert len(distributions) == 3
+    computed = distributions.take(np.array([2, 0]))
+    assert np.array_equal(dense(computed), ROWS[[2, 0]])
+    assert computed.observed.tolist() == [False, True]
+    assert distributions.take(slice(0, 0)).probabilities.shape == (0, 2)
+
+
+def test_equality_looks_at_labels_not_at_columns():
+    one_way = pk.LabelDistributions(ROWS, ["a", "b"])
+    assert one_way == pk.LabelDistributions(ROWS[:, ::-1], ["b", "a"])
+    assert one_way != pk.LabelDistributions(ROWS, ["b", "a"])
+    assert one_way != pk.LabelDistributions(ROWS[:2], ["a", "b"])
+    assert one_way != pk.LabelDistributions(ROWS, ["a", "b"], observed=[True, True, True])
+    assert one_way != ROWS.tolist()
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one_way)
+
+
+def test_pickle_and_copy():
+    distributions = pk.LabelDistributions(ROWS, ["a", "b"], known=[True, False, True])
+    assert pickle.loads(pickle.dumps(distributions)) == distributions
+    assert copy.deepcopy(distributions) == distributions
+
+
+def test_joining_merges_labels_in_order_of_appearance():
+    first, second = pk.LabelDistributions(ROWS, ["a", "b"]), pk.LabelDistributions(ROWS[:2], ["b", "c"])
+    joined = concat_distributions([first, second])
+    assert joined.values == ("a", "b", "c")
+    reference = np.vstack([np.insert(ROWS, 2, 0, axis=1), np.insert(ROWS[:2], 0, 0, axis=1)])
+    assert np.array_equal(dense(joined), reference)
+
+
+def test_labels_beside_distributions_become_deltas():
+    column = LabelColumn.from_values(["b", None, "x"])
+    joined = concat_labels([pk.LabelDistributions(ROWS, ["a", "b"]), column])
+    assert joined.values == ("a", "b", "x")
+    assert dense(joined)[3:].tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 1]]
+    assert joined.observed.tolist() == [True, False, True, True, False, True]
+    assert isinstance(concat_labels([column, column]), LabelColumn)
+
+
+def test_what_looks_like_distributions():
+    assert looks_like_distributions(ROWS)
+    assert looks_like_distributions(csr_array(ROWS))
+    for labels in (["a", "b"], [("a", 1), ("b", 2)], np.arange(3), ROWS[:, :1], None, "text"):
+        assert not looks_like_distributions(labels)
+
+
+# in a database
+
+
+def test_a_database_keeps_them():
+    graphs = one(3, path_edges(3), ROWS)
+    assert np.array_equal(graphs.node_labels, ROWS)
+    assert repr(graphs) == "GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels, 1 unobserved)"
+    both = pk.GraphDatabase.concat([graphs, one(2, [(0, 1)], [1, None])])
+    assert both[0].database == graphs
+    assert both[[1]].label_column.known.tolist() == [True, False]
+    assert both[[1, 0]][1].database == graphs
+    assert pickle.loads(pickle.dumps(both)) == both
+
+
+def test_masked_rows_come_back_masked():
+    graphs = one(3, path_edges(3), np.ma.array(ROWS, mask=[[0, 0], [1, 1], [0, 0]]))
+    computed = graphs.node_labels
+    assert isinstance(computed, np.ma.MaskedArray)
+    assert computed.mask.tolist() == [[False, False], [True, True], [False, False]]
+    assert graphs.with_labels(computed) == graphs
+
+
+def test_a_frame_of_probabilities():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=["C", "O"])
+    graphs = one(3, cycle_edges(3), pk.LabelDistributions(frame, frame.columns))
+    assert graphs.label_values == ("C", "O")
+    assert np.array_equal(graphs.node_labels, ROWS)
+
+
+# bad input
+
+
+WITH_NAN = np.array([[1.0, 0.0], [np.nan, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            ([[1, 0], [-1, 2]],),
+            ValueError,
+            "the label distribution of node 1 holds -1.0: probabilities must be ",
+        ),
+        (
+            (WITH_NAN,),
+            ValueError,
+            "the label distribution of node 1 holds nan: probabilities must be finite and",
+        ),
+        (
+            ([[np.inf, 0]],),
+            ValueError,
+            "the label distribution of node 0 holds inf: probabilities must be finite",
+        ),
+        ((csr_array(WITH_NAN),), ValueError, "the label distribution of node 1 holds nan: "),
+        (
+            ([[1, 0], [0, 0]],),
+            ValueError,
+            "the label distribution of node 1 is zero throughout: if nothing is known of it, mask the row or "
+            "say so by known$",
+        ),
+        ((ROWS, ["a"]), ValueError, "label distributions have 2 columns but 1 values name them$"),
+        ((ROWS, ["a", "a"]), ValueError, r"values must be distinct labels, got \['a', 'a'\]$"),
+        ((ROWS, ["a", None]), ValueError, r"values must be distinct labels, got \['a', None\]$"),
+        ((ROWS, None, [True]), ValueError, "known must hold one True or False for each of the 3 nodes$"),
+        ((ROWS, None, [1, 0, 1]), ValueError, "known must hold one True or False for each of the 3 nodes$"),
+        (
+            (ROWS, None, None, [True]),
+            ValueError,
+            "observed must hold one True or False for each of the 3 nodes$",
+        ),
+        (([["a", "b"]],), TypeError, "label distributions must be a matrix of numbers, one row a node$"),
+        (([1.0, 0.0],), ValueError, r"label distributions must be of shape \(nodes, labels\), got \(2,\)$"),
+    ],
+)
+def test_bad_distributions(arguments, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        pk.LabelDistributions(*arguments)
+
+
+def test_bad_distributions_in_a_database():
+    with pytest.raises(ValueError, match=r"^node_labels has 3 label distributions for 4 nodes$"):
+        one(4, [], ROWS)
+    with pytest.raises(ValueError, match=r"graph 1.*node 1 holds nan"):
+        pk.check_graphs([(np.zeros((3, 3)), ROWS), (np.zeros((2, 2)), WITH_NAN)])
+
+
+def test_bad_distributions_leave_a_fitted_kernel_as_it_was():
+    kernel = pk.PropagationKernel(random_state=0).fit([(np.ones((3, 3)), ROWS)])
+    state = dict(vars(kernel))
+    for bad in (WITH_NAN, -np.eye(2), np.zeros((2, 2)), np.eye(3)):
+        for method in (kernel.fit, kernel.transform):
+            with pytest.raises(ValueError, match="graph 0"):
+                method([(np.ones((2, 2)), bad)])
+    assert all(vars(kernel)[name] is value for name, value in state.items())

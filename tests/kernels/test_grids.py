@@ -1,0 +1,103 @@
+"""What every kernel must satisfy (design, section 5), on grids."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+import propkernels as pk
+from tests import naive as exact
+
+SCHEMES = [
+    pk.Convolution(),
+    pk.Convolution((1, 8), "wrap"),
+    pk.Convolution((2, 16), "reflect"),
+    pk.Convolution((1, 8), "zero"),
+    pk.Convolution(clamp="after"),
+    pk.AnisotropicDiffusion(),
+]
+
+
+def grids():
+    generator = np.random.default_rng(11)
+    shapes = [(5, 6), (3, 4), (5, 6), (1, 1), (8, 2), (3, 4)]
+    images = [generator.integers(-1, 3, shape) for shape in shapes]
+    masks = [None, generator.random((3, 4)) < 0.7, None, None, None, None]
+    return pk.GridDatabase(images, masks)
+
+
+def dense(features):
+    return features.toarray()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("options", [{}, {"metric": "hellinger"}, {"n_hashes": 2, "bin_width": 0.1}])
+def test_contract(scheme, options):
+    options = {"propagation": scheme, "t_max": 4, "random_state": 0, **options}
+    database, kernel = grids(), pk.PropagationKernel(**options)
+    gram = kernel.fit_transform(database)
+    np.testing.assert_array_equal(gram, gram.T)
+    assert np.linalg.eigvalsh(gram).min() > -1e-8
+    np.testing.assert_array_equal(kernel.transform(database), gram)
+    one_by_one = np.concatenate([kernel.transform([grid]) for grid in database])
+    np.testing.assert_array_equal(one_by_one, gram)
+    order = np.array([3, 0, 5, 1, 4, 2])
+    other = pk.PropagationKernel(**options).fit_transform(database[order])
+    np.testing.assert_array_equal(other, gram[np.ix_(order, order)])
+    np.testing.assert_array_equal(pk.PropagationKernel(**options, n_jobs=2).fit_transform(database), gram)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(kernel)).transform(database), gram)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_features_and_prefixes(scheme):
+    options = {"propagation": scheme, "random_state": 0}
+    database = grids()
+    cumulative = pk.PropagationKernel(t_max=4, **options).fit_transform_cumulative(database)
+    for t in range(5):
+        gram = pk.PropagationKernel(t_max=t, **options).fit_transform(database)
+        np.testing.assert_array_equal(cumulative[t], gram)
+        features = dense(pk.PropagationFeatures(t_max=t, **options).fit_transform(database))
+        np.testing.assert_array_equal(features @ features.T, gram)
+    hashed = dense(pk.PropagationFeatures(t_max=4, n_features=2**20, **options).fit_transform(database))
+    np.testing.assert_array_equal(hashed @ hashed.T, cumulative[4])
+
+
+def test_normalized_against_new_images():
+    database = grids()
+    kernel = pk.PropagationKernel(t_max=3, random_state=0, normalize=True).fit(database[:3])
+    everything = pk.PropagationKernel(t_max=3, random_state=0, normalize=True, prior={0: 1, 1: 1, 2: 1})
+    gram = everything.fit_transform(database)
+    np.testing.assert_allclose(kernel.transform(database[3:]), gram[3:, :3])
+
+
+@pytest.mark.parametrize("labels", ["node", None])
+def test_labels(labels):
+    gram = pk.PropagationKernel(labels=labels, t_max=1, random_state=0).fit_transform(grids())
+    sizes = grids().graph_sizes
+    if labels is None:
+        np.testing.assert_array_equal(gram, 2 * np.outer(sizes, sizes))
+
+
+@given(
+    st.lists(
+        arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.integers(0, 2)),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_generated_images_equal_exact_arithmetic(images):
+    database = pk.GridDatabase(images)
+    kernels = pk.PropagationKernel(t_max=2, bin_width=1e-10, random_state=0).fit_transform_cumulative(database)
+    np.testing.assert_array_equal(kernels, exact.propagation_kernels(database.to_graphs(), 2))
+
+
+def test_a_few_streams_at_a_time_give_the_same_gram(monkeypatch):
+    reference = pk.PropagationKernel(t_max=5, random_state=0, n_hashes=2).fit_transform(grids())
+    monkeypatch.setattr("propkernels.gram.linear.ENTRIES_IN_MEMORY", 50)
+    computed = pk.PropagationKernel(t_max=5, random_state=0, n_hashes=2).fit_transform(grids())
+    np.testing.assert_array_equal(computed, reference)

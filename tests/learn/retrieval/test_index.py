@@ -1,0 +1,271 @@
+"""GraphIndex: exact, whatever was added and taken out on the way."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+import propkernels as pk
+from propkernels.counting.counts import StreamCounts
+from propkernels.learn.retrieval.postings import Postings
+from tests.test_contract_discovery import the_zoo
+from tests.zoo import zoo
+
+KERNELS = {
+    "propagation": pk.PropagationKernel(t_max=3, random_state=1),
+    "several hashes": pk.PropagationKernel(t_max=2, n_hashes=3, random_state=1),
+    "hellinger": pk.PropagationKernel(t_max=2, metric="hellinger", random_state=1),
+    "attributes": pk.PropagationKernel(t_max=2, attributes="sum", random_state=1),
+    "product": pk.PropagationKernel(t_max=2, attributes="product", n_hashes=2, random_state=1),
+    "vanishing": pk.PropagationKernel(t_max=2, propagation=pk.Diffusion(isolated="vanish"), random_state=1),
+    "p2k": pk.P2K(t_max=2, random_state=1),
+    "weisfeiler-lehman": pk.WeisfeilerLehman(n_iter=3),
+    "exact": pk.WeisfeilerLehman(n_iter=3, exact=True),
+    "histogram": pk.LabelHistogram(),
+    "shortest path": pk.ShortestPath(),
+    "graph hopper": pk.GraphHopper(),
+}
+every_kernel = pytest.mark.parametrize("name", KERNELS)
+
+
+def reference(kernel, indexed, queries, k):
+    """The k best by the normalised kernel matrix: similarities and positions."""
+    matrix = clone(kernel).set_params(normalize=True).fit(indexed).transform(queries)
+    order = np.argsort(-matrix, axis=1, kind="stable")[:, :k]
+    return matrix, np.take_along_axis(matrix, order, axis=1)
+
+
+def assert_best(found, kernel, indexed, queries, position=None):
+    """Similarities are the k largest, and each id has the similarity that is said; ties by position."""
+    similarities, ids = found
+    matrix, best = reference(kernel, indexed, queries, ids.shape[1])
+    np.testing.assert_allclose(similarities, best, rtol=1e-12, atol=1e-12)
+    places = ids if position is None else np.vectorize(position.get)(ids)
+    np.testing.assert_allclose(np.take_along_axis(matrix, places, axis=1), similarities, atol=1e-12)
+    steps = np.diff(similarities, axis=1)
+    assert (steps <= 0).all()
+    assert (np.diff(places, axis=1)[steps == 0] > 0).all()
+
+
+@every_kernel
+def test_equals_the_normalised_kernel_on_the_zoo(name):
+    graphs = the_zoo()
+    index = pk.GraphIndex(kernel=KERNELS[name]).fit(graphs)
+    assert_best(index.query(graphs, k=7), KERNELS[name], graphs, graphs)
+    assert_best(index.query(graphs, k=len(graphs)), KERNELS[name], graphs, graphs)
+
+
+@pytest.mark.parametrize("name", ["propagation", "several hashes", "exact", "histogram", "shortest path"])
+def test_adding_and_removing_is_as_good_as_a_new_fit(name):
+    graphs, kernel = the_zoo(), KERNELS[name]
+    n = len(graphs)
+    index = pk.GraphIndex(kernel=kernel).fit(graphs[: n // 3])
+    index.add(graphs[n // 3 : n // 2]).remove([1, 3]).add(graphs[n // 2 :])
+    kept = np.array([i for i in range(n) if i not in (1, 3)])
+    assert index.ids_.tolist() == kept.tolist()
+    position = {i: place for place, i in enumerate(kept.tolist())}
+    assert_best(index.query(graphs, k=9), kernel, graphs[kept], graphs, position)
+    twin = pk.GraphIndex(kernel=kernel).fit(graphs[kept], ids=kept)
+    for ours, theirs in zip(index.query(graphs, k=9), twin.query(graphs, k=9), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 12)), max_size=12), st.integers(1, 20))
+def test_any_history(history, k):
+    """Ids, similarities and their order are those of an index fitted to what is left."""
+    graphs, rng = the_zoo(), np.random.default_rng(len(history))
+    index, held = pk.GraphIndex(random_state=2).fit(graphs[:4]), list(range(4))
+    source, following = list(range(4)), 4
+    for adds, number in history:
+        if adds:
+            chosen = rng.integers(len(graphs), size=number)
+            index.add(graphs[chosen])
+            held += range(following, following + number)
+            source += chosen.tolist()
+            following += number
+        else:
+            gone = rng.permutation(held)[: min(number, len(held) - 1)]
+            index.remove(gone)
+            held = [i for i in held if i not in gone]
+    assert len(index) == len(held)
+    twin = pk.GraphIndex(random_state=2).fit(graphs[[source[i] for i in held]], ids=held)
+    for ours, theirs in zip(index.query(graphs[:9], k), twin.query(graphs[:9], k), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_one_after_the_other_makes_few_segments():
+    graphs = pk.datasets.make_molecules(70, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:1])
+    for i in range(1, len(graphs)):
+        index.add(graphs[[i]])
+    assert len(index.file_.segments) <= 8
+    assert_best(index.query(graphs, 5), pk.PropagationKernel(t_max=5, random_state=0), graphs, graphs)
+
+
+def test_equal_graphs_have_similarity_one_and_stand_in_order():
+    graphs = the_zoo()
+    twice = pk.GraphDatabase.concat([graphs, graphs])
+    index = pk.GraphIndex(kernel=KERNELS["several hashes"]).fit(twice)
+    similarities, ids = index.query(graphs, k=2)
+    nodes = graphs.graph_sizes > 0
+    assert (similarities[nodes, 0] == 1.0).all()
+    assert (ids[:, 0] < ids[:, 1]).all()
+
+
+def test_grids():
+    images = [np.random.default_rng(i).integers(0, 3, (5, 6)) for i in range(8)]
+    grids = pk.GridDatabase(images)
+    kernel = pk.PropagationKernel(t_max=3, random_state=0)
+    index = pk.GraphIndex(kernel=kernel).fit(grids[:5]).add(grids[5:])
+    assert_best(index.query(grids, k=4), kernel, grids, grids)
+    assert index.query(grids[6], k=1).ids.tolist() == [6]
+
+
+def test_one_graph_is_as_good_as_a_list_of_one():
+    graphs = pk.datasets.make_molecules(20, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs)
+    one, several = index.query(graphs[4], k=3), index.query(graphs[[4]], k=3)
+    assert one.ids.shape == (3,)
+    assert several.ids.shape == (1, 3)
+    assert np.array_equal(one.similarities, several.similarities[0])
+    network = graphs[4].to_networkx()
+    assert isinstance(network, nx.Graph)
+    assert np.array_equal(index.query(network, k=3).ids, one.ids)
+
+
+def test_threads_do_not_matter():
+    graphs = the_zoo()
+    one, two = (pk.GraphIndex(random_state=0, n_jobs=n).fit(graphs).query(graphs, 5) for n in (1, 2))
+    assert np.array_equal(one.similarities, two.similarities)
+    assert np.array_equal(one.ids, two.ids)
+
+
+def test_ids_of_any_kind():
+    graphs = the_zoo()[:4]
+    index = pk.GraphIndex(random_state=0).fit(graphs, ids=["a", ("b", 1), 7, np.int64(9)])
+    assert index.ids_.tolist() == ["a", ("b", 1), 7, 9]
+    index.remove([("b", 1), np.int64(7)])
+    assert index.ids_.tolist() == ["a", 9]
+    assert index.add(graphs[:1]).ids_.tolist() == ["a", 9, 4]
+
+
+def test_k_beyond_the_number_of_graphs():
+    graphs = the_zoo()[:4]
+    assert pk.GraphIndex().fit(graphs).query(graphs, k=10).ids.shape == (4, 4)
+
+
+def test_everything_can_be_removed_and_added_again():
+    graphs = pk.datasets.make_molecules(5, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs).remove(range(5))
+    assert len(index) == 0
+    assert index.query(graphs, k=3).ids.shape == (5, 0)
+    index.add(graphs)
+    assert index.query(graphs[3], k=1).ids.tolist() == [8]
+
+
+def test_big_counts_are_exact():
+    """Beyond 2^24 single precision would round."""
+    counts = csr_array(np.array([[2.0**24 + 1, 0.0], [3.0, 1.0]]))
+    streams = [StreamCounts(counts, np.array([5, -5]), 0, 1.0)]
+    postings = Postings.of(streams)
+    assert postings.codes.tolist() == [-5, 5]
+    assert postings.counts.tolist() == [1.0, 2.0**24 + 1, 3.0]
+    small = Postings.of([StreamCounts(counts[1:], np.array([5, -5]), 0, 1.0)])
+    assert small.counts.dtype == np.float32
+    merged = Postings.merge([small, postings], [np.array([0]), np.array([-1, 1])])
+    assert merged.counts.tolist() == [1.0, 1.0, 3.0, 3.0]
+    assert merged.graphs.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "error", "message"),
+    [
+        (pk.PropagationKernel(base_kernel="rbf"), ValueError, "an index needs base_kernel='linear'"),
+        (pk.ShortestPath(attributes="gaussian"), ValueError, "compares graphs pair by pair"),
+        (pk.AttributeKernel(), ValueError, "compares graphs pair by pair"),
+        (pk.PropagationFeatures(), TypeError, "kernel must be a kernel of this library that counts"),
+        (pk.PropagationKernel(t_max=-1), ValueError, "t_max must be at least 0"),
+        (pk.PropagationKernel(n_jobs=0), ValueError, "n_jobs must be"),
+    ],
+)
+def test_kernels_that_cannot_be_indexed(kernel, error, message):
+    with pytest.raises(error, match=message):
+        pk.GraphIndex(kernel=kernel).fit(the_zoo())
+
+
+def test_errors_change_nothing():
+    graphs = the_zoo()[:5]
+    index = pk.GraphIndex(random_state=0).fit(graphs)
+    for action, message in [
+        (lambda: index.remove([0, 17]), "17 is not in the index"),
+        (lambda: index.add(graphs[:1], ids=[3]), "3 is there already"),
+        (lambda: index.add(graphs[:2], ids=["a", "a"]), "'a' is there already"),
+        (lambda: index.add(graphs[:2], ids=["a"]), "there are 1 ids for 2 graphs"),
+        (lambda: index.query(graphs, k=0), "k must be at least 1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            action()
+    for action, message in [
+        (lambda: index.remove("abc"), "ids must be a list of ids"),
+        (lambda: index.add(graphs[:1], ids=[[1]]), "ids must be hashable"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            action()
+    assert index.ids_.tolist() == list(range(5))
+
+
+def test_not_fitted():
+    index = pk.GraphIndex()
+    assert len(index) == 0
+    for action in (lambda: index.query(the_zoo()), lambda: index.add(the_zoo()), lambda: index.remove([1])):
+        with pytest.raises(ValueError, match="not fitted"):
+            action()
+
+
+def test_clone_and_pickle():
+    graphs = the_zoo()
+    index = pk.GraphIndex(kernel=KERNELS["propagation"], n_jobs=2).fit(graphs)
+    assert clone(index).get_params()["kernel__t_max"] == 3
+    again = pickle.loads(pickle.dumps(index))
+    assert np.array_equal(again.query(graphs, 4).ids, index.query(graphs, 4).ids)
+
+
+def test_the_kernel_given_stays_as_it_is():
+    kernel = pk.PropagationKernel(random_state=0)
+    pk.GraphIndex(kernel=kernel).fit(the_zoo())
+    assert not hasattr(kernel, "coder_")
+
+
+OTHER_PROCESS = "from tests.learn.retrieval.test_index import digest; print(digest())"
+
+
+def digest():
+    graphs = pk.GraphDatabase.concat([zoo()[name] for name in ("string labels", "tuple labels")])
+    found = pk.GraphIndex(random_state=3).fit(graphs).add(graphs).query(graphs, k=5)
+    return found.similarities.tobytes().hex() + str(found.ids.tolist())
+
+
+def test_same_result_in_another_process():
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.getcwd()}
+    command = [sys.executable, "-c", OTHER_PROCESS]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == digest()
+
+
+@pytest.mark.data
+def test_mutag(data_folder):
+    graphs = pk.datasets.load("MUTAG").graphs
+    kernel = pk.PropagationKernel(t_max=5, random_state=0)
+    index = pk.GraphIndex(kernel=kernel).fit(graphs[:100]).add(graphs[100:]).remove(range(0, 188, 3))
+    kept = [i for i in range(188) if i % 3]
+    position = {i: place for place, i in enumerate(kept)}
+    assert_best(index.query(graphs, k=20), kernel, graphs[kept], graphs, position)

@@ -1,0 +1,272 @@
+"""plot_explanation: what is drawn, where, and in which colours."""
+
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.figure import Figure
+
+import propkernels as pk
+from propkernels.learn.explain.explanation import Explanation
+
+SQUARE = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
+
+
+@pytest.fixture
+def explained():
+    """Two graphs: a square whose nodes speak for -3, -1, 0 and 2 in all, and a single node."""
+    graphs = pk.check_graphs([(SQUARE, ["C", "N", "O", "C"]), (np.zeros((1, 1)), ["N"])])
+    contributions = np.array([[-1.0, -2.0], [-2.0, 1.0], [0.0, 0.0], [1.0, 1.0], [5.0, 0.0]])
+    return Explanation(contributions, graphs.graph_ptr, 0.25, graphs, "yes", "no")
+
+
+@pytest.fixture
+def grids():
+    rng = np.random.default_rng(0)
+    return pk.GridDatabase([rng.integers(0, 3, (4, 6)), rng.integers(0, 3, (5, 3))])
+
+
+def explained_grids(grids, masks=None):
+    values = np.arange(2.0 * grids.n_nodes).reshape(-1, 2) - grids.n_nodes
+    return Explanation(values, grids.graph_ptr, 0.0, grids, 1, 0)
+
+
+def points(ax):
+    return next(child for child in ax.collections if isinstance(child, PathCollection))
+
+
+def lines(ax):
+    return next(child for child in ax.collections if isinstance(child, LineCollection))
+
+
+def colour_bar(ax):
+    return ax.figure.axes[-1]
+
+
+def test_nodes_and_edges_are_drawn(explained):
+    ax = pk.plot_explanation(explained)
+    assert np.array_equal(points(ax).get_array(), [-3, -1, 0, 2])
+    assert points(ax).get_offsets().shape == (4, 2)
+    assert len(lines(ax).get_segments()) == 4
+    assert [text.get_text() for text in ax.texts] == ["C", "N", "O", "C"]
+    assert ax.get_title() == "graph 0: nodes -2, intercept +0.25"
+
+
+def test_colours_are_centred_and_ordered(explained):
+    drawn = points(pk.plot_explanation(explained))
+    assert drawn.get_clim() == (-3, 3)
+    against, weakly, nothing, speaks_for = drawn.to_rgba(drawn.get_array())[:, :3]
+    assert against[2] > against[0], "blue speaks against"
+    assert speaks_for[0] > speaks_for[2], "red speaks for"
+    assert nothing == pytest.approx([1, 1, 1], abs=0.05)
+    assert weakly[2] > weakly[0]
+
+
+def test_the_limit_of_colours(explained):
+    assert points(pk.plot_explanation(explained, limit=2)).get_clim() == (-2, 2)
+    with pytest.raises(ValueError, match="limit must be a finite number above 0"):
+        pk.plot_explanation(explained, limit=0)
+    n = 1500
+    graphs = pk.check_graphs([np.zeros((n, n))])
+    values = np.ones((n, 1))
+    values[3] = -1000
+    outlier = Explanation(values, graphs.graph_ptr, 0.0, graphs, 1, 0)
+    assert points(pk.plot_explanation(outlier, layout=np.zeros((n, 2)))).get_clim() == (-1, 1)
+
+
+def test_the_colour_bar_names_the_classes(explained):
+    label = colour_bar(pk.plot_explanation(explained)).get_ylabel()
+    assert label.startswith("← class no")
+    assert label.endswith("class yes →")
+    named = pk.plot_explanation(explained, class_names={"yes": "mutagenic"})
+    assert "mutagenic →" in colour_bar(named).get_ylabel()
+    alone = Explanation(explained.contributions, explained.graph_ptr, 0.0, explained.graphs, "yes", None)
+    assert colour_bar(pk.plot_explanation(alone)).get_ylabel().startswith("← others")
+    number = Explanation(explained.contributions, explained.graph_ptr, 0.0, explained.graphs)
+    assert colour_bar(pk.plot_explanation(number)).get_ylabel() == "contribution to the prediction"
+
+
+def test_one_iteration_and_each_of_them(explained):
+    ax = pk.plot_explanation(explained, t=1)
+    assert np.array_equal(points(ax).get_array(), [-2, 1, 0, 1])
+    assert "t = 1" in ax.get_title()
+    several = pk.plot_explanation(explained, t="each")
+    assert [np.asarray(points(ax).get_array()).tolist() for ax in several] == [[-1, -2, 0, 1], [-2, 1, 0, 1]]
+    assert {points(ax).get_clim() for ax in several} == {(-2, 2)}
+    assert [ax.get_title() for ax in several] == ["t = 0: -2", "t = 1: +0"]
+    assert len(pk.plot_explanation(explained, t=[1])) == 1
+
+
+def test_it_draws_where_it_is_told(explained):
+    figure = Figure()
+    axes = figure.subplots(1, 2)
+    assert pk.plot_explanation(explained, ax=axes[0]) is axes[0]
+    assert pk.plot_explanation(explained, t="each", ax=axes) == list(axes)
+    with pytest.raises(ValueError, match="ax must hold 2 axes"):
+        pk.plot_explanation(explained, t="each", ax=axes[:1])
+    with pytest.raises(TypeError, match="ax must be matplotlib axes, got str"):
+        pk.plot_explanation(explained, ax="here")
+
+
+def test_texts_in_the_nodes(explained):
+    def texts(labels):
+        return [text.get_text() for text in pk.plot_explanation(explained, labels=labels).texts]
+
+    assert texts(False) == []
+    assert texts({"C": "carbon"}) == ["carbon", "N", "O", "carbon"]
+    assert texts([1, 2, 3, 4]) == ["1", "2", "3", "4"]
+    with pytest.raises(ValueError, match="a text for each of 4 nodes, got 3"):
+        texts(["a", "b", "c"])
+
+
+def test_unknown_labels_and_none_at_all(explained):
+    partial = explained.graphs.with_labels(["C", None, "O", "C", "N"])
+    ax = pk.plot_explanation(explained, partial)
+    assert [text.get_text() for text in ax.texts] == ["C", "?", "O", "C"]
+    assert len(pk.plot_explanation(explained, explained.graphs.with_labels(None)).texts) == 0
+
+
+def test_a_large_graph_has_no_texts():
+    n = 200
+    ring = np.roll(np.eye(n), 1, axis=0)
+    graphs = pk.check_graphs([(ring + ring.T, ["C"] * n)])
+    found = Explanation(np.ones((n, 1)), graphs.graph_ptr, 0.0, graphs, 1, 0)
+    ax = pk.plot_explanation(found)
+    assert len(ax.texts) == 0
+    assert len(lines(ax).get_segments()) == n
+
+
+def test_directed_edges_are_arrows():
+    graphs = pk.check_graphs([np.triu(SQUARE)])
+    found = Explanation(np.ones((4, 1)), graphs.graph_ptr, 0.0, graphs, 1, 0)
+    ax = pk.plot_explanation(found)
+    assert sum(text.arrow_patch is not None for text in ax.texts if hasattr(text, "arrow_patch")) == 4
+    ax.figure.canvas.draw()
+
+
+def test_a_single_node_and_an_empty_graph(explained):
+    assert len(points(pk.plot_explanation(explained, graph=1)).get_offsets()) == 1
+    assert np.array_equal(points(pk.plot_explanation(explained, graph=-1)).get_array(), [5])
+    empty = pk.GraphDatabase(np.zeros((0, 0)), [0, 0])
+    ax = pk.plot_explanation(Explanation(np.zeros((0, 2)), empty.graph_ptr, 0.0, empty, 1, 0))
+    assert len(points(ax).get_offsets()) == 0
+    ax.figure.canvas.draw()
+
+
+def test_given_coordinates(explained):
+    where = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+    assert np.array_equal(points(pk.plot_explanation(explained, layout=where)).get_offsets(), where)
+
+
+def test_a_grid_is_a_picture_with_a_heat_map(grids):
+    found = explained_grids(grids)
+    ax = pk.plot_explanation(found, graph=1)
+    below, heat = (image.get_array() for image in ax.get_images())
+    assert below.shape == (5, 3)
+    assert heat.shape == (5, 3, 4)
+    values = found.image(1)
+    strength = np.asarray(heat[..., 3])
+    assert np.array_equal(np.argsort(np.abs(values).ravel()), np.argsort(strength.ravel()))
+    assert [len(image.get_images()) for image in pk.plot_explanation(found, graph=0, t="each")] == [2, 2]
+
+
+def test_a_photograph_below_the_heat_map(grids):
+    photograph = np.random.default_rng(0).integers(0, 256, (4, 6, 3)).astype(np.uint8)
+    ax = pk.plot_explanation(explained_grids(grids), picture=photograph)
+    assert np.allclose(ax.get_images()[0].get_array(), photograph / 255)
+    with pytest.raises(ValueError, match=r"picture has shape \(6, 4, 3\), the grid \(4, 6\)"):
+        pk.plot_explanation(explained_grids(grids), picture=photograph.swapaxes(0, 1))
+
+
+def test_nothing_is_drawn_outside_a_mask():
+    mask = np.array([[True, False], [True, True]])
+    grids = pk.GridDatabase([np.array([[0, 1], [1, 0]])], masks=[mask])
+    found = Explanation(np.array([[1.0], [2.0], [-3.0]]), grids.graph_ptr, 0.0, grids, 1, 0)
+    heat = pk.plot_explanation(found).get_images()[1].get_array()
+    assert np.array_equal(np.asarray(heat[..., 3]) > 0, mask)
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 4, 5)])
+def test_lines_and_volumes(shape):
+    grids = pk.GridDatabase([np.arange(np.prod(shape)).reshape(shape) % 2])
+    values = np.zeros((grids.n_nodes, 1))
+    values[-1] = -4.0
+    ax = pk.plot_explanation(Explanation(values, grids.graph_ptr, 0.0, grids, 1, 0))
+    heat = ax.get_images()[1].get_array()
+    assert heat.shape[:2] == ((1, 7) if len(shape) == 1 else (4, 5))
+    assert heat[-1, -1, 3] == 1, "the slice with the largest value is shown"
+
+
+def test_distributions_over_labels_are_drawn():
+    rng = np.random.default_rng(0)
+    images = rng.dirichlet(np.ones(3), (1, 4, 5))
+    grids = pk.GridDatabase(list(images))
+    ax = pk.plot_explanation(Explanation(np.ones((20, 1)), grids.graph_ptr, 0.0, grids, 1, 0))
+    assert len(np.unique(ax.get_images()[0].get_array())) == len(np.unique(images[0].argmax(axis=-1)))
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    return pk.datasets.make_molecules(45, random_state=0)
+
+
+def test_a_model_explains_by_itself(molecules):
+    model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(molecules.graphs, molecules.target)
+    ax = pk.plot_explanation(model, molecules.graphs, 3)
+    expected = model.explain(molecules.graphs).of_graph(3).sum(axis=1)
+    assert np.allclose(points(ax).get_array(), expected)
+    turned = pk.plot_explanation(model, molecules.graphs, 3, classes=(0, 1))
+    assert np.allclose(points(turned).get_array(), -expected)
+    assert ax.get_title().startswith("graph 3:")
+
+
+def test_of_several_classes_the_predicted_one_is_explained(molecules):
+    target = np.arange(45) % 3
+    model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(molecules.graphs, target)
+    ax = pk.plot_explanation(model, molecules.graphs, 5)
+    predicted = model.predict(molecules.graphs[[5]])[0]
+    label = colour_bar(ax).get_ylabel()
+    assert label.startswith("← others")
+    assert label.endswith(f"class {predicted} →")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"t": 2}, ValueError, "t must be between 0 and 1; got 2"),
+        ({"t": "all"}, ValueError, "t must be an iteration"),
+        ({"t": []}, ValueError, "t must be between 0 and 1"),
+        ({"graph": 2}, IndexError, "graph 2 is out of range"),
+        ({"classes": ("yes", "no")}, ValueError, "pass them to explain"),
+        ({"layout": [[0, 0]]}, ValueError, "a point for each of 4 nodes"),
+        ({"layout": "nonsense"}, ValueError, "networkx has no layout 'nonsense'"),
+    ],
+)
+def test_bad_arguments(explained, arguments, kind, message):
+    with pytest.raises(kind, match=message):
+        pk.plot_explanation(explained, **arguments)
+
+
+def test_other_graphs_and_no_graphs(explained, molecules):
+    with pytest.raises(ValueError, match="not those that were explained"):
+        pk.plot_explanation(explained, molecules.graphs)
+    bare = Explanation(explained.contributions, explained.graph_ptr, 0.0)
+    with pytest.raises(ValueError, match="does not hold its graphs"):
+        pk.plot_explanation(bare)
+    assert len(points(pk.plot_explanation(bare, explained.graphs)).get_offsets()) == 4
+    with pytest.raises(TypeError, match="fitted model with a method explain, got int"):
+        pk.plot_explanation(3, molecules.graphs)
+    with pytest.raises(ValueError, match="a model needs graphs"):
+        pk.plot_explanation(pk.PropagationClassifier())
+
+
+def test_without_matplotlib_the_error_names_the_extra(explained, without):
+    without("matplotlib")
+    with pytest.raises(ImportError, match=r"propkernels\[plot\]"):
+        pk.plot_explanation(explained)
+
+
+def test_without_networkx_only_its_layouts_are_missing(explained, without):
+    without("networkx")
+    pk.plot_explanation(explained)
+    with pytest.raises(ImportError, match=r"propkernels\[networkx\]"):
+        pk.plot_explanation(explained, layout="spring")

@@ -1,0 +1,73 @@
+import pytest
+
+from reproduction.engine.published import explanation, published, read_package_file, rows_and_columns
+
+# read by eye in the paper's tables
+BY_EYE = [
+    ("labelled", "PK", "MUTAG", 84.5, 0.6, 0.2),
+    ("labelled", "WL", "NCI109", 85.9, 0.1, 7.4 * 60),
+    ("labelled", "GH", "DD", 68.9, 0.2, 69.1 * 3600),
+    ("labelled", "LABELS", "NCI1", 64.6, 0.0, 4.5 * 60),
+    ("partially_labelled", "LP+WL", "MSRC_9 80 %", 77.9, 1.0, None),
+    ("partially_labelled", "PK", "MSRC_21 60 %", 79.5, 0.3, None),
+    ("attributed", "CSM labels", "ENZYMES", 60.83, 0.2, 5.2 * 3600),
+    ("attributed", "P2K labels+attr", "PROTEINS_full", 76.9, 0.2, 30.6 * 60),
+    ("attributed", "SP attr", "SYNTHETIC", 83.9, 0.2, 11.5 * 3600),
+    ("attributed", "A attr", "DHFR", 74.8, 0.2, 3.2 * 60),
+    ("attributed", "GH labels+attr", "COX2", 79.5, 0.2, 11.7 * 60),
+    ("point_clouds", "P2K labels+attr", "FIRSTMM_DB", 82.9, 0.0, 34.8),
+    ("grids", "GLCM-quant", "BRODATZ-O-R-S-RS", 68.6, 0.0, 44.8),
+    ("grids", "LABELS", "PLANTS", 59.5, 0.0, 11.5),
+]
+
+
+@pytest.mark.parametrize(("table", "row", "column", "accuracy", "error", "seconds"), BY_EYE)
+def test_values_are_the_papers(table, row, column, accuracy, error, seconds):
+    found = published(table, row, column)
+    assert (found.accuracy, found.error) == (accuracy, error)
+    assert found.seconds == (pytest.approx(seconds) if seconds is not None else None)
+
+
+def test_all_cells_are_there():
+    sizes = {"labelled": 20, "partially_labelled": 24, "attributed": 105, "point_clouds": 6, "grids": 12}
+    assert {table: len(rows_and_columns(table)) for table in sizes} == sizes
+    assert len(rows_and_columns("datasets")) == 16
+
+
+def test_every_cell_has_an_accuracy_or_says_why_not():
+    for table in ("labelled", "partially_labelled", "attributed", "point_clouds", "grids"):
+        for row, column in rows_and_columns(table):
+            found = published(table, row, column)
+            assert (found.accuracy is None) == bool(found.missing)
+            assert (found.accuracy is None) == (found.error is None)
+
+
+def test_normalised_rows_are_marked():
+    assert published("attributed", "PK labels+attr", "BZR").normalized
+    assert not published("attributed", "PK labels", "BZR").normalized
+
+
+def test_statistics():
+    row = read_package_file("published.toml")["tables"]["datasets"]["rows"]["DD"]["statistics"]
+    assert row == {
+        "graphs": 1178,
+        "median_nodes": 241,
+        "max_nodes": 5748,
+        "total_nodes": 334925,
+        "node_labels": 82,
+        "classes": 2,
+    }
+
+
+def test_unknown_cells_are_empty():
+    assert published("noise", "PK", "MUTAG 0 % hidden").accuracy is None
+    assert explanation("labelled", "PK", "no such data") == ""
+
+
+def test_explanations_belong_to_cells_of_the_paper():
+    for table, rows in read_package_file("explanations.toml").items():
+        cells = rows_and_columns(table)
+        for row, columns in rows.items():
+            for column in columns:
+                assert (row, column) in cells
+                assert explanation(table, row, column)

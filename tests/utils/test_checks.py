@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from propkernels.utils.checks import random_generator, whole_number
+
+
+@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
+def test_whole_numbers(value: object) -> None:
+    assert whole_number(value, "n", 1) == 3
+
+
+@pytest.mark.parametrize("value", [3.0, "3", None, True, np.bool_(True)])
+def test_what_is_no_whole_number(value: object) -> None:
+    with pytest.raises(TypeError, match="n must be a whole number"):
+        whole_number(value, "n", 1)
+
+
+def test_random_generator() -> None:
+    assert random_generator(5).random() == random_generator(5).random()
+    assert (
+        random_generator(np.random.RandomState(5)).random()
+        == random_generator(np.random.RandomState(5)).random()
+    )
+    given = np.random.default_rng(0)
+    assert random_generator(given) is given
