@@ -13,7 +13,7 @@ from rich.table import Table
 
 from benchmarks.case import Result
 from benchmarks.growth import draw
-from propkernels.utils.files import replacing
+from propkernels.utils.files import atomic_write
 
 COLUMNS = (
     "case",
@@ -176,7 +176,7 @@ def write(groups: dict[str, list[Result]], environment: dict[str, Any], page: Pa
 
 def _write_whole(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from propkernels.utils.optional import import_optional
+
 
 def new_figure(width: float, height: float) -> Any:
     """Return a matplotlib figure, or say what to install."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("figures need matplotlib: pip install 'propkernels[plot]'") from None
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
+    matplotlib = import_optional("matplotlib.figure", extra="plot", purpose="figures need")
+    agg = import_optional("matplotlib.backends.backend_agg", extra="plot", purpose="figures need")
+    figure = matplotlib.Figure(figsize=(width, height), layout="constrained")
+    agg.FigureCanvasAgg(figure)
     return figure

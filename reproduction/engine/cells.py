@@ -6,10 +6,11 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from propkernels.utils.files import atomic_write
 
 
 @dataclass(frozen=True)
@@ -143,14 +144,7 @@ def write_json(path: Path, record: dict[str, Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file under another name, and rename it."""
+    """Write a file atomically, and its folder if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with atomic_write(path, text=True) as file:
+        file.write(text)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from propkernels.utils.files import atomic_write
 from reproduction.engine.cells import plain_name, write_text
 from reproduction.engine.published import BETTER, MATCHES, WORSE, read_package_file
 from reproduction.engine.sections import Chapter, Section
@@ -120,9 +121,7 @@ def save_figures(one: Chapter, folder: Path) -> list[Path]:
             figure = draw()
             for suffix in ("png", "svg"):
                 paths.append(folder / f"{name}.{suffix}")
-                temporary = folder / f".{name}.part.{suffix}"
-                save_reproducibly(figure, temporary)
-                temporary.replace(paths[-1])
+                save_reproducibly(figure, paths[-1])
     return paths
 
 
@@ -131,4 +130,6 @@ def save_reproducibly(figure: Any, path: Path) -> None:
     from matplotlib import rc_context
 
     with rc_context({"svg.hashsalt": "propkernels", "svg.fonttype": "none"}):
-        figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)
+        metadata = {"Date": None} if path.suffix == ".svg" else None
+        with atomic_write(path) as stream:
+            figure.savefig(stream, format=path.suffix[1:], dpi=130, metadata=metadata)

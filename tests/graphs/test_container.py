@@ -21,7 +21,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import _safe_indexing, resample, shuffle
 
 from propkernels.graphs import GraphDatabase
-from propkernels.graphs.container import as_positions, ranges
+from propkernels.graphs.container import as_positions
+from propkernels.utils.arrays import ranges
 from tests.zoo import cycle_edges, one, path_edges
 
 

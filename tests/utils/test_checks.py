@@ -3,18 +3,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propkernels.utils.checks import random_generator, whole_number
+from propkernels.utils.checks import check_integer, random_generator
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
 def test_whole_numbers(value: object) -> None:
-    assert whole_number(value, "n", 1) == 3
+    assert check_integer(value, "n", 1) == 3
 
 
 @pytest.mark.parametrize("value", [3.0, "3", None, True, np.bool_(True)])
 def test_what_is_no_whole_number(value: object) -> None:
     with pytest.raises(TypeError, match="n must be a whole number"):
-        whole_number(value, "n", 1)
+        check_integer(value, "n", 1)
 
 
 def test_random_generator() -> None:

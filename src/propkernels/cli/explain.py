@@ -10,7 +10,7 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, open_dataset, open_model
 from propkernels.cli.console import Force, cell, check_output, new_table, say, spinner, stdout
-from propkernels.utils.files import replacing
+from propkernels.utils.files import atomic_write
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -121,7 +121,7 @@ def draw(explanation: Any, title: str, layout: Any, output: Path) -> None:
 
     axes = plot_explanation(explanation, layout=layout)
     axes.set_title(title, fontsize=10)
-    with replacing(output) as stream:
+    with atomic_write(output) as stream:
         axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)
 
 

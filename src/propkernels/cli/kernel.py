@@ -12,7 +12,7 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import build_scheme, compile_loops, label_source, open_dataset
 from propkernels.cli.console import Force, check_output, say, seconds, size_of, spinner
-from propkernels.utils.files import replacing
+from propkernels.utils.files import atomic_write
 
 if TYPE_CHECKING:
     from propkernels import PropagationKernel
@@ -88,7 +88,7 @@ def write(output: Path, arrays: dict[str, Any]) -> None:
     """Write under a temporary name in the same folder, then rename: the file is whole or not there."""
     import numpy as np
 
-    with replacing(output) as stream:
+    with atomic_write(output) as stream:
         np.savez(stream, **arrays)
 
 

@@ -14,7 +14,7 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, open_dataset, open_model
 from propkernels.cli.console import Force, check_output, percent, say, spinner
-from propkernels.utils.files import replacing
+from propkernels.utils.files import atomic_write
 
 
 def predict(
@@ -42,7 +42,7 @@ def predict(
     if output is None:
         write_rows(sys.stdout, predictions, columns)
         return
-    with replacing(output) as stream, io.TextIOWrapper(stream, encoding="utf-8", newline="") as text:
+    with atomic_write(output) as stream, io.TextIOWrapper(stream, encoding="utf-8", newline="") as text:
         write_rows(text, predictions, columns)
     say(f"Wrote {output}: {len(predictions)} predictions{agreement(fitted, predictions, data.target)}.")
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from propkernels.counting.counts import StreamCounts
+from propkernels.utils.arrays import index_dtype, offsets
 from propkernels.utils.parallel import run_threads, threads_for
 from propkernels.utils.randomness import mix
 
@@ -33,23 +34,23 @@ def join_streams(
 
     n, parts = streams[0].counts.shape[0], [stream.counts for stream in streams]
     widths = [part.shape[1] for part in parts] if n_bins is None else [int(width) for width in n_bins]
-    offsets, factors = np.cumsum([0, *widths]), np.ones(len(parts)) if scales is None else scales
+    firsts, factors = offsets(widths), np.ones(len(parts)) if scales is None else scales
     lengths = np.zeros(n, dtype=np.int64)
     for part, width in zip(parts, widths, strict=True):
         count_kept(part.indptr, part.indices, width, lengths)
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    index = np.int32 if max(int(ends[-1]), int(offsets[-1])) < 2**31 else np.int64
+    ends = offsets(lengths)
+    index = index_dtype(int(ends[-1]), int(firsts[-1]))
     indices, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
     bounds = np.linspace(0, n, threads_for(int(ends[-1]), n_jobs) + 1).astype(np.int64)
 
     def one_run(run: int) -> None:
         fill = ends[:-1].copy()
-        for part, width, offset, factor in zip(parts, widths, offsets[:-1], factors, strict=True):
+        for part, width, first, factor in zip(parts, widths, firsts[:-1], factors, strict=True):
             arrays = (part.indptr, part.indices, part.data)
-            place_stream(*arrays, width, offset, factor, bounds[run], bounds[run + 1], fill, indices, data)
+            place_stream(*arrays, width, first, factor, bounds[run], bounds[run + 1], fill, indices, data)
 
     run_threads(one_run, range(len(bounds) - 1), n_jobs)
-    return csr_array((data, indices, ends.astype(index)), shape=(n, int(offsets[-1])))
+    return csr_array((data, indices, ends.astype(index)), shape=(n, int(firsts[-1])))
 
 
 def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_array:
@@ -59,7 +60,7 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_arra
     bins, hardly any do.
     """
     n = streams[0].counts.shape[0]
-    index = np.int32 if n_features < 2**31 else np.int64  # scikit-learn's linear models want 32 bits
+    index = index_dtype(n_features)  # scikit-learn's linear models want 32 bits
     rows, columns, values = [], [], []
     for number, stream in enumerate(_numbered(streams)):
         t, h = stream

@@ -12,7 +12,8 @@ from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.images.digits import repeat_diagonal
 from propkernels.datasets.tu.order import undirected
 from propkernels.graphs import GraphDatabase, LabelColumn
-from propkernels.utils.checks import RandomState, random_generator, whole_number
+from propkernels.utils.arrays import offsets
+from propkernels.utils.checks import RandomState, check_integer, random_generator
 
 ATOMS = ("C", "N", "O", "F", "S", "Cl")
 ATOM_SHARES = (0.72, 0.08, 0.09, 0.05, 0.03, 0.03)
@@ -53,7 +54,7 @@ def make_molecules(n_graphs: int, random_state: RandomState = None, mean_nodes: 
     >>> len(data.graphs), data.n_classes
     (10, 2)
     """
-    n_graphs, mean_nodes = whole_number(n_graphs, "n_graphs", 1), whole_number(mean_nodes, "mean_nodes", 1)
+    n_graphs, mean_nodes = check_integer(n_graphs, "n_graphs", 1), check_integer(mean_nodes, "mean_nodes", 1)
     rng = random_generator(random_state)
     target = rng.permutation(np.arange(n_graphs) % 2)
     least = max(1, mean_nodes // 2)
@@ -78,7 +79,7 @@ class _Nodes:
 
     @classmethod
     def of(cls, sizes: NDArray[np.int64]) -> _Nodes:
-        graph_ptr = np.concatenate([[0], np.cumsum(sizes)])
+        graph_ptr = offsets(sizes)
         graph = np.repeat(np.arange(len(sizes)), sizes)
         position = np.arange(graph_ptr[-1]) - graph_ptr[graph]
         return cls(graph_ptr, graph, position, sizes[graph] - position)
@@ -165,8 +166,8 @@ def make_synthetic(
     >>> pk.datasets.make_synthetic(n_graphs=4, random_state=0)
     Dataset(make_synthetic: 4 graphs, 400 nodes, 784 edges, 1 attribute, 2 classes)
     """
-    n_graphs, n_nodes = whole_number(n_graphs, "n_graphs", 1), whole_number(n_nodes, "n_nodes", 1)
-    n_edges = whole_number(n_edges, "n_edges", 0)
+    n_graphs, n_nodes = check_integer(n_graphs, "n_graphs", 1), check_integer(n_nodes, "n_nodes", 1)
+    n_edges = check_integer(n_edges, "n_edges", 0)
     rng = random_generator(random_state)
     base = _random_graph(n_nodes, n_edges, rng)
     target = (np.arange(n_graphs) >= (n_graphs + 1) // 2).astype(np.int64)

@@ -26,6 +26,7 @@ from propkernels.gram.compiled import (
     sign_bins,
     split_bins,
 )
+from propkernels.utils.arrays import index_dtype, offsets
 from propkernels.utils.parallel import one_blas_thread, run_threads, threads_for, whole_runs
 
 Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of popular bins
@@ -52,7 +53,7 @@ def square_gram(
     """
     if copies is None:
         parts, copies = _distinct(parts)
-    lengths = np.cumsum([0, *(part.nnz for part in parts)])
+    lengths = offsets([part.nnz for part in parts])
     batches = whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()
     grams = (_square_gram(parts[a:b], copies[a:b], n_jobs) for a, b in pairwise(batches))
     gram = next(grams)
@@ -109,8 +110,7 @@ def _stack(pieces: Sequence[Piece], copies: NDArray[np.int64], popular: bool) ->
     chosen = [_some_bins(piece, popular) for piece in pieces]
     multiplicity = np.repeat(copies, [len(lengths) for lengths, _ in chosen])
     lengths, entries = (np.concatenate(part) for part in zip(*chosen, strict=True))
-    index = np.int32 if len(entries) < 2**31 else np.int64
-    bin_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
+    bin_ptr = offsets(lengths).astype(index_dtype(len(entries)))
     return Bins(bin_ptr, entries, multiplicity)
 
 
@@ -144,7 +144,7 @@ def _visits(bins: Bins, n: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     numbers = np.zeros(-(-n // block), dtype=np.int64)
     visit = VISIT if bins.bin_ptr.dtype == np.int32 else LONG_VISIT
     list_visits(bins.bin_ptr, bins.entries, block, numbers, np.empty(0, dtype=visit))
-    bounds = np.concatenate([[0], np.cumsum(numbers)])
+    bounds = offsets(numbers)
     visits = np.empty(bounds[-1], dtype=visit)
     list_visits(bins.bin_ptr, bins.entries, block, bounds[:-1].copy(), visits)
     return visits, bounds

@@ -53,20 +53,6 @@ def _in_range(array: NDArray[np.int64], length: int) -> NDArray[np.int64]:
     return np.where(array < 0, array + length, array)
 
 
-def ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.int64]:
-    """Concatenate ``arange(start, start + length)`` for each pair, without a Python loop.
-
-    Examples
-    --------
-    >>> ranges(np.array([5, 0]), np.array([2, 3]))
-    array([5, 6, 0, 1, 2])
-    """
-    lengths = np.asarray(lengths, dtype=np.int64)
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(np.asarray(starts, dtype=np.int64) - (ends - lengths), lengths)
-
-
 One = TypeVar("One")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.graphs.container import Container, ranges
+from propkernels.graphs.container import Container
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.validation import (
@@ -22,6 +22,7 @@ from propkernels.graphs.validation import (
     check_square,
     check_weights,
 )
+from propkernels.utils.arrays import index_dtype, offsets, ranges
 
 
 def subset(database: GraphDatabase, positions: NDArray[np.int64]) -> GraphDatabase:
@@ -52,10 +53,10 @@ def _scattered(database: GraphDatabase, positions: NDArray[np.int64]) -> GraphDa
     nodes = ranges(starts, sizes)
     lengths = indptr[nodes + 1] - indptr[nodes]
     entries = ranges(indptr[nodes], lengths)
-    graph_ptr = np.concatenate([[0], np.cumsum(sizes)])
+    graph_ptr = offsets(sizes)
     shift = np.repeat(np.repeat(graph_ptr[:-1] - starts, sizes), lengths)
     columns = database.adjacency.indices[entries] + shift
-    return _gather(database, graph_ptr, nodes, entries, columns, np.concatenate([[0], np.cumsum(lengths)]))
+    return _gather(database, graph_ptr, nodes, entries, columns, offsets(lengths))
 
 
 def _gather(
@@ -104,16 +105,17 @@ def _as_database(item: Any, name: str) -> GraphDatabase:
     return item
 
 
-def _stack_offsets(offsets: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+def _stack_offsets(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
     """Join offset arrays, each continuing where the one before it ended."""
-    starts = np.cumsum([0, *(int(o[-1]) for o in offsets)])
-    return np.concatenate([[0], *(o[1:] + s for o, s in zip(offsets, starts, strict=False))]).astype(np.int64)
+    starts = offsets([int(part[-1]) for part in parts])
+    joined = [part[1:] + start for part, start in zip(parts, starts, strict=False)]
+    return np.concatenate([[0], *joined]).astype(np.int64)
 
 
 def _block_diagonal(blocks: Sequence[csr_array]) -> csr_array:
-    starts = np.cumsum([0, *(block.shape[0] for block in blocks)])
+    starts = offsets([block.shape[0] for block in blocks])
     n, entries = int(starts[-1]), sum(block.nnz for block in blocks)
-    index = np.int32 if max(n, entries) < 2**31 else np.int64
+    index = index_dtype(n, entries)
     indices = np.concatenate(
         [b.indices.astype(index) + index(s) for b, s in zip(blocks, starts, strict=False)]
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from propkernels.graphs.labels import LabelColumn, canonical_label
+from propkernels.utils.arrays import offsets
 
 
 class LabelDistributions:
@@ -76,7 +77,7 @@ class LabelDistributions:
     def from_column(cls, column: LabelColumn) -> LabelDistributions:
         """Deltas at the observed labels."""
         observed = column.observed
-        indptr = np.concatenate([[0], np.cumsum(observed)])
+        indptr = offsets(observed)
         arrays = (np.ones(int(indptr[-1])), column.ids[observed], indptr)
         matrix = csr_array(arrays, shape=(len(column), len(column.values)))
         return cls._assemble(matrix, column.values, observed, observed)
@@ -134,7 +135,7 @@ def concat_distributions(parts: Sequence[LabelDistributions]) -> LabelDistributi
     columns = [table[p.probabilities.indices] for table, p in zip(tables, parts, strict=True)]
     lengths = np.concatenate([np.diff(p.probabilities.indptr) for p in parts])
     data = np.concatenate([p.probabilities.data for p in parts])
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    indptr = offsets(lengths)
     matrix = csr_array((data, np.concatenate(columns), indptr), shape=(len(lengths), len(position)))
     matrix.sort_indices()
     known, observed = (np.concatenate([getattr(p, name) for p in parts]) for name in ("known", "observed"))

@@ -10,6 +10,7 @@ from scipy.sparse import coo_array
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.validation import naming_graph
+from propkernels.utils.optional import import_optional
 
 if TYPE_CHECKING:
     from propkernels.graphs.database import Graph
@@ -143,10 +144,7 @@ def _weight(data: dict[str, Any], name: str | None, u: Any, v: Any) -> float:
 
 def graph_to_networkx(graph: Graph) -> Any:
     """Build the networkx twin of one graph: node data "label", "attributes", edge data "weight", "label"."""
-    try:
-        import networkx as nx
-    except ImportError:
-        raise ImportError("to_networkx needs networkx: pip install 'propkernels[networkx]'") from None
+    nx = import_optional("networkx", extra="networkx", purpose="to_networkx needs")
     twin = nx.DiGraph() if graph.database.is_directed or _one_way_labels(graph) else nx.Graph()
     twin.add_nodes_from(range(graph.n_nodes))
     for name, values in (("label", graph.node_labels), ("attributes", graph.node_attributes)):

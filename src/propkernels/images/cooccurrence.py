@@ -15,11 +15,13 @@ from propkernels.graphs.grids.database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.images.gray_levels import GrayLevels
 from propkernels.utils.checks import check_integer
+from propkernels.utils.optional import import_optional
+from propkernels.utils.tags import ImageInput
 
 ANGLES = (0.0, np.pi / 4, np.pi / 2, 3 * np.pi / 4)
 
 
-class Cooccurrence(TransformerMixin, BaseEstimator, ABC):
+class Cooccurrence(ImageInput, TransformerMixin, BaseEstimator, ABC):
     """How often two labels lie side by side: one symmetric matrix a distance, averaged over directions."""
 
     distances: Sequence[int]
@@ -67,12 +69,6 @@ class Cooccurrence(TransformerMixin, BaseEstimator, ABC):
     def _number(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         """Levels of labels; those that are unobserved or were not seen in fit do not count."""
         return np.where((labels >= 0) & (labels < self.n_levels_), labels, self.n_levels_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        return tags
 
 
 class GrayCooccurrence(Cooccurrence):
@@ -162,10 +158,5 @@ def cooccurrences(image: NDArray[np.int64], n_levels: int, distances: Sequence[i
 
 
 def _graycomatrix() -> Any:
-    try:
-        from skimage.feature import graycomatrix
-    except ImportError:
-        raise ImportError(
-            "co-occurrence matrices need scikit-image: install it with pip install 'propkernels[images]'"
-        ) from None
-    return graycomatrix
+    purpose = "co-occurrence matrices need"
+    return import_optional("skimage.feature", extra="images", purpose=purpose).graycomatrix

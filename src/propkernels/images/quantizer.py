@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.grids.database import GridDatabase
 from propkernels.images.pictures import Picture, check_outside, check_pictures, find_inside
+from propkernels.utils.tags import ImageInput
 
 Mask = NDArray[np.bool_] | None
 
 
-class Quantizer(TransformerMixin, BaseEstimator, ABC):
+class Quantizer(ImageInput, TransformerMixin, BaseEstimator, ABC):
     """Pictures in, a GridDatabase out: subclasses say what is learned, and which label a pixel gets."""
 
     outside: str | None
@@ -56,9 +57,3 @@ class Quantizer(TransformerMixin, BaseEstimator, ABC):
     @abstractmethod
     def _label(self, picture: Picture, mask: Mask) -> NDArray[np.int64]:
         """Labels 0 .. n_labels_ - 1 of all pixels; those outside the mask may be anything from 0 on."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        return tags

@@ -23,6 +23,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams
 from propkernels.utils.checks import check_integer
 from propkernels.utils.parallel import run_threads
+from propkernels.utils.tags import GraphInput
 
 SWITCHES = ("normalize", "sparse_output", "standardize")
 
@@ -47,7 +48,7 @@ class Coder(Protocol):
         """Codes of all nodes; or block after block of streams, where all at once would fill the memory."""
 
 
-class CountEstimator(TransformerMixin, BaseEstimator, ABC):
+class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
     """Graphs in, codes counted: subclasses say how graphs get their codes, by ``_learn_coder``."""
 
     n_jobs: int | None
@@ -66,12 +67,6 @@ class CountEstimator(TransformerMixin, BaseEstimator, ABC):
         database = check_graphs(graphs)
         coder = self._learn_coder(database)
         return coder, self._count(coder, database)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.allow_nan = False
-        return tags
 
 
 Matrix = NDArray[np.float64]

@@ -17,6 +17,7 @@ from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComp
 from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
 from propkernels.kernels.shortest_path import stream_of
 from propkernels.paths.distances import PathLengths, path_lengths, runs_of_graphs
+from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import check_choice
 from propkernels.utils.randomness import mix
 
@@ -46,7 +47,7 @@ class HopCounter:
         parts = list(self._graphs(graphs, keys, ids))
         sizes = np.array([len(codes) for codes, _ in parts])
         codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        ptr = np.concatenate([[0], np.cumsum(sizes)])
+        ptr = offsets(sizes)
         counted, bins = count_codes(codes, ptr, None if known is None else known[0])
         return [stream_of(sizes, counted.indices, counts, bins)]
 

@@ -25,6 +25,7 @@ from propkernels.kernels.pairwise.base import PairwiseKernel
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
 from propkernels.paths.distances import PathLengths, path_lengths, runs_of_graphs
+from propkernels.utils.arrays import index_dtype, offsets
 from propkernels.utils.checks import check_choice
 from propkernels.utils.parallel import run_threads
 
@@ -52,7 +53,7 @@ class TripletCoder:
         hops = not self.edge_labels and (graphs.is_unweighted or not self.weighted)
         parts = run_threads(self._hops if hops else self._lengths, list(runs_of_graphs(graphs)), n_jobs)
         lengths, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        ptr = offsets(lengths)
         counted, bins = count_codes(codes, ptr, None if known is None else known[0])
         return [stream_of(lengths, counted.indices, counts, bins)]
 
@@ -99,8 +100,8 @@ def stream_of(
     lengths: NDArray[Any], columns: NDArray[Any], counts: NDArray[np.float64], codes: NDArray[np.int64]
 ) -> StreamCounts:
     """Counts of a single stream from the lengths of its rows."""
-    index = np.int32 if len(columns) < 2**31 else np.int64
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
+    index = index_dtype(len(columns))
+    indptr = offsets(lengths).astype(index)
     matrix = csr_array((counts, columns.astype(index), indptr), shape=(len(lengths), len(codes)))
     return StreamCounts(matrix, codes, 0, 1.0)
 

@@ -18,6 +18,7 @@ from propkernels.learn.selection.folds import check_target, draw_seeds
 from propkernels.learn.selection.kernels_by_t import check_kernel, compute_stack, redrawn, step_parameter
 from propkernels.learn.selection.space import check_steps
 from propkernels.utils.checks import check_choice, check_integer
+from propkernels.utils.tags import GraphInput
 
 Matrix = NDArray[np.float64]
 Classes = NDArray[np.int64]
@@ -78,7 +79,7 @@ def _shares(similarities: Matrix, classes: Classes, n_classes: int, sizes: Seque
     return found
 
 
-class CategoryPrior(ClassifierMixin, BaseEstimator):
+class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
     """Class distribution of a graph from its row of the kernel (the paper's 3-d object experiment).
 
     The graphs most similar to a query say what it may be: each speaks for its own class with the weight of
@@ -191,11 +192,6 @@ class CategoryPrior(ClassifierMixin, BaseEstimator):
         if self.normalize is not None and "normalize" in kernel.get_params(deep=False):
             kernel.set_params(normalize=self.normalize)
         return kernel
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 class _Choice(NamedTuple):

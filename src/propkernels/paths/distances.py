@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.utils.arrays import offsets
 
 PAIRS_IN_MEMORY = 2**22
 
@@ -56,7 +57,7 @@ def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
     """
     from propkernels.paths.compiled import hop_distances, round_lengths
 
-    pair_ptr = np.concatenate([[0], np.cumsum(graphs.graph_sizes**2)]).astype(np.int64)
+    pair_ptr = offsets(graphs.graph_sizes**2)
     distances = np.empty(pair_ptr[-1])
     adjacency = graphs.adjacency
     if not weighted or graphs.is_unweighted:
@@ -78,7 +79,7 @@ def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64
 
 def runs_of_graphs(graphs: GraphDatabase) -> Iterator[GraphDatabase]:
     """Cut a database so that the pairs of nodes of each part fit the memory."""
-    pairs = np.concatenate([[0], np.cumsum(graphs.graph_sizes**2)])
+    pairs = offsets(graphs.graph_sizes**2)
     first = 0
     while first < len(graphs):
         last = int(np.searchsorted(pairs, pairs[first] + PAIRS_IN_MEMORY, side="right")) - 1

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from propkernels.utils.optional import import_optional
+
 
 def import_pyplot() -> Any:
     """Return ``matplotlib.pyplot``, or say what to install."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'propkernels[plot]'") from None
-    return pyplot
+    return import_optional("matplotlib.pyplot", extra="plot", purpose="plots need")
 
 
 def one_axes(ax: Any, size: tuple[float, float] = (5.0, 4.2)) -> Any:

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra, shortest_path
 from scipy.spatial.distance import cdist
 
 from propkernels.graphs.database import Graph
+from propkernels.utils.optional import import_optional
 
 Positions = NDArray[np.float64]
 MOST_EXACT = 400  # nodes of a component, up to which all pairs are looked at
@@ -57,12 +58,7 @@ def _given(graph: Graph, layout: Any) -> Positions:
 
 
 def _by_networkx(graph: Graph, name: str) -> Positions:
-    try:
-        import networkx
-    except ImportError:
-        raise ImportError(
-            f"the layout {name!r} needs networkx: pip install 'propkernels[networkx]'"
-        ) from None
+    networkx = import_optional("networkx", extra="networkx", purpose=f"the layout {name!r} needs")
     draw = getattr(networkx, f"{name}_layout", None)
     if draw is None:
         raise ValueError(f"networkx has no layout {name!r}; try 'spring', 'kamada_kawai' or 'circular'")

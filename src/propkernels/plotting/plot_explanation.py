@@ -16,6 +16,7 @@ from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
 from propkernels.plotting.layout import node_positions
 from propkernels.utils.checks import check_positive
+from propkernels.utils.optional import import_optional
 
 Values = NDArray[np.float64]
 MANY_NODES = 1000
@@ -152,8 +153,7 @@ def _shown(contributions: Values, t: Any) -> dict[int | None, Values]:
 
 def _centred(values: Values, limit: float | None) -> tuple[Any, bool]:
     """Colours from contributions against to those for, white at 0; and whether some are beyond."""
-    from matplotlib.colors import Normalize
-
+    colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     sizes = np.abs(values)
     largest = float(sizes.max(initial=0.0))
     if limit is None:
@@ -161,7 +161,7 @@ def _centred(values: Values, limit: float | None) -> tuple[Any, bool]:
     else:
         limit = check_positive(limit, "limit")
     limit = limit or largest or 1.0
-    return Normalize(-limit, limit), largest > limit
+    return colors.Normalize(-limit, limit), largest > limit
 
 
 def _title(found: Explanation, graph: int, at: int, step: int | None, values: Values, several: bool) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from propkernels.plotting.canvas import one_axes
 from propkernels.plotting.target import check_target, class_names
+from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import check_choice
 
 Matrix = NDArray[np.float64]
@@ -120,7 +121,7 @@ def _clustered(matrix: Matrix) -> NDArray[np.int64]:
 def _mark_classes(ax: Any, labels: NDArray[Any], names: list[str]) -> None:
     """Lines where one class ends and the next begins, and a name in the middle of each."""
     counts = np.unique(labels, return_counts=True)[1]
-    ends = np.concatenate([[0], np.cumsum(counts)]) - 0.5
+    ends = offsets(counts) - 0.5
     for end in ends[1:-1]:
         ax.axhline(end, color="white", linewidth=1.2)
         ax.axvline(end, color="white", linewidth=1.2)

@@ -12,6 +12,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import distinct_labels
 from propkernels.propagation.base import PropagationScheme
 from propkernels.propagation.initial import InitialDistributions
+from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import check_fraction, check_positive
 
 SMALLEST = 1e-100  # no message says "impossible" so firmly that it could not be divided out again
@@ -120,7 +121,7 @@ class Messages:
         self.possible = initial[self.targets] > 0
         self.logs = _logarithm(_normalized(self.possible.astype(np.float64)))
         counts = np.bincount(self.sources, minlength=graphs.n_nodes)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
+        indptr = offsets(counts)
         arrays = (np.ones(len(self.reverse)), self.reverse, indptr)
         self.gather = csr_array(arrays, shape=(graphs.n_nodes, len(self.reverse)))
 

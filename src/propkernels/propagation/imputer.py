@@ -26,6 +26,7 @@ from propkernels.propagation.initial import (
 from propkernels.propagation.registry import resolve_scheme
 from propkernels.utils.checks import check_integer, check_positive
 from propkernels.utils.parallel import whole_runs
+from propkernels.utils.tags import GraphInput
 
 
 def run_to_convergence(
@@ -74,7 +75,7 @@ def _largest_of_each(values: NDArray[np.float64], graphs: GraphDatabase) -> NDAr
 VALUES_IN_MEMORY = 2**24
 
 
-class LabelImputer(TransformerMixin, BaseEstimator):
+class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     """Give every node a label: the most probable one once label propagation has converged.
 
     Observed labels are kept. Where labels are equally probable (up to the tolerance), as in components

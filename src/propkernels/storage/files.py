@@ -12,7 +12,7 @@ from propkernels.storage.archive import check_members, read_array, read_header, 
 from propkernels.storage.classes import name_of
 from propkernels.storage.decoder import Decoder
 from propkernels.storage.encoder import Encoder
-from propkernels.utils.files import replacing
+from propkernels.utils.files import atomic_write
 
 
 class ModelFileError(ValueError):
@@ -62,7 +62,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "n_arrays": len(encoder.arrays),
         "model": tree,
     }
-    with replacing(path) as stream:
+    with atomic_write(path) as stream:
         write_archive(stream, header, encoder.arrays)
 
 

@@ -1,9 +1,8 @@
-"""Checks of parameters: the right kind, in range, or one sentence that names the parameter."""
+"""Checks of parameters: the right type and range, or an error that names the parameter in one sentence."""
 
 from __future__ import annotations
 
 import numbers
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,16 +64,6 @@ def check_nonnegative(value: Any, name: str) -> float:
 
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
-
-
-def whole_number(value: Any, name: str, least: int) -> int:
-    """Return a whole number of at least ``least``; numpy integers are welcome."""
-    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    number = operator.index(value)
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}, got {number}")
-    return number
 
 
 def random_generator(random_state: RandomState) -> np.random.Generator:

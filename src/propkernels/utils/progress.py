@@ -1,58 +1,143 @@
-"""A progress bar for work that takes longer than a moment."""
+"""The progress bar: on terminals and in notebooks, for work that takes longer than two seconds.
+
+It is tqdm's, since that shows in notebooks with and without ipywidgets (rich shows nothing without them),
+waits before it appears, and can be stepped from any thread.
+"""
 
 from __future__ import annotations
 
 import sys
-from threading import Lock
-from time import monotonic
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
 from typing import Any, Self
 
 PATIENCE = 2.0  # seconds before a bar appears
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
+_OPEN_END = "{desc} [{elapsed}{postfix}]"
+
+
+def is_watched() -> bool:
+    """Whether somebody sees a bar: standard error is a terminal, or this is a notebook."""
+    return _is_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def _is_notebook() -> bool:
+    """Whether this process is the kernel of a notebook; nothing is imported to find out."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
 
 
 class ProgressBar:
-    """Counts steps, and shows a bar on a terminal's standard error once the work has taken 2 seconds.
+    """Counts steps, and shows a bar on standard error or in the notebook after two seconds of work.
+
+    Where nobody would see it, it does nothing. A bar of one thread can be stepped from any other.
 
     Parameters
     ----------
     text : str
         What is being done.
-    total : int
-        Number of steps.
-    done : int
+    total : int, optional
+        Number of steps; without it, only the time that has passed is shown.
+    done : int, default=0
         Steps that were done before.
+    unit : {"", "B"}, default=""
+        "B": steps are bytes, shown in kB and MB.
+
+    Examples
+    --------
+    >>> with ProgressBar("Comparing graphs", total=3) as bar:
+    ...     for _ in range(3):
+    ...         bar.step()
     """
 
-    def __init__(self, text: str, total: int, done: int = 0) -> None:
-        self.text, self.total, self.done = text, total, done
-        self.start, self.bar, self.task, self.lock = monotonic(), None, None, Lock()
+    def __init__(self, text: str, total: int | None = None, done: int = 0, *, unit: str = "") -> None:
+        self.text, self.total, self.done, self.unit = text, total, done, unit
+        self._lock = Lock()
+        self._bar: Any = self._new_bar() if is_watched() else None
 
-    bar: Any
-    task: Any
+    def _new_bar(self) -> Any:
+        from tqdm.auto import tqdm
 
-    def step(self) -> None:
-        """One step more is done; may be called from any thread."""
-        with self.lock:
-            self.done += 1
-            if self.bar is None and monotonic() - self.start > PATIENCE and sys.stderr.isatty():
-                self._show()
-            if self.bar is not None:
-                self.bar.update(self.task, completed=self.done)
+        # Every step may draw (miniters=0), so tqdm's monitor thread, which wakes sleepy bars, is not needed.
+        quiet = type("Bar", (tqdm,), {"monitor_interval": 0})
+        return quiet(
+            desc=self.text,
+            total=self.total,
+            initial=self.done,
+            unit=self.unit,
+            unit_scale=self.unit == "B",
+            bar_format=_OPEN_END if self.total is None else _BAR,
+            delay=PATIENCE,
+            miniters=0,
+            leave=False,
+            file=sys.stderr,
+        )
 
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import Progress
+    def step(self, n: int = 1) -> None:
+        """Count ``n`` more steps."""
+        with self._lock:
+            self.done += n
+            if self._bar is not None:
+                self._bar.update(n)
 
-        self.bar = Progress(console=Console(stderr=True), transient=True)
-        self.bar.start()
-        self.task = self.bar.add_task(self.text, total=self.total)
+    def on_progress(self, done: int, total: int) -> None:
+        """Set the number of steps that are done, and of all steps: a callback for functions that report."""
+        with self._lock:
+            self.done, self.total = done, total
+            if self._bar is not None:
+                self._bar.total, self._bar.bar_format = total, _BAR
+                self._bar.update(done - self._bar.n)
+
+    def describe(self, text: str = "", note: str = "") -> None:
+        """Change the text before the bar, and the note after it."""
+        if self._bar is not None:
+            self._bar.set_description_str(text or self.text, refresh=False)
+            self._bar.set_postfix_str(note, refresh=False)
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show the time that has passed."""
+        self.step(0)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def spinner(text: str, interval: float = 0.5) -> Iterator[None]:
+    """Show that something without steps is running, and for how long, after two seconds.
+
+    Parameters
+    ----------
+    text : str
+        What is being done.
+    interval : float, default=0.5
+        Seconds after which the time is shown again.
+    """
+    with ProgressBar(text) as bar:
+        if not is_watched():
+            yield
+            return
+        done = Event()
+        thread = Thread(target=_refresh, args=(bar, done, interval), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def _refresh(bar: ProgressBar, done: Event, interval: float) -> None:
+    while not done.wait(interval):
+        bar.refresh()

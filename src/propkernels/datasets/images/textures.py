@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.images.digits import quantize
 from propkernels.graphs import GridDatabase
+from propkernels.utils.optional import import_optional
 
 NAMES = ("brick", "grass", "gravel")
 BRIGHTEST = 255
@@ -49,19 +50,14 @@ def load_texture_grids(patch_size: int = 32, n_levels: int = 3) -> Dataset:
 
 def read_texture(name: str) -> NDArray[Any]:
     """Read one picture from the installed package; nothing is downloaded."""
-    try:
-        from skimage import __file__ as package
-        from skimage.io import imread
-    except ImportError:
-        raise ImportError(
-            "TEXTURES needs scikit-image: install it with pip install 'propkernels[images]'"
-        ) from None
-    path = Path(package).parent / "data" / f"{name}.png"
+    skimage = import_optional("skimage", extra="images", purpose="TEXTURES needs")
+    path = Path(skimage.__file__).parent / "data" / f"{name}.png"
     if not path.exists():
         raise ImportError(
             f"TEXTURES needs a scikit-image that ships {path.name}, and the installed one does not: "
             "install another with pip install -U 'propkernels[images]'"
         )
+    imread = import_optional("skimage.io", extra="images", purpose="TEXTURES needs").imread
     return np.asarray(imread(path))
 
 

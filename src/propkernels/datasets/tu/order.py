@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels.utils.arrays import index_dtype, offsets
+
 
 @dataclass(frozen=True)
 class NodeOrder:
@@ -31,7 +33,7 @@ class NodeOrder:
     @classmethod
     def of(cls, graph: NDArray[np.int64], n_graphs: int) -> NodeOrder:
         """Sort nodes by their graphs."""
-        graph_ptr = np.concatenate([[0], np.cumsum(np.bincount(graph, minlength=n_graphs))])
+        graph_ptr = offsets(np.bincount(graph, minlength=n_graphs))
         is_sorted = bool((np.diff(graph) >= 0).all())
         return cls(graph, graph_ptr, None if is_sorted else np.argsort(graph, kind="stable"))
 
@@ -98,8 +100,8 @@ class EdgeOrder:
 def adjacency_matrix(ends: NDArray[np.int64], order: EdgeOrder, n_nodes: int) -> csr_array:
     """Matrix with a 1 for each listed edge, however often it is listed."""
     kept = ends[order.entries]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(kept[:, 0], minlength=n_nodes))])
-    small = np.int32 if max(len(kept), n_nodes) < 2**31 else np.int64
+    indptr = offsets(np.bincount(kept[:, 0], minlength=n_nodes))
+    small = index_dtype(len(kept), n_nodes)
     parts = (np.ones(len(kept)), kept[:, 1].astype(small), indptr.astype(small))
     return csr_array(parts, shape=(n_nodes, n_nodes))
 

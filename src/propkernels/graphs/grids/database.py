@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.container import Container, ranges
+from propkernels.graphs.container import Container
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.neighborhoods import NEAREST
 from propkernels.graphs.grids.validation import as_images, as_masks, check_image, check_same_dimension
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.validation import check_node_labels
+from propkernels.utils.arrays import offsets, ranges
 
 
 class Grid:
@@ -147,7 +148,7 @@ class GridDatabase(Container[Grid]):
                 [np.ones(len(c.labels), dtype=bool) if c.inside is None else c.inside for c in checked]
             )
         labels = concat_labels([c.labels for c in checked]) if checked else LabelColumn.concat([])
-        self._store(shapes, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), inside, labels)
+        self._store(shapes, offsets(sizes), inside, labels)
 
     def _store(
         self,
@@ -175,7 +176,7 @@ class GridDatabase(Container[Grid]):
     @cached_property
     def pixel_ptr(self) -> NDArray[np.int64]:
         """Offsets of the images' pixels when those outside masks are numbered as well."""
-        return np.concatenate([[0], np.cumsum(self.shapes.prod(axis=1))]).astype(np.int64)
+        return offsets(self.shapes.prod(axis=1))
 
     def inside_of(self, i: int) -> NDArray[np.bool_] | None:
         """Which pixels of image ``i`` count, flat; None where there are no masks."""
@@ -220,7 +221,7 @@ class GridDatabase(Container[Grid]):
         sizes = self.graph_sizes[positions]
         nodes = _stretch(self.graph_ptr, positions)
         inside = None if self.inside is None else self.inside[_stretch(self.pixel_ptr, positions)]
-        graph_ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        graph_ptr = offsets(sizes)
         return GridDatabase._assemble(
             self.shapes[positions], graph_ptr, _without_need(inside), self._labels.take(nodes)
         )
@@ -240,7 +241,7 @@ class GridDatabase(Container[Grid]):
         sizes = np.concatenate([part.graph_sizes for part in inhabited])
         return GridDatabase._assemble(
             np.concatenate([part.shapes for part in inhabited]),
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            offsets(sizes),
             _join_inside(inhabited),
             concat_labels([part.label_column for part in inhabited]),
         )

@@ -19,6 +19,7 @@ from propkernels.kernels.pairwise.checkpoint import fingerprint, load_checkpoint
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.tiles import TiledMatrix
 from propkernels.utils.checks import check_positive
+from propkernels.utils.tags import GraphInput
 
 Matrix = NDArray[np.float64]
 NOT_IN_THE_KERNEL = ("normalize", "n_jobs", "time_limit", "checkpoint")
@@ -28,7 +29,7 @@ class IncompleteKernelWarning(UserWarning):
     """The time limit came before the end: entries that were not computed are NaN."""
 
 
-class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Kernel matrices by comparing pairs of graphs, or by explicit features where the kernel has them.
 
     A subclass says by ``_learn`` how graphs are compared. Pairs are computed in tiles, in threads, with a
@@ -203,12 +204,6 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         normalized(kernel, left, right)
         np.fill_diagonal(kernel, np.where(np.isnan(left), np.nan, left > 0))
         return kernel
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.allow_nan = False
-        return tags
 
 
 def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:

@@ -12,14 +12,14 @@ import numpy as np
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.pairwise.tiles import TiledMatrix
-from propkernels.utils.files import replacing
+from propkernels.utils.files import atomic_write
 from propkernels.utils.randomness import label_keys
 
 
 def save_checkpoint(path: Any, matrix: TiledMatrix, fingerprint: str) -> None:
     """Write what is known to a file that replaces the one before when it is complete."""
     done = matrix.done.copy()  # first: a tile that another thread adds meanwhile is not yet marked
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         np.savez(file, values=matrix.values, done=done, fingerprint=np.array(fingerprint))
 
 

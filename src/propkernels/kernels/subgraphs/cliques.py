@@ -13,6 +13,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.label_keys import edge_keys
 from propkernels.kernels.pairwise.comparison import TiledComparison
 from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
+from propkernels.utils.arrays import offsets
 from propkernels.utils.randomness import mix
 
 
@@ -57,7 +58,7 @@ class SubgraphComparison(TiledComparison):
 
     def prepare(self, graphs: GraphDatabase) -> Wired:
         """Labels, attributes and edges."""
-        pair_ptr = np.concatenate([[0], np.cumsum(graphs.graph_sizes**2)]).astype(np.int64)
+        pair_ptr = offsets(graphs.graph_sizes**2)
         keys = edge_keys(graphs, self.edge_labels, self.edge_weights)
         return Wired(self.nodes.nodes(graphs), pair_ptr, _edge_words(graphs, pair_ptr, keys))
 

@@ -18,6 +18,7 @@ from propkernels.gram.linear import square_gram
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.label_keys import edge_keys, node_keys
 from propkernels.kernels.pairwise.comparison import CountedComparison
+from propkernels.utils.arrays import index_dtype, offsets
 from propkernels.utils.parallel import run_threads, threads_for, whole_runs
 from propkernels.utils.progress import ProgressBar
 from propkernels.utils.randomness import mix
@@ -232,7 +233,7 @@ class SubgraphCounter:
         streams = []
         for kind, chosen in _by_kind(sizes, symmetries, known, self.k):
             own = np.bincount(graph[chosen], minlength=len(lengths))
-            ptr = np.concatenate([[0], np.cumsum(own)])
+            ptr = offsets(own)
             counted, bins = count_codes(codes[chosen], ptr, known.get(kind))
             streams.append(_stream(kind, ptr, counted.indices, counts[chosen], bins))
         return streams
@@ -274,7 +275,7 @@ def _kind_of(stream: StreamCounts) -> Kind:
 
 
 def _stream(kind: Kind, ptr: Any, columns: Any, counts: Any, codes: NDArray[np.int64]) -> StreamCounts:
-    index = np.int32 if len(columns) < 2**31 else np.int64
+    index = index_dtype(len(columns))
     shape = len(ptr) - 1, len(codes)
     matrix = csr_array((counts, columns.astype(index), ptr.astype(index)), shape=shape)
     return StreamCounts(matrix, codes, kind[0] - 1, float(kind[1]))

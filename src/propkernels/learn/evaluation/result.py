@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.learn.evaluation.paired_test import PairedTest, paired_test
+from propkernels.utils.optional import import_optional
 
 
 class Choice(NamedTuple):
@@ -82,10 +83,7 @@ class Evaluation:
 
     def to_frame(self) -> Any:
         """Return the records as a pandas DataFrame."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         return pandas.DataFrame(self.records)
 
     def compare(self, other: Evaluation) -> PairedTest:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from propkernels.graphs.container import as_positions
 from propkernels.graphs.grids.database import GridDatabase
 from propkernels.utils.checks import check_integer
+from propkernels.utils.optional import import_optional
 from propkernels.utils.tables import format_number, format_table
 
 Values = NDArray[np.float64]
@@ -139,10 +140,7 @@ class Explanation:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row a node: graph, node, label, total, t0, t1, ..."""
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         sizes = np.diff(self.graph_ptr)
         starts = np.repeat(self.graph_ptr[:-1], sizes)
         columns = dict(zip(self._columns, self.contributions.T, strict=True))

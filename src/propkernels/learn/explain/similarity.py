@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.utils.checks import check_choice, check_integer
+from propkernels.utils.optional import import_optional
 from propkernels.utils.tables import format_number, format_table
 
 Nodes = NDArray[np.int64]
@@ -109,10 +110,7 @@ class Similarity:
 
     def to_frame(self) -> Any:
         """Return the records as a pandas DataFrame."""
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         columns = ["t", "contribution", "share", "labels", "nodes_g", "nodes_h", "n_hashes"]
         return pandas.DataFrame(self.records(), columns=columns)
 

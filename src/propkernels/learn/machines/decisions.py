@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import _ovr_decision_function
 
+from propkernels.utils.arrays import offsets
+
 Matrix = NDArray[np.float64]
 
 
@@ -21,7 +23,7 @@ def pairwise_coefficients(machine: SVC, n_graphs: int) -> tuple[Matrix, NDArray[
     of the pair, as in ``SVC.decision_function(decision_function_shape="ovo")``.
     """
     classes = len(machine.n_support_)
-    ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
+    ends = offsets(machine.n_support_)
     pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
     coefficients = np.zeros((n_graphs, len(pairs)))
     for p, (i, j) in enumerate(pairs):

@@ -36,6 +36,7 @@ from propkernels.learn.selection.sources import feature_sources
 from propkernels.learn.selection.space import check_cost_grid, check_epsilons, check_steps
 from propkernels.utils.checks import check_choice
 from propkernels.utils.progress import ProgressBar
+from propkernels.utils.tags import GraphInput
 
 Matrix = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ class Learned:
     posterior: Posterior | None
 
 
-class PropagationModel(BaseEstimator, ABC):
+class PropagationModel(GraphInput, BaseEstimator, ABC):
     """A model of graphs: everything but what a target is."""
 
     kernel: Any
@@ -138,11 +139,6 @@ class PropagationModel(BaseEstimator, ABC):
             name = type(self.kernel_).__name__
             raise TypeError(f"{name} is no sum over nodes: its decisions cannot be explained")
         return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 def _learned(chosen: Selection, graphs: GraphDatabase, target: NDArray[Any], solver: str) -> Learned:

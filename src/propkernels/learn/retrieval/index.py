@@ -24,6 +24,7 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.inverted_file import InvertedFile, self_similarities
 from propkernels.utils.checks import check_integer
 from propkernels.utils.parallel import run_threads
+from propkernels.utils.tags import GraphInput
 
 
 def running_ids(first: int, number: int) -> list[Hashable]:
@@ -131,7 +132,7 @@ class Neighbors(NamedTuple):
     ids: NDArray[Any]
 
 
-class GraphIndex(BaseEstimator):
+class GraphIndex(GraphInput, BaseEstimator):
     """Search among graphs by normalised kernel: exact, without comparing all pairs.
 
     For each bin the index keeps the graphs that it occurs in. A query only touches the bins of its own
@@ -299,11 +300,6 @@ class GraphIndex(BaseEstimator):
         array = np.empty(len(names), dtype=object)
         array[:] = names
         return array
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:

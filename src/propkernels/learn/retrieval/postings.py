@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.counting.counts import StreamCounts
+from propkernels.utils.arrays import offsets
 
 EXACT_FLOAT32 = 2**24
 
@@ -45,9 +46,9 @@ class Postings:
         """Turn counts by graph into counts by bin."""
         parts = [_columns(stream) for stream in streams]
         codes, lengths, graphs, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        stream_ptr = _offsets([len(part[0]) for part in parts])
+        stream_ptr = offsets([len(part[0]) for part in parts])
         n_graphs = streams[0].counts.shape[0]
-        return cls(n_graphs, stream_ptr, codes, _offsets(lengths), graphs.astype(np.int32), _compact(counts))
+        return cls(n_graphs, stream_ptr, codes, offsets(lengths), graphs.astype(np.int32), _compact(counts))
 
     def find(self, stream: int, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Bins of codes; -1 where a code has none."""
@@ -74,7 +75,7 @@ class Postings:
         lengths = np.zeros(len(codes), dtype=np.int64)
         for part, target, number in zip(parts, targets, numbers, strict=True):
             count_postings(part.bin_ptr, part.graphs, target, number, lengths)
-        bin_ptr = _offsets(lengths)
+        bin_ptr = offsets(lengths)
         graphs = np.empty(bin_ptr[-1], dtype=np.int32)
         counts = np.empty(bin_ptr[-1], dtype=np.result_type(*(part.counts for part in parts)))
         filled = bin_ptr[:-1].copy()
@@ -97,10 +98,6 @@ def _compact(counts: NDArray[np.float64]) -> NDArray[Any]:
     return counts.astype(np.float32) if counts.max(initial=0.0) < EXACT_FLOAT32 else counts
 
 
-def _offsets(lengths: Any) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
 def _common_bins(
     parts: Sequence[Postings],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[NDArray[np.int64]]]:
@@ -116,5 +113,5 @@ def _common_bins(
             target.append(places)
         merged.append(codes)
         first += len(codes)
-    stream_ptr = _offsets([len(codes) for codes in merged])
+    stream_ptr = offsets([len(codes) for codes in merged])
     return stream_ptr, np.concatenate(merged), [np.concatenate(target) for target in targets]

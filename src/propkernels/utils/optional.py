@@ -1,0 +1,48 @@
+"""Optional packages: imported where they are used, with an error that says what to install."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+PACKAGE_OF = {"PIL": "Pillow", "skimage": "scikit-image"}
+
+
+def import_optional(module: str, *, extra: str, purpose: str) -> Any:
+    """Import a module of an optional package.
+
+    Parameters
+    ----------
+    module : str
+        What to import, such as "matplotlib.pyplot".
+    extra : str
+        The extra of this package that installs it.
+    purpose : str
+        What needs it: the subject and the verb of the sentence, such as "plots need".
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ImportError
+        If the package is not installed; the message names the extra.
+
+    Examples
+    --------
+    >>> import_optional("not_there", extra="plot", purpose="plots need")
+    Traceback (most recent call last):
+    ImportError: plots need not_there: install it with pip install 'propkernels[plot]'
+    """
+    root = module.partition(".")[0]
+    try:
+        importlib.import_module(root)
+        return importlib.import_module(module)
+    except ImportError as error:
+        if error.name is not None and error.name.partition(".")[0] != root:
+            raise  # the package is there, and something that it needs is not
+        package = PACKAGE_OF.get(root, root)
+        raise ImportError(
+            f"{purpose} {package}: install it with pip install 'propkernels[{extra}]'", name=root
+        ) from None
