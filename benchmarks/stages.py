@@ -32,7 +32,6 @@ class StageCase:
     name: str
     dataset: str
     estimator: str = "PropagationKernel"
-    issue: int | None = 9
     needs: str | None = None
     slow: bool = False
 
