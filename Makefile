@@ -1,12 +1,9 @@
 # Needs python3 (3.11 or newer) and make; everything else is installed into .venv from this folder's files.
+# Tests and benchmarks on real data look into the folder that the environment variable PROPKERNELS_DATA names.
 PYTHON ?= python3
 BIN := .venv/bin
-DATA := $(wildcard ../shared/datasets)
-ifneq ($(DATA),)
-export PROPKERNELS_DATA ?= $(abspath $(DATA))
-endif
 
-.PHONY: demo test lint types unit bench clean
+.PHONY: demo test quick lint types unit bench clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -23,12 +20,16 @@ types: .venv/.developer
 unit: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal
 
+# the tests without the slow ones, for while you work: under a minute on two free cores
+quick: .venv/.developer
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
 # make bench BENCH='--quick --only pk-nci1' passes options on
 bench: .venv/.peers
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .nox build dist .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -54,8 +54,6 @@ class Case:
         ``prepare(data, threads)`` returns the call to be timed.
     seconds, megabytes : float or None
         Targets.
-    issue : int
-        Where the targets come from.
     needs : str or None
         Public name, or "Name:parameter", without which the case does not appear.
     slow : bool
@@ -67,7 +65,6 @@ class Case:
     prepare: Prepare
     seconds: float | None = None
     megabytes: float | None = None
-    issue: int | None = None
     needs: str | None = None
     slow: bool = False
 
@@ -111,7 +108,6 @@ class Result:
     processor: float | None = None
     part: str = ""
     note: str = ""
-    issue: int | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -43,7 +43,6 @@ class GrowthCase:
     fixed: dict[str, int] = field(default_factory=dict)
     linear: bool = False
     n_quick: int = 2
-    issue: int | None = 9
     needs: str | None = None
     slow: bool = False
     dataset: str | None = None
@@ -86,7 +85,7 @@ def measure(case: GrowthCase, settings: Settings) -> Iterator[Result]:
         point = succeeded(run_module("benchmarks.growth_process", arguments, limit=LIMIT)).lines[-1]
         points.append((value, point))
         memory = point["peak"] - point["before"]
-        note = f"{memory:.0f} MB beyond the graphs, {1e6 * memory / point['nodes']:.0f} bytes a node"
+        note = f"{memory:.0f} MB beyond the graphs, {1e6 * memory / point['nodes']:.0f} bytes per node"
         yield Result(
             case.name,
             "growth",
@@ -101,7 +100,7 @@ def measure(case: GrowthCase, settings: Settings) -> Iterator[Result]:
 
 
 def _linearity(case: GrowthCase, points: Sequence[tuple[int, dict[str, Any]]]) -> Result:
-    """Seconds a node at the last point over those at the first that takes a tenth of a second."""
+    """Seconds per node at the last point over those at the first that takes a tenth of a second."""
     timed = [point for _, point in points if point["seconds"] >= 0.1]
     first, last = (point["seconds"] / point["nodes"] for point in (timed[0], timed[-1]))
     return Result(
@@ -111,7 +110,7 @@ def _linearity(case: GrowthCase, points: Sequence[tuple[int, dict[str, Any]]]) -
         unit="times",
         measured=last / first,
         target=LINEAR_WITHIN,
-        part="seconds a node, last over first",
+        part="seconds per node, last over first",
     )
 
 

@@ -23,10 +23,10 @@ def loading(name: str) -> Any:
 
 
 CASES = (
-    Case("load-mutag", "MUTAG", loading("MUTAG"), issue=2),
-    Case("load-nci1", "NCI1", loading("NCI1"), issue=2),
-    Case("load-dd", "DD", loading("DD"), seconds=1.5, issue=2),
-    Case("load-hiv", "HIV", loading("HIV"), seconds=2.5, issue=2),
+    Case("load-mutag", "MUTAG", loading("MUTAG")),
+    Case("load-nci1", "NCI1", loading("NCI1")),
+    Case("load-dd", "DD", loading("DD"), seconds=1.5),
+    Case("load-hiv", "HIV", loading("HIV"), seconds=2.5),
 )
 
 

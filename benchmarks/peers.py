@@ -25,7 +25,7 @@ class PeerCase:
 
     Attributes
     ----------
-    name, dataset, issue, needs, slow
+    name, dataset, needs, slow
         As in :class:`benchmarks.case.Case`.
     ours : callable
         ``ours(data, threads)`` returns our call.
@@ -48,7 +48,6 @@ class PeerCase:
     library: str = "grakel"
     first: int | None = None
     at_least: float | None = None
-    issue: int | None = None
     needs: str | None = None
     slow: bool = False
     table: str = "benchmarks.peers"
@@ -68,16 +67,16 @@ GRAKEL_GH, GRAKEL_CSM = grakel_peer.graph_hopper, grakel_peer.subgraph_matching
 GRAPHKIT_WL, GRAPHKIT_SP = graphkit_peer.weisfeiler_lehman, graphkit_peer.shortest_path
 
 CASES = (
-    PeerCase("grakel-pk-mutag", "MUTAG", PK, GRAKEL_PK, issue=2),
-    PeerCase("grakel-pk-enzymes", "ENZYMES", PK, GRAKEL_PK, issue=2),
-    PeerCase("grakel-pk-proteins", "PROTEINS", PK, GRAKEL_PK, at_least=300, issue=9, slow=True),
-    PeerCase("grakel-pk-nci1-500", "NCI1", PK, GRAKEL_PK, first=500, issue=2, slow=True),
-    PeerCase("grakel-wl-nci1", "NCI1", WL, GRAKEL_WL, at_least=15, issue=9, needs="WeisfeilerLehman"),
-    PeerCase("grakel-sp-nci1", "NCI1", SP, GRAKEL_SP, issue=6, needs="ShortestPath", slow=True),
-    PeerCase("grakel-gh-mutag", "MUTAG", GH, GRAKEL_GH, issue=6, needs="GraphHopper", slow=True),
-    PeerCase("grakel-csm-mutag", "MUTAG", CSM, GRAKEL_CSM, issue=6, needs="SubgraphMatching", slow=True),
-    PeerCase("graphkit-wl-mutag", "MUTAG", WL, GRAPHKIT_WL, library="gklearn", issue=9),
-    PeerCase("graphkit-sp-mutag-40", "MUTAG", SP, GRAPHKIT_SP, library="gklearn", first=40, issue=9),
+    PeerCase("grakel-pk-mutag", "MUTAG", PK, GRAKEL_PK),
+    PeerCase("grakel-pk-enzymes", "ENZYMES", PK, GRAKEL_PK),
+    PeerCase("grakel-pk-proteins", "PROTEINS", PK, GRAKEL_PK, at_least=300, slow=True),
+    PeerCase("grakel-pk-nci1-500", "NCI1", PK, GRAKEL_PK, first=500, slow=True),
+    PeerCase("grakel-wl-nci1", "NCI1", WL, GRAKEL_WL, at_least=15, needs="WeisfeilerLehman"),
+    PeerCase("grakel-sp-nci1", "NCI1", SP, GRAKEL_SP, needs="ShortestPath", slow=True),
+    PeerCase("grakel-gh-mutag", "MUTAG", GH, GRAKEL_GH, needs="GraphHopper", slow=True),
+    PeerCase("grakel-csm-mutag", "MUTAG", CSM, GRAKEL_CSM, needs="SubgraphMatching", slow=True),
+    PeerCase("graphkit-wl-mutag", "MUTAG", WL, GRAPHKIT_WL, library="gklearn"),
+    PeerCase("graphkit-sp-mutag-40", "MUTAG", SP, GRAPHKIT_SP, library="gklearn", first=40),
 )
 
 

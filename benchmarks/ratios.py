@@ -22,7 +22,6 @@ class RatioCase:
     prepare: Prepare
     baseline: Prepare
     at_most: float
-    issue: int
     needs: str | None = None
     slow: bool = False
 
@@ -47,12 +46,12 @@ COMPLETE = half_hidden("diffusion", fraction=0.0)  # diffusion with all labels: 
 WL = estimator("WeisfeilerLehman", n_iter=10)
 
 CASES = (
-    RatioCase("lp-msrc21", "MSRC_21", LP, SAME, 1.5, 3, "LabelPropagation"),
-    RatioCase("lp-nci1", "NCI1", LP, SAME, 1.5, 3, "LabelPropagation"),
-    RatioCase("lp-msrc21-complete", "MSRC_21", LP, COMPLETE, 1.5, 3, "LabelPropagation"),
-    RatioCase("lp-nci1-complete", "NCI1", LP, COMPLETE, 1.5, 3, "LabelPropagation"),
-    RatioCase("wl-pk-nci1", "NCI1", WL, PK, 1.3, 9, "WeisfeilerLehman"),
-    RatioCase("wl-pk-dd", "DD", WL, PK, 1.3, 9, "WeisfeilerLehman"),
+    RatioCase("lp-msrc21", "MSRC_21", LP, SAME, 1.5, "LabelPropagation"),
+    RatioCase("lp-nci1", "NCI1", LP, SAME, 1.5, "LabelPropagation"),
+    RatioCase("lp-msrc21-complete", "MSRC_21", LP, COMPLETE, 1.5, "LabelPropagation"),
+    RatioCase("lp-nci1-complete", "NCI1", LP, COMPLETE, 1.5, "LabelPropagation"),
+    RatioCase("wl-pk-nci1", "NCI1", WL, PK, 1.3, "WeisfeilerLehman"),
+    RatioCase("wl-pk-dd", "DD", WL, PK, 1.3, "WeisfeilerLehman"),
 )
 
 

@@ -24,31 +24,31 @@ COLUMNS = (
     "measured",
     "processor",
     "verdict",
-    "issue",
     "note",
 )
-RIGHT = ("threads", "target", "measured", "processor", "issue")
+RIGHT = ("threads", "target", "measured", "processor")
 LOADS = ("load average", "load average at the end")
 INTRODUCTION = """\
 # Benchmarks
 
-Written by `python -m benchmarks.run` (`make bench`); do not edit. The runs that it is made of, one after the
-other, are named under "mode" at the end. Kernels have t_max = 10 (t = 0, ..., 10), bin width 1e-5 and total
-variation. Seconds are the best of several repeats after one warm-up call, data loaded before; `threads` is
-`n_jobs`, and the linear algebra library gets as many; `processor` is the time of all cores together, which
-other programs disturb least. Targets are for two cores, from the issue named. Memory is the peak resident
-set of a fresh process that imports, loads and computes once. A ratio is taken within one run; peers get the
-same graphs, converted outside of the timing. Features hold at most 50 bytes a node and iteration at a time
-(tests/benchmarks/test_guard.py); when graphs are streamed in blocks into hashed columns, it is the nodes of a
-block that count.
+Written by `python -m benchmarks.run` (`make bench`); do not edit. The runs that this page combines are listed
+under "mode" at the end. Kernels use t_max = 10 (t = 0, ..., 10), bin width 1e-5 and total variation.
+
+- **Seconds** are the best of several repeats after one warm-up call, on data already in memory. `threads` is
+  `n_jobs`, and the linear algebra library gets as many threads; `processor` is the CPU time of all cores
+  together, which other programs disturb least. Targets are for two cores.
+- **Memory** is the peak resident set of a fresh process that imports, loads and computes once. Features hold
+  at most 50 bytes per node and iteration at a time (tests/benchmarks/test_guard.py); when graphs are streamed
+  in blocks into hashed columns, only the nodes of a block count.
+- **Ratios** are taken within one run. Other libraries get the same graphs, converted before the timing.
 
 What the profile shows: counting, ordering bins, joining streams and adding pairs of graphs that share rare
 bins follow pointers into tables that fit the cache, so they are bound by instructions and not by
-bandwidth; that is where the distance to the limit is large. The propagate stage moves the bytes it must,
+bandwidth; that is where the distance to the limit is large. The propagate stage is bound by memory traffic,
 and its share of the limit depends on the machine's copy bandwidth. Brodatz is bound by adding pairs and by
-counting. A first call spends most of its time on importing numba, SciPy and NumPy, and a cold one on
-compiling count_rows and propagate_and_hash; after an answer Python needs another quarter of a second to
-take itself down.
+counting. A first call spends most of its time importing numba, SciPy and NumPy, and with an empty cache
+compiling count_rows and propagate_and_hash; after the answer, Python takes another quarter of a
+second to shut down.
 """
 
 
@@ -83,13 +83,12 @@ def cells(result: Result) -> list[str]:
         measured,
         "" if result.processor is None else format_number(result.processor, "s"),
         result.verdict,
-        str(result.issue or ""),
         result.note,
     ]
 
 
 def lines_of(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
-    """Names of the columns and the lines; a column that is empty throughout is left out."""
+    """Names of the columns and the lines; empty columns are dropped."""
     lines = [cells(result) for result in results]
     kept = [i for i in range(len(COLUMNS)) if any(line[i] for line in lines)]
     return [COLUMNS[i] for i in kept], [[line[i] for i in kept] for line in lines]
@@ -136,7 +135,7 @@ def warning(environment: dict[str, Any]) -> str:
         return ""
     return (
         f"**The machine was busy** (load average {', '.join(map(str, loads))} on {cores} cores): seconds are "
-        "too long, and ratios favour the shorter call, which finds a quiet moment more easily.\n"
+        "too long, and ratios favor the shorter call, which finds a quiet moment more easily.\n"
     )
 
 
@@ -151,7 +150,7 @@ def _plain(value: Any) -> str:
 
 
 def markdown_page(groups: dict[str, list[Result]], environment: dict[str, Any]) -> str:
-    """The whole page: how, verdicts, one table a group, on what."""
+    """The whole page: how, verdicts, one table per group, on what."""
     everything = [result for results in groups.values() for result in results]
     parts = [INTRODUCTION, warning(environment), summary(everything) + "\n"]
     parts += [section(title, results) for title, results in groups.items() if results]

@@ -54,10 +54,10 @@ def make(threads: int) -> Any:
 
 
 CASES = (
-    Case("index-hiv", "HIV", build, seconds=5.0, issue=7, needs="GraphIndex"),
-    Case("index-query-hiv", "HIV", query, seconds=0.020, issue=7, needs="GraphIndex"),
-    Case("index-add-hiv", "HIV", add, issue=7, needs="GraphIndex"),
-    Case("index-save-load-hiv", "HIV", save_and_load, issue=7, needs="GraphIndex"),
+    Case("index-hiv", "HIV", build, seconds=5.0, needs="GraphIndex"),
+    Case("index-query-hiv", "HIV", query, seconds=0.020, needs="GraphIndex"),
+    Case("index-add-hiv", "HIV", add, needs="GraphIndex"),
+    Case("index-save-load-hiv", "HIV", save_and_load, needs="GraphIndex"),
 )
 
 

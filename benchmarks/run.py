@@ -92,11 +92,10 @@ def _check_names(only: Sequence[str], every: Sequence[tuple[str, Any]]) -> None:
 def measure(group: str, case: Any, settings: Settings) -> list[Result]:
     """Measure one case; what cannot be measured becomes a result that says so."""
     if not is_present(case.dataset):
-        return [Result(case.name, group, case.dataset, status="absent", issue=case.issue)]
+        return [Result(case.name, group, case.dataset, status="absent")]
     results: list[Result] = []
     try:
         for result in GROUPS[group].measure(case, settings):
-            result.issue = case.issue
             results.append(result)
     except Exception as error:
         progress(f"  {type(error).__name__}: {error}")
@@ -107,7 +106,7 @@ def measure(group: str, case: Any, settings: Settings) -> list[Result]:
 def _failure(group: str, case: Any, error: Exception) -> Result:
     """A case that raised: the page names the kind of error, the terminal had the message."""
     note = type(error).__name__
-    return Result(case.name, group, case.dataset, status="failed", note=note, issue=case.issue)
+    return Result(case.name, group, case.dataset, status="failed", note=note)
 
 
 def measure_all(pairs: Sequence[tuple[str, Any]], settings: Settings) -> Iterator[tuple[str, list[Result]]]:

@@ -32,7 +32,6 @@ class StageCase:
     name: str
     dataset: str
     estimator: str = "PropagationKernel"
-    issue: int | None = 9
     needs: str | None = None
     slow: bool = False
 
@@ -72,7 +71,7 @@ def add_differences(seconds: dict[str, float]) -> dict[str, float]:
     """Split the fused stage by what it takes without edges, and name what lies between the stages."""
     fused, edgeless, whole = (seconds[stage] for stage in (FUSED, EDGELESS, "whole"))
     stages = {stage: value for stage, value in seconds.items() if stage not in (EDGELESS, "whole")}
-    split = {"- hash, on no edges": edgeless, "- neighbour sums": fused - edgeless}
+    split = {"- hash, on no edges": edgeless, "- neighbor sums": fused - edgeless}
     between = {"between stages": whole - sum(stages.values()), "whole": whole}
     first = {stage: stages.pop(stage) for stage in ("learn", FUSED)}
     return first | split | stages | between

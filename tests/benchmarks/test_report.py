@@ -28,9 +28,9 @@ def test_verdict(values, verdict):
 
 def results():
     return [
-        Result("fast", "kernels", "MUTAG", 1, "s", 0.0051, 0.015, issue=2),
-        Result("slow", "kernels", "NCI1", 2, "s", 1.6, 0.8, issue=2),
-        Result("gone", "kernels", "DD", status="absent", issue=2),
+        Result("fast", "kernels", "MUTAG", 1, "s", 0.0051, 0.015),
+        Result("slow", "kernels", "NCI1", 2, "s", 1.6, 0.8),
+        Result("gone", "kernels", "DD", status="absent"),
         Result("peer", "peers", "PROTEINS", 2, "times", 900.0, 200.0, True, ">", "timed out"),
     ]
 

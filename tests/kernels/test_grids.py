@@ -92,7 +92,8 @@ def test_labels(labels):
 )
 def test_generated_images_equal_exact_arithmetic(images):
     database = pk.GridDatabase(images)
-    kernels = pk.PropagationKernel(t_max=2, bin_width=1e-10, random_state=0).fit_transform_cumulative(database)
+    kernel = pk.PropagationKernel(t_max=2, bin_width=1e-10, random_state=0)
+    kernels = kernel.fit_transform_cumulative(database)
     np.testing.assert_array_equal(kernels, exact.propagation_kernels(database.to_graphs(), 2))
 
 

@@ -1,0 +1,95 @@
+"""Sessions that CI runs: ``nox`` for all of them, ``nox -s lowest`` for one.
+
+Each session has a virtual environment of its own. Options after ``--`` go to pytest, as in
+``nox -s tests-3.12 -- -m "not slow"``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tarfile
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["lint", "tests", "lowest", "sdist", "boundscheck", "audit", "reproducible"]
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_existing_virtualenvs = True
+
+ROOT = Path(__file__).parent
+PYTHONS = ["3.11", "3.12", "3.13"]
+WORKERS = ["-n", "2", "--dist", "worksteal"]
+COMPILED = ["tests/hashing", "tests/counting", "tests/gram", "tests/propagation", "tests/kernels"]
+EPOCH = "1704067200"  # the time stamp of files in a reproducible wheel: 2024-01-01
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, format and types."""
+    session.install("-e", ".[dev]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """All tests, with the newest versions of every dependency."""
+    session.install(".[dev]")
+    session.run("pytest", *WORKERS, *session.posargs)
+
+
+@nox.session(python="3.11", venv_backend="uv")
+def lowest(session: nox.Session) -> None:
+    """All tests, with the lowest version of every dependency that pyproject.toml allows."""
+    session.install("--resolution", "lowest-direct", ".[dev]")
+    session.run("propkernels", "--help", silent=True)
+    session.run("pytest", *WORKERS, *session.posargs)
+
+
+@nox.session
+def sdist(session: nox.Session) -> None:
+    """Build the source distribution, unpack it, and let it run its own tests."""
+    session.install("build")
+    folder = Path(session.create_tmp())
+    session.run("python", "-m", "build", "--sdist", "--outdir", str(folder), str(ROOT))
+    (archive,) = folder.glob("propkernels-*.tar.gz")
+    with tarfile.open(archive) as file:
+        file.extractall(folder, filter="data")
+    unpacked = folder / archive.name.removesuffix(".tar.gz")
+    session.install(f"{unpacked}[dev]")
+    with session.chdir(unpacked):
+        session.run("pytest", *WORKERS, *session.posargs)
+
+
+@nox.session
+def boundscheck(session: nox.Session) -> None:
+    """Tests of the compiled loops, with every array index checked; they have a cache of their own."""
+    session.install(".[dev]")
+    environment = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(Path(session.create_tmp()) / "numba")}
+    session.run("pytest", *WORKERS, *(session.posargs or COMPILED), env=environment)
+
+
+@nox.session
+def audit(session: nox.Session) -> None:
+    """Known vulnerabilities of what a user installs."""
+    session.install(".[all]", "pip-audit")
+    session.run("pip-audit", "--skip-editable", "--progress-spinner", "off")
+
+
+@nox.session
+def reproducible(session: nox.Session) -> None:
+    """Build the wheel twice: the same bytes."""
+    session.install("build")
+    digests = []
+    for name in ("first", "second"):
+        folder = Path(session.create_tmp()) / name
+        environment = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", EPOCH)}
+        command = ["python", "-m", "build", "--wheel", "--outdir", str(folder), str(ROOT)]
+        session.run(*command, env=environment, silent=True)
+        (wheel,) = folder.glob("*.whl")
+        digests.append(hashlib.sha256(wheel.read_bytes()).hexdigest())
+        session.log(f"{digests[-1]}  {wheel.name}")
+    if digests[0] != digests[1]:
+        session.error("two builds of the same source differ")
