@@ -147,6 +147,15 @@ def _release(temporary: str) -> None:
         _active.discard(temporary)
 
 
+def discard_unfinished() -> None:
+    """Remove the temporary files of this process: it is about to end without finishing them."""
+    with _lock:
+        unfinished = list(_active)
+    for temporary in unfinished:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
 def remove_stale_files(folder: Path) -> None:
     """Remove temporary files of :func:`atomic_write` whose processes on this machine have ended."""
     with suppress(OSError), os.scandir(folder) as entries:
