@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.console import new_table, one_sentence_errors, say, seconds, stdout
+from propkernels.cli.console import new_table, one_sentence_errors, seconds, stdout
+from propkernels.cli.console import print_text as say
 
 if TYPE_CHECKING:
     from reproduction.engine.cells import Store

@@ -108,3 +108,43 @@ def test_importing_the_package_imports_nothing_heavy():
     code = f"import sys, propkernels; print([m for m in {heavy!r} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+FIRST_USE = """
+import gc, sys, threading
+failures, first = [], threading.Event()
+
+class Watch:  # asked at every import: are there fake modules, or is the garbage collector off?
+    def find_spec(self, name, path=None, target=None):
+        first.set()
+        for known in ("scipy.stats", "pandas"):
+            module = sys.modules.get(known)
+            if module is not None and getattr(module.__spec__, "loader", None) is None:
+                failures.append(f"{known} is fake while {name} is imported")
+        if not gc.isenabled():
+            failures.append(f"the garbage collector is off while {name} is imported")
+
+def use():
+    first.wait()
+    try:
+        STATEMENT
+    except BaseException as error:
+        failures.append(repr(error))
+
+import propkernels as pk
+sys.meta_path.insert(0, Watch())
+other = threading.Thread(target=use)
+other.start()
+pk.PropagationKernel
+other.join()
+assert not failures, failures[:3]
+assert "PropagationKernel" in vars(pk)
+"""
+
+
+@pytest.mark.parametrize("statement", ["import scipy.stats._stats_py", "import pandas.core.frame"])
+def test_the_first_use_disturbs_no_import_of_another_thread(statement):
+    """Nothing is planted in sys.modules, and a name is looked up once."""
+    code = FIRST_USE.replace("STATEMENT", statement)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 from rich.console import Console
@@ -49,9 +50,9 @@ def test_seconds(value, expected):
     assert console.seconds(value) == expected
 
 
-def test_say_prints_text_as_it_is(capsys):
+def test_text_is_printed_as_it_is(capsys):
     text = "[bold] 12 " + "x" * 300
-    console.say(text)
+    console.print_text(text)
     assert capsys.readouterr().out == f"{text}\n"
 
 
@@ -79,17 +80,29 @@ def test_cells_are_shown_as_they_are():
 
 
 def test_progress_is_silent_without_a_terminal(capsys):
-    with console.progress_bar("Working") as tell:
-        tell(1, 2)
+    with console.progress_bar("Working") as on_progress:
+        on_progress(1, 2)
     with console.spinner("Working"):
         pass
     assert capsys.readouterr() == ("", "")
 
 
-def test_progress_on_a_terminal(capsys, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    with console.progress_bar("Working") as tell:
-        tell(1, 2)
-    shown = capsys.readouterr()
-    assert "Working" in shown.err
-    assert shown.out == ""
+RECORDS = [{"name": "a[b]", "share": 0.123456, "n": 1}, {"name": "c", "share": None, "n": 20}]
+
+
+def test_records_as_a_table(capsys):
+    console.print_records(RECORDS[:1], "table", {"share": ".2f"})
+    assert capsys.readouterr().out == "name  share  n\na[b]   0.12  1\n"
+
+
+def test_records_for_programs(capsys):
+    console.print_records(RECORDS, "csv", {"share": ".2f"})
+    assert capsys.readouterr().out == "name,share,n\na[b],0.123456,1\nc,,20\n"
+    console.print_records(RECORDS, "json", {"share": ".2f"})
+    assert json.loads(capsys.readouterr().out) == RECORDS
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("table", "\n"), ("csv", "\n"), ("json", "[]\n")])
+def test_no_records(capsys, kind, expected):
+    console.print_records([], kind)
+    assert capsys.readouterr().out == expected

@@ -1,6 +1,11 @@
 """propkernels info and propkernels datasets."""
 
+import csv
+import io
+import json
+
 import numpy as np
+import pytest
 
 import propkernels as pk
 
@@ -28,3 +33,17 @@ def test_datasets_prints_the_catalogue(run):
     shown = run("datasets").stdout
     assert shown.startswith(str(pk.datasets.list_datasets()))
     assert max(map(len, shown.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("command", ["info", "datasets"])
+def test_formats_for_programs(run, command):
+    records = json.loads(run(command, "--format", "json").stdout)
+    lines = list(csv.DictReader(io.StringIO(run(command, "--format", "csv").stdout)))
+    assert [record["name"] for record in records] == [line["name"] for line in lines]
+    assert len(records) > 5
+
+
+def test_shell_completion(run):
+    shown = run("--show-completion", "bash")
+    assert shown.exit_code == 0
+    assert "complete" in shown.stdout

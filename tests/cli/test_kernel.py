@@ -94,3 +94,34 @@ def test_file_is_readable_like_any_other(run, small_folder, tmp_path):
     (tmp_path / "other").write_text("")
     run("kernel", small_folder, "-o", "K.npz")
     assert (tmp_path / "K.npz").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_csv(run, small_folder, tmp_path):
+    """One line per graph: its target, and its kernel values; the same on standard output."""
+    command = ("kernel", small_folder, "--t-max", 2, "-o")
+    assert run(*command, "K.csv").stdout.startswith("Wrote K.csv (")
+    text = (tmp_path / "K.csv").read_text()
+    head, *rows = text.splitlines()
+    assert head.split(",")[:3] == ["target", "0", "1"]
+    table = np.array([row.split(",") for row in rows], dtype=float)
+    data = pk.datasets.read_tu(small_folder)
+    np.testing.assert_array_equal(table[:, 0], data.target)
+    expected = pk.PropagationKernel(t_max=2, random_state=0).fit_transform(data.graphs)
+    np.testing.assert_array_equal(table[:, 1:], expected)
+    assert run(*command, "-").stdout == text
+    assert [path.name for path in tmp_path.glob("*")] == ["K.csv"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-o", "K.txt"), "K.txt must end in .npz or .csv"),
+        (("-o", "K.csv", "--cumulative"), "--cumulative gives several matrices"),
+        (("-o", "-", "--cumulative"), "--cumulative gives several matrices"),
+    ],
+)
+def test_names_that_cannot_be_written(run, small_folder, tmp_path, options, message):
+    result = run("kernel", small_folder, *options)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"propkernels: {message}")
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shutil
 
 import matplotlib.image
@@ -59,7 +60,10 @@ def test_fit_says_what_python_says(run, small_folder, tmp_path):
     shown = dict(cells(line) for line in result.stdout.splitlines()[3:10])
     assert shown["t_max"].strip() == str(expected.t_max_)
     assert shown["C"].strip() == f"{expected.C_:g}"
-    assert shown["accuracy"].strip() == f"{100 * expected.score_:.1f} % in 2-fold cross-validation"
+    assert (
+        shown["accuracy"].strip()
+        == f"{100 * expected.score_:.1f} % in 2-fold cross-validation of the choice (optimistic)"
+    )
     assert "propkernels predict model.pk NEW" in result.stdout
 
 
@@ -163,7 +167,9 @@ def test_files_that_are_no_models(run, small_folder, tmp_path):
     (tmp_path / "noise.pk").write_bytes(b"noise")
     result = run("predict", "noise.pk", small_folder)
     assert result.exit_code == 1
-    assert result.stderr.startswith("propkernels: noise.pk is damaged, or is no model that propkernels wrote")
+    assert result.stderr.startswith(
+        "propkernels: noise.pk is damaged, or is not a model that propkernels wrote"
+    )
     assert result.stderr.count("\n") == 1
     pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
     assert "kernel.pk holds a PropagationKernel" in run("predict", "kernel.pk", small_folder).stderr
@@ -233,7 +239,7 @@ def test_regression_is_explained(run, numbers):
     [
         (("-g", 40), "SMALL has the graphs 0 to 39, not 40"),
         (("-g", 0, "--class", "red"), "there is no class red; the model knows 0, 1"),
-        (("-g", 0, "-o", "picture"), "picture has no ending that says what kind of picture it is"),
+        (("-g", 0, "-o", "picture"), "picture has no suffix that says which kind of image it is"),
         (("-g", 0, "-o", "nowhere/p.png"), "there is no folder nowhere to write p.png into"),
     ],
 )
@@ -246,3 +252,25 @@ def test_explanations_that_cannot_be(run, small_folder, model_file, options, mes
 
 def test_graph_must_be_named(run, small_folder, model_file):
     assert run("explain", model_file, small_folder).exit_code == 2
+
+
+def test_nodes_for_programs(run, small_folder, model_file):
+    command = ("explain", model_file, small_folder, "--graph", 5, "--top", 3, "--format")
+    model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
+    expected = model.explain(graphs[[5]], int(model.predict(graphs[[5]])[0])).top_nodes(0, 3)
+    assert [node["total"] for node in json.loads(run(*command, "json").stdout)] == [
+        node["total"] for node in expected
+    ]
+    assert run(*command, "csv").stdout.count("\n") == 4
+
+
+def test_a_model_cannot_go_to_standard_output(run, small_folder):
+    result = run("fit", small_folder, "-o", "-")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("propkernels: this cannot be written to standard output: name a file")
+
+
+def test_predictions_on_standard_output(run, small_folder, model_file, tmp_path):
+    shown = run("predict", model_file, small_folder).stdout
+    assert run("predict", model_file, small_folder, "-o", "-").stdout == shown
+    assert not (tmp_path / "-").exists()

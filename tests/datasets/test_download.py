@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import io
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import requests
+from requests import PreparedRequest, Response
+from requests.adapters import BaseAdapter
 
 from propkernels.datasets import download as module
 from propkernels.datasets import list_datasets, load
+from propkernels.datasets.catalogue import FROM_FILES
+from propkernels.datasets.checksums import CHECKSUMS, Checksum
 from propkernels.datasets.download import (
     NotOnServerError,
+    UnverifiedError,
     cache_folder,
     check_name,
     data_folder,
     download,
     find_in,
 )
+from propkernels.utils import progress
+from propkernels.utils.progress import ProgressBar
 from tests.datasets.tiny import TINY, write_folder, write_zip
 
 
@@ -71,6 +82,8 @@ class Site:
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
+        self.endless: set[str] = set()
+        self.sent = 0
         self.missing_bytes = 0
         self.requests: list[str] = []
 
@@ -82,12 +95,22 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             site.requests.append(self.path)
+            if self.path in site.endless:
+                self.send_stream()
+                return
             content = site.files.get(self.path)
             self.send_response(404 if content is None else 200)
             body = content or b""
             self.send_header("Content-Length", str(len(body) + site.missing_bytes))
             self.end_headers()
             self.wfile.write(body)
+
+        def send_stream(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                while site.sent < 2**28:
+                    site.sent += self.wfile.write(bytes(2**16))
 
         def log_message(self, *_: object) -> None:
             pass
@@ -98,6 +121,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("PROPKERNELS_DATA", raising=False)
     monkeypatch.setattr(module, "BASE_URL", f"http://127.0.0.1:{server.server_port}/")
+    monkeypatch.setattr(module, "SCHEMES", ("http://",))
     yield site
     server.shutdown()
     server.server_close()
@@ -116,7 +140,7 @@ def cache(tmp_path: Path) -> Path:
 
 def test_download_once_then_from_the_cache(site: Site, tiny_zip: bytes, cache: Path) -> None:
     site.files["/TINY.zip"] = tiny_zip
-    first = load("TINY", cache=cache)
+    first = load("TINY", cache=cache, allow_unverified=True)
     second = load("TINY", cache=cache)
     assert first.graphs == second.graphs
     assert site.requests == ["/TINY.zip"]
@@ -140,15 +164,15 @@ def test_the_cache_of_the_environment(
 ) -> None:
     monkeypatch.setenv("PROPKERNELS_CACHE", str(cache))
     site.files["/MUTAG.zip"] = write_zip(cache.parent / "m.zip", TINY, "MUTAG").read_bytes()
-    load("MUTAG")
+    load("MUTAG", allow_unverified=True)
     assert list_datasets()[0].where == "cache"
 
 
 def test_a_set_that_the_site_does_not_have(site: Site, cache: Path) -> None:
     with pytest.raises(NotOnServerError, match="answered with status 404"):
-        download("NOTHING", cache)
+        download("NOTHING", cache, allow_unverified=True)
     with pytest.raises(ValueError) as caught:
-        load("mutagg", cache=cache)
+        load("mutagg", cache=cache, allow_unverified=True)
     message = str(caught.value)
     assert message.startswith("no data set 'mutagg' (did you mean 'MUTAG'?): it is not in a data folder")
     assert f"not in the cache {cache}" in message
@@ -161,14 +185,14 @@ def test_a_set_that_the_site_does_not_have(site: Site, cache: Path) -> None:
 def test_what_is_not_a_zip(site: Site, cache: Path, content: bytes) -> None:
     site.files["/TINY.zip"] = content
     with pytest.raises(ValueError, match=r"cannot be used and was not kept: TINY\.zip is not a zip file"):
-        load("TINY", cache=cache)
+        load("TINY", cache=cache, allow_unverified=True)
     assert list(cache.iterdir()) == []
 
 
 def test_a_zip_of_something_else(site: Site, tiny_zip: bytes, cache: Path) -> None:
     site.files["/OTHER.zip"] = tiny_zip
     with pytest.raises(ValueError, match=r"was not kept: OTHER\.zip holds no file OTHER_A\.txt"):
-        load("OTHER", cache=cache)
+        load("OTHER", cache=cache, allow_unverified=True)
     assert list(cache.iterdir()) == []
 
 
@@ -176,25 +200,25 @@ def test_a_connection_that_breaks(site: Site, tiny_zip: bytes, cache: Path) -> N
     site.files["/TINY.zip"] = tiny_zip[:100]
     site.missing_bytes = len(tiny_zip) - 100
     with pytest.raises((OSError, ValueError)):
-        load("TINY", cache=cache)
+        load("TINY", cache=cache, allow_unverified=True)
     assert list(cache.iterdir()) == []
 
 
 def test_an_interrupted_download(site: Site, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(url: str, path: Path) -> None:
-        path.write_bytes(b"half")
+    def interrupt(fetch: object, url: str, path: str, _: object) -> None:
+        Path(path).write_bytes(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "_fetch", interrupt)
+    monkeypatch.setattr(module._Fetch, "__call__", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        load("TINY", cache=cache)
+        load("TINY", cache=cache, allow_unverified=True)
     assert list(cache.iterdir()) == []
 
 
 def test_no_network(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "nowhere"))
-    monkeypatch.setattr(module, "BASE_URL", "http://127.0.0.1:1/")
+    monkeypatch.setattr(module, "BASE_URL", "https://127.0.0.1:1/")
     with pytest.raises(OSError) as caught:
         load("MUTAG", cache=cache)
     message = str(caught.value)
@@ -207,7 +231,7 @@ def test_progress_is_silent_without_a_terminal(
     site: Site, tiny_zip: bytes, cache: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     site.files["/TINY.zip"] = tiny_zip
-    load("TINY", cache=cache)
+    load("TINY", cache=cache, allow_unverified=True)
     assert capfd.readouterr() == ("", "")
 
 
@@ -220,7 +244,118 @@ def test_progress_on_a_terminal(
 ) -> None:
     site.files["/TINY.zip"] = tiny_zip
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    load("TINY", cache=cache)
+    monkeypatch.setattr(progress, "PATIENCE", 1e-9)
+    monkeypatch.setattr(ProgressBar, "step", lambda bar, n=1: bar._bar.update(n) or bar._bar.refresh())
+    load("TINY", cache=cache, allow_unverified=True)
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "Downloading TINY.zip" in shown.err
+
+
+def test_a_set_without_a_known_checksum_is_refused(site: Site, tiny_zip: bytes, cache: Path) -> None:
+    site.files["/TINY.zip"] = tiny_zip
+    with pytest.raises(ValueError, match="its checksum is not known: allow_unverified=True downloads"):
+        load("TINY", cache=cache)
+    assert site.requests == []
+    assert not cache.exists()
+
+
+def test_a_forged_set_is_not_kept(site: Site, cache: Path, tmp_path: Path) -> None:
+    """A zip of the right form under a known name."""
+    forged = write_zip(tmp_path / "m.zip", TINY, "MUTAG").read_bytes()
+    site.files["/MUTAG.zip"] = forged
+    with pytest.raises(UnverifiedError, match=r"has another SHA-256 than 3d31485b.*allow_unverified=True"):
+        download("MUTAG", cache)
+    with pytest.raises(ValueError, match="no data set 'MUTAG'"):
+        load("MUTAG", cache=cache)
+    assert list(cache.iterdir()) == []
+    assert len(load("MUTAG", cache=cache, allow_unverified=True).graphs) == 2
+
+
+def test_a_known_set(site: Site, tiny_zip: bytes, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Checksum(len(tiny_zip), hashlib.sha256(tiny_zip).hexdigest())
+    monkeypatch.setitem(CHECKSUMS, "TINY", known)
+    site.files["/TINY.zip"] = tiny_zip
+    assert len(load("TINY", cache=cache).graphs) == 2
+    assert [path.name for path in cache.iterdir()] == ["TINY.zip"]
+
+
+@pytest.mark.parametrize("name", ["TINY", "MUTAG"], ids=["unknown size", "known size"])
+def test_a_stream_without_end(site: Site, cache: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES", 2**18)
+    site.endless.add(f"/{name}.zip")
+    with pytest.raises((OSError, UnverifiedError), match=r"is longer than the [0-9,]+ bytes expected"):
+        download(name, cache, allow_unverified=name == "TINY")
+    assert site.sent < 2**27
+    assert list(cache.iterdir()) == []
+
+
+def test_http_is_refused(site: Site, tiny_zip: bytes, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SCHEMES", ("https://",))
+    site.files["/TINY.zip"] = tiny_zip
+    with pytest.raises(OSError, match="does not stay with https"):
+        download("TINY", cache, allow_unverified=True)
+    assert site.requests == []
+
+
+class Redirect(BaseAdapter):
+    """Answers every request with the address of another place."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__()
+        self.target = target
+
+    def send(self, request: PreparedRequest, *_: object, **__: object) -> Response:
+        response = Response()
+        response.status_code, response.url, response.request = 302, str(request.url), request
+        response.headers["Location"] = self.target
+        response.raw = io.BytesIO()
+        return response
+
+    def close(self) -> None:
+        pass
+
+
+def test_redirects_to_http_are_refused(
+    site: Site, tiny_zip: bytes, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.files["/TINY.zip"] = tiny_zip
+    target = f"{module.BASE_URL}TINY.zip"
+    monkeypatch.setattr(module, "BASE_URL", "https://127.0.0.1:1/")
+    monkeypatch.setattr(module, "SCHEMES", ("https://",))
+    new_session = module._session
+
+    def redirected() -> requests.Session:
+        session = new_session()
+        session.mount("https://", Redirect(target))
+        return session
+
+    monkeypatch.setattr(module, "_session", redirected)
+    with pytest.raises(OSError, match="does not stay with https"):
+        download("TINY", cache, allow_unverified=True)
+    assert site.requests == []
+
+
+def test_every_set_of_the_catalogue_has_a_checksum() -> None:
+    assert {info.name for info in FROM_FILES} == set(CHECKSUMS)
+    assert all(len(known.sha256) == 64 and known.n_bytes > 0 for known in CHECKSUMS.values())
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", CHECKSUMS)
+def test_checksums_are_those_of_the_files(name: str) -> None:
+    folder = data_folder()
+    archive = None if folder is None else folder / f"{name}.zip"
+    if archive is None or not archive.is_file():
+        pytest.skip(f"{name}.zip is not in the data folder")
+    content = archive.read_bytes()
+    assert CHECKSUMS[name] == (len(content), hashlib.sha256(content).hexdigest())
+
+
+def test_names_in_lower_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
+    write_zip(tmp_path / "MUTAG.zip", TINY, "MUTAG")
+    assert load("mutag").name == "MUTAG"
+    assert load("digits").name == "DIGITS"
+    write_zip(tmp_path / "mutag.zip", {k.replace("MUTAG", "mutag"): v for k, v in TINY.items()}, "mutag")
+    assert load("mutag").name == "mutag"  # a set of exactly that name comes first

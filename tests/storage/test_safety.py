@@ -199,13 +199,13 @@ def big(model):
 
 
 def test_foreign_files(folder):
-    refused(b"", folder, "is damaged, or is no model")
+    refused(b"", folder, "is damaged, or is not a model")
     refused(b"hello", folder)
     refused(pickle.dumps({"model": 1}), folder)
     stream = io.BytesIO()
     np.savez(stream, kernel=np.eye(2))
     refused(stream.getvalue(), folder, "model.json")
-    refused(forged({"format": "other"}, []), folder, r"received.pk is no model that propkernels wrote$")
+    refused(forged({"format": "other"}, []), folder, r"received.pk is not a model that propkernels wrote$")
     refused(forged([], []), folder)
 
 
@@ -227,7 +227,7 @@ def test_a_plain_value_is_no_model(folder):
     header, _ = parts_of(file_of("kernel"))
     linear = {"object": {"class": "Linear", "state": {}}}
     for tree in (None, 3, [], linear):
-        refused(forged(header | {"model": tree}, []), folder, "it holds no estimator")
+        refused(forged(header | {"model": tree}, []), folder, "it does not hold an estimator")
 
 
 # malicious

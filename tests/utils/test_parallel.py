@@ -1,12 +1,16 @@
 """Threads, and the threads of the linear algebra library."""
 
+import multiprocessing
+import warnings
+
 import numpy as np
+from joblib import cpu_count, parallel_config
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from propkernels.gram import linear
 from propkernels.kernels.pairwise.tiles import TiledMatrix
-from propkernels.utils.parallel import one_blas_thread
+from propkernels.utils.parallel import one_blas_thread, thread_count
 
 
 def blas_threads() -> set[int]:
@@ -41,3 +45,23 @@ def test_rows_of_the_dense_product_in_threads(monkeypatch):
     for n_jobs in (1, 2, 3):
         gram = linear.square_gram([csr_array(counts)], n_jobs)
         assert np.array_equal(gram, counts @ counts.T)
+
+
+def threads_in_a_worker(n_jobs):
+    """Number of threads inside a process of multiprocessing; a warning is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return thread_count(n_jobs)
+
+
+def test_threads_inside_a_worker_of_multiprocessing():
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(threads_in_a_worker, [None, 1, 2]) == [1, 1, 2]
+
+
+def test_thread_count_follows_joblib():
+    assert thread_count(None) == 1
+    assert thread_count(3) == 3
+    assert thread_count(-1) == cpu_count()
+    with parallel_config(n_jobs=2):
+        assert thread_count(None) == 2

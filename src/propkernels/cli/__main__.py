@@ -5,19 +5,23 @@ import sys
 
 from propkernels.cli._quick_import import quick_import
 from propkernels.cli.app import app
+from propkernels.cli.interrupt import INTERRUPTED, prompt_interrupts
 
 WITHOUT_COMPUTING = {"datasets", "info"}
 
 
 def main() -> None:
     """Run the command line; skip garbage collection at exit, which saves 0.3 s."""
-    if _will_compute(sys.argv[1:]):
-        with quick_import():
-            import propkernels.kernels  # noqa: F401
-    try:
-        app(prog_name="propkernels")
-    finally:
-        gc.freeze()
+    with prompt_interrupts():
+        try:
+            if _will_compute(sys.argv[1:]):
+                with quick_import():
+                    import propkernels.kernels  # noqa: F401
+            app(prog_name="propkernels")
+        except KeyboardInterrupt:  # while modules were imported
+            sys.exit(INTERRUPTED)
+        finally:
+            gc.freeze()
 
 
 def _will_compute(words: list[str]) -> bool:

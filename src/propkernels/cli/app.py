@@ -10,12 +10,12 @@ from propkernels._version import __version__
 from propkernels.cli import datasets, demo, evaluate, explain, fit, info, kernel, predict, similar
 from propkernels.cli.console import OneSentenceErrors
 
-ABOUT = "Propagation kernels: how similar graphs are, and what that tells."
+ABOUT = "Propagation kernels: compare, classify and search graphs."
 
 app = typer.Typer(
     cls=OneSentenceErrors,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -24,7 +24,7 @@ class Metric(StrEnum):
 
 
 class Labels(StrEnum):
-    """What nodes know at first."""
+    """Initial labels of the nodes."""
 
     auto = "auto"
     node = "node"
@@ -33,7 +33,7 @@ class Labels(StrEnum):
 
 
 class Normalization(StrEnum):
-    """What diffusion does with the neighbours."""
+    """How diffusion weighs the neighbors of a node."""
 
     row = "row"
     symmetric = "symmetric"
@@ -58,9 +58,22 @@ class Selection(StrEnum):
     exhaustive = "exhaustive"
 
 
+class Format(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="A table for people, or CSV or JSON for programs.")
+]
+
+
 def _check_jobs(jobs: int) -> int:
     if jobs == 0:
-        raise typer.BadParameter("0 threads cannot work; use 1 or more, or -1 for all cores")
+        raise typer.BadParameter("0 threads cannot do any work; use 1 or more, or -1 for all cores")
     return jobs
 
 
@@ -70,30 +83,35 @@ Name = Annotated[
         metavar="NAME", help="Data set (see 'propkernels datasets'), or path of a TU folder or zip."
     ),
 ]
-TMax = Annotated[int, typer.Option("--t-max", min=0, help="Number of propagation steps.")]
+TMax = Annotated[int, typer.Option("--t-max", min=0, metavar="N", help="Number of propagation steps.")]
 MetricOption = Annotated[Metric, typer.Option("--metric", help="Distance that the hash preserves.")]
-BinWidth = Annotated[float, typer.Option("--bin-width", help="Width of the hash's bins.")]
-NHashes = Annotated[int, typer.Option("--n-hashes", min=1, help="Hashes per step, averaged.")]
+BinWidth = Annotated[float, typer.Option("--bin-width", metavar="X", help="Width of the hash's bins.")]
+NHashes = Annotated[int, typer.Option("--n-hashes", min=1, metavar="N", help="Hashes per step, averaged.")]
 LabelsOption = Annotated[
-    Labels, typer.Option("--labels", help="What nodes know at first; auto: labels, else degrees.")
+    Labels, typer.Option("--labels", help="Initial labels; auto: node labels, else degrees.")
 ]
 SchemeOption = Annotated[
     str,
-    typer.Option("--propagation", help="How information spreads: auto, diffusion, label_propagation, ..."),
+    typer.Option("--propagation", metavar="SCHEME", help="Scheme: auto, diffusion, label_propagation, ..."),
 ]
 Laziness = Annotated[
-    float | None, typer.Option("--laziness", help="Diffusion: probability to stay put, 0 (the paper) to 1.")
+    float | None,
+    typer.Option("--laziness", metavar="X", help="Diffusion: probability of staying, 0 (the paper) to 1."),
 ]
 NormalizationOption = Annotated[
     Normalization | None,
-    typer.Option("--normalization", help="Diffusion: row: mean of neighbours (the paper); none: their sum."),
+    typer.Option(
+        "--normalization", help="Diffusion: row: mean of the neighbors (the paper); none: their sum."
+    ),
 ]
 BaseKernelOption = Annotated[BaseKernel, typer.Option("--base-kernel", help="How counts are compared.")]
 Normalize = Annotated[
     bool, typer.Option("--normalize/--no-normalize", help="Divide by the graphs' self-similarities.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random numbers.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", callback=_check_jobs, help="Threads; -1: all cores.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of all random numbers.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", callback=_check_jobs, metavar="N", help="Threads; -1: all cores.")
+]
 
 
 def open_dataset(name: str, target_required: bool = True) -> Dataset:
@@ -127,7 +145,7 @@ def label_source(labels: Labels) -> str | None:
 
 
 def compile_loops() -> None:
-    """Meet the compiled loops once on small graphs, so that no kernel's time includes their compilation."""
+    """Trigger JIT compilation on a few small graphs, so that timings exclude it."""
     from propkernels import PropagationKernel
     from propkernels.datasets import make_molecules
 
@@ -136,7 +154,7 @@ def compile_loops() -> None:
 
 
 class KernelName(StrEnum):
-    """Kernels that can be asked for."""
+    """Kernels that can be chosen."""
 
     auto = "auto"
     propagation = "propagation"
@@ -156,7 +174,7 @@ class Task(StrEnum):
 
 
 class Solver(StrEnum):
-    """How a machine is learned."""
+    """How a model is trained."""
 
     auto = "auto"
     kernel = "kernel"
@@ -176,7 +194,7 @@ CLASSES = {
 
 
 def build_kernel(name: KernelName, t_max: int | None, seed: int | None, jobs: int) -> Any:
-    """Return the kernel of a name, with those of the settings that it has; None for "auto"."""
+    """Return the kernel of that name with the settings that apply to it; None for "auto"."""
     if name is KernelName.auto:
         return None
     from propkernels import kernels
@@ -188,7 +206,7 @@ def build_kernel(name: KernelName, t_max: int | None, seed: int | None, jobs: in
 
 
 def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
-    """Return the name of a kernel, and the parameters that are not its defaults, but for some.
+    """Return the name of a kernel and those of its parameters that differ from the defaults.
 
     Examples
     --------
@@ -215,6 +233,6 @@ def open_model(path: Path) -> Any:
     model = load_model(path)
     if not hasattr(model, "predict"):
         raise ValueError(
-            f"{path} holds a {type(model).__name__}, which predicts nothing: use a model of 'fit'"
+            f"{path} holds a {type(model).__name__}, which cannot predict: use a model written by 'fit'"
         )
     return model

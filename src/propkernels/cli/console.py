@@ -1,9 +1,11 @@
-"""What a person sees: tables, numbers, progress and errors."""
+"""Output of commands: tables, numbers, progress and errors."""
 
 from __future__ import annotations
 
+import csv
+import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,11 +13,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from propkernels.utils.progress import ProgressBar
+from propkernels.utils.progress import spinner as spinner
+from propkernels.utils.tables import format_table
+
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
 
 
 def check_output(output: Path, force: bool, example: str = "K.npz") -> None:
-    """Refuse, before anything is computed, a place that cannot be written."""
+    """Refuse, before anything is computed, a file that cannot be written."""
+    if output == Path("-"):
+        raise ValueError(f"this cannot be written to standard output: name a file, such as {example}")
     if output.is_dir():
         raise ValueError(f"{output} is a folder: name a file in it, such as {output / example}")
     if not output.parent.is_dir():
@@ -34,17 +42,17 @@ EXPECTED = (ValueError, OSError, ImportError, MemoryError)
 
 
 class OneSentenceErrors(TyperGroup):
-    """Group of commands whose foreseeable errors end without a traceback."""
+    """Commands whose foreseeable errors end with one sentence instead of a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; say in one sentence what went wrong."""
+        """Run the command; an error becomes one sentence."""
         with one_sentence_errors():
             return super().invoke(ctx)
 
 
 @contextmanager
 def one_sentence_errors() -> Iterator[None]:
-    """End the process with one sentence on stderr where a foreseeable error is raised inside."""
+    """End the process with one sentence on stderr if a foreseeable error is raised inside."""
     try:
         yield
     except BrokenPipeError:
@@ -84,7 +92,7 @@ def stdout() -> Any:
     return console
 
 
-def say(text: str = "") -> None:
+def print_text(text: str = "") -> None:
     """Print text as it is; long lines are left to the terminal."""
     stdout().print(text, markup=False, soft_wrap=True)
 
@@ -103,7 +111,7 @@ def new_table(words: Sequence[str], numbers: Sequence[str]) -> Any:
 
 
 def cell(value: Any) -> str:
-    r"""Text of a cell, as it is: brackets are no markup.
+    r"""Text of a cell, as it is: brackets are not markup.
 
     Examples
     --------
@@ -115,37 +123,49 @@ def cell(value: Any) -> str:
     return "-" if value is None else escape(str(value))
 
 
+def print_records(
+    records: Sequence[Mapping[str, Any]], output_format: str, formats: Mapping[str, str] | None = None
+) -> None:
+    """Print one line per record: aligned text for people, CSV or JSON for programs.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        With the same keys, the names of the columns.
+    output_format : {"table", "csv", "json"}
+    formats : dict of str, optional
+        How tables show the numbers of a column, such as ``{"share": ".2f"}``; programs get all digits.
+    """
+    if output_format == "json":
+        typer.echo(json.dumps(records, indent=1, default=str))
+    elif output_format == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(list(records[0]) if records else [])
+        writer.writerows([list(record.values()) for record in records])
+    else:
+        names = list(records[0]) if records else []
+        rows = [[_in_table(value, (formats or {}).get(name)) for name, value in r.items()] for r in records]
+        words = [name for name in names if any(isinstance(record[name], str) for record in records)]
+        typer.echo(format_table(names, rows, left=words) if records else "")
+
+
+def _in_table(value: Any, number_format: str | None) -> str:
+    if value is None:
+        return "-"
+    return str(value) if number_format is None else format(value, number_format)
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show on stderr how far something is, and wipe it away; nothing where that is no terminal.
+    """Show how far something is, after two seconds.
 
     Yields
     ------
     callable
         To be called with the number of parts done, and of all parts.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn
-
-    with _progress(BarColumn(), MofNCompleteColumn()) as progress:
-        task = progress.add_task(title, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-@contextmanager
-def spinner(title: str) -> Iterator[None]:
-    """Show on stderr that something runs, and wipe it away; nothing where that is no terminal."""
-    with _progress() as progress:
-        progress.add_task(title, total=None)
-        yield
-
-
-def _progress(*columns: Any) -> Any:
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), *columns, TimeElapsedColumn())
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with ProgressBar(title) as bar:
+        yield bar.on_progress
 
 
 def seconds(value: float) -> str:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from propkernels.cli.console import say
+from dataclasses import asdict
+
+from propkernels.cli.arguments import Format, FormatOption
+from propkernels.cli.console import print_records, print_text
 
 
-def datasets() -> None:
+def datasets(output_format: FormatOption = Format.table) -> None:
     """List the data sets that are known by name."""
     from propkernels.datasets import list_datasets
 
-    say(str(list_datasets()))
-    say("\nOther names of the TUDataset collection work too, and paths of a folder or zip.")
+    known = list_datasets()
+    if output_format is not Format.table:
+        print_records([asdict(info) for info in known], output_format)
+        return
+    print_text(str(known))
+    print_text("\nA path of a folder or zip in the TU layout can be given instead of a name.")

@@ -1,11 +1,11 @@
-"""``propkernels demo``: the main job, on data that is already there."""
+"""``propkernels demo``: classification of graphs that need no download."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from propkernels.cli.arguments import compile_loops
-from propkernels.cli.console import new_table, percent, progress_bar, say, seconds, stdout
+from propkernels.cli.console import new_table, percent, print_text, progress_bar, seconds, stdout
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 T_MAX, COSTS, FOLDS, SEED = 4, (10, 100), 3, 0
 ABOUT = """
 DIGITS are handwritten digits from scikit-learn, each a grid of 8 x 8 pixels;
-make_molecules generates graphs whose two classes have the same atoms, but
-other bonds. LABELS counts node labels and ignores the edges (t_max = 0);
+make_molecules generates graphs whose two classes have the same atoms but
+different bonds. LABELS counts node labels and ignores the edges (t_max = 0);
 PK spreads labels along the edges first. In each of 3 folds, t_max and C are
 chosen on the training part; the last column shows median and range.
 
@@ -23,23 +23,24 @@ What to do next:
   propkernels datasets               what can be loaded by name
   propkernels evaluate MUTAG         a benchmark, downloaded if needed
   propkernels kernel MUTAG -o K.npz  the kernel matrix, for programs of your own
-  README.md                          the same in Python, with your own graphs"""
+  python -c "import propkernels as pk; help(pk.PropagationClassifier)"
+                                     the same in Python, with your own graphs"""
 NUMBERS = ("graphs", "nodes", "kernel time", "LABELS", "PK", "t_max")
 
 
 def demo() -> None:
-    """Classify graphs that are already here."""
+    """Classify graphs of two data sets that need no download."""
     compile_loops()
     table = new_table(["data"], NUMBERS)
     for data in load_all():
         table.add_row(*row(data))
-    say("Propagation kernels: accuracy in cross-validation\n")
+    print_text("Propagation kernels: accuracy in cross-validation\n")
     stdout().print(table)
-    say(ABOUT)
+    print_text(ABOUT)
 
 
 def load_all() -> list[Dataset]:
-    """Return the data sets: pictures inside scikit-learn, and generated molecules."""
+    """Return the data sets: images inside scikit-learn, and generated molecules."""
     from propkernels.datasets import load, make_molecules
 
     return [load("DIGITS"), make_molecules(500, random_state=SEED)]
@@ -66,7 +67,14 @@ def cross_validate(data: Dataset, t_max: Any) -> Evaluation:
 
     kernel = PropagationKernel(t_max=T_MAX, n_jobs=-1)
     title = f"{'PK' if t_max is None else 'LABELS'} on {data.name}"
-    with progress_bar(title) as tell:
+    with progress_bar(title) as on_progress:
         return evaluate(
-            kernel, data, t_max=t_max, C=COSTS, n_folds=FOLDS, random_state=SEED, n_jobs=-1, progress=tell
+            kernel,
+            data,
+            t_max=t_max,
+            C=COSTS,
+            n_folds=FOLDS,
+            random_state=SEED,
+            n_jobs=-1,
+            progress=on_progress,
         )

@@ -9,7 +9,8 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import build_scheme, compile_loops, label_source, open_dataset
-from propkernels.cli.console import new_table, progress_bar, say, seconds, stdout
+from propkernels.cli.console import check_output, new_table, print_text, progress_bar, seconds, stdout
+from propkernels.utils.files import atomic_write
 
 if TYPE_CHECKING:
     from propkernels.learn import Evaluation
@@ -30,7 +31,8 @@ def evaluate(
     name: arguments.Name,
     t_max: arguments.TMax = 10,
     cost: Annotated[
-        float | None, typer.Option("--C", help="Fixed cost C, with t_max fixed too: nothing is chosen.")
+        float | None,
+        typer.Option("--C", metavar="X", help="Fixed cost C, with t_max fixed too: nothing is chosen."),
     ] = None,
     paper_costs: Annotated[
         bool,
@@ -39,17 +41,23 @@ def evaluate(
     folds: Annotated[
         str,
         typer.Option(
-            "--folds", callback=_check_folds, metavar="INTEGER|loo", help="Number of folds, or leave one out."
+            "--folds", callback=_check_folds, metavar="N|loo", help="Number of folds, or leave one out."
         ),
     ] = "10",
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Repeats, hashes drawn anew.")] = 1,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, metavar="N", help="Repeats with new folds and hashes.")
+    ] = 1,
     groups: Annotated[
         Path | None,
-        typer.Option("--groups", help="File with one group a line, one line a graph: groups stay together."),
+        typer.Option(
+            "--groups",
+            metavar="FILE",
+            help="File with the group of each graph, one per line: groups stay together.",
+        ),
     ] = None,
     selection: Annotated[
         arguments.Selection,
-        typer.Option("--selection", help="How thorough the choice is."),
+        typer.Option("--selection", help="How thoroughly candidates are compared."),
     ] = arguments.Selection.auto,
     normalize: arguments.Normalize = False,
     propagation: arguments.SchemeOption = "auto",
@@ -61,9 +69,12 @@ def evaluate(
     n_hashes: arguments.NHashes = 1,
     base_kernel: arguments.BaseKernelOption = arguments.BaseKernel.linear,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Also write one line a fold to this CSV file.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Also write one line per fold to this CSV file."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw the folds to this file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the folds to this file.")
+    ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
 ) -> None:
@@ -74,6 +85,9 @@ def evaluate(
     """
     if cost is not None and paper_costs:
         raise typer.BadParameter("--C fixes the cost, and --paper-costs has it chosen: use one of them")
+    for file in (output, plot):
+        if file is not None:
+            check_output(file, True, "folds.csv")
     scheme = build_scheme(propagation, laziness, normalization)
     from propkernels import PropagationKernel
 
@@ -111,17 +125,17 @@ def run_both(name: str, kernel: Any, protocol: dict[str, Any], t_max: int | None
     from propkernels.learn import evaluate as cross_validate
 
     data = open_dataset(name)
-    say(repr(data))
+    print_text(repr(data))
     compile_loops()
     results = {}
     for row, candidates in {"LABELS": 0, "PK": t_max}.items():
-        with progress_bar(f"{row} on {data.name}") as tell:
-            results[row] = cross_validate(kernel, data, t_max=candidates, progress=tell, **protocol)
+        with progress_bar(f"{row} on {data.name}") as on_progress:
+            results[row] = cross_validate(kernel, data, t_max=candidates, progress=on_progress, **protocol)
     return results
 
 
 def print_table(results: dict[str, Evaluation]) -> None:
-    """Print one row a kernel, and whether they are different."""
+    """Print one row per kernel, and whether they differ significantly."""
     first = results["PK"]
     numbers = [first.metric, "std. error", "t_max", "C", "kernel", "total"]
     table = new_table(["method"], numbers)
@@ -130,10 +144,10 @@ def print_table(results: dict[str, Evaluation]) -> None:
         table.add_row(row, *values, *choices_and_times(result))
     repeats, n_folds = first.scores.shape
     times = f"{n_folds} folds" if repeats == 1 else f"{repeats} x {n_folds} folds"
-    say(f"{first.metric.capitalize()} in cross-validation, {times} ({first.protocol})\n")
+    print_text(f"{first.metric.capitalize()} in cross-validation, {times} ({first.protocol})\n")
     stdout().print(table)
-    say(describe_difference(results))
-    say(NOTE)
+    print_text(describe_difference(results))
+    print_text(NOTE)
 
 
 def describe_difference(results: dict[str, Evaluation]) -> str:
@@ -153,18 +167,14 @@ def choices_and_times(result: Evaluation) -> list[str]:
 
 
 def write_records(results: dict[str, Evaluation], path: Path) -> None:
-    """Write one line a method and fold."""
+    """Write one line per method and fold."""
     import csv
-    from io import StringIO
 
     rows = [{**record, "kernel": row} for row, result in results.items() for record in result.records]
-    text = StringIO()
-    writer = csv.DictWriter(text, list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text.getvalue(), newline="")
-    partial.replace(path)
+    with atomic_write(path, text=True) as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def draw(results: dict[str, Evaluation], path: Path) -> None:
@@ -172,4 +182,5 @@ def draw(results: dict[str, Evaluation], path: Path) -> None:
     from propkernels.plotting import plot_evaluation
 
     ax = plot_evaluation(results)
-    ax.figure.savefig(path)
+    with atomic_write(path) as stream:
+        ax.figure.savefig(stream, format=path.suffix[1:].lower() or "png")

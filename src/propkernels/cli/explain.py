@@ -1,4 +1,4 @@
-"""``propkernels explain``: which nodes of a graph a prediction rests on."""
+"""``propkernels explain``: the nodes of a graph that a prediction rests on."""
 
 from __future__ import annotations
 
@@ -9,8 +9,18 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, open_dataset, open_model
-from propkernels.cli.console import Force, cell, check_output, new_table, say, spinner, stdout
+from propkernels.cli.console import (
+    Force,
+    cell,
+    check_output,
+    new_table,
+    print_records,
+    print_text,
+    spinner,
+    stdout,
+)
 from propkernels.utils.files import atomic_write
+from propkernels.utils.optional import import_optional
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -22,21 +32,27 @@ DOTS_PER_INCH = 150
 def explain(
     model: ModelFile,
     name: arguments.Name,
-    graph: Annotated[int, typer.Option("--graph", "-g", min=0, help="Which graph, counted from 0.")],
+    graph: Annotated[
+        int, typer.Option("--graph", "-g", min=0, metavar="N", help="Which graph, counted from 0.")
+    ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Picture to write, such as picture.png.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Image to write, such as graph.png.")
     ] = None,
     force: Force = False,
     spoken_for: Annotated[
-        str | None, typer.Option("--class", help="Class to speak for; by default the predicted one.")
+        str | None,
+        typer.Option("--class", metavar="CLASS", help="Class to explain; by default the predicted one."),
     ] = None,
-    against: Annotated[str | None, typer.Option("--against", help="Class to compare with.")] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="Number of nodes to print.")] = 10,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="CLASS", help="Class to compare with.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of nodes to print.")] = 10,
+    output_format: arguments.FormatOption = arguments.Format.table,
 ) -> None:
     """Show what each node of a graph adds to its prediction.
 
     Contributions of nodes and steps add up to the decision. With -o, the graph (or image) is drawn, its
-    nodes coloured by what they speak for.
+    nodes colored by their contributions.
     """
     if output is not None:
         check_picture(output, force)
@@ -49,26 +65,29 @@ def explain(
         prediction = fitted.predict(chosen)[0]
         explanation = explained(fitted, chosen, prediction, spoken_for, against)
     title = f"Graph {graph} of {data.name}: predicted {_text(prediction)}"
-    say(f"{title}.")
-    print_nodes(explanation, top)
+    if output_format is arguments.Format.table:
+        print_text(f"{title}.")
+        print_nodes(explanation, top)
+    else:
+        print_records(explanation.top_nodes(0, top), output_format)
     if output is not None:
         draw(explanation, title, coordinates(data, graph), output)
-        say(f"\nWrote {output}.")
+        typer.echo(f"\nWrote {output}.", err=output_format is not arguments.Format.table)
 
 
 def check_picture(output: Path, force: bool) -> None:
-    """Refuse a place that cannot be written, or a kind of picture that is unknown."""
-    check_output(output, force, "picture.png")
+    """Refuse a file that cannot be written, or an unknown kind of image."""
+    check_output(output, force, "graph.png")
     if output.suffix[1:].lower() not in SUFFIXES:
         known = ", ".join(f".{suffix}" for suffix in SUFFIXES)
-        raise ValueError(f"{output} has no ending that says what kind of picture it is: use {known}")
+        raise ValueError(f"{output} has no suffix that says which kind of image it is: use {known}")
 
 
 def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, against: str | None) -> Any:
     """Explain for the classes that were named, or for the predicted one."""
     if not can_explain(model):
         kernel = type(model.kernel_).__name__
-        raise ValueError(f"the model's {kernel} is no sum over nodes: its predictions cannot be explained")
+        raise ValueError(f"decisions of the model's {kernel} are not sums over nodes and cannot be explained")
     if not hasattr(model, "classes_"):
         return model.explain(graphs)
     names = {str(name): name for name in model.classes_.tolist()}
@@ -91,7 +110,7 @@ def _named(names: dict[str, Any], wanted: str) -> Any:
 
 def print_nodes(explanation: Any, top: int) -> None:
     """Print the strongest nodes, and what all of them add up to."""
-    say(f"Contributions {explanation.subject}:\n")
+    print_text(f"Contributions {explanation.subject}:\n")
     records = explanation.top_nodes(0, top)
     steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
     table = new_table(["node", "label"], ["total", *steps])
@@ -101,7 +120,7 @@ def print_nodes(explanation: Any, top: int) -> None:
     stdout().print(table)
     total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
     sums = f"nodes {total:+.4f}, intercept {explanation.intercept:+.4f}: decision {decision:+.4f}"
-    say(f"\nAll {len(explanation.contributions)} {sums}.")
+    print_text(f"\nAll {len(explanation.contributions)} {sums}.")
 
 
 def coordinates(data: Dataset, graph: int) -> Any:
@@ -112,11 +131,7 @@ def coordinates(data: Dataset, graph: int) -> Any:
 
 def draw(explanation: Any, title: str, layout: Any, output: Path) -> None:
     """Draw the graph without opening a window."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise ImportError("pictures need matplotlib: pip install 'propkernels[plot]'") from None
-    matplotlib.use("Agg")
+    import_optional("matplotlib", extra="plot", purpose="images of graphs need").use("Agg")
     from propkernels.plotting import plot_explanation
 
     axes = plot_explanation(explanation, layout=layout)

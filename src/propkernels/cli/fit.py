@@ -1,4 +1,4 @@
-"""``propkernels fit``: a model of a data set, in a file."""
+"""``propkernels fit``: train a model and write it to a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from propkernels.cli.console import (
     check_output,
     new_table,
     percent,
-    say,
+    print_text,
     seconds,
     size_of,
     stdout,
@@ -38,31 +38,41 @@ if TYPE_CHECKING:
 
 def fit(
     name: arguments.Name,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as model.pk.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, such as model.pk.")
+    ],
     force: Force = False,
     task: Annotated[
         Task,
         typer.Option("--task", help="Predict classes or numbers; auto: classes where targets are integers."),
     ] = Task.auto,
     column: Annotated[
-        int | None, typer.Option("--target", min=0, help="Column of the target, counted from 0, of several.")
+        int | None,
+        typer.Option(
+            "--target", min=0, metavar="N", help="Column of the target, counted from 0, if it has several."
+        ),
     ] = None,
     kernel: KernelOption = KernelName.auto,
     t_max: Annotated[
-        int | None, typer.Option("--t-max", min=0, help="Most propagation steps; 0 up to these are tried.")
+        int | None,
+        typer.Option("--t-max", min=0, metavar="N", help="Most propagation steps; all from 0 are tried."),
     ] = None,
-    cost: Annotated[float | None, typer.Option("--C", help="Fixed cost C; by default it is chosen.")] = None,
+    cost: Annotated[
+        float | None, typer.Option("--C", metavar="X", help="Fixed cost C; by default it is chosen.")
+    ] = None,
     solver: Annotated[
         Solver,
-        typer.Option("--solver", help="Support vectors on kernels or features, or a Gaussian process."),
+        typer.Option("--solver", help="SVM on kernels or on features, or Gaussian process."),
     ] = Solver.auto,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 5,
+    folds: Annotated[
+        int, typer.Option("--folds", min=2, metavar="N", help="Folds of the cross-validation.")
+    ] = 5,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
 ) -> None:
-    """Learn from a data set, and write the model.
+    """Train a model on a data set, and write it to a file.
 
-    Kernel, t_max, normalisation and C are chosen by cross-validation.
+    Kernel, t_max, normalization and C are chosen by cross-validation.
     """
     check_output(output, force, "model.pk")
     data = open_dataset(name)
@@ -78,7 +88,7 @@ def fit(
     settings |= {} if t_max is None else {"t_max": range(t_max + 1)}
     settings |= {} if cost is None else {"C": cost}
     model = build_model(task, target, settings)
-    say(repr(data))
+    print_text(repr(data))
     compile_loops()
     start = perf_counter()
     model.fit(data.graphs, target)
@@ -116,15 +126,15 @@ def write(model: Any, output: Path) -> None:
 
 
 def report(model: Any, output: Path, took: float) -> None:
-    """Tell what was chosen, how good it is, and what to do with it."""
+    """Print what was chosen, how well it does, and what to do next."""
     table = new_table(["chosen", "value"], [])
     for name, value in choices(model):
         table.add_row(name, cell(value))
     stdout().print(table)
-    say(f"\nWrote {output} ({size_of(output)}), learned in {seconds(took)}. Next:")
-    say(f"  propkernels predict {output} NEW -o predictions.csv")
+    print_text(f"\nWrote {output} ({size_of(output)}), learned in {seconds(took)}. Next:")
+    print_text(f"  propkernels predict {output} NEW -o predictions.csv")
     if can_explain(model):
-        say(f"  propkernels explain {output} NEW --graph 0 -o picture.png")
+        print_text(f"  propkernels explain {output} NEW --graph 0 -o picture.png")
 
 
 def choices(model: Any) -> list[tuple[str, str]]:
@@ -134,10 +144,13 @@ def choices(model: Any) -> list[tuple[str, str]]:
     rows = [
         ("kernel", describe_kernel(model.kernel_, without=("t_max", "n_iter", "normalize"))),
         ("t_max", "-" if model.t_max_ is None else str(model.t_max_)),
-        ("normalised", "yes" if model.normalize_ else "no"),
+        ("normalized", "yes" if model.normalize_ else "no"),
         ("C", f"{model.C_:g}"),
         ("solver", str(model.solver_)),
-        ("accuracy" if is_class else "R^2", f"{score} in {model.n_folds}-fold cross-validation"),
+        (
+            "accuracy" if is_class else "R^2",
+            f"{score} in {model.n_folds}-fold cross-validation of the choice (optimistic)",
+        ),
     ]
     if is_class:
         rows.insert(

@@ -6,21 +6,25 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-from propkernels.cli.console import say
+from propkernels.cli.arguments import Format, FormatOption
+from propkernels.cli.console import print_records, print_text
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "pooch", "networkx", "scikit-image")
 
 
-def info() -> None:
+def info(output_format: FormatOption = Format.table) -> None:
     """Print versions, threads, and where data is looked for."""
     rows = [*versions(), *threads(), *places()]
+    if output_format is not Format.table:
+        print_records([{"name": name, "value": value} for name, value in rows], output_format)
+        return
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        say(f"{name.ljust(width)}  {value}")
+        print_text(f"{name.ljust(width)}  {value}")
 
 
 def versions() -> list[tuple[str, str]]:
-    """Versions of this package, of python and of what it stands on."""
+    """Versions of this package, of Python and of the dependencies."""
     from propkernels._version import __version__
 
     system = f"{platform.system()} {platform.machine()}"
@@ -29,7 +33,7 @@ def versions() -> list[tuple[str, str]]:
 
 
 def threads() -> list[tuple[str, str]]:
-    """Return how many threads work at once, at most."""
+    """Return the numbers of cores and of BLAS threads."""
     import numpy as np  # noqa: F401 -- its BLAS is what is asked about
     from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 

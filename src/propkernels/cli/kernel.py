@@ -1,8 +1,10 @@
-"""``propkernels kernel``: the kernel matrix of a data set, in a file."""
+"""``propkernels kernel``: write the kernel matrix of a data set."""
 
 from __future__ import annotations
 
+import csv
 import json
+import sys
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +13,7 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import build_scheme, compile_loops, label_source, open_dataset
-from propkernels.cli.console import Force, check_output, say, seconds, size_of, spinner
+from propkernels.cli.console import Force, check_output, print_text, seconds, size_of, spinner
 from propkernels.utils.files import atomic_write
 
 if TYPE_CHECKING:
@@ -19,9 +21,15 @@ if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
 
+STDOUT = Path("-")
+
+
 def kernel(
     name: arguments.Name,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as K.npz.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="K.npz, or K.csv; - for CSV on standard output."),
+    ],
     cumulative: Annotated[
         bool, typer.Option("--cumulative", help="Write the kernels for t_max = 0, 1, ... as well.")
     ] = False,
@@ -41,11 +49,12 @@ def kernel(
 ) -> None:
     """Write the kernel matrix of a data set.
 
-    The file holds the arrays kernel and target, and the parameters as JSON.
+    K.npz holds the arrays kernel and target, and the parameters as JSON; K.csv has one line per graph: its
+    target, and its kernel values.
     """
     from propkernels import PropagationKernel
 
-    check_output(output, force)
+    check_kernel_file(output, force, cumulative)
     scheme = build_scheme(propagation, laziness, normalization)
     parameters: dict[str, Any] = {
         "labels": label_source(labels),
@@ -64,12 +73,16 @@ def kernel(
             data, PropagationKernel(propagation=scheme, n_jobs=jobs, **parameters), cumulative
         )
         arrays = {"kernel": matrix, "target": data.target, "parameters": describe(name, scheme, parameters)}
-        write(output, arrays)
-    report(output, matrix.shape, took)
+        if output.suffix == ".npz":
+            write(output, arrays)
+    if output.suffix == ".npz":
+        report(output, matrix.shape, took)
+    else:
+        write_csv(output, matrix, data.target, took)
 
 
 def compute(data: Dataset, estimator: PropagationKernel, cumulative: bool) -> tuple[Any, float]:
-    """Return the kernel matrix, or all of them, and the seconds that it took."""
+    """Return the kernel matrix, or all of them, and the time in seconds."""
     start = perf_counter()
     run = estimator.fit_transform_cumulative if cumulative else estimator.fit_transform
     matrix = run(data.graphs)
@@ -77,26 +90,53 @@ def compute(data: Dataset, estimator: PropagationKernel, cumulative: bool) -> tu
 
 
 def describe(name: str, scheme: Any, parameters: dict[str, Any]) -> str:
-    """Return everything that made the kernel, as JSON."""
+    """Return all that determines the kernel, as JSON."""
     from propkernels._version import __version__
 
     how = scheme if isinstance(scheme, str) else {"diffusion": scheme.get_params()}
     return json.dumps({"propkernels": __version__, "data": name, "propagation": how, **parameters})
 
 
+def check_kernel_file(output: Path, force: bool, cumulative: bool) -> None:
+    """Refuse a file that cannot be written, or whose name does not say what kind of file it is."""
+    if output != STDOUT:
+        check_output(output, force)
+        if output.suffix not in (".npz", ".csv"):
+            raise ValueError(f"{output} must end in .npz or .csv, which says what kind of file to write")
+    if cumulative and output.suffix != ".npz":
+        raise ValueError("--cumulative gives several matrices, which only a .npz file can hold")
+
+
 def write(output: Path, arrays: dict[str, Any]) -> None:
-    """Write under a temporary name in the same folder, then rename: the file is whole or not there."""
+    """Write the arrays atomically."""
     import numpy as np
 
     with atomic_write(output) as stream:
         np.savez(stream, **arrays)
 
 
+def write_csv(output: Path, matrix: Any, target: Any, took: float) -> None:
+    """Write one line per graph: its target, and one kernel value for each graph."""
+    columns = target.reshape(len(matrix), -1)
+    names = ["target"] if columns.shape[1] == 1 else [f"target_{i}" for i in range(columns.shape[1])]
+    rows = ([*own, *values] for own, values in zip(columns.tolist(), matrix.tolist(), strict=True))
+    table = [[*names, *range(len(matrix))], *rows]
+    if output == STDOUT:
+        csv.writer(sys.stdout, lineterminator="\n").writerows(table)
+        return
+    with atomic_write(output, text=True) as stream:
+        csv.writer(stream, lineterminator="\n").writerows(table)
+    size = f"{len(matrix)} x {len(matrix)}"
+    print_text(f"Wrote {output} ({size_of(output)}): target and kernel {size}, in {seconds(took)}.")
+
+
 def report(output: Path, shape: tuple[int, ...], took: float) -> None:
     """Tell what was written, and how to read it."""
     dimensions = " x ".join(map(str, shape))
-    say(f"Wrote {output} ({size_of(output)}): kernel {dimensions}, in {seconds(took)}; target; parameters.")
-    say("Load it in Python:")
-    say(f"  file = numpy.load({str(output)!r})")
-    say("  kernel, target = file['kernel'], file['target']")
-    say("  parameters = json.loads(str(file['parameters']))")
+    print_text(
+        f"Wrote {output} ({size_of(output)}): kernel {dimensions}, in {seconds(took)}; target; parameters."
+    )
+    print_text("Load it in Python:")
+    print_text(f"  file = numpy.load({str(output)!r})")
+    print_text("  kernel, target = file['kernel'], file['target']")
+    print_text("  parameters = json.loads(str(file['parameters']))")

@@ -1,9 +1,8 @@
-"""``propkernels predict``: what a model says of new graphs."""
+"""``propkernels predict``: predictions of a model for new graphs."""
 
 from __future__ import annotations
 
 import csv
-import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, open_dataset, open_model
-from propkernels.cli.console import Force, check_output, percent, say, spinner
+from propkernels.cli.console import Force, check_output, percent, print_text, spinner
 from propkernels.utils.files import atomic_write
 
 
@@ -21,7 +20,10 @@ def predict(
     model: ModelFile,
     name: arguments.Name,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="CSV file to write; by default to the screen.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="CSV file to write; by default, or as -, standard output."
+        ),
     ] = None,
     force: Force = False,
     jobs: arguments.Jobs = -1,
@@ -32,6 +34,7 @@ def predict(
     Graphs are counted from 0. The data set need not have targets; where it has classes, the share of correct
     predictions is printed.
     """
+    output = None if output == Path("-") else output
     if output is not None:
         check_output(output, force, "predictions.csv")
     fitted = open_model(model)
@@ -42,13 +45,14 @@ def predict(
     if output is None:
         write_rows(sys.stdout, predictions, columns)
         return
-    with atomic_write(output) as stream, io.TextIOWrapper(stream, encoding="utf-8", newline="") as text:
-        write_rows(text, predictions, columns)
-    say(f"Wrote {output}: {len(predictions)} predictions{agreement(fitted, predictions, data.target)}.")
+    with atomic_write(output, text=True) as stream:
+        write_rows(stream, predictions, columns)
+    agreed = agreement(fitted, predictions, data.target)
+    print_text(f"Wrote {output}: {len(predictions)} predictions{agreed}.")
 
 
 def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
-    """Return predictions, and what else is known of each, by the name of its column."""
+    """Return predictions, and further columns by name."""
     if hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(graphs)
         names = [f"probability_{name}" for name in model.classes_.tolist()]
@@ -60,7 +64,7 @@ def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def write_rows(stream: Any, predictions: Any, columns: dict[str, Any]) -> None:
-    """Write a line of names, and one a graph."""
+    """Write a header, and one line per graph."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["id", "prediction", *columns])
     writer.writerows(_rows(predictions.tolist(), [column.tolist() for column in columns.values()]))
@@ -72,7 +76,7 @@ def _rows(predictions: list[Any], columns: list[list[float]]) -> Iterator[list[A
 
 
 def agreement(model: Any, predictions: Any, target: Any) -> str:
-    """Say how many predictions agree with targets that are classes of the model."""
+    """Return how many predictions are correct, if the targets are classes of the model."""
     if (
         not hasattr(model, "classes_")
         or target.ndim != 1

@@ -1,4 +1,4 @@
-"""``propkernels similar``: the graphs that are most similar to one."""
+"""``propkernels similar``: search for the graphs most similar to a given one."""
 
 from __future__ import annotations
 
@@ -9,34 +9,47 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import KernelName, build_kernel, compile_loops, describe_kernel, open_dataset
-from propkernels.cli.console import cell, new_table, say, size_of, spinner, stdout
+from propkernels.cli.console import print_records, print_text, size_of, spinner
 
 if TYPE_CHECKING:
     from propkernels import GraphIndex
     from propkernels.datasets import Dataset
 
-SAME = 1 - 1e-9
+DEFAULTS: dict[str, Any] = {"kernel": KernelName.propagation.value, "t_max": 5, "seed": 0}
 
 
 def similar(
     name: arguments.Name,
-    to: Annotated[int, typer.Option("--to", min=0, help="The graph to compare with, counted from 0.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="How many similar graphs.")] = 10,
+    to: Annotated[
+        int, typer.Option("--to", min=0, metavar="N", help="The graph to compare with, counted from 0.")
+    ],
+    k: Annotated[int, typer.Option("-k", min=1, metavar="N", help="How many similar graphs.")] = 10,
     source: Annotated[
-        str | None, typer.Option("--from", help="Data set that --to is in; by default the one searched.")
+        str | None,
+        typer.Option("--from", metavar="NAME", help="Data set that --to is in; by default the one searched."),
     ] = None,
     index_file: Annotated[
-        Path | None, typer.Option("--index", help="File of an index: used if it exists, else written.")
+        Path | None,
+        typer.Option("--index", metavar="FILE", help="File of an index: used if it exists, else written."),
     ] = None,
-    kernel: Annotated[KernelName, typer.Option("--kernel", help="Kernel.")] = KernelName.propagation,
-    t_max: Annotated[int, typer.Option("--t-max", min=0, help="Number of propagation steps.")] = 5,
-    seed: arguments.Seed = 0,
+    kernel: Annotated[
+        KernelName | None, typer.Option("--kernel", help="Kernel; by default propagation, or the index's.")
+    ] = None,
+    t_max: Annotated[
+        int | None,
+        typer.Option("--t-max", min=0, metavar="N", help="Propagation steps; by default 5, or the index's."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, metavar="N", help="Seed; by default 0, or the index's."),
+    ] = None,
+    output_format: arguments.FormatOption = arguments.Format.table,
     jobs: arguments.Jobs = -1,
 ) -> None:
-    """List the graphs of a data set that are most similar to one.
+    """Search a data set for the graphs most similar to one.
 
-    Similarity is the normalised kernel, 1 for graphs that it cannot tell apart. The graph itself is left
-    out.
+    Similarity is the normalized kernel: 1 for graphs that it cannot tell apart. The graph itself is not
+    listed. An index belongs to its graphs and options: with others it is refused.
     """
     data = open_dataset(name, target_required=False)
     other = None if source is None else open_dataset(source, target_required=False)
@@ -44,46 +57,65 @@ def similar(
     if to >= len(asked.graphs):
         raise ValueError(f"{asked.name} has the graphs 0 to {len(asked.graphs) - 1}, not {to}")
     compile_loops()
-    index = find_index(data, index_file, kernel, t_max, seed, jobs)
+    options = {"kernel": kernel and kernel.value, "t_max": t_max, "seed": seed}
+    index = find_index(data, index_file, {k: v for k, v in options.items() if v is not None}, jobs)
     index.set_params(n_jobs=jobs)
     with spinner("Searching"):
         rows = search(index, asked.graphs[to], k, None if other is not None else to)
-    say(f"Most similar to graph {to} of {asked.name}, by {describe_kernel(index.kernel_)}\n")
-    print_rows(rows, data)
+    heading = f"Most similar to graph {to} of {asked.name}, by {describe_kernel(index.kernel_)}"
+    if output_format is arguments.Format.table:
+        print_text(f"{heading}\n")
+    print_records(records(rows, data), output_format, {"similarity": ".4f"})
 
 
-def find_index(
-    data: Dataset, file: Path | None, kernel: KernelName, t_max: int, seed: int, jobs: int
-) -> GraphIndex:
-    """Load the index if there is one; else build it, and keep it where asked."""
+def find_index(data: Dataset, file: Path | None, options: dict[str, Any], jobs: int) -> GraphIndex:
+    """Load the index if there is one; otherwise build it, and write it if asked to."""
     from propkernels import GraphIndex
-    from propkernels.storage import save_model
 
     if file is not None and file.exists():
-        return open_index(file, data)
-    chosen = KernelName.propagation if kernel is KernelName.auto else kernel
+        return open_index(file, data, options)
+    complete = DEFAULTS | options
+    if complete["kernel"] == KernelName.auto:
+        complete["kernel"] = KernelName.propagation.value
+    kernel = build_kernel(KernelName(complete["kernel"]), complete["t_max"], complete["seed"], jobs)
     with spinner(f"Indexing {data.name}"):
-        index = GraphIndex(kernel=build_kernel(chosen, t_max, seed, jobs), n_jobs=jobs).fit(data.graphs)
+        index = GraphIndex(kernel=kernel, n_jobs=jobs).fit(data.graphs)
         if file is not None:
-            save_model(index, file)
+            write_index(index, file, data, complete)
     if file is not None:
-        say(f"Wrote {file} ({size_of(file)}): an index of {len(index)} graphs.")
+        typer.echo(f"Wrote {file} ({size_of(file)}): an index of {len(index)} graphs.", err=True)
     return index
 
 
-def open_index(file: Path, data: Dataset) -> GraphIndex:
-    """Load an index, and make sure that it is one of this data set."""
-    from propkernels import GraphIndex
-    from propkernels.storage import load_model
+def write_index(index: GraphIndex, file: Path, data: Dataset, options: dict[str, Any]) -> None:
+    """Write an index together with the fingerprint of its graphs and the options it was built with."""
+    from propkernels.storage.files import write_model
+    from propkernels.storage.fingerprint import fingerprint
 
-    index = load_model(file)
+    notes = {"graphs": fingerprint(data.graphs), **{key: str(value) for key, value in options.items()}}
+    write_model(index, file, notes)
+
+
+def open_index(file: Path, data: Dataset, options: dict[str, Any]) -> GraphIndex:
+    """Load an index; refuse one of other graphs, or one that was built with other options."""
+    from propkernels import GraphIndex
+    from propkernels.storage.files import read_model
+    from propkernels.storage.fingerprint import fingerprint
+
+    index, notes = read_model(file)
     if not isinstance(index, GraphIndex):
         raise ValueError(f"{file} holds a {type(index).__name__}, not an index")
     if index.ids_.tolist() != list(range(len(data.graphs))):
         raise ValueError(f"{file} is an index of {len(index)} graphs, {data.name} has {len(data.graphs)}")
-    similarity = index.query(data.graphs[0], k=1).similarities[0]
-    if data.graphs.graph_sizes[0] and similarity < SAME:
-        raise ValueError(f"{file} is an index of other graphs than those of {data.name}")
+    remedy = "remove it, or name another file, to have the index built again"
+    if "graphs" not in notes:
+        raise ValueError(f"{file} does not say which graphs it was built from: {remedy}")
+    if notes["graphs"] != fingerprint(data.graphs):
+        raise ValueError(f"{file} is an index of other graphs than those of {data.name}: {remedy}")
+    for key, value in options.items():
+        if notes.get(key) != str(value):
+            option = f"--{key.replace('_', '-')}"
+            raise ValueError(f"{file} was built with {option} {notes.get(key)}, not {value}: {remedy}")
     return index
 
 
@@ -94,14 +126,18 @@ def search(index: GraphIndex, graph: Any, k: int, itself: int | None) -> list[tu
     return [(number, value) for number, value in pairs if number != itself][:k]
 
 
-def print_rows(rows: list[tuple[int, float]], data: Dataset) -> None:
-    """Print one row a graph: its number, similarity, target and size."""
+def records(rows: list[tuple[int, float]], data: Dataset) -> list[dict[str, Any]]:
+    """Return one record per graph: its number, similarity, target and size."""
     has_target = data.target.ndim == 1
-    table = new_table([], ["graph", "similarity", *(["target"] if has_target else []), "nodes"])
-    for number, similarity in rows:
-        target = [cell(_text(data, data.target[number].item()))] if has_target else []
-        table.add_row(str(number), f"{similarity:.4f}", *target, str(data.graphs.graph_sizes[number]))
-    stdout().print(table)
+    return [
+        {
+            "graph": number,
+            "similarity": similarity,
+            **({"target": _text(data, data.target[number].item())} if has_target else {}),
+            "nodes": int(data.graphs.graph_sizes[number]),
+        }
+        for number, similarity in rows
+    ]
 
 
 def _text(data: Dataset, target: Any) -> str:

@@ -1,4 +1,4 @@
-"""What data sets are known, and where each would come from."""
+"""The data sets that are known by name, and where each comes from."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from propkernels.datasets.download import cache_folder, data_folder, find_in
+from propkernels.utils.tables import format_table
 
 HEADER = ("name", "graphs", "classes", "node labels", "attributes", "in the paper", "where")
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """One line of :func:`list_datasets`; None where a number does not apply or is the user's choice."""
+    """One line of :func:`list_datasets`; None where a number does not apply or is chosen by the user."""
 
     name: str
     graphs: int | None
@@ -30,9 +31,8 @@ class Catalogue(tuple[DatasetInfo, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        rows = [HEADER, *(tuple(map(_cell, astuple(info))) for info in self)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(_aligned(row, widths) for row in rows)
+        rows = [[_cell(value) for value in astuple(info)] for info in self]
+        return format_table(HEADER, rows, left=("name", "in the paper", "where"))
 
     __str__ = __repr__
 
@@ -45,12 +45,12 @@ BUNDLED = (
     DatasetInfo("DIGITS", 1797, 10, 4, None, None, "bundled"),
     DatasetInfo("TEXTURES", 768, 3, 3, None, None, "bundled"),
 )
-PICTURES = (
+IMAGES = (
     DatasetInfo("BRODATZ", 2048, 32, 3, None, "brodatz"),
     DatasetInfo("PLANTS", 146, 3, 5, None, "plants"),
     DatasetInfo("LEAVES", 2556, 28, 5, None, None),
 )
-PICTURE_FILES = {"BRODATZ": "brodatz32.zip", "PLANTS": "plants_demo.mat", "LEAVES": "plantdoc_75px.zip"}
+IMAGE_FILES = {"BRODATZ": "brodatz32.zip", "PLANTS": "plants_demo.mat", "LEAVES": "plantdoc_75px.zip"}
 FROM_FILES = (
     DatasetInfo("MUTAG", 188, 2, 7, None, "mutag"),
     DatasetInfo("NCI1", 4110, 2, 37, None, "nci1"),
@@ -77,7 +77,7 @@ FROM_FILES = (
 def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
     """Describe the data sets that are known by name; nothing is loaded.
 
-    Any other name of the TUDataset collection can be loaded as well.
+    Any other set of the TUDataset collection can be loaded with ``load(name, allow_unverified=True)``.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
     -------
     Catalogue
         A tuple of :class:`DatasetInfo`, printed as a table. ``where`` is "data folder" (PROPKERNELS_DATA),
-        "cache", "download", "needs FILE" (pictures that are on no server), "bundled" (with installed
+        "cache", "download", "needs FILE" (images that no server offers), "bundled" (with installed
         packages) or "generated" (a function of that name).
 
     Examples
@@ -99,8 +99,8 @@ def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
     """
     folders = {"data folder": data_folder(), "cache": cache_folder(cache)}
     located = (_located(info, folders) for info in FROM_FILES)
-    pictures = (_picture_located(info) for info in PICTURES)
-    return Catalogue([*located, *pictures, *BUNDLED, *GENERATED])
+    images = (_image_located(info) for info in IMAGES)
+    return Catalogue([*located, *images, *BUNDLED, *GENERATED])
 
 
 def _located(info: DatasetInfo, folders: dict[str, Path | None]) -> DatasetInfo:
@@ -108,9 +108,9 @@ def _located(info: DatasetInfo, folders: dict[str, Path | None]) -> DatasetInfo:
     return replace(info, where=next(found, "download"))
 
 
-def _picture_located(info: DatasetInfo) -> DatasetInfo:
-    """Pictures are on no server: say which file is needed where it is not there."""
-    folder, file = data_folder(), PICTURE_FILES[info.name]
+def _image_located(info: DatasetInfo) -> DatasetInfo:
+    """No server offers the images: say which file is needed where it is missing."""
+    folder, file = data_folder(), IMAGE_FILES[info.name]
     here = folder is not None and (folder / file).is_file()
     return replace(info, where="data folder" if here else f"needs {file}")
 
@@ -119,13 +119,3 @@ def _cell(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
-    """Numbers to the right, words to the left."""
-    numeric = range(1, 5)
-    cells = [
-        cell.rjust(width) if i in numeric else cell.ljust(width)
-        for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-    ]
-    return "  ".join(cells).rstrip()

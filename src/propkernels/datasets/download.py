@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
-import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from propkernels.datasets.checksums import CHECKSUMS, Checksum
 from propkernels.datasets.tu.files import read_files
+from propkernels.utils.files import temporary_folder
+from propkernels.utils.progress import ProgressBar
 
 DATA_VARIABLE = "PROPKERNELS_DATA"
 CACHE_VARIABLE = "PROPKERNELS_CACHE"
@@ -58,23 +60,35 @@ def find_in(folder: Path | None, name: str) -> Path | None:
 
 
 BASE_URL = "https://www.chrsmrrs.com/graphkerneldatasets/"
+SCHEMES = ("https://",)  # of the address, and of whatever it redirects to
 SECONDS_TO_WAIT = 30
 CHUNK_BYTES = 2**16
+MOST_BYTES = 2**30  # of an archive whose size is not known
 
 
 class NotOnServerError(ValueError):
     """The site answered that it has no such data set."""
 
 
-def download(name: str, folder: Path) -> Path:
-    """Fetch NAME.zip, look into it, and only then give it its name in the folder.
+class UnverifiedError(ValueError):
+    """There is no known checksum, or the download does not have it."""
+
+
+class TooLongError(OSError):
+    """The site sends more than is expected."""
+
+
+def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path:
+    """Fetch NAME.zip, verify it, and only then give it its name in the folder.
 
     Parameters
     ----------
     name : str
         Name of the data set.
     folder : Path
-        The cache; made if it does not exist.
+        The cache; created if it does not exist.
+    allow_unverified : bool, default=False
+        Whether to accept an archive without a known SHA-256, or with another one than is known.
 
     Returns
     -------
@@ -85,93 +99,102 @@ def download(name: str, folder: Path) -> Path:
     ------
     NotOnServerError
         If the site has no such set.
+    UnverifiedError
+        If there is no known checksum, or the archive has another one.
     ValueError
         If what came is not a zip with that set in it.
     OSError
-        If the site cannot be reached, the connection breaks, or the folder cannot be written.
+        If the site cannot be reached, leaves https or sends too much, or the folder cannot be written.
     """
-    url = f"{BASE_URL}{name}.zip"
+    url, known = f"{BASE_URL}{name}.zip", CHECKSUMS.get(name)
+    if known is None and not allow_unverified:
+        raise UnverifiedError(
+            f"its checksum is not known: allow_unverified=True downloads {url} and trusts what comes"
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    with _temporary_file(folder, name) as temporary:
-        _fetch(url, temporary)
+    with temporary_folder(folder) as temporary:
+        archive = _retrieve(url, name, temporary, None if allow_unverified else known)
         try:
-            read_files(temporary, name)
+            read_files(archive, name)
         except ValueError as error:
-            reason = str(error).replace(temporary.name, f"{name}.zip")
-            raise ValueError(f"the download from {url} cannot be used and was not kept: {reason}") from None
-        archive = folder / f"{name}.zip"
-        os.replace(temporary, archive)
-    return archive
+            raise ValueError(f"the download from {url} cannot be used and was not kept: {error}") from None
+        return archive.replace(folder / archive.name)
+
+
+def _retrieve(url: str, name: str, folder: Path, known: Checksum | None) -> Path:
+    """Download through pooch, which verifies the checksum."""
+    import pooch
+
+    fetch = _Fetch(MOST_BYTES if known is None else known.n_bytes)
+    advice = "and was not kept; allow_unverified=True trusts what comes"
+    digest = None if known is None else f"sha256:{known.sha256}"
+    with _quiet(pooch.get_logger()):
+        try:
+            path = pooch.retrieve(url, digest, fname=f"{name}.zip", path=folder, downloader=fetch)
+        except ValueError as error:
+            if known is None or not fetch.completed:
+                raise
+            raise UnverifiedError(f"{url} has another SHA-256 than {known.sha256}, {advice}") from error
+        except TooLongError as error:
+            raise error if known is None else UnverifiedError(f"{error}, {advice}") from None
+    return Path(path)
 
 
 @contextmanager
-def _temporary_file(folder: Path, name: str) -> Iterator[Path]:
-    """Hidden file of a name of its own, gone in the end unless it was renamed."""
-    handle, path = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
-    os.close(handle)
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """Keep pooch from announcing the download; the progress bar does that."""
+    before = logger.level
+    logger.setLevel(logging.WARNING)
     try:
-        yield Path(path)
+        yield
     finally:
-        Path(path).unlink(missing_ok=True)
+        logger.setLevel(before)
 
 
-def _fetch(url: str, path: Path) -> None:
-    import pooch
-    import requests
+class _Fetch:
+    """A downloader for pooch: https only, redirects included, and no more bytes than expected."""
 
-    with _progress_bar(f"Downloading {url.rsplit('/', 1)[-1]}") as bar:
-        fetch = pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK_BYTES, timeout=SECONDS_TO_WAIT)
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes, self.completed = most_bytes, False
+
+    def __call__(self, url: str, output_file: str, _: Any) -> None:
+        """Write what the address serves into a file."""
+        import requests
+
         try:
-            fetch(url, str(path), None)
+            with _session() as session, session.get(url, stream=True, timeout=SECONDS_TO_WAIT) as response:
+                response.raise_for_status()
+                self._write(response, url, output_file)
         except requests.HTTPError as error:
-            status = _status_of(error.response)
+            status = None if error.response is None else error.response.status_code
             kind = NotOnServerError if status == 404 else OSError
             raise kind(f"{url} answered with status {status}") from None
+        except requests.exceptions.InvalidSchema:
+            raise OSError(f"{url} does not stay with https, and was not followed") from None
         except requests.RequestException as error:
             raise OSError(f"{url} could not be downloaded ({type(error).__name__})") from None
+        self.completed = True
+
+    def _write(self, response: Any, url: str, output_file: str) -> None:
+        """Stream the body to the file, and stop where it is longer than expected."""
+        declared, done = response.headers.get("Content-Length", ""), 0
+        length = int(declared) if declared.isdecimal() else None
+        title = f"Downloading {url.rsplit('/', 1)[-1]}"
+        with open(output_file, "wb") as file, ProgressBar(title, length, unit="B") as bar:
+            for chunk in response.iter_content(CHUNK_BYTES):
+                done += len(chunk)
+                if done > self.most_bytes or (length or 0) > self.most_bytes:
+                    raise TooLongError(f"{url} is longer than the {self.most_bytes:,} bytes expected")
+                file.write(chunk)
+                bar.step(len(chunk))
 
 
-def _status_of(response: Any) -> int | None:
-    """Status that the site answered with; the connection, which pooch leaves open, is closed."""
-    if response is None:
-        return None
-    response.close()
-    return int(response.status_code)
+def _session() -> Any:
+    """Return a session that cannot speak anything but the allowed schemes, and asks for plain bytes."""
+    import requests
 
-
-@contextmanager
-def _progress_bar(title: str) -> Iterator[Any]:
-    """Bar on stderr, in the form pooch expects; None (no bar) where stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        yield _Bar(progress, progress.add_task(title, total=None))
-
-
-class _Bar:
-    """A rich progress bar with the four names that pooch uses."""
-
-    def __init__(self, progress: Any, task: Any) -> None:
-        self._progress, self._task = progress, task
-
-    @property
-    def total(self) -> float | None:
-        return self._progress.tasks[0].total
-
-    @total.setter
-    def total(self, total: int) -> None:
-        self._progress.update(self._task, total=total or None)
-
-    def update(self, amount: int) -> None:
-        self._progress.advance(self._task, amount)
-
-    def reset(self) -> None:
-        self._progress.update(self._task, completed=0)
-
-    def close(self) -> None:
-        self._progress.refresh()
+    session = requests.Session()
+    for scheme in [scheme for scheme in session.adapters if scheme not in SCHEMES]:
+        del session.adapters[scheme]
+    session.headers["Accept-Encoding"] = "identity"
+    return session

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 
-from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, PICTURES
+from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, IMAGES
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.download import (
     DATA_VARIABLE,
     NotOnServerError,
+    UnverifiedError,
     cache_folder,
     check_name,
     data_folder,
@@ -21,23 +22,32 @@ from propkernels.datasets.download import (
 from propkernels.datasets.tu.reader import read_tu
 
 
-def load(name: str, *, cache: str | os.PathLike[str] | None = None, target_required: bool = True) -> Dataset:
+def load(
+    name: str,
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    target_required: bool = True,
+    allow_unverified: bool = False,
+) -> Dataset:
     """Load a data set by its name.
 
-    "DIGITS" and "TEXTURES" are made of pictures inside installed packages; "BRODATZ", "PLANTS" and "LEAVES"
-    of pictures in the folder that the environment variable PROPKERNELS_DATA names (``load_brodatz`` and so
-    on choose parts and numbers of labels). Any other name is looked for as ``NAME.zip`` or the folder
+    "DIGITS" and "TEXTURES" are made of images inside installed packages; "BRODATZ", "PLANTS" and "LEAVES"
+    of images in the folder that the environment variable PROPKERNELS_DATA names (``load_brodatz`` and its
+    siblings choose parts and numbers of labels). Any other name is looked for as ``NAME.zip`` or the folder
     ``NAME`` in that folder, then in the cache, and then downloaded from the public TUDataset site
-    into the cache.
+    into the cache. Downloads go over https, are limited in size, and are kept only if they have the SHA-256
+    that is known for them.
 
     Parameters
     ----------
     name : str
-        See :func:`list_datasets`.
+        See :func:`list_datasets`; names listed there may be written in lower case.
     cache : str or path, optional
         Folder of downloads; by default ``PROPKERNELS_CACHE`` or the usual place of the system.
     target_required : bool, default=True
         See :func:`read_tu`.
+    allow_unverified : bool, default=False
+        Whether to download a set whose SHA-256 is not known, or differs from the known one.
 
     Returns
     -------
@@ -58,15 +68,22 @@ def load(name: str, *, cache: str | os.PathLike[str] | None = None, target_requi
     Dataset(DIGITS: 1797 graphs, 115008 nodes, 201264 edges, 4 node labels, 10 classes)
     """
     check_name(name)
+    folder = cache_folder(cache)
+    found = find_in(data_folder(), name) or find_in(folder, name)
+    if found is None and name.casefold() in KNOWN:
+        name = KNOWN[name.casefold()]
+        found = find_in(data_folder(), name) or find_in(folder, name)
     if name in {info.name for info in BUNDLED}:
         return _bundled(name)
-    if name in {info.name for info in PICTURES}:
-        return _pictures(name)
-    found = find_in(data_folder(), name) or _in_cache(name, cache_folder(cache))
+    if name in {info.name for info in IMAGES}:
+        return _images(name)
+    if found is None:
+        found = _downloaded(name, folder, allow_unverified)
     return read_tu(found, name, target_required=target_required)
 
 
 load_dataset = load
+KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}
 
 
 def _bundled(name: str) -> Dataset:
@@ -79,7 +96,7 @@ def _bundled(name: str) -> Dataset:
     return load_texture_grids()
 
 
-def _pictures(name: str) -> Dataset:
+def _images(name: str) -> Dataset:
     from propkernels.datasets.images.brodatz import load_brodatz
     from propkernels.datasets.images.leaves import load_leaves
     from propkernels.datasets.images.plants import load_plants
@@ -92,16 +109,12 @@ def _pictures(name: str) -> Dataset:
     return loaders[name]()
 
 
-def _in_cache(name: str, folder: Path) -> Path:
-    return find_in(folder, name) or _downloaded(name, folder)
-
-
-def _downloaded(name: str, folder: Path) -> Path:
+def _downloaded(name: str, folder: Path, allow_unverified: bool) -> Path:
     """Download, and where that fails say where it was looked for and what to do."""
     try:
-        return download(name, folder)
-    except (NotOnServerError, OSError) as error:
-        kind = ValueError if isinstance(error, NotOnServerError) else OSError
+        return download(name, folder, allow_unverified=allow_unverified)
+    except (NotOnServerError, UnverifiedError, OSError) as error:
+        kind = OSError if isinstance(error, OSError) else ValueError
         raise kind(
             f"no data set {name!r}{_suggestion(name)}: it is not in {_data_place()}, "
             f"not in the cache {folder}, and {error}; see list_datasets() for known names, "
@@ -117,6 +130,5 @@ def _data_place() -> str:
 
 
 def _suggestion(name: str) -> str:
-    known = {info.name.casefold(): info.name for info in (*FROM_FILES, *PICTURES, *BUNDLED)}
-    close = get_close_matches(name.casefold(), known, n=1, cutoff=0.75)
-    return f" (did you mean {known[close[0]]!r}?)" if close and known[close[0]] != name else ""
+    close = get_close_matches(name.casefold(), KNOWN, n=1, cutoff=0.75)
+    return f" (did you mean {KNOWN[close[0]]!r}?)" if close and KNOWN[close[0]] != name else ""

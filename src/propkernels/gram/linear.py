@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
@@ -27,7 +26,7 @@ from propkernels.gram.compiled import (
     split_bins,
 )
 from propkernels.utils.arrays import index_dtype, offsets
-from propkernels.utils.parallel import one_blas_thread, run_threads, threads_for, whole_runs
+from propkernels.utils.parallel import one_blas_thread, run_threads, thread_count, threads_for, whole_runs
 
 Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of popular bins
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
@@ -152,7 +151,7 @@ def _visits(bins: Bins, n: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 def _row_runs(n: int, n_jobs: int | None) -> NDArray[np.int64]:
     """Runs of rows, many for each thread: some take longer than others."""
-    return np.linspace(0, n, 16 * int(effective_n_jobs(n_jobs)) + 1).astype(np.int64)
+    return np.linspace(0, n, 16 * thread_count(n_jobs) + 1).astype(np.int64)
 
 
 def share_of_equals(signatures: NDArray[np.uint64]) -> float:

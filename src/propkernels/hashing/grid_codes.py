@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from propkernels.hashing.lsh import floor_codes
 from propkernels.propagation.grids.operator import NOTHING, GridOperator
 from propkernels.propagation.initial import InitialDistributions
-from propkernels.utils.parallel import run_threads, whole_runs
+from propkernels.utils.parallel import run_threads, thread_count, whole_runs
 
 PIXELS_OF_A_RUN = 2**18
 
@@ -61,7 +60,7 @@ def _by_sums(
         offsets,
         n_hashes,
     )
-    share = grids.n_nodes / (4 * int(effective_n_jobs(n_jobs)))
+    share = grids.n_nodes / (4 * thread_count(n_jobs))
     runs = whole_runs(grids.graph_ptr, min(max(share, 1024), PIXELS_OF_A_RUN))
     changes = np.flatnonzero((grids.shapes[1:] != grids.shapes[:-1]).any(axis=1)) + 1
     runs = np.union1d(runs, changes)

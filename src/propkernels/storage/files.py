@@ -51,6 +51,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.transform(data.graphs[20:]) == kernel.transform(data.graphs[20:])).all())
     True
     """
+    write_model(model, path, {})
+
+
+def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, str]) -> None:
+    """Write a model together with notes, which :func:`read_model` returns and ``load_model`` ignores."""
     if not is_model(model):
         raise TypeError(f"save_model takes an estimator of this library, got {model!r}")
     encoder = Encoder()
@@ -61,7 +66,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "propkernels": __version__,
         "n_arrays": len(encoder.arrays),
         "model": tree,
-    }
+    } | ({"notes": notes} if notes else {})
     with atomic_write(path) as stream:
         write_archive(stream, header, encoder.arrays)
 
@@ -69,8 +74,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Read what :func:`save_model` wrote.
 
-    A file of unknown origin can be read: only classes of this library are made, no code in the file is run,
-    nothing is written, and arrays are checked before compiled loops see them.
+    Loading an untrusted file is safe: only classes of this library are created, no code in the file is run,
+    nothing is written, and everything is checked before it is used.
 
     Parameters
     ----------
@@ -88,6 +93,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     OSError
         If there is no such file, or it cannot be read.
     """
+    return read_model(path)[0]
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
+    """Read a model, and the notes that were written with it."""
     with open(path, "rb") as stream:
         try:
             return _read(stream, os.fstat(stream.fileno()).st_size)
@@ -95,19 +105,22 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             raise ModelFileError(f"{Path(path)} {error}") from None
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            text = f"{Path(path)} is damaged, or is no model that propkernels wrote ({reason})"
+            text = f"{Path(path)} is damaged, or is not a model that propkernels wrote ({reason})"
             raise ModelFileError(text) from error
 
 
-def _read(stream: IO[bytes], n_bytes: int) -> Any:
+def _read(stream: IO[bytes], n_bytes: int) -> tuple[Any, dict[str, str]]:
     with ZipFile(stream) as archive:
         check_members(archive, n_bytes)
         header = read_header(archive)
         _check_version(header)
         model = Decoder(lambda number: read_array(archive, number)).decode(header["model"])
     if not is_model(model):
-        raise ValueError("it holds no estimator")
-    return model
+        raise ValueError("it does not hold an estimator")
+    notes = header.get("notes", {})
+    if not isinstance(notes, dict) or not all(isinstance(text, str) for text in notes.values()):
+        raise TypeError("its notes are not text")
+    return model, notes
 
 
 def is_model(thing: Any) -> bool:
@@ -117,7 +130,7 @@ def is_model(thing: Any) -> bool:
 
 def _check_version(header: dict[str, Any]) -> None:
     if header.get("format") != FORMAT:
-        raise ModelFileError("is no model that propkernels wrote")
+        raise ModelFileError("is not a model that propkernels wrote")
     version = header["format_version"]
     if not isinstance(version, int) or version < 1:
         raise ValueError(f"its format version is {version!r}")

@@ -7,6 +7,7 @@ import io
 import os
 import re
 import secrets
+import shutil
 import socket
 import stat
 import sys
@@ -20,7 +21,7 @@ from typing import IO, Any, Literal, overload
 Pathlike = str | os.PathLike[str]
 
 # Temporary files are called .NAME.PID-MACHINE-RANDOM.part, so that a later run can tell whether the process
-# that wrote them is still there.
+# that wrote them is still there; temporary folders are called alike.
 _TEMPORARY = re.compile(r"\..*\.(?P<pid>\d+)-(?P<machine>[0-9a-f]{8})-[0-9a-f]{8}\.part", re.DOTALL)
 _LONGEST_STEM = 40  # characters of NAME that are kept, so that the temporary name is never too long
 _lock, _active = Lock(), set[str]()  # temporary files that this process is writing
@@ -141,10 +142,37 @@ def _name_the_file(error: OSError, path: Pathlike, instead_of: set[str]) -> None
 
 
 def _release(temporary: str) -> None:
-    with suppress(OSError):
-        os.unlink(temporary)
+    if temporary:
+        _remove(temporary)
     with _lock:
         _active.discard(temporary)
+
+
+@contextmanager
+def temporary_folder(parent: Path) -> Iterator[Path]:
+    """Yield a new folder inside another one; it is removed in the end, or by a later run after a kill."""
+    folder = _reserve(parent / "folder")
+    try:
+        os.mkdir(folder, 0o700)
+        yield Path(folder)
+    finally:
+        _release(folder)
+
+
+def discard_unfinished() -> None:
+    """Remove the temporary files of this process: it is about to end without finishing them."""
+    with _lock:
+        unfinished = list(_active)
+    for temporary in unfinished:
+        _remove(temporary)
+
+
+def _remove(temporary: str) -> None:
+    if os.path.isdir(temporary) and not os.path.islink(temporary):
+        shutil.rmtree(temporary, ignore_errors=True)
+        return
+    with suppress(OSError):
+        os.unlink(temporary)
 
 
 def remove_stale_files(folder: Path) -> None:
@@ -153,8 +181,7 @@ def remove_stale_files(folder: Path) -> None:
         for entry in entries:
             match = _TEMPORARY.fullmatch(entry.name)
             if match and match["machine"] == _machine() and not _is_written(entry.path, int(match["pid"])):
-                with suppress(OSError):
-                    os.unlink(entry.path)
+                _remove(entry.path)
 
 
 def _is_written(temporary: str, pid: int) -> bool:

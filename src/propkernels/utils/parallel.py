@@ -1,4 +1,4 @@
-"""Threads and runs: the compiled loops release the interpreter lock, so plain threads use all cores."""
+"""Threads: compiled loops release the GIL, so plain threads use all cores."""
 
 from __future__ import annotations
 
@@ -9,20 +9,32 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
 STEPS_OF_A_THREAD = 2**18  # less work than this, some milliseconds, is not worth another thread
 
 
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads that ``n_jobs`` stands for, by joblib's rules (None: 1, -1: all cores).
+
+    joblib is asked for threads: for its default, processes, it would allow only one worker inside a process
+    of ``multiprocessing``, and warn.
+    """
+    if n_jobs == 1:
+        return 1
+    with parallel_config(backend="threading"):
+        return int(effective_n_jobs(n_jobs))
+
+
 def threads_for(work: int, n_jobs: int | None) -> int:
-    """How many threads are worth starting for so many elementary steps."""
-    return max(1, min(int(effective_n_jobs(n_jobs)), work // STEPS_OF_A_THREAD))
+    """Return how many threads are worth starting for so many elementary steps."""
+    return max(1, min(thread_count(n_jobs), work // STEPS_OF_A_THREAD))
 
 
 def run_threads(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None) -> list[Any]:
     """Apply a function to each item, in up to ``n_jobs`` threads (None: 1, -1: all cores); keep the order."""
-    workers = min(int(effective_n_jobs(n_jobs)), len(items))
+    workers = min(thread_count(n_jobs), len(items))
     if workers <= 1:
         return [function(item) for item in items]
     with ThreadPoolExecutor(workers) as pool:
@@ -37,9 +49,9 @@ def _libraries() -> Any:
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Hold the linear algebra library to one thread, for work that is in threads itself.
+    """Limit BLAS to one thread, for work that runs in threads itself.
 
-    Otherwise its threads and ours wait for each other, and results depend on their number in the last bits.
+    Otherwise its threads compete with ours, and the last bits of results depend on their number.
     """
     limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return limits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -48,6 +49,31 @@ def test_a_size_that_explodes(tmp_path: Path) -> None:
         ValueError, match=r"TINY\.zip would grow from \d+ to \d+ bytes, more than the 100 times"
     ):
         read_tu(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_methods_that_cannot_be_bounded_are_refused(tmp_path: Path, method: int) -> None:
+    """A bzip2 member of 800 bytes unpacks to a gigabyte before zipfile looks at its declared size."""
+    path = write_zip(tmp_path / "TINY.zip", TINY)
+    with zipfile.ZipFile(path, "a", method) as file:
+        file.writestr("TINY/TINY_coordinates.txt", b"0\n" * 2**20)
+    with pytest.raises(ValueError, match=r"coordinates\.txt' is encrypted, or packed by another method"):
+        read_tu(path)
+
+
+def test_no_more_is_unpacked_than_the_directory_says(tmp_path: Path) -> None:
+    """A deflated member that understates its size is cut there, and its checksum fails."""
+    path = write_zip(tmp_path / "TINY.zip", TINY)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("TINY/TINY_coordinates.txt", b"0\n" * 2**24)
+    content = path.read_bytes().replace((2**25).to_bytes(4, "little"), (8).to_bytes(4, "little"))
+    path.write_bytes(content)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="Bad CRC-32"):
+        read_tu(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**22
 
 
 def test_a_size_too_large_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

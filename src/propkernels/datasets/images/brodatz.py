@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.datasets.catalogue import PICTURE_FILES
+from propkernels.datasets.catalogue import IMAGE_FILES
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.images.pictures import find_pictures, label_gray
 from propkernels.datasets.images.textures import cut_patches
@@ -57,7 +57,7 @@ def load_brodatz(
         check_choice(version, VERSIONS, "versions")
     if not chosen:
         raise ValueError("versions must name at least one version")
-    names, crops = read_crops(find_pictures(PICTURE_FILES["BRODATZ"], folder))
+    names, crops = read_crops(find_pictures(IMAGE_FILES["BRODATZ"], folder))
     patches = np.concatenate([cut_patches(crop, SIDE) for crop in crops])
     images = np.concatenate([make_version(patches, version) for version in chosen])
     groups = np.tile(np.arange(len(patches)), len(chosen))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from propkernels.datasets.catalogue import PICTURE_FILES
+from propkernels.datasets.catalogue import IMAGE_FILES
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.images.pictures import find_pictures, label_colors
 from propkernels.datasets.tu.files import open_archive, read_member
@@ -29,7 +29,7 @@ def load_leaves(*, n_colors: int = 5, folder: str | os.PathLike[str] | None = No
         ``graphs`` is a GridDatabase. ``extras["images"]`` are the pictures (uint8), ``extras["split"]``
         is "train" or "test" for each.
     """
-    images, target, names, split = read_leaves(find_pictures(PICTURE_FILES["LEAVES"], folder))
+    images, target, names, split = read_leaves(find_pictures(IMAGE_FILES["LEAVES"], folder))
     description = (
         f"PlantDoc leaf photographs (CC BY 4.0), at most 75 pixels a side; {n_colors} colours by k-means."
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.datasets.catalogue import PICTURE_FILES
+from propkernels.datasets.catalogue import IMAGE_FILES
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.images.pictures import find_pictures, label_colors
 
@@ -35,7 +35,7 @@ def load_plants(
     Dataset
         ``graphs`` is a GridDatabase. ``extras["images"]`` are the pictures, (h, w, 3) floats from 0 to 1.
     """
-    images, target = read_plants(find_pictures(PICTURE_FILES["PLANTS"], folder))
+    images, target = read_plants(find_pictures(IMAGE_FILES["PLANTS"], folder))
     description = (
         "The authors' own excerpt of PLANTS: regions of beet leaves, at most 75 x 75 pixels, black outside; "
         f"{n_colors} colours by k-means."

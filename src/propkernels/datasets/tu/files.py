@@ -12,11 +12,14 @@ MOST_MEMBERS = 10_000
 MOST_BYTES = 2**33
 MOST_BYTES_UNSUSPECTED = 2**26
 MOST_EXPANSION = 100
+# zipfile unpacks no more bytes than it is asked for of these; of bzip2 and LZMA it unpacks everything first.
+BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ENCRYPTED = 1
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:
-    """Open a zip and refuse it where a member points outside or its size explodes.
+    """Open a zip; refuse members that point outside, and sizes that explode.
 
     Parameters
     ----------
@@ -51,6 +54,11 @@ def check_members(members: Iterable[zipfile.ZipInfo], path: Path) -> None:
     for member in members:
         if points_outside(member.filename):
             raise ValueError(f"{path.name} has a member that points outside its folder: {member.filename!r}")
+        if member.compress_type not in BOUNDED or member.flag_bits & ENCRYPTED:
+            raise ValueError(
+                f"{path.name}: member {member.filename!r} is encrypted, or packed by another method than "
+                "'stored' or 'deflated'"
+            )
     if len(members) > MOST_MEMBERS:
         raise ValueError(f"{path.name} has {len(members)} members, more than the {MOST_MEMBERS} allowed")
     total, packed = sum(member.file_size for member in members), path.stat().st_size
@@ -76,9 +84,10 @@ def points_outside(member: str) -> bool:
 
 
 def read_member(archive: zipfile.ZipFile, member: str, path: Path) -> bytes:
-    """Read one member; its checksum is verified on the way."""
+    """Read one member, and no more bytes than the directory of the zip says; its checksum is verified."""
     try:
-        return archive.read(member)
+        with archive.open(member) as stream:
+            return stream.read(archive.getinfo(member).file_size + 1)
     except DAMAGE as error:
         raise ValueError(f"{path.name}: member {member} cannot be read ({error})") from None
 

@@ -9,10 +9,9 @@ from itertools import pairwise
 from time import monotonic
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from propkernels.utils.parallel import one_blas_thread, whole_runs
+from propkernels.utils.parallel import one_blas_thread, thread_count, whole_runs
 from propkernels.utils.progress import ProgressBar
 
 NODES_IN_TILE = 384
@@ -94,7 +93,7 @@ class TiledMatrix:
         """
         deadline = np.inf if time_limit is None else monotonic() + time_limit
         missing = [(k, tile) for k, tile in enumerate(self.tiles) if not self.done[k]]
-        workers = max(min(int(effective_n_jobs(n_jobs)), len(missing)), 1)
+        workers = max(min(thread_count(n_jobs), len(missing)), 1)
         saved = [monotonic()]
         with ProgressBar(text, len(self.done), int(self.done.sum())) as bar:
 

@@ -1,0 +1,74 @@
+"""Ctrl-C: one line, at once, whatever the main thread is doing."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+
+BUSY = """
+import sys
+from numba import njit
+from propkernels.cli.interrupt import prompt_interrupts
+from propkernels.utils.files import atomic_write
+
+@njit(nogil=True)
+def spin(n):
+    total = 0
+    for i in range(n):
+        total += i * i % 7
+    return total
+
+spin(1)
+with prompt_interrupts(), atomic_write(sys.argv[1]) as stream:
+    stream.write(b"half")
+    stream.flush()
+    print("started", flush=True)
+    spin(10**15)  # days
+"""
+
+
+def interrupted(process):
+    """Send Ctrl-C once the process says that it works; its status and what it says."""
+    assert process.stdout.readline() == "started\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
+
+
+def start(code, *arguments):
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_compiled_code_is_interrupted(tmp_path):
+    """Without the watching thread this takes days."""
+    status, errors = interrupted(start(BUSY, tmp_path / "file"))
+    assert status == 130
+    assert errors == "propkernels: interrupted, stopping\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+IN_PYTHON = """
+import sys, time
+from propkernels.cli import __main__, app
+
+@app.app.command()
+def wait():
+    print("started", flush=True)
+    time.sleep(60)
+
+sys.argv = ["propkernels", "wait"]
+__main__.WITHOUT_COMPUTING = {"wait"}
+__main__.main()
+"""
+
+
+def test_a_command_is_interrupted_with_one_line():
+    status, errors = interrupted(start(IN_PYTHON))
+    assert status == 130
+    assert errors == "propkernels: interrupted, stopping\n"
