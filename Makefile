@@ -6,7 +6,7 @@ ifneq ($(DATA),)
 export PROPKERNELS_DATA ?= $(abspath $(DATA))
 endif
 
-.PHONY: demo test lint types unit bench clean
+.PHONY: demo test lint types unit coverage bench clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -23,12 +23,20 @@ types: .venv/.developer
 unit: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal
 
+# Coverage cannot see machine code: the tests marked "compiled" run once more as Python, on small inputs.
+coverage: .venv/.developer
+	$(BIN)/coverage erase
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m compiled tests --cov --cov-report=
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-append --cov-report=
+	$(BIN)/coverage report --include='*compiled.py,*/utils/mixing.py' --fail-under=95
+	$(BIN)/coverage report --skip-covered --fail-under=98
+
 # make bench BENCH='--quick --only pk-nci1' passes options on
 bench: .venv/.peers
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
