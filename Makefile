@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test quick lint types unit bench clean
+.PHONY: demo test quick lint types unit coverage bench clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -24,12 +24,20 @@ unit: .venv/.developer
 quick: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
+# Coverage cannot see machine code: the tests marked "compiled" run once more as Python, on small inputs.
+coverage: .venv/.developer
+	$(BIN)/coverage erase
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m compiled tests --cov --cov-report=
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-append --cov-report=
+	$(BIN)/coverage report --include='*compiled.py,*/utils/mixing.py' --fail-under=95
+	$(BIN)/coverage report --skip-covered --fail-under=98
+
 # make bench BENCH='--quick --only pk-nci1' passes options on
 bench: .venv/.peers
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
 clean:
-	rm -rf .venv .nox build dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .nox build dist .coverage .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -1,15 +1,93 @@
-"""The compiler's setting is as before once nobody needs another."""
+"""JIT compilation: with a cache, without one, and not at all; the compiler's setting comes back."""
 
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
 import pytest
 from numba import config
 
-from propkernels.utils.jit import vector_code
+import propkernels
+from propkernels.utils import jit
+from propkernels.utils.jit import compiled, slp_vectorization
+
+PACKAGE = Path(propkernels.__file__).parent
+IMPORT_ALL = """
+import importlib, pathlib, sys
+root = pathlib.Path(sys.argv[1])
+for path in sorted((root / "propkernels").rglob("*compiled*.py")):
+    importlib.import_module(".".join(path.relative_to(root).with_suffix("").parts))
+import numpy as np
+from propkernels.counting.compiled import count_kept
+lengths = np.zeros(2, dtype=np.int64)
+count_kept(np.array([0, 2, 3]), np.array([0, 5, 1]), 3, lengths)
+print(lengths.tolist())
+"""
+KERNELS = """
+import json, numpy as np, propkernels as pk
+graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+grids = pk.GridDatabase([np.arange(12).reshape(3, 4) % 3, np.arange(20).reshape(4, 5) % 2])
+kernels = [pk.PropagationKernel(t_max=2, random_state=0), pk.WeisfeilerLehman(n_iter=2), pk.ShortestPath(),
+           pk.GraphHopper(), pk.SubgraphMatching(k=3)]
+matrices = [kernel.fit_transform(graphs) for kernel in kernels] + [kernels[0].fit_transform(grids)]
+print(json.dumps([matrix.tolist() for matrix in matrices]))
+"""
+
+
+def run_python(code, *arguments, **environment):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_where_nothing_can_be_cached_functions_are_compiled_all_the_same(tmp_path):
+    """A read-only installation and a home that cannot be: here, files stand where folders would be made."""
+    shutil.copytree(PACKAGE, tmp_path / "propkernels", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in {path.parent for path in (tmp_path / "propkernels").rglob("*compiled*.py")}:
+        (folder / "__pycache__").write_text("in the way")
+    (tmp_path / "file").write_text("no folder")
+    home = str(tmp_path / "file" / "home")
+    places = {"HOME": home, "XDG_CACHE_HOME": home, "NUMBA_CACHE_DIR": "", "PYTHONDONTWRITEBYTECODE": "1"}
+    output = run_python(IMPORT_ALL, str(tmp_path), PYTHONPATH=str(tmp_path), **places)
+    assert output == "[1, 1]\n"
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_everything_runs_as_python_and_gives_the_same_bits():
+    as_python = run_python(KERNELS, NUMBA_DISABLE_JIT="1")
+    assert json.loads(as_python) == json.loads(run_python(KERNELS, NUMBA_DISABLE_JIT="0"))
+
+
+def test_words_wrap_around_silently_as_python(monkeypatch):
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    square = compiled(lambda word: word * word)
+    assert square(np.uint64(2**32 + 1)) == 2**33 + 1
+
+
+def test_other_failures_of_the_compiler_are_not_hidden(monkeypatch):
+    def failing(**options):
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr(config, "DISABLE_JIT", 0)
+    monkeypatch.setattr(jit, "njit", failing)
+    with pytest.raises(RuntimeError, match="something else"):
+        compiled(lambda x: x)
 
 
 @pytest.mark.parametrize("before", [0, 1])
 def test_the_setting_comes_back(before, monkeypatch):
     monkeypatch.setattr(config, "SLP_VECTORIZE", before)
-    with vector_code():
+    with slp_vectorization():
         assert config.SLP_VECTORIZE == 1
     assert before == config.SLP_VECTORIZE
 
@@ -17,7 +95,7 @@ def test_the_setting_comes_back(before, monkeypatch):
 def test_several_users_may_leave_in_any_order(monkeypatch):
     """Two threads: the first to come is the first to leave."""
     monkeypatch.setattr(config, "SLP_VECTORIZE", 0)
-    first, second = vector_code(), vector_code()
+    first, second = slp_vectorization(), slp_vectorization()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
@@ -28,6 +106,6 @@ def test_several_users_may_leave_in_any_order(monkeypatch):
 
 def test_a_failure_leaves_the_setting_as_it_was(monkeypatch):
     monkeypatch.setattr(config, "SLP_VECTORIZE", 0)
-    with pytest.raises(RuntimeError), vector_code():
+    with pytest.raises(RuntimeError), slp_vectorization():
         raise RuntimeError
     assert config.SLP_VECTORIZE == 0

@@ -114,28 +114,12 @@ def _count_rows(
 
 def _count_share(codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64]) -> Any:
     """Make room, and count some rows in one compiled call; what is not filled of an array takes no memory."""
-    from propkernels.counting.compiled import CODES_IN_CACHE, MOST_PARTITIONS, SLOT, count_rows
+    from propkernels.counting.compiled import Counted, Room, count_rows
 
-    n, n_rows = codes.shape[1], len(rows)
-    few = n <= 4 * CODES_IN_CACHE
-    ends = np.empty(
-        1 if few else min(_power_of_two(-(-n // CODES_IN_CACHE)), MOST_PARTITIONS), dtype=np.int64
-    )
-    parted, bins = np.empty((2, n), dtype=np.int64)
-    nodes, ids, place = np.empty((3, n), dtype=np.int32)
-    table = np.zeros(_power_of_two(2 * n), dtype=SLOT)
-    indptr = np.zeros((n_rows, len(graph_ptr)), dtype=np.int32)
-    indices, counts = np.empty(n_rows * n, dtype=np.int32), np.empty(n_rows * n, dtype=np.float64)
-    bin_codes = np.empty(n_rows * n, dtype=np.int64)
-    entry_ends, bin_ends = np.zeros((2, n_rows + 1), dtype=np.int64)
-    results = (indptr, indices, counts, bin_codes, entry_ends, bin_ends)
-    count_rows(codes, rows, graph_ptr, NO_BIN, ends, parted, nodes, ids, place, bins, table, *results)
-    return results
-
-
-def _power_of_two(least: int) -> int:
-    """The compiled loops' twin, which cannot be called without compiling it."""
-    return 1 << max(least - 1, 0).bit_length()
+    n = codes.shape[1]
+    counted = Counted.make(len(rows), n, len(graph_ptr) - 1)
+    count_rows(codes, rows, graph_ptr, NO_BIN, Room.make(n), counted)
+    return counted
 
 
 def _unpacked(

@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from propkernels.utils.jit import compiled
+from propkernels.utils.mixing import FIRST_FACTOR, GOLDEN
 
 # An entry of a bin: a graph and how often it has the bin, side by side, so that one cache line brings both.
 ENTRY = np.dtype([("row", np.int32), ("count", np.int32)])
-# A visit of a bin: where it begins, and where its entries of some block of rows begin and end.
+# The rows of the kernel matrix are cut into blocks that fit the cache, and all bins go past one block after
+# the other. A visit says that a bin has entries in a block: where the bin begins, and where its entries of
+# the block begin and end. With blocks of two rows (0 1 | 2 3) and a bin whose entries 10, 11, 12 belong to
+# the graphs 0, 2, 3:
+#     visit of block 0: begin 10, start 10, stop 11     adds k(0, 0)
+#     visit of block 1: begin 10, start 11, stop 13     adds k(2, 0), k(2, 2), k(3, 0), k(3, 2), k(3, 3)
+# Entries of a bin are sorted by row: those from ``begin`` up to an entry are on or below the diagonal.
 VISIT, LONG_VISIT = (np.dtype([(name, kind) for name in ("begin", "start", "stop")]) for kind in ("i4", "i8"))
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _add_up(values: Any) -> None:
     """Cumulative sums, in place."""
     for i in range(1, len(values)):
@@ -21,7 +29,7 @@ def _add_up(values: Any) -> None:
 
 
 # Arrays come from outside: compiling np.zeros and the like takes long.
-@njit(cache=True, nogil=True)
+@compiled
 def split_bins(
     indptr: Any,
     indices: Any,
@@ -38,6 +46,8 @@ def split_bins(
     bin, their entries by row: bin_ptr and entries; bins with at least ``popular_from`` graphs stand
     first. Returns the number of bins, and that of popular ones.
     """
+    # ``fill[b]`` is first the number of graphs that have bin b; popular bins are numbered from 0 and the
+    # others from n_popular on, both in the order of b.
     n_bins = len(fill)
     for entry in range(len(indices)):
         fill[indices[entry]] += 1
@@ -64,7 +74,7 @@ def split_bins(
             other += 1
         else:
             fill[b] = -1
-    for i in range(len(indptr) - 1):
+    for i in range(len(indptr) - 1):  # rows ascend, so the entries of each bin are sorted by row
         for entry in range(indptr[i], indptr[i + 1]):
             b = indices[entry]
             place = fill[b]
@@ -72,24 +82,24 @@ def split_bins(
                 squares[i] += data[entry] * data[entry]
             else:
                 fill[b] = place + 1
-                entries[place].row = i
-                entries[place].count = np.int32(data[entry])
+                entries[place]["row"] = i
+                entries[place]["count"] = np.int32(data[entry])
     return n_kept, n_popular
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sign_bins(bin_ptr: Any, entries: Any, signatures: Any) -> None:
     """Write a signature of each bin's content: equal bins have equal ones."""
     for b in range(len(signatures)):
         word = np.uint64(0)
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            word = (word ^ np.uint64(entries[entry].row)) * np.uint64(0x9E3779B97F4A7C15)
-            word = (word ^ np.uint64(entries[entry].count)) * np.uint64(0xBF58476D1CE4E5B9)
+            word = (word ^ np.uint64(entries[entry]["row"])) * GOLDEN
+            word = (word ^ np.uint64(entries[entry]["count"])) * FIRST_FACTOR
             word ^= word >> np.uint64(29)
         signatures[b] = word
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
     """Tell whether a bin holds the same counts of the same graphs as the entries start .. stop - 1."""
     shift = start - bin_ptr[first]
@@ -97,12 +107,12 @@ def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
         return False
     for entry in range(start, stop):
         ours, theirs = entries[entry - shift], entries[entry]
-        if ours.row != theirs.row or ours.count != theirs.count:
+        if ours["row"] != theirs["row"] or ours["count"] != theirs["count"]:
             return False
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any, table: Any) -> Any:
     """Keep the first of several bins with equal contents, in place; return how many bins are kept.
 
@@ -110,6 +120,8 @@ def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any, t
     ``table`` comes with -1 in each of its slots, whose number is a power of two.
     """
     capacity = len(table)
+    # The bins 0 .. kept - 1 are final and lie at the front. Reading is never behind writing (kept <= b), so
+    # what is overwritten was read before; bin_ptr[b] itself may be, hence ``stop`` of the last turn is kept.
     kept, stop = 0, 0
     for b in range(len(signatures)):
         start, stop = stop, bin_ptr[b + 1]
@@ -131,15 +143,15 @@ def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any, t
     return kept
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_dense(bin_ptr: Any, entries: Any, dense: Any) -> None:
     """Write bins as the columns of a dense matrix."""
     for b in range(len(bin_ptr) - 1):
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            dense[entries[entry].row, b] = entries[entry].count
+            dense[entries[entry]["row"], b] = entries[entry]["count"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def list_visits(bin_ptr: Any, entries: Any, block: int, numbers: Any, visits: Any) -> None:
     """List for each block of rows which bins have entries in it, in the order of the bins.
 
@@ -149,18 +161,18 @@ def list_visits(bin_ptr: Any, entries: Any, block: int, numbers: Any, visits: An
     for b in range(len(bin_ptr) - 1):
         last = -1
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            own = entries[entry].row // block
+            own = entries[entry]["row"] // block
             if own != last:
                 if len(visits) > 0:
-                    visits[numbers[own]].begin = bin_ptr[b]
-                    visits[numbers[own]].start = entry
+                    visits[numbers[own]]["begin"] = bin_ptr[b]
+                    visits[numbers[own]]["start"] = entry
                 numbers[own] += 1
                 last = own
             if len(visits) > 0:
-                visits[numbers[own] - 1].stop = entry + 1
+                visits[numbers[own] - 1]["stop"] = entry + 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_pairs(visits: Any, first: int, last: int, weights: Any, entries: Any, gram: Any) -> None:
     """Add the products of counts in the same bin to the rows of ``gram`` that some visits are of.
 
@@ -169,16 +181,16 @@ def add_pairs(visits: Any, first: int, last: int, weights: Any, entries: Any, gr
     diagonal. ``weights`` are the bins' multiplicities by entry; empty: all 1.
     """
     for visit in range(first, last):
-        for place in range(visits[visit].start, visits[visit].stop):
-            row = gram[entries[place].row]
-            count = float(entries[place].count)
+        for place in range(visits[visit]["start"], visits[visit]["stop"]):
+            row = gram[entries[place]["row"]]
+            count = float(entries[place]["count"])
             if len(weights) > 0:
                 count *= weights[place]
-            for entry in range(visits[visit].begin, place + 1):
-                row[np.uint64(entries[entry].row)] += count * entries[entry].count
+            for entry in range(visits[visit]["begin"], place + 1):
+                row[np.uint64(entries[entry]["row"])] += count * entries[entry]["count"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_products(
     indptr: Any,
     indices: Any,
@@ -210,7 +222,7 @@ def add_products(
                 row[j] += min(value, bin_data[other]) if minimum else value * bin_data[other]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mirror(gram: Any, first: int, last: int) -> None:
     """Copy rows first..last-1 of the lower triangle to the upper one, tile by tile."""
     tile = 64
@@ -221,7 +233,7 @@ def mirror(gram: Any, first: int, last: int) -> None:
                     gram[j, i] = gram[i, j]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_squares(indptr: Any, data: Any, squares: Any) -> None:
     """Add the sum of each row's squares to ``squares``."""
     for row in range(len(indptr) - 1):

@@ -26,6 +26,7 @@ from propkernels.gram.compiled import (
     split_bins,
 )
 from propkernels.utils.arrays import index_dtype, offsets
+from propkernels.utils.mixing import power_of_two
 from propkernels.utils.parallel import one_blas_thread, run_threads, thread_count, threads_for, whole_runs
 
 Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of popular bins
@@ -162,7 +163,7 @@ def share_of_equals(signatures: NDArray[np.uint64]) -> float:
 
 def _merged(bins: Bins, signatures: NDArray[np.uint64]) -> Bins:
     """Keep one of several bins with equal contents."""
-    table = np.full(1 << (2 * len(signatures)).bit_length(), -1, dtype=np.int32)
+    table = np.full(power_of_two(2 * len(signatures) + 1), -1, dtype=np.int32)
     kept = merge_bins(*bins, signatures, table)
     return Bins(bins.bin_ptr[: kept + 1], bins.entries[: bins.bin_ptr[kept]], bins.multiplicity[:kept])
 

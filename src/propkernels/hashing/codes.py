@@ -124,15 +124,15 @@ def _fused(
     n_jobs: int | None,
 ) -> NDArray[np.int64]:
     """Run the compiled loop: every block of graphs makes all its steps while it is in the cache."""
-    from propkernels.hashing.compiled import LANES, propagate_and_hash
-    from propkernels.utils.jit import vector_code
+    from propkernels.hashing.compiled import LANES, Start, Step, propagate_and_hash
+    from propkernels.utils.jit import slp_vectorization
 
     adjacency = operator.adjacency
     unused = -len(offsets) % LANES
     projected = np.zeros((initial.table.shape[0], unused + len(offsets)))
     projected[:, unused:] = initial.table @ vectors
     codes = np.empty((len(offsets), graphs.n_nodes), dtype=np.int64)
-    arguments = (
+    step = Step(
         adjacency.indptr,
         adjacency.indices,
         None if (adjacency.data == 1.0).all() else adjacency.data,
@@ -140,11 +140,8 @@ def _fused(
         operator.keep,
         operator.restart,
         np.empty(0, dtype=np.bool_) if operator.pushed_back is None else operator.pushed_back,
-        initial.rows,
-        projected,
-        offsets,
-        n_hashes,
     )
+    start = Start(initial.rows, projected)
     blocks = graphs.graph_ptr[whole_runs(graphs.graph_ptr, NODES_IN_CACHE)]
     threads = threads_for(codes.size, n_jobs)
     shares = np.linspace(0, len(blocks) - 1, min(threads, len(blocks)) + 1).astype(int)
@@ -152,9 +149,9 @@ def _fused(
     def one_share(share: int) -> None:
         own = blocks[shares[share] : shares[share + 1] + 1]
         odd, even = np.zeros((2, np.diff(own).max(initial=0), LANES))
-        propagate_and_hash(*arguments, own, odd, even, codes)
+        propagate_and_hash(step, start, offsets, n_hashes, own, odd, even, codes)
 
-    with vector_code():
+    with slp_vectorization():
         run_threads(one_share, range(len(shares) - 1), n_jobs)
     if operator.vanished is not None:
         codes[n_hashes:, operator.vanished] = NO_BIN

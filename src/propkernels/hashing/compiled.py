@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from propkernels.hashing.lsh import JOIN_FIRST, JOIN_SECOND, KEPT_BITS, LARGEST_FLOOR, NO_BIN
+from propkernels.hashing.lsh import KEPT_BITS, LARGEST_FLOOR, NO_BIN
+from propkernels.utils.jit import compiled
+from propkernels.utils.randomness import GOLDEN, OTHER_FACTOR
 
 LANES = 8  # columns that make their steps together
 
 
-@njit(nogil=True)
+class Step(NamedTuple):
+    """The affine step x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i, as flat arrays.
+
+    ``indptr``, ``indices`` and ``weights`` are the CSR arrays of A; ``weights`` is None where all are 1, and
+    ``restart`` where all are 0 (then nothing is compiled for them). Nodes with a True in ``pushed_back`` are
+    reset to x0 before each step; an empty array: none is.
+    """
+
+    indptr: Any
+    indices: Any
+    weights: Any
+    spread: Any
+    keep: Any
+    restart: Any
+    pushed_back: Any
+
+
+class Start(NamedTuple):
+    """The projections x0 of all nodes: node i starts with ``projected[rows[i]]``, one column per stream.
+
+    The number of columns is a multiple of LANES. Columns that fill it up stand on the left, since the columns
+    on the right make the most steps: with 11 streams and 8 lanes,
+
+        column  0 1 2 3 4 | 5 6 7   8 9 10 11 12 13 14 15
+        stream  (unused)  | 0 1 2   3 4  5  6  7  8  9 10
+
+    the first eight columns only make the steps of streams 0 to 2. On the right, they would make all.
+    """
+
+    rows: Any
+    projected: Any
+
+
+@compiled(cache=False)
 def _code(value: float) -> Any:
     """Floor, or for a large value its leading bits: the same as lsh.floor_codes, for one number."""
     if abs(value) < LARGEST_FLOOR:
@@ -20,59 +54,8 @@ def _code(value: float) -> Any:
     return np.float64(value).view(np.int64) & KEPT_BITS
 
 
-# The sums of a node's LANES columns are plain variables, which the compiler keeps in registers; indices are
-# unsigned, so that it need not ask whether they count from the end. What _walk and _weighted_walk have in
-# common is no function of its own: with one, the whole pass took 1.3 times as long (DD, t_max = 10).
-@njit(nogil=True)
+@compiled(cache=False)
 def _walk(
-    indptr: Any, indices: Any, first: int, last: int, spread: Any, keep: Any, now: Any, then: Any
-) -> None:
-    """x'_i = spread_i * sum_j x_j + keep_i x_i for the nodes first .. last - 1 and all LANES columns."""
-    for i in range(first, last):
-        node = np.uint64(i - first)
-        a = b = c = d = e = f = g = h = 0.0
-        if spread[i] != 0.0:
-            for entry in range(indptr[i], indptr[i + 1]):
-                j = np.uint64(indices[entry] - first)
-                a += now[j, 0]
-                b += now[j, 1]
-                c += now[j, 2]
-                d += now[j, 3]
-                e += now[j, 4]
-                f += now[j, 5]
-                g += now[j, 6]
-                h += now[j, 7]
-            share = spread[i]
-            a *= share
-            b *= share
-            c *= share
-            d *= share
-            e *= share
-            f *= share
-            g *= share
-            h *= share
-        stay = keep[i]
-        if stay != 0.0:
-            a += stay * now[node, 0]
-            b += stay * now[node, 1]
-            c += stay * now[node, 2]
-            d += stay * now[node, 3]
-            e += stay * now[node, 4]
-            f += stay * now[node, 5]
-            g += stay * now[node, 6]
-            h += stay * now[node, 7]
-        then[node, 0] = a
-        then[node, 1] = b
-        then[node, 2] = c
-        then[node, 3] = d
-        then[node, 4] = e
-        then[node, 5] = f
-        then[node, 6] = g
-        then[node, 7] = h
-
-
-@njit(nogil=True)
-def _weighted_walk(
     indptr: Any,
     indices: Any,
     weights: Any,
@@ -83,13 +66,21 @@ def _weighted_walk(
     now: Any,
     then: Any,
 ) -> None:
-    """x'_i = spread_i * sum_j A_ij x_j + keep_i x_i for the nodes first .. last - 1 and all LANES columns."""
+    """x'_i = spread_i * sum_j A_ij x_j + keep_i x_i for the nodes first .. last - 1 and all LANES columns.
+
+    Node i of the database is row i - first of ``now`` and ``then``. Without ``weights`` (None) all A_ij are
+    1, and numba leaves the multiplication out.
+    """
+    # The sums of a node's LANES columns are plain variables, which the compiler keeps in registers and, with
+    # SLP vectorization, in a few vector registers; an array of sums would be written to memory at every edge.
+    # Indices are unsigned, so that the compiler need not ask whether they count from the end.
     for i in range(first, last):
         node = np.uint64(i - first)
         a = b = c = d = e = f = g = h = 0.0
         if spread[i] != 0.0:
             for entry in range(indptr[i], indptr[i + 1]):
-                j, weight = np.uint64(indices[entry] - first), weights[entry]
+                j = np.uint64(indices[entry] - first)
+                weight = 1.0 if weights is None else weights[entry]
                 a += weight * now[j, 0]
                 b += weight * now[j, 1]
                 c += weight * now[j, 2]
@@ -127,96 +118,86 @@ def _weighted_walk(
         then[node, 7] = h
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _hash_lane(values: Any, lane: int, offset: float, codes: Any, first: int, last: int) -> None:
     """Hash one column."""
     for i in range(first, last):
         codes[i] = _code(values[i - first, lane] + offset)
 
 
-@njit(nogil=True)
-def _restart(
-    values: Any, restart: Any, rows: Any, projected: Any, column: int, first: int, last: int
-) -> None:
-    """x_i += restart_i x0_i."""
-    for i in range(first, last):
-        if restart[i] != 0.0:
-            for lane in range(LANES):
-                values[i - first, lane] += restart[i] * projected[rows[i], column + lane]
+@compiled(cache=False)
+def _restart(values: Any, restart: Any, start: Any, column: int, first: int, last: int) -> None:
+    """x_i += restart_i x0_i, for the LANES columns from ``column`` on; nothing without ``restart``."""
+    if restart is not None:
+        for i in range(first, last):
+            if restart[i] != 0.0:
+                for lane in range(LANES):
+                    values[i - first, lane] += restart[i] * start.projected[start.rows[i], column + lane]
 
 
-@njit(nogil=True)
-def _push_back(
-    values: Any, chosen: Any, rows: Any, projected: Any, column: int, first: int, last: int
-) -> None:
+@compiled(cache=False)
+def _push_back(values: Any, chosen: Any, start: Any, column: int, first: int, last: int) -> None:
     """x_i = x0_i where ``chosen`` says so; an empty ``chosen`` means everywhere."""
     for i in range(first, last):
         if len(chosen) == 0 or chosen[i]:
             for lane in range(LANES):
-                values[i - first, lane] = projected[rows[i], column + lane]
+                values[i - first, lane] = start.projected[start.rows[i], column + lane]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def propagate_and_hash(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    spread: Any,
-    keep: Any,
-    restart: Any,
-    pushed_back: Any,
-    rows: Any,
-    projected: Any,
-    offsets: Any,
-    n_hashes: int,
-    blocks: Any,
-    odd: Any,
-    even: Any,
-    codes: Any,
+    step: Any, start: Any, offsets: Any, n_hashes: int, blocks: Any, odd: Any, even: Any, codes: Any
 ) -> None:
     """Run the affine step on projected values and hash the columns of iteration t after step t.
 
     A block is a run of whole graphs that fits the cache, and its columns are taken LANES at a time: all
-    steps that these columns need are made before anything else is touched.
-    x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i. Without ``weights`` they are all ones (and
-    nothing else is compiled), without ``restart`` or with an empty ``pushed_back`` there is none. ``odd`` and
-    ``even`` have room for the LANES columns of a block. ``projected`` has columns that are not used on the
-    left, so that their number is a multiple of LANES: the last columns make the most steps.
+    steps that these columns need are made before anything else is touched. ``step`` is a :class:`Step`,
+    ``start`` a :class:`Start`; stream s = t * n_hashes + h is hash h of iteration t, with ``offsets[s]`` and
+    its codes in ``codes[s]``. ``odd`` and ``even`` have room for the LANES columns of a block.
     """
-    n_columns = projected.shape[1]
-    unused = n_columns - len(offsets)
-    everywhere = pushed_back[:0]
+    n_columns = start.projected.shape[1]
+    unused = n_columns - len(offsets)  # column = stream + unused, see Start
+    everywhere = step.pushed_back[:0]
     for block in range(len(blocks) - 1):
         first, last = blocks[block], blocks[block + 1]
         for column in range(0, n_columns, LANES):
+            # Invariant: turn t begins with ``now`` after t - 1 steps (t = 0: at the start).
+            # The last stream of these columns, column + LANES - 1 - unused, makes the most steps.
             now, then = even, odd
-            _push_back(now, everywhere, rows, projected, column, first, last)
+            _push_back(now, everywhere, start, column, first, last)
             for t in range((column + LANES - 1 - unused) // n_hashes + 1):
                 if t > 0:
-                    if weights is None:
-                        _walk(indptr, indices, first, last, spread, keep, now, then)
-                    else:
-                        _weighted_walk(indptr, indices, weights, first, last, spread, keep, now, then)
-                    if restart is not None:
-                        _restart(then, restart, rows, projected, column, first, last)
+                    _walk(
+                        step.indptr,
+                        step.indices,
+                        step.weights,
+                        first,
+                        last,
+                        step.spread,
+                        step.keep,
+                        now,
+                        then,
+                    )
+                    _restart(then, step.restart, start, column, first, last)
                     now, then = then, now
+                # The streams of iteration t, as far as they are among these columns.
                 stream = max(t * n_hashes, column - unused)
                 while stream < min((t + 1) * n_hashes, column + LANES - unused):
                     _hash_lane(now, stream + unused - column, offsets[stream], codes[stream], first, last)
                     stream += 1
-                if len(pushed_back) > 0:
-                    _push_back(now, pushed_back, rows, projected, column, first, last)
+                if len(step.pushed_back) > 0:
+                    _push_back(now, step.pushed_back, start, column, first, last)
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def join(code: Any, other: Any) -> Any:
     """Join two codes into one, as lsh.join_codes does for arrays."""
-    word = np.uint64(code) * JOIN_FIRST + np.uint64(other)
-    word = (word ^ (word >> np.uint64(32))) * JOIN_SECOND
+    word = np.uint64(code) * GOLDEN + np.uint64(other)
+    word = (word ^ (word >> np.uint64(32))) * OTHER_FACTOR
     return np.int64(word ^ (word >> np.uint64(29)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hash_columns(
     values: Any, vectors: Any, offsets: Any, missing: int, first: int, last: int, codes: Any
 ) -> Any:
@@ -225,6 +206,7 @@ def hash_columns(
     NaN gets the code ``missing``. Returns for each of these columns whether all its codes are equal. Rows are
     taken a block at a time, so that reading a row-major matrix by columns stays in the cache.
     """
+    # A column is constant if no block of it has a code that differs from that of node 0.
     constant = np.ones(last - first, dtype=np.bool_)
     for start in range(0, len(values), 256):
         stop = min(start + 256, len(values))
@@ -241,7 +223,7 @@ def hash_columns(
     return constant
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
     """Join the label code of each node into some rows of ``codes``, in place."""
     for row in rows:

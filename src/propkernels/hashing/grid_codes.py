@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.hashing.lsh import floor_codes
-from propkernels.propagation.grids.operator import NOTHING, GridOperator
+from propkernels.propagation.grids.operator import GridOperator
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.utils.parallel import run_threads, thread_count, whole_runs
 
@@ -43,30 +43,17 @@ def _by_sums(
     codes: NDArray[np.int64],
 ) -> None:
     """Run the compiled loop on runs of images of one shape, a few for each thread."""
+    from propkernels.hashing.compiled import Start
     from propkernels.hashing.grid_compiled import convolve_and_hash
 
-    grids = operator.grids
-    arguments = (
-        grids.shapes,
-        grids.pixel_ptr,
-        grids.graph_ptr,
-        NOTHING if grids.inside is None else grids.inside,
-        *operator.taps.arrays,
-        operator.boundary_number,
-        operator.held,
-        operator.pushed_back,
-        initial.rows,
-        projected,
-        offsets,
-        n_hashes,
-    )
+    grids, images, start = operator.grids, operator.images, Start(initial.rows, projected)
     share = grids.n_nodes / (4 * thread_count(n_jobs))
     runs = whole_runs(grids.graph_ptr, min(max(share, 1024), PIXELS_OF_A_RUN))
     changes = np.flatnonzero((grids.shapes[1:] != grids.shapes[:-1]).any(axis=1)) + 1
     runs = np.union1d(runs, changes)
 
     def one_run(run: int) -> None:
-        convolve_and_hash(*arguments, runs[run], runs[run + 1], codes)
+        convolve_and_hash(images, operator.taps, start, offsets, n_hashes, runs[run], runs[run + 1], codes)
 
     run_threads(one_run, range(len(runs) - 1), n_jobs)
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.utils.randomness import cauchy, gaussian, uniform
+from propkernels.utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, uniform
 
 NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
 METRICS = ("tv", "hellinger", "l1", "l2")
 LARGEST_FLOOR = 2.0**36
 KEPT_BITS = np.int64(-(2**16))
-JOIN_FIRST, JOIN_SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 _VECTOR, _OFFSET, _OWN_OFFSET = 1, 2, 3
 
 
@@ -87,7 +86,7 @@ def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
     Nodes that are not counted stay so. ``compiled.join`` is the same for one number.
     """
     with np.errstate(over="ignore"):
-        word = codes.view(np.uint64) * JOIN_FIRST + np.asarray(other, dtype=np.int64).view(np.uint64)
-        word = (word ^ (word >> np.uint64(32))) * JOIN_SECOND
+        word = codes.view(np.uint64) * GOLDEN + np.asarray(other, dtype=np.int64).view(np.uint64)
+        word = (word ^ (word >> np.uint64(32))) * OTHER_FACTOR
         joined = (word ^ (word >> np.uint64(29))).view(np.int64)
     return np.where(codes == NO_BIN, codes, joined)

@@ -64,11 +64,13 @@ class TripletCoder:
 
     def _hops(self, graphs: GraphDatabase) -> Counted:
         """Count without listing pairs, where every edge has length 1."""
-        from propkernels.paths.triplets_compiled import count_triplets
+        from propkernels.paths.triplets_compiled import Search, count_triplets
 
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
         adjacency = graphs.adjacency
-        counted: Counted = count_triplets(adjacency.indptr, adjacency.indices, graphs.graph_ptr, ids, keys)
+        room = Search.room(int(graphs.graph_sizes.max(initial=1)), len(keys))
+        edges = (adjacency.indptr, adjacency.indices)
+        counted: Counted = count_triplets(*edges, graphs.graph_ptr, ids, keys, room)
         return counted
 
     def _lengths(self, graphs: GraphDatabase) -> Counted:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from propkernels.hashing.refinement_compiled import mix_other, mix_word
+from propkernels.utils.jit import compiled
+from propkernels.utils.mixing import mix_other, mix_word
 
 _HALF = np.int64(2**15)
 _KEPT = np.int64(-(2**16))
 _SAME = 1e-10  # relative difference of lengths that are the same but for rounding
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hop_distances(indptr: Any, indices: Any, graph_ptr: Any, pair_ptr: Any, distances: Any) -> None:
     """Number of edges from u to v at ``pair_ptr[graph] + u * n + v``, by breadth-first search; else inf."""
+    # queue[head:tail] are the nodes that are reached but not yet left; their distances ascend.
     largest = 0
     for graph in range(len(graph_ptr) - 1):
         largest = max(largest, graph_ptr[graph + 1] - graph_ptr[graph])
@@ -43,16 +44,18 @@ def hop_distances(indptr: Any, indices: Any, graph_ptr: Any, pair_ptr: Any, dist
                         tail += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def round_lengths(values: Any) -> None:
     """Keep 36 binary digits: sums of the same weights in another order are the same length."""
+    # A positive float is the larger the larger its bits are as an integer: adding half of the last digit kept
+    # and cutting off the 16 bits below it rounds to nearest, and carries into the exponent where it must.
     bits = values.view(np.int64)
     for k in range(len(values)):
         if values[k] != np.inf:
             bits[k] = (bits[k] + _HALF) & _KEPT
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes: Any, no_bin: int) -> None:
     """Hash (label of u, length, label of v) for all ordered pairs u != v that a path joins.
 
@@ -72,7 +75,7 @@ def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes:
                     codes[row + v] = np.int64(mix_word(start + end))
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
     """Write the nodes that a source reaches into ``order``, nearest first; return their number."""
     reached = 0
@@ -90,13 +93,13 @@ def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
     return reached
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _on_a_path(near: float, weight: float, far: float) -> bool:
     """Whether an edge leads on along a shortest path; sums of weights may differ in their last digits."""
     return near < far and abs(near + weight - far) <= _SAME * far
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def path_words(
     indptr: Any,
     indices: Any,
@@ -124,6 +127,8 @@ def path_words(
             for v in range(n):
                 words[row + v] = 0
             words[row + source] = 1
+            # Invariant: words[row + u] is complete when u is taken, since all nodes before it on a shortest
+            # path from the source are nearer.
             for k in range(_by_distance(distances, row, n, order)):
                 u = order[k]
                 near = distances[row + u]
@@ -135,7 +140,7 @@ def path_words(
                         words[row + v] += mix_word(words[row + u] ^ key)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_hops(
     indptr: Any, indices: Any, weights: Any, first: int, n: int, distances: Any, slots: Any, counts: Any
 ) -> None:
@@ -158,6 +163,7 @@ def count_hops(
             des[order[k], :] = 0.0
             des[order[k], 0] = 1.0
         occ[root, 0] = 1.0
+        # Outwards: occ[u] is complete when u is taken, since nodes before it on a path are nearer.
         for k in range(reached):
             u = order[k]
             for entry in range(indptr[first + u], indptr[first + u + 1]):
@@ -165,6 +171,7 @@ def count_hops(
                 if _on_a_path(distances[row + u], weights[entry], distances[row + v]):
                     for a in range(width - 1):
                         occ[v, a + 1] += occ[u, a]
+        # Inwards: des[v] is complete when an edge u -> v is followed, since v is farther than u.
         for k in range(reached - 1, -1, -1):
             u = order[k]
             for entry in range(indptr[first + u], indptr[first + u + 1]):
@@ -181,7 +188,7 @@ def count_hops(
                         counts[slot, a, a + c] += occ[v, a] * des[v, c]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def most_hops(indptr: Any, indices: Any, weights: Any, first: int, n: int, distances: Any) -> int:
     """Largest number of edges on a shortest path of one graph."""
     order = np.empty(n, dtype=np.int64)

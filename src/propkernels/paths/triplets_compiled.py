@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from propkernels.hashing.refinement_compiled import mix_other, mix_word
+from propkernels.utils.jit import compiled
+from propkernels.utils.mixing import mix_other, mix_word
 
 
-@njit(nogil=True)
-def _local_labels(ids: Any, first: int, n: int, local: Any, labels: Any, present: Any) -> int:
-    """Number the labels of one graph: ``labels[v]`` for each node, ``present`` for each number."""
+class Search(NamedTuple):
+    """Room for breadth-first searches in graphs with at most n nodes.
+
+    ``labels[v]`` is the label of node v, numbered within the graph, and ``present`` maps these numbers back
+    to those of the database (``local`` the other way; -1: not met). The nodes with label a are
+    ``members[starts[a] : starts[a + 1]]``. ``queue`` lists nodes in the order in which a search reaches them,
+    and ``seen[v]`` is the number of the last search that did: it is never cleared.
+    """
+
+    labels: Any
+    present: Any
+    local: Any
+    starts: Any
+    members: Any
+    queue: Any
+    seen: Any
+
+    @classmethod
+    def room(cls, n: int, n_labels: int) -> Search:
+        """Room for graphs with at most n nodes, of a database with so many labels."""
+        labels, present, members, queue = np.empty((4, n), dtype=np.int64)
+        local, seen = np.full(n_labels, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        return cls(labels, present, local, np.empty(n + 1, dtype=np.int64), members, queue, seen)
+
+
+@compiled(cache=False)
+def _number_labels(ids: Any, first: int, n: int, search: Any) -> int:
+    """Number the labels of one graph in order of appearance; return how many there are."""
     found = 0
     for v in range(n):
         label = ids[first + v]
-        if local[label] < 0:
-            local[label] = found
-            present[found] = label
+        if search.local[label] < 0:
+            search.local[label] = found
+            search.present[found] = label
             found += 1
-        labels[v] = local[label]
+        search.labels[v] = search.local[label]
     for k in range(found):
-        local[present[k]] = -1
+        search.local[search.present[k]] = -1
     return found
 
 
-@njit(nogil=True)
-def _group(labels: Any, n: int, n_labels: int, starts: Any, members: Any) -> None:
-    """Counting sort: nodes with label a are members[starts[a]:starts[a + 1]]."""
+@compiled(cache=False)
+def _group(n: int, n_labels: int, search: Any) -> None:
+    """Counting sort: nodes with label a become members[starts[a]:starts[a + 1]]."""
+    labels, starts, members = search.labels, search.starts, search.members
     starts[: n_labels + 1] = 0
     for v in range(n):
         starts[labels[v] + 1] += 1
@@ -40,22 +66,26 @@ def _group(labels: Any, n: int, n_labels: int, starts: Any, members: Any) -> Non
         fill[labels[v]] += 1
 
 
-@njit(nogil=True)
-def _search(
+@compiled(cache=False)
+def _search_from(
+    source: int,
+    stamp: int,
     indptr: Any,
     indices: Any,
     first: int,
-    source: int,
-    labels: Any,
     n_labels: int,
-    seen: Any,
-    stamp: int,
-    queue: Any,
+    search: Any,
     table: Any,
     touched: Any,
     n_touched: int,
 ) -> int:
-    """Breadth-first search that counts the labels of each level in ``table[level * n_labels + label]``."""
+    """Breadth-first search that counts the labels of each level in ``table[level * n_labels + label]``.
+
+    ``touched`` lists the cells that are not 0, ``n_touched`` of them before; returns how many after.
+    """
+    # queue[head:level_end] are nodes at distance ``level``, queue[level_end:tail] those of the next level:
+    #     path 0 - 1 - 2 - 3 from node 1: queue 1 | 0 2 | 3
+    queue, seen = search.queue, search.seen
     queue[0] = source
     seen[source] = stamp
     head, tail, level = 0, 1, 0
@@ -64,7 +94,7 @@ def _search(
         base = level * n_labels
         if level > 0:
             for k in range(head, level_end):
-                cell = base + labels[queue[k]]
+                cell = base + search.labels[queue[k]]
                 if table[cell] == 0:
                     touched[n_touched] = cell
                     n_touched += 1
@@ -82,67 +112,58 @@ def _search(
     return n_touched
 
 
-@njit(cache=True, nogil=True)
-def count_triplets(indptr: Any, indices: Any, graph_ptr: Any, ids: Any, keys: Any) -> Any:
+@compiled(cache=False)
+def _write_triplets(
+    begin: Any, n_labels: int, keys: Any, present: Any, table: Any, touched: Any, codes: Any, counts: Any
+) -> None:
+    """Turn the touched cells into codes (label at the start, length, label at the end), and clear them."""
+    for k in range(len(touched)):
+        cell = touched[k]
+        length = np.float64(cell // n_labels).view(np.uint64)
+        end = mix_other(keys[present[cell % n_labels]] ^ length)
+        codes[k] = np.int64(mix_word(begin + end))
+        counts[k] = table[cell]
+        table[cell] = 0
+
+
+@compiled
+def count_triplets(indptr: Any, indices: Any, graph_ptr: Any, ids: Any, keys: Any, search: Any) -> Any:
     """Count label triplets of graphs whose edges have length 1.
 
-    ``ids`` number the label of each node and ``keys`` hold the key of each number. Returns the length of each
-    graph's part, the codes (those of ``compiled.triplet_codes``), each once a graph, and their counts.
+    ``ids`` number the label of each node and ``keys`` hold the key of each number; ``search`` is a
+    :class:`Search`. Returns the length of each graph's part, the codes (those of ``compiled.triplet_codes``),
+    each once per graph, and their counts.
     """
-    n_graphs = len(graph_ptr) - 1
-    largest = 1
-    for graph in range(n_graphs):
-        largest = max(largest, graph_ptr[graph + 1] - graph_ptr[graph])
-    local = np.full(len(keys), -1, dtype=np.int64)
-    labels = np.empty(largest, dtype=np.int64)
-    present = np.empty(largest, dtype=np.int64)
-    starts = np.empty(largest + 1, dtype=np.int64)
-    members = np.empty(largest, dtype=np.int64)
-    queue = np.empty(largest, dtype=np.int64)
-    seen = np.full(largest, -1, dtype=np.int64)
-    table = np.zeros(largest, dtype=np.int64)
-    touched = np.empty(largest, dtype=np.int64)
-    lengths = np.zeros(n_graphs, dtype=np.int64)
-    codes = np.empty(1024, dtype=np.int64)
-    counts = np.empty(1024, dtype=np.float64)
+    # One table serves all nodes with the same label: cell level * n_labels + b counts the paths of that many
+    # edges from label a to label b. Only touched cells are read and cleared, so its size costs nothing.
+    lengths = np.zeros(len(graph_ptr) - 1, dtype=np.int64)
+    codes, counts = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.float64)
+    table, touched = np.zeros(1, dtype=np.int64), np.empty(1, dtype=np.int64)
     filled, stamp = 0, 0
-    for graph in range(n_graphs):
+    for graph in range(len(lengths)):
         first = graph_ptr[graph]
         n = graph_ptr[graph + 1] - first
-        n_labels = _local_labels(ids, first, n, local, labels, present)
+        n_labels = _number_labels(ids, first, n, search)
         if n * n_labels > len(table):
             table = np.zeros(n * n_labels, dtype=np.int64)
             touched = np.empty(n * n_labels, dtype=np.int64)
-        _group(labels, n, n_labels, starts, members)
+        _group(n, n_labels, search)
         for a in range(n_labels):
             n_touched = 0
-            for k in range(starts[a], starts[a + 1]):
-                n_touched = _search(
-                    indptr,
-                    indices,
-                    first,
-                    members[k],
-                    labels,
-                    n_labels,
-                    seen,
-                    stamp,
-                    queue,
-                    table,
-                    touched,
-                    n_touched,
+            for k in range(search.starts[a], search.starts[a + 1]):
+                source = search.members[k]
+                n_touched = _search_from(
+                    source, stamp, indptr, indices, first, n_labels, search, table, touched, n_touched
                 )
                 stamp += 1
             while filled + n_touched > len(codes):
                 codes = np.concatenate((codes, np.empty_like(codes)))
                 counts = np.concatenate((counts, np.empty_like(counts)))
-            begin = mix_word(keys[present[a]])
-            for k in range(n_touched):
-                cell = touched[k]
-                length = np.float64(cell // n_labels).view(np.uint64)
-                end = mix_other(keys[present[cell % n_labels]] ^ length)
-                codes[filled] = np.int64(mix_word(begin + end))
-                counts[filled] = table[cell]
-                table[cell] = 0
-                filled += 1
+            begin = mix_word(keys[search.present[a]])
+            cells = touched[:n_touched]
+            _write_triplets(
+                begin, n_labels, keys, search.present, table, cells, codes[filled:], counts[filled:]
+            )
+            filled += n_touched
             lengths[graph] += n_touched
     return lengths, codes[:filled].copy(), counts[:filled].copy()

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from propkernels.utils.jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def affine_step(
     indptr: Any, indices: Any, weights: Any, spread: Any, keep: Any, current: Any, following: Any
 ) -> None:
     """Write spread_i * sum_j A_ij x_j + keep_i x_i to ``following``, row by row, without temporaries."""
+    # ``total`` is the sum over neighbors of one node, all columns; it stays in the first-level cache.
     n_columns = current.shape[1]
     total = np.empty(n_columns)
     for i in range(len(spread)):

@@ -1,22 +1,65 @@
-"""Compiled loops that treat several columns alike, in vector instructions."""
+"""JIT compilation: the one decorator of all compiled loops, and numba's SLP vectorizer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock
+from typing import Any
 
-from numba import config
+import numpy as np
+from numba import config, njit
+
+
+def compiled(function: Callable[..., Any] | None = None, *, cache: bool = True) -> Any:
+    """Compile a loop over plain arrays with numba, without the GIL.
+
+    Machine code is cached on disk, next to the module or in the user's cache folder. Where numba can write to
+    neither (a read-only installation and no home), the function is compiled again in each process.
+
+    With ``NUMBA_DISABLE_JIT=1`` functions stay Python, for a debugger or a measurement of coverage: unsigned
+    words then wrap around as silently as they do in machine code.
+
+    Parameters
+    ----------
+    function : callable
+    cache : bool, default=True
+        Whether to keep the machine code on disk. False suits helpers, which are compiled into their callers.
+
+    Examples
+    --------
+    >>> @compiled(cache=False)
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4)
+    8
+    """
+    if function is None:
+        return partial(compiled, cache=cache)
+    if config.DISABLE_JIT:
+        return np.errstate(over="ignore")(function)
+    if not cache:
+        return njit(nogil=True)(function)
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError as error:
+        if "cannot cache function" not in str(error):
+            raise
+        return njit(nogil=True)(function)
+
 
 _LOCK = Lock()
-_users: list[int] = []  # the compiler's own setting, once for each user of vector_code
+_users: list[int] = []  # the compiler's own setting, once for each block of slp_vectorization that is open
 
 
 @contextmanager
-def vector_code() -> Iterator[None]:
-    """Let what is compiled meanwhile join equal operations on neighbouring numbers.
+def slp_vectorization() -> Iterator[None]:
+    """Enable numba's SLP vectorizer for functions that are compiled inside this block.
 
-    This is numba's NUMBA_SLP_VECTORIZE, which is off where nobody asks for it. Results are the same bits.
+    It joins equal operations on adjacent numbers into vector instructions, which are the same bits. numba has
+    no switch per function, only a global one (``NUMBA_SLP_VECTORIZE``, off by default): whatever another
+    thread compiles meanwhile is vectorized too. The setting of before comes back when the last block ends.
     """
     with _LOCK:
         _users.append(_users[-1] if _users else config.SLP_VECTORIZE)

@@ -16,7 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+# splitmix64 (Steele, Lea and Flood 2014): the golden ratio's increment and two multipliers
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+OTHER_FACTOR = np.uint64(0xD6E8FEB86659FD93)  # of another mixer, where two independent ones are needed
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")  # another one in each process
 
 
@@ -84,7 +87,7 @@ def mix(*words: Any) -> NDArray[np.uint64]:
     state = np.uint64(0)
     with np.errstate(over="ignore"):
         for word in words:
-            state = _finalize((state ^ _as_word(word)) + _GOLDEN)
+            state = _finalize((state ^ _as_word(word)) + GOLDEN)
     return np.asarray(state)
 
 
@@ -95,8 +98,8 @@ def _as_word(word: Any) -> NDArray[np.uint64]:
 
 
 def _finalize(z: NDArray[np.uint64]) -> Any:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = (z ^ (z >> np.uint64(30))) * FIRST_FACTOR
+    z = (z ^ (z >> np.uint64(27))) * SECOND_FACTOR
     return z ^ (z >> np.uint64(31))
 
 

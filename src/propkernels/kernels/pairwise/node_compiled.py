@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from propkernels.utils.jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def squared_distances(points: Any, turned: Any, out: Any) -> None:
     """|x_u - y_v|^2, with the second points given as columns: the inner loop is over neighbouring numbers."""
     n, dimensions = points.shape
@@ -23,7 +24,7 @@ def squared_distances(points: Any, turned: Any, out: Any) -> None:
                 out[u, v] += difference * difference
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def dot_products(points: Any, turned: Any, out: Any) -> None:
     """x_u . y_v, added up in one order whatever the number of points."""
     n, dimensions = points.shape
@@ -37,7 +38,7 @@ def dot_products(points: Any, turned: Any, out: Any) -> None:
                 out[u, v] += x * turned[d, v]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def forget_unequal(keys: Any, keys2: Any, out: Any) -> None:
     """Dirac kernel on labels: 0 where they differ."""
     for u in range(len(keys)):
@@ -46,7 +47,7 @@ def forget_unequal(keys: Any, keys2: Any, out: Any) -> None:
                 out[u, v] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_blocks(values: Any, ptr: Any, ptr2: Any, out: Any) -> None:
     """Sum of each block, graphs by graphs."""
     for i in range(len(ptr) - 1):
@@ -60,7 +61,7 @@ def sum_blocks(values: Any, ptr: Any, ptr2: Any, out: Any) -> None:
             out[i, j] = total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def equal_length_sums(
     nodes: Any,
     ptr: Any,
@@ -81,6 +82,7 @@ def equal_length_sums(
     largest = 0
     for j in range(len(ptr2) - 1):
         largest = max(largest, ptr2[j + 1] - ptr2[j])
+    # ``sums`` is all 0 before each u, and cleared after it at the lengths that u has: far fewer than all.
     sums = np.zeros((most + 1, largest))
     for i in range(len(ptr) - 1):
         n, a = ptr[i + 1] - ptr[i], ptr[i]

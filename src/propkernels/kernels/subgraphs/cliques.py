@@ -64,10 +64,10 @@ class SubgraphComparison(TiledComparison):
 
     def tile(self, left: Wired, rows: slice, right: Wired, columns: slice) -> NDArray[np.float64]:
         """Compare some graphs with some others."""
-        from propkernels.kernels.subgraphs.cliques_compiled import match_subgraphs
+        from propkernels.kernels.subgraphs.cliques_compiled import Side, match_subgraphs
 
         a, b = left.some(rows), right.some(columns)
-        sides = (a.nodes.ptr, a.pair_ptr, a.edges, b.nodes.ptr, b.pair_ptr, b.edges)
+        sides = Side(a.nodes.ptr, a.pair_ptr, a.edges), Side(b.nodes.ptr, b.pair_ptr, b.edges)
         out = np.empty((self.depth, len(a.nodes.ptr) - 1, len(b.nodes.ptr) - 1))
         settings = (self.depth, self.connected, self.nodes.kind == 0)
         match_subgraphs(self.nodes.matrix(a.nodes, b.nodes), *sides, *settings, out)

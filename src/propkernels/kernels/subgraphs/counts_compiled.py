@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from propkernels.hashing.refinement_compiled import mix_other, mix_word
+from propkernels.utils.jit import compiled
+from propkernels.utils.mixing import mix_other, mix_word
 
 
 class Subgraph(NamedTuple):
@@ -93,12 +93,12 @@ class Scratch(NamedTuple):
         )
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _fold(word: Any, further: Any) -> Any:
     return mix_word(word ^ mix_other(further + np.uint64(1)))
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _slot(word: Any, words: Any, classes: Any) -> Any:
     """Slot where a word is, or belongs; free slots have class -1."""
     mask = np.uint64(len(words) - 1)
@@ -108,7 +108,7 @@ def _slot(word: Any, words: Any, classes: Any) -> Any:
     return slot
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _grown_table(words: Any, classes: Any) -> Any:
     """Return the table with twice as many slots."""
     new_words, new_classes = np.empty(2 * len(words), np.uint64), np.full(2 * len(words), -1, np.int64)
@@ -119,7 +119,7 @@ def _grown_table(words: Any, classes: Any) -> Any:
     return new_words, new_classes
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _longer(array: Any, needed: int) -> Any:
     """Return the array itself, or a longer copy."""
     if needed <= len(array):
@@ -130,7 +130,7 @@ def _longer(array: Any, needed: int) -> Any:
     return longer
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _are_twins(a: int, b: int, size: int, keys: Any, edges: Any) -> bool:
     """Whether exchanging two nodes changes nothing."""
     if keys[a] != keys[b] or edges[a, b] != edges[b, a]:
@@ -141,7 +141,7 @@ def _are_twins(a: int, b: int, size: int, keys: Any, edges: Any) -> bool:
     return same
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _colour(size: int, keys: Any, edges: Any, scratch: Any) -> None:
     """Colours that isomorphisms keep: labels, refined by neighbours; also sorted."""
     colours, refined = scratch.colours, scratch.sorted
@@ -163,7 +163,7 @@ def _colour(size: int, keys: Any, edges: Any, scratch: Any) -> None:
         refined[b] = colours[a]
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _next_choice(after: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -> int:
     """Next unused node of the colour that belongs to a place, one of several twins; -1: none is left."""
     for a in range(after + 1, size):
@@ -179,7 +179,7 @@ def _next_choice(after: int, place: int, size: int, keys: Any, edges: Any, scrat
     return -1
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _place(a: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -> None:
     """Put a node at a place: the word of the order so far, and how many orders it stands for."""
     twins = 1
@@ -193,7 +193,7 @@ def _place(a: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -
     scratch.words[place + 1] = word
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _canonical(size: int, keys: Any, edges: Any, scratch: Any) -> Any:
     """Return the smallest word of all orders of the nodes, and the number of symmetries (automorphisms).
 
@@ -204,6 +204,8 @@ def _canonical(size: int, keys: Any, edges: Any, scratch: Any) -> Any:
     for a in range(size):
         scratch.is_used[a] = False
     scratch.words[0], scratch.multiplicity[0] = np.uint64(0), 1
+    # Depth-first through the orders: order[:place] is held, and order[place] is the choice that was tried
+    # last at this place, -1 before the first.
     best, symmetries = ~np.uint64(0), 0
     place = 0
     scratch.order[0] = -1
@@ -229,7 +231,7 @@ def _canonical(size: int, keys: Any, edges: Any, scratch: Any) -> Any:
     return best, symmetries
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _join(
     node: int, p: int, k: int, indptr: Any, indices: Any, there: Any, back: Any, keys: Any, held: Any
 ) -> None:
@@ -264,7 +266,7 @@ def _join(
     held.words[p + 1] = word
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _leave(p: int, held: Any) -> None:
     """Let number p, the last one, leave."""
     held.position[held.nodes[p]] = -1
@@ -272,7 +274,7 @@ def _leave(p: int, held: Any) -> None:
         held.is_reached[held.reached[p, n]] = False
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _advance(p: int, held: Any) -> int:
     """After p nodes: let nodes leave until another may join; return its number, 0 if there is none."""
     while p > 0 and held.n_open[p] == 0:
@@ -281,7 +283,7 @@ def _advance(p: int, held: Any) -> int:
     return p
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _enter(word: Any, kind: int, kinds: Any) -> Any:
     """Note which kind a word stands for, unless it is known."""
     slot = _slot(word, kinds.words, kinds.classes)
@@ -294,7 +296,7 @@ def _enter(word: Any, kind: int, kinds: Any) -> Any:
     return Kinds(words, classes, n_words, kinds.codes, kinds.sizes, kinds.symmetries, kinds.n_kinds)
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _learn_kind(p: int, held: Any, scratch: Any, kinds: Any) -> Any:
     """Find out the kind of a subgraph whose word is new; it may be a new kind."""
     code, symmetries = _canonical(p, held.keys, held.edges, scratch)
@@ -309,7 +311,7 @@ def _learn_kind(p: int, held: Any, scratch: Any, kinds: Any) -> Any:
     return _enter(held.words[p], kind, kinds)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_subgraphs(
     indptr: Any,
     indices: Any,
@@ -332,6 +334,9 @@ def count_subgraphs(
     A subgraph is looked up by its word in the order in which it was met; a word that was not met before is
     told by :func:`_canonical` which kind it is.
     """
+    # Depth-first: p nodes are held, open[p] are those that may become number p, the last one is taken next.
+    # A path 0 - 1 - 2 with k = 2 is met as {0}, {0, 1}, {1}, {1, 2}, {2}: only later nodes join the first.
+    # ``numbers[kind]`` counts within the graph; ``met[start:n_met]`` are the kinds that are not 0.
     words, classes, numbers = kinds.words, kinds.classes, np.zeros(len(kinds.codes), np.int64)
     met, counts, n_met = np.empty(1024, np.int64), np.empty(1024, np.float64), 0
     for graph in range(len(lengths)):

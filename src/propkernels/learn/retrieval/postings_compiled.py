@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from propkernels.utils.jit import compiled
+
+# Postings are counts by bin: those of bin b are the places bin_ptr[b] .. bin_ptr[b + 1] - 1 of ``graphs`` and
+# ``counts``. Three graphs with the bins {4: 2}, {4: 1, 5: 3}, {5: 1} have, from bin 4 on,
+#     bin_ptr 0 2 4    graphs 0 1 | 1 2    counts 2 1 | 3 1
+# and a query with the bins {4: 1, 5: 2} adds 2, 1 + 6 and 2 to their scores.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_postings(bins: Any, counts: Any, bin_ptr: Any, graphs: Any, postings: Any, scores: Any) -> None:
     """scores[g] += count of the query in b * count of g in b, over the query's bins b; -1 is no bin."""
     for entry in range(len(bins)):
@@ -18,7 +23,7 @@ def add_postings(bins: Any, counts: Any, bin_ptr: Any, graphs: Any, postings: An
                 scores[graphs[place]] += count * postings[place]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def move_postings(
     bin_ptr: Any,
     graphs: Any,
@@ -33,6 +38,7 @@ def move_postings(
 
     Graphs get the numbers that ``number`` says; those with -1 are left out.
     """
+    # Several bins may have one target: ``filled`` goes on where the last of them stopped.
     for b in range(len(targets)):
         place = filled[targets[b]]
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
@@ -44,7 +50,7 @@ def move_postings(
         filled[targets[b]] = place
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_postings(bin_ptr: Any, graphs: Any, targets: Any, number: Any, lengths: Any) -> None:
     """Add to ``lengths`` how many postings each target bin will get."""
     for b in range(len(targets)):

@@ -7,15 +7,67 @@ the mask hold zeros; for "wrap" and "reflect" the border is copied from inside b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from propkernels.utils.jit import compiled
 
 RENORMALIZE, ZERO, WRAP, REFLECT = 0, 1, 2, 3
 
 
-@njit(nogil=True)
+class Images(NamedTuple):
+    """Images of a GridDatabase, and what their steps depend on.
+
+    Image i has the shape ``shapes[i]``, the pixels ``pixel_ptr[i] .. pixel_ptr[i + 1] - 1`` (all, row-major)
+    and the nodes ``graph_ptr[i] .. graph_ptr[i + 1] - 1`` (those that count). ``inside`` says by pixel which
+    count; empty: all. ``held`` and ``pushed_back`` say by node which never change, and which are reset before
+    each step; empty: none. ``boundary`` is one of the numbers above.
+    """
+
+    shapes: Any
+    pixel_ptr: Any
+    graph_ptr: Any
+    inside: Any
+    held: Any
+    pushed_back: Any
+    boundary: int
+
+
+class Layout(NamedTuple):
+    """How an image of some shape lies in a flat buffer of ``size`` numbers.
+
+    An image of 2 x 3 pixels and a filter of radius 1 give 4 rows of 5 numbers, a border (.) around the pixels
+    (P), with strides 5 and 1; the tap (1, -1) is the shift 5 - 1 = 4 wherever the pixel is:
+
+        . . . . .
+        . P P P .      ``span`` holds these two rows, border pixels at their ends included:
+        . P P P .      steps compute them in one go, and what they give for border pixels is not used
+        . . . . .
+
+    A margin of the largest shift on both sides keeps the taps of border pixels inside the buffer. ``border``
+    holds pairs (border place, place that it copies).
+    """
+
+    strides: Any
+    margin: int
+    size: int
+    span: Any
+    shifts: Any
+    border: Any
+
+
+class Buffers(NamedTuple):
+    """Scalar images: two that take turns, one for the stages between, and the two weights of a step."""
+
+    x: Any
+    y: Any
+    spare: Any
+    spread: Any
+    keep: Any
+
+
+@compiled(cache=False)
 def _add_group(y: Any, weight: float, x: Any, shifts: Any, first: int, size: int, span: Any) -> None:
     """Add weight * (sum of x over the 1, 2, 4 or 8 taps of a group) to y, all over the span.
 
@@ -48,70 +100,54 @@ def _add_group(y: Any, weight: float, x: Any, shifts: Any, first: int, size: int
         y[begin + i] += weight * (near + ((x[e + i] + x[f + i]) + (x[g + i] + x[h + i])))
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _weigh(y: Any, spread: Any) -> None:
     for i in range(len(y)):
         y[i] *= spread[i]
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _weigh_and_keep(y: Any, spread: Any, keep: Any, x: Any) -> None:
     for i in range(len(y)):
         y[i] = y[i] * spread[i] + keep[i] * x[i]
 
 
-@njit(nogil=True)
-def filtered(
-    x: Any, y: Any, spare: Any, shifts: Any, group_ptr: Any, weights: Any, stage_ptr: Any, span: Any
-) -> None:
+@compiled(cache=False)
+def filtered(x: Any, y: Any, spare: Any, layout: Any, taps: Any) -> None:
     """Fill y with B x, each stage of B after the other, over the span of the buffers that holds the image."""
-    begin, end = span
-    n_stages = len(stage_ptr) - 1
+    begin, end = layout.span
+    n_stages = len(taps.stage_ptr) - 1
     source = x
     for stage in range(n_stages):
+        # Stages write to y and spare in turn, so that the last one writes to y.
         target = y if (n_stages - stage) % 2 == 1 else spare
         target[begin:end] = 0.0
-        for group in range(stage_ptr[stage], stage_ptr[stage + 1]):
-            first = group_ptr[group]
-            size = group_ptr[group + 1] - first
-            _add_group(target, weights[group], source, shifts, first, size, span)
+        for group in range(taps.stage_ptr[stage], taps.stage_ptr[stage + 1]):
+            first = taps.group_ptr[group]
+            size = taps.group_ptr[group + 1] - first
+            _add_group(target, taps.weights[group], source, layout.shifts, first, size, layout.span)
         source = target
 
 
-@njit(nogil=True)
-def stepped(
-    x: Any,
-    y: Any,
-    spare: Any,
-    border: Any,
-    shifts: Any,
-    group_ptr: Any,
-    weights: Any,
-    stage_ptr: Any,
-    span: Any,
-    spread: Any,
-    keep: Any,
-    keeps: bool,
-) -> None:
+@compiled(cache=False)
+def stepped(x: Any, y: Any, buffers: Any, layout: Any, taps: Any, keeps: bool) -> None:
     """One step of one scalar image: y = spread * (B x) + keep * x."""
+    border = layout.border
     for copy in range(border.shape[1]):
         x[border[0, copy]] = x[border[1, copy]]
-    filtered(x, y, spare, shifts, group_ptr, weights, stage_ptr, span)
-    begin, end = span
+    filtered(x, y, buffers.spare, layout, taps)
+    begin, end = layout.span
+    spread = buffers.spread[begin:end]
     if keeps:
-        _weigh_and_keep(y[begin:end], spread[begin:end], keep[begin:end], x[begin:end])
+        _weigh_and_keep(y[begin:end], spread, buffers.keep[begin:end], x[begin:end])
     else:
-        _weigh(y[begin:end], spread[begin:end])
+        _weigh(y[begin:end], spread)
 
 
-@njit(nogil=True)
-def lay_out(shape: Any, radius: Any, offsets: Any) -> Any:
-    """Return the strides of the bordered image, the buffer's margin and size, its span, and tap shifts.
-
-    The span leaves out the border along the first axis. The margin at both ends lets taps of border pixels
-    read without leaving the buffer; what is computed there is never used.
-    """
-    d = len(shape)
+@compiled(cache=False)
+def lay_out(shape: Any, taps: Any, boundary: int) -> Any:
+    """Lay out images of one shape for the taps of a filter; see :class:`Layout`."""
+    d, radius, offsets = len(shape), taps.radius, taps.offsets
     strides = np.ones(d, dtype=np.int64)
     for axis in range(d - 2, -1, -1):
         strides[axis] = strides[axis + 1] * (shape[axis + 1] + 2 * radius[axis + 1])
@@ -123,12 +159,21 @@ def lay_out(shape: Any, radius: Any, offsets: Any) -> Any:
             shifts[tap] += offsets[tap, axis] * strides[axis]
         margin = max(margin, abs(shifts[tap]))
     span = (margin + radius[0] * strides[0], margin + padded - radius[0] * strides[0])
-    return strides, margin, padded + 2 * margin, span, shifts
+    border = border_copies(shape, radius, strides, margin, boundary)
+    return Layout(strides, margin, padded + 2 * margin, span, shifts, border)
 
 
-@njit(nogil=True)
-def pixel_places(shape: Any, radius: Any, strides: Any, margin: int) -> Any:
+@compiled(cache=False)
+def buffers_for(layout: Any) -> Any:
+    """Empty scalar images."""
+    size = layout.size
+    return Buffers(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size))
+
+
+@compiled(cache=False)
+def pixel_places(shape: Any, radius: Any, layout: Any) -> Any:
     """Where each pixel, in row-major order, lies in the buffer."""
+    # ``index`` counts through the pixels like an odometer: the last axis runs fastest.
     d = len(shape)
     n = 1
     for axis in range(d):
@@ -136,9 +181,9 @@ def pixel_places(shape: Any, radius: Any, strides: Any, margin: int) -> Any:
     places = np.empty(n, dtype=np.int64)
     index = np.zeros(d, dtype=np.int64)
     for pixel in range(n):
-        place = margin
+        place = layout.margin
         for axis in range(d):
-            place += (index[axis] + radius[axis]) * strides[axis]
+            place += (index[axis] + radius[axis]) * layout.strides[axis]
         places[pixel] = place
         for axis in range(d - 1, -1, -1):
             index[axis] += 1
@@ -148,7 +193,7 @@ def pixel_places(shape: Any, radius: Any, strides: Any, margin: int) -> Any:
     return places
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def _source(position: int, length: int, boundary: int) -> int:
     """Position inside an axis that a position beyond its ends stands for."""
     if boundary == WRAP:
@@ -157,7 +202,7 @@ def _source(position: int, length: int, boundary: int) -> int:
     return min(folded, 2 * length - 1 - folded)
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def border_copies(shape: Any, radius: Any, strides: Any, margin: int, boundary: int) -> Any:
     """Pairs (border pixel, pixel it is a copy of); none where the border is zero."""
     if boundary in (RENORMALIZE, ZERO):
@@ -187,7 +232,7 @@ def border_copies(shape: Any, radius: Any, strides: Any, margin: int, boundary: 
     return copies
 
 
-@njit(nogil=True)
+@compiled(cache=False)
 def counted_places(places: Any, inside: Any, first_pixel: int) -> Any:
     """The places of the pixels that count."""
     if len(inside) == 0:
@@ -195,77 +240,47 @@ def counted_places(places: Any, inside: Any, first_pixel: int) -> Any:
     return places[inside[first_pixel : first_pixel + len(places)]]
 
 
-@njit(nogil=True)
-def step_weights(
-    places: Any,
-    held: Any,
-    first_node: int,
-    boundary: int,
-    border: Any,
-    shifts: Any,
-    group_ptr: Any,
-    weights: Any,
-    stage_ptr: Any,
-    span: Any,
-    x: Any,
-    mass: Any,
-    spare: Any,
-    spread: Any,
-    keep: Any,
-) -> bool:
-    """Fill ``spread`` and ``keep``; return whether any pixel keeps what it has.
+@compiled(cache=False)
+def step_weights(places: Any, first_node: int, images: Any, layout: Any, taps: Any, buffers: Any) -> bool:
+    """Fill ``spread`` and ``keep`` of the buffers; return whether any pixel keeps what it has.
 
     With "renormalize", spread is 1 / the filter's mass that falls on counted pixels; a pixel that hears
-    nothing keeps its own. ``x``, ``mass`` and ``spare`` are buffers that are left dirty.
+    nothing keeps its own. The other buffers are left dirty.
     """
-    keeps = False
+    keeps, held, renormalize = False, images.held, images.boundary == RENORMALIZE
+    x, mass, spread, keep = buffers.x, buffers.y, buffers.spread, buffers.keep
     spread[:] = 0.0
     keep[:] = 0.0
-    if boundary == RENORMALIZE:
+    if renormalize:
         x[:] = 0.0
         x[places] = 1.0
-        filtered(x, mass, spare, shifts, group_ptr, weights, stage_ptr, span)
+        filtered(x, mass, buffers.spare, layout, taps)
     for k in range(len(places)):
         place = places[k]
-        alone = boundary == RENORMALIZE and mass[place] == 0.0
+        alone = renormalize and mass[place] == 0.0
         if alone or (len(held) > 0 and held[first_node + k]):
             keep[place] = 1.0
             keeps = True
         else:
-            spread[place] = 1.0 / mass[place] if boundary == RENORMALIZE else 1.0
+            spread[place] = 1.0 / mass[place] if renormalize else 1.0
     return keeps
 
 
-@njit(cache=True, nogil=True)
-def step_grids(
-    shapes: Any,
-    pixel_ptr: Any,
-    graph_ptr: Any,
-    inside: Any,
-    offsets: Any,
-    group_ptr: Any,
-    weights: Any,
-    stage_ptr: Any,
-    radius: Any,
-    boundary: int,
-    held: Any,
-    current: Any,
-    following: Any,
-) -> None:
+@compiled
+def step_grids(images: Any, taps: Any, current: Any, following: Any) -> None:
     """One step of all images, every column of ``current`` a scalar image."""
-    for image in range(len(shapes)):
-        shape, first = shapes[image], graph_ptr[image]
-        strides, margin, size, span, shifts = lay_out(shape, radius, offsets)
-        border = border_copies(shape, radius, strides, margin, boundary)
-        places = counted_places(pixel_places(shape, radius, strides, margin), inside, pixel_ptr[image])
-        x, y, spare = np.zeros(size), np.zeros(size), np.zeros(size)
-        spread, keep = np.zeros(size), np.zeros(size)
-        arguments = (shifts, group_ptr, weights, stage_ptr, span)
-        keeps = step_weights(places, held, first, boundary, border, *arguments, x, y, spare, spread, keep)
+    for image in range(len(images.shapes)):
+        shape, first = images.shapes[image], images.graph_ptr[image]
+        layout = lay_out(shape, taps, images.boundary)
+        everywhere = pixel_places(shape, taps.radius, layout)
+        places = counted_places(everywhere, images.inside, images.pixel_ptr[image])
+        buffers = buffers_for(layout)
+        x, y = buffers.x, buffers.y
+        keeps = step_weights(places, first, images, layout, taps, buffers)
         for column in range(current.shape[1]):
             x[:] = 0.0
             for k in range(len(places)):
                 x[places[k]] = current[first + k, column]
-            stepped(x, y, spare, border, *arguments, spread, keep, keeps)
+            stepped(x, y, buffers, layout, taps, keeps)
             for k in range(len(places)):
                 following[first + k, column] = y[places[k]]

@@ -99,9 +99,15 @@ class GridOperator:
         return arrange_taps(stages or [self.weights])
 
     @property
-    def boundary_number(self) -> int:
-        """The boundary as the compiled loops take it."""
-        return BOUNDARIES.index(self.boundary)
+    def images(self) -> Any:
+        """The grids, and what their steps depend on, as the compiled loops take them."""
+        from propkernels.propagation.grids.compiled import Images
+
+        grids, boundary = self.grids, BOUNDARIES.index(self.boundary)
+        inside = NOTHING if grids.inside is None else grids.inside
+        return Images(
+            grids.shapes, grids.pixel_ptr, grids.graph_ptr, inside, self.held, self.pushed_back, boundary
+        )
 
     def block(self, first: int, last: int) -> GridOperator:
         """The operator of the images first..last-1."""
@@ -125,12 +131,7 @@ class GridOperator:
         from propkernels.propagation.grids.compiled import step_grids
 
         following = np.empty_like(current)
-        grids = self.grids
-        inside = NOTHING if grids.inside is None else grids.inside
-        step_grids(
-            grids.shapes, grids.pixel_ptr, grids.graph_ptr, inside, *self.taps.arrays, self.boundary_number,
-            self.held, np.ascontiguousarray(current, dtype=np.float64), following,
-        )  # fmt: skip
+        step_grids(self.images, self.taps, np.ascontiguousarray(current, dtype=np.float64), following)
         return following
 
 

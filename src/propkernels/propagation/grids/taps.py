@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,8 @@ from numpy.typing import NDArray
 Offset = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Taps:
-    """The taps of one or several filters that are applied one after the other.
+class Taps(NamedTuple):
+    """The taps of one or several filters that are applied one after the other, as compiled loops take them.
 
     Attributes
     ----------
@@ -35,11 +33,6 @@ class Taps:
     weights: NDArray[np.float64]
     stage_ptr: NDArray[np.int64]
     radius: NDArray[np.int64]
-
-    @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What the compiled loops take."""
-        return self.offsets, self.group_ptr, self.weights, self.stage_ptr, self.radius
 
 
 def arrange_taps(stages: list[NDArray[np.float64]]) -> Taps:
