@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.counting.columns import hashed_columns, join_streams
@@ -45,6 +45,9 @@ class Coder(Protocol):
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams | Iterable[CodeStreams]:
         """Codes of all nodes; or block after block of streams, where all at once would fill the memory."""
+
+    def restricted(self, t: int, /) -> Coder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
 
 
 class CountEstimator(TransformerMixin, BaseEstimator, ABC):
@@ -146,6 +149,33 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
         if self.normalize:
             normalized(kernel, self.base_kernel_.diagonal(new), self.diagonal_)
+        return kernel
+
+    def restricted(self, t: int | None, normalize: bool) -> Self:
+        """Return a fitted copy with fewer iterations, from what this kernel has counted.
+
+        Parameters
+        ----------
+        t : int or None
+            The last iteration; None: as many as this kernel has.
+        normalize : bool
+            Whether the copy is normalized.
+
+        Returns
+        -------
+        estimator
+            As if a kernel with these parameters had been fitted on the same graphs.
+        """
+        check_is_fitted(self, "counts_")
+        kernel = clone(self).set_params(normalize=normalize)
+        if t is None:
+            kernel._keep(self.base_kernel_, self.coder_, self.counts_, self.diagonal_)
+            return kernel
+        name = next(name for name in ("t_max", "n_iter") if name in self.get_params(deep=False))
+        kernel.set_params(**{name: t})
+        counts = [stream for stream in self.counts_ if stream.iteration <= t]
+        diagonal = self.base_kernel_.diagonal(counts)
+        kernel._keep(self.base_kernel_, self.coder_.restricted(t), counts, diagonal)
         return kernel
 
     def _learn(self, graphs: Any) -> tuple[BaseKernel, Coder, list[StreamCounts], NDArray[np.float64]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from propkernels.graphs.database import GraphDatabase
@@ -73,6 +73,10 @@ class PropagationCoder:
         attribute_coder = _learn_attributes(graphs, parameters, attributes, scheme, t_max, seed)
         prior = learn_prior(column, parameters.prior)
         return cls(scheme, source, prior, lsh, t_max, n_hashes, attribute_coder)
+
+    def restricted(self, t_max: int) -> PropagationCoder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
+        return replace(self, t_max=t_max)
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams | Iterable[CodeStreams]:
         """Codes of all nodes for t = 0..t_max; with attributes, one block an iteration."""

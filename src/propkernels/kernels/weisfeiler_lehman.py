@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,10 @@ class RefinementCoder:
         source = resolve_source(graphs, parameters.labels)
         return cls(source, parameters.edge_labels, parameters.edge_weights, n_iter)
 
+    def restricted(self, n_iter: int) -> RefinementCoder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
+        return replace(self, n_iter=n_iter)
+
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams:
         """Codes of all nodes for t = 0..n_iter."""
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
@@ -79,6 +83,10 @@ class ExactCoder(RefinementCoder):
         coder.tables.extend({} for _ in range(settings.n_iter + 1))
         coder._relabel(graphs, coder.tables)
         return coder
+
+    def restricted(self, n_iter: int) -> ExactCoder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
+        return replace(self, n_iter=n_iter, tables=self.tables[: n_iter + 1])
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams:
         """Codes of all nodes for t = 0..n_iter."""

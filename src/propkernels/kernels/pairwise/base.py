@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -124,6 +125,22 @@ class PairwiseKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         else:
             prepared = self.comparison_.prepare(database)
         return _diagonal(self.comparison_, prepared, len(database))
+
+    def restricted(self, t: int | None, normalize: bool) -> Self:
+        """Return a fitted copy that is normalized or not; there are no iterations, so t must be None.
+
+        Returns
+        -------
+        estimator
+            As if a kernel with these parameters had been fitted on the same graphs.
+        """
+        check_is_fitted(self, "comparison_")
+        if t is not None:
+            raise ValueError(f"{type(self).__name__} has no iterations, got t = {t}")
+        kernel = copy(self).set_params(normalize=normalize)
+        if normalize and kernel.diagonal_ is None:
+            kernel.diagonal_ = _diagonal(self.comparison_, self.prepared_, len(self.train_ptr_) - 1)
+        return kernel
 
     # the steps of fit
 

@@ -95,19 +95,23 @@ def decision_rule(kernel: Any, coefficients: Matrix) -> FoldedRule | KernelRule:
         return KernelRule(kernel, coefficients)
     if kernel.normalize:
         coefficients = coefficients * inverse_length(kernel.diagonal_)[:, None]
-    return _folded(kernel, [np.asarray(s.weight * (s.counts.T @ coefficients)) for s in kernel.counts_])
+    weights = [np.asarray(s.weight * (s.counts.T @ coefficients)) for s in kernel.counts_]
+    return _folded(kernel, [stream.codes for stream in kernel.counts_], weights)
 
 
 def primal_rule(kernel: CountKernel, coefficients: Matrix) -> FoldedRule:
-    """Turn a fitted kernel and weights of the columns of its features, (columns, decisions), into a rule."""
+    """Turn a fitted kernel and weights of the columns of its features, (columns, decisions), into a rule.
+
+    Columns are those of the streams side by side, each stream's in the order of its codes (``sort_bins``).
+    """
     ends = np.cumsum([len(stream.codes) for stream in kernel.counts_])[:-1]
     parts = np.split(coefficients, ends)
-    return _folded(kernel, [np.sqrt(s.weight) * part for s, part in zip(kernel.counts_, parts, strict=True)])
+    weights = [np.sqrt(s.weight) * part for s, part in zip(kernel.counts_, parts, strict=True)]
+    return _folded(kernel, [np.sort(stream.codes) for stream in kernel.counts_], weights)
 
 
-def _folded(kernel: CountKernel, weights: list[Matrix]) -> FoldedRule:
+def _folded(kernel: CountKernel, codes: list[NDArray[np.int64]], weights: list[Matrix]) -> FoldedRule:
     stream_weights = np.array([stream.weight for stream in kernel.counts_])
-    codes = [stream.codes for stream in kernel.counts_]
     return FoldedRule(kernel.coder_, codes, weights, stream_weights, kernel.normalize)
 
 
