@@ -61,7 +61,7 @@ def test_a_kernel_that_cannot_be_folded_is_kept(data):
     model = pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
     assert isinstance(model.rule_, KernelRule)
     assert np.mean(model.predict(data.graphs) == data.target) > 0.8
-    with pytest.raises(TypeError, match="PropagationKernel is no sum over nodes"):
+    with pytest.raises(TypeError, match="PropagationKernel is not a dot product of counts"):
         model.explain(data.graphs)
 
 

@@ -134,7 +134,7 @@ class PropagationModel(BaseEstimator, ABC):
         """Contributions to a weighted sum of decisions."""
         if not isinstance(self.rule_, FoldedRule):
             name = type(self.kernel_).__name__
-            raise TypeError(f"{name} is no sum over nodes: its decisions cannot be explained")
+            raise TypeError(f"{name} is not a dot product of counts: its decisions cannot be explained")
         return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
 
     def __sklearn_tags__(self) -> Any:

@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from propkernels.counting.counts import sort_bins
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.base import CountKernel
 from propkernels.learn.machines.svm import MachineMaker
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.folds import Indices
@@ -165,7 +164,7 @@ def _sources(
     name = step_parameter(plain)
     if name is not None and space.steps is not None:
         plain = plain.set_params(**{name: space.steps[-1]})
-    streams = [sort_bins(stream) for stream in plain.fit(graphs).counts_]
+    streams = [sort_bins(stream) for stream in plain.fit(graphs).training_counts_]
     sources = feature_sources(streams, [bool(flag) for flag in wanted])
     if name is None:
         last = max(t for t, _ in sources)
@@ -176,4 +175,4 @@ def _sources(
 
 def has_explicit_counts(kernel: Any) -> bool:
     """Whether a kernel is a dot product of counts, so that linear machines can learn from them."""
-    return isinstance(kernel, CountKernel) and kernel.base_kernel == "linear"
+    return bool(getattr(kernel, "is_dot_product", False))
