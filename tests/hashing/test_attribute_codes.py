@@ -39,7 +39,7 @@ def joined(attributes, labels, **options):
 
 def stream_codes(block):
     """The codes of each stream, whether it has a row of its own or shares one."""
-    return [block.salted(block.codes[block.row(s)], s) for s in range(len(block.iterations))]
+    return [codes for _, _, codes in block.streams()]
 
 
 def partition(codes):
@@ -128,7 +128,7 @@ def test_a_stream_that_splits_nothing_shares_the_row_of_its_labels():
     x = np.column_stack([np.full(5, 0.25), np.arange(5) * 1e6])
     blocks, _ = joined(x, [[0, 1, 0, 1, 1]])
     block = blocks[0]
-    assert block.rows.tolist() == [0, 2], "the labels' row, and a row of its own"
+    assert block.shared_rows.tolist() == [0, 2], "the labels' row, and a row of its own"
     assert block.salts[0] != NO_BIN
     assert block.salts[1] == NO_BIN
 
@@ -137,7 +137,7 @@ def test_shared_rows_with_several_hashes():
     x = np.column_stack([np.full(5, 0.25), np.arange(5) * 1e6])
     labels = np.random.default_rng(0).integers(0, 2, (2, 5))
     block = joined(x, labels, n_hashes=2)[0][0]
-    assert block.rows.tolist() == [0, 3, 1, 5]
+    assert block.shared_rows.tolist() == [0, 3, 1, 5]
     for h in range(2):
         assert same_partition(stream_codes(block)[2 * h], labels[h])
 

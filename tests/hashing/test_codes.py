@@ -43,9 +43,14 @@ class Hidden:
         self.vanished = operator.vanished
 
 
+def all_codes(coder, graphs, n_jobs=None):
+    (block,) = coder.codes(graphs, n_jobs)
+    return block.codes
+
+
 def codes_of(graphs, scheme, n_jobs=None, **parameters):
     kernel = pk.PropagationKernel(propagation=scheme, t_max=5, random_state=1, **parameters).fit(graphs)
-    return kernel.coder_.codes(graphs, n_jobs).codes
+    return all_codes(kernel.coder_, graphs, n_jobs)
 
 
 def gentle_zoo():
@@ -101,6 +106,6 @@ def test_codes_do_not_depend_on_labels_that_were_met_before():
     graphs = labelled_zoo()
     for metric in ("tv", "hellinger"):
         kernel = pk.PropagationKernel(metric=metric, t_max=4, bin_width=1e-12, random_state=0).fit(graphs)
-        reference = kernel.coder_.codes(graphs, None).codes
-        parts = [kernel.coder_.codes(graphs[[i]], None).codes for i in range(len(graphs))]
+        reference = all_codes(kernel.coder_, graphs)
+        parts = [all_codes(kernel.coder_, graphs[[i]]) for i in range(len(graphs))]
         assert np.array_equal(np.concatenate(parts, axis=1), reference)

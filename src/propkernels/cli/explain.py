@@ -87,7 +87,7 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, 
     """Explain for the classes that were named, or for the predicted one."""
     if not can_explain(model):
         kernel = type(model.kernel_).__name__
-        raise ValueError(f"decisions of the model's {kernel} are not sums over nodes and cannot be explained")
+        raise ValueError(f"the model's {kernel} is not a dot product of counts and cannot be explained")
     if not hasattr(model, "classes_"):
         return model.explain(graphs)
     names = {str(name): name for name in model.classes_.tolist()}

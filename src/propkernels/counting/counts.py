@@ -24,7 +24,7 @@ class StreamCounts:
     Attributes
     ----------
     counts : csr_array, (graphs, bins)
-        Phi: one row a graph, one column a bin.
+        Phi: one row per graph, one column per bin.
     codes : ndarray of int64, (bins,)
         The code that each bin stands for.
     iteration : int
@@ -61,33 +61,31 @@ def count_bins(
     -------
     list of StreamCounts
     """
-    distinct, streams_of_row = np.unique(
-        [streams.row(s) for s in range(len(streams.iterations))], return_inverse=True
-    )
-    counted = _count_rows(streams.codes, distinct, graph_ptr, n_jobs)
-
-    def one_stream(s: int) -> StreamCounts:
-        counts, bins = counted[streams_of_row[s]]
-        bins = streams.salted(bins, s)
-        if known is not None:
-            counts, bins = _after_known(counts, bins, known[s])
-        return StreamCounts(counts, bins, int(streams.iterations[s]), float(streams.weights[s]))
-
-    return [one_stream(s) for s in range(len(streams.iterations))]
+    counted = streams.counted(lambda codes, rows: _count_rows(codes, rows, graph_ptr, n_jobs))
+    found = [StreamCounts(counts, bins, t, weight) for t, weight, counts, bins in counted]
+    if known is None:
+        return found
+    return [after_known(stream, own) for stream, own in zip(found, known[: len(found)], strict=True)]
 
 
 def count_blocks(
-    codes: CodeStreams | Iterable[CodeStreams],
+    blocks: Iterable[CodeStreams],
     graph_ptr: NDArray[np.int64],
     known: Sequence[NDArray[np.int64]] | None = None,
     n_jobs: int | None = None,
 ) -> list[StreamCounts]:
-    """Count streams that come all at once, or block after block; see ``count_bins``."""
+    """Count streams that come block after block; see ``count_bins``."""
     counted: list[StreamCounts] = []
-    for block in [codes] if isinstance(codes, CodeStreams) else codes:
+    for block in blocks:
         seen = None if known is None else known[len(counted) :]
         counted += count_bins(block, graph_ptr, seen, n_jobs)
     return counted
+
+
+def after_known(stream: StreamCounts, known: NDArray[np.int64]) -> StreamCounts:
+    """Give known bins the columns they have among ``known``, and the others those after it."""
+    counts, bins = _after_known(stream.counts, stream.codes, known)
+    return StreamCounts(counts, bins, stream.iteration, stream.weight)
 
 
 def count_codes(

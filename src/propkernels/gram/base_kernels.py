@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from propkernels.counting.columns import join_streams
+from propkernels.counting.counters import Counter
 from propkernels.counting.counts import StreamCounts
+from propkernels.counting.levels import LevelCounter, levels_of
 from propkernels.gram.linear import add_sparse, mirrored, rectangular_gram, self_products, square_gram
 from propkernels.utils.checks import check_choice
 
@@ -20,7 +22,20 @@ Streams = Sequence[StreamCounts]
 
 
 class BaseKernel(ABC):
-    """A kernel between the counts of one stream; kernels of streams are added with their weights."""
+    """A kernel between the counts of one stream; kernels of streams are added with their weights.
+
+    One that is the dot product of features of the counts says so (``is_dot_product``) and gives the features.
+    """
+
+    is_dot_product = False
+
+    def counter(self, counter: Counter) -> Counter | None:
+        """Turn a counter into one of the features whose dot product is the kernel; None: there are none."""
+        return None
+
+    def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
+        """Turn counts into the features whose dot product is the kernel."""
+        raise TypeError(f"{type(self).__name__} is not a dot product of counts")
 
     def fit(self, streams: Streams) -> BaseKernel:
         """Learn what the kernel needs from the training counts; most need nothing."""
@@ -80,6 +95,16 @@ def _widen(counts: csr_array, n_bins: int) -> csr_array:
 class Linear(BaseKernel):
     """Dot product of counts; all streams of one weight go through a single product."""
 
+    is_dot_product = True
+
+    def counter(self, counter: Counter) -> Counter:
+        """Counts are the features."""
+        return counter
+
+    def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
+        """Counts are the features."""
+        return streams
+
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Phi Phi^T."""
         return square_gram([counts], n_jobs)
@@ -136,10 +161,8 @@ def _scaled(gram: Matrix, weight: float) -> Matrix:
     return gram if weight == 1.0 else np.multiply(gram, weight, out=gram)
 
 
-class Tanimoto(Linear):
+class Tanimoto(BaseKernel):
     """<x, y> / (<x, x> + <y, y> - <x, y>), per stream; two empty graphs have similarity 0."""
-
-    square, cross, cumulative = BaseKernel.square, BaseKernel.cross, BaseKernel.cumulative
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Tanimoto similarity among graphs."""
@@ -155,7 +178,20 @@ class Tanimoto(Linear):
 
 
 class Intersection(BaseKernel):
-    """Histogram intersection: the sum over bins of the smaller count."""
+    """Histogram intersection: the sum over bins of the smaller count.
+
+    It is the dot product of levels: ``min(a, b) = sum over k of [a >= k] [b >= k]``.
+    """
+
+    is_dot_product = True
+
+    def counter(self, counter: Counter) -> Counter:
+        """Count levels."""
+        return LevelCounter(counter)
+
+    def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
+        """Turn counts into levels."""
+        return levels_of(streams)
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Histogram intersection among graphs."""
@@ -171,25 +207,29 @@ class Intersection(BaseKernel):
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Number of counted nodes of each graph."""
-        return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
+        return _numbers(counts)
 
 
-class Jaccard(Intersection):
+class Jaccard(BaseKernel):
     """Multiset Jaccard: sum of smaller counts over sum of larger counts; two empty graphs have 0."""
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Jaccard similarity among graphs."""
-        sizes = Intersection.diagonal_of(self, counts)
-        return _ratio(super().square_of(counts, n_jobs), sizes, sizes)
+        sizes = _numbers(counts)
+        return _ratio(Intersection().square_of(counts, n_jobs), sizes, sizes)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Jaccard similarity between graphs."""
-        sizes = [Intersection.diagonal_of(self, counts) for counts in (left, right)]
-        return _ratio(super().cross_of(left, right, n_jobs), *sizes)
+        return _ratio(Intersection().cross_of(left, right, n_jobs), _numbers(left), _numbers(right))
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """1 for each graph with nodes."""
-        return (super().diagonal_of(counts) > 0).astype(np.float64)
+        return (_numbers(counts) > 0).astype(np.float64)
+
+
+def _numbers(counts: csr_array) -> NDArray[np.float64]:
+    """Number of counted nodes of each graph."""
+    return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _ratio(shared: Matrix, left: NDArray[np.float64], right: NDArray[np.float64]) -> Matrix:

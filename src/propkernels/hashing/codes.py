@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from propkernels.utils.randomness import label_keys
 
 NODES_IN_CACHE = 256
 VALUES_IN_MEMORY = 2**24
+RowCounter = Callable[[NDArray[np.int64], NDArray[np.int64]], Sequence[tuple[Any, NDArray[np.int64]]]]
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,14 @@ class CodeStreams:
     Attributes
     ----------
     codes : ndarray of int64, (rows, N)
-        Codes, usually one row a stream.
+        Codes, usually one row per stream.
     iterations : ndarray of int64, (streams,)
         The iteration t of each stream, ascending.
     weights : ndarray, (streams,)
         What each stream's kernel counts in the sum: 1 / n_hashes.
-    rows : ndarray of int64, (streams,), or None
-        The row of ``codes`` that holds each stream; None: its own.
+    shared_rows : ndarray of int64, (streams,), or None
+        How streams are stored, which is nobody else's business: the row of ``codes`` that holds each stream;
+        None: its own.
     salts : ndarray of int64, (streams,), or None
         Streams whose attribute hash tells no two nodes apart share the row of their label hash; their codes
         are that row's codes joined with this one attribute code (``NO_BIN``: not joined).
@@ -44,14 +47,30 @@ class CodeStreams:
     codes: NDArray[np.int64]
     iterations: NDArray[np.int64]
     weights: NDArray[np.float64]
-    rows: NDArray[np.int64] | None = None
+    shared_rows: NDArray[np.int64] | None = None
     salts: NDArray[np.int64] | None = None
 
-    def row(self, stream: int) -> int:
-        """The row of ``codes`` that holds a stream."""
-        return stream if self.rows is None else int(self.rows[stream])
+    def streams(self) -> Iterator[tuple[int, float, NDArray[np.int64]]]:
+        """Yield the iteration, the weight, and the codes of all nodes, of each stream."""
+        for s, row in enumerate(self._rows()):
+            yield int(self.iterations[s]), float(self.weights[s]), self._salted(self.codes[row], s)
 
-    def salted(self, codes: NDArray[np.int64], stream: int) -> NDArray[np.int64]:
+    def counted(self, count_rows: RowCounter) -> Iterator[tuple[int, float, Any, NDArray[np.int64]]]:
+        """Count each stored row once, and yield iteration, weight, counts and bins of each stream.
+
+        ``count_rows(codes, rows)`` counts some rows: for each, counts and the codes of their bins. Streams
+        that share a row share the counts, and differ in the codes of the bins.
+        """
+        distinct, of_stream = np.unique(self._rows(), return_inverse=True)
+        counted = count_rows(self.codes, distinct)
+        for s, row in enumerate(of_stream):
+            counts, bins = counted[row]
+            yield int(self.iterations[s]), float(self.weights[s]), counts, self._salted(bins, s)
+
+    def _rows(self) -> NDArray[np.int64]:
+        return np.arange(len(self.iterations)) if self.shared_rows is None else self.shared_rows
+
+    def _salted(self, codes: NDArray[np.int64], stream: int) -> NDArray[np.int64]:
         """Codes of a stream's row, turned into the codes of the stream."""
         if self.salts is None or self.salts[stream] == NO_BIN:
             return codes

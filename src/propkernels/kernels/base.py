@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.counting.columns import hashed_columns, join_streams
-from propkernels.counting.counts import StreamCounts, count_blocks, rank_bins
+from propkernels.counting.counters import Counter
+from propkernels.counting.counts import StreamCounts, rank_bins
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.linear import self_products
 from propkernels.gram.normalize import inverse_length, normalized
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import CodeStreams
 from propkernels.utils.checks import check_integer
 from propkernels.utils.parallel import run_threads
 from propkernels.utils.tags import GraphInput
@@ -41,32 +41,20 @@ def check_options(estimator: Any) -> None:
         raise ValueError("n_jobs must be None, a number of threads, or -1 for all cores; got 0")
 
 
-class Coder(Protocol):
-    """Gives any graph its codes, with what was learned in fit."""
-
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams | Iterable[CodeStreams]:
-        """Codes of all nodes; or block after block of streams, where all at once would fill the memory."""
-
-
 class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
     """Graphs in, codes counted: subclasses say how graphs get their codes, by ``_learn_coder``."""
 
     n_jobs: int | None
 
     @abstractmethod
-    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
+    def _learn_coder(self, graphs: GraphDatabase) -> Counter:
         """Check the parameters and learn how to code graphs."""
 
-    def _count(
-        self, coder: Coder, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None = None
-    ) -> list[StreamCounts]:
-        return count_blocks(coder.codes(graphs, self.n_jobs), graphs.graph_ptr, known, self.n_jobs)
-
-    def _count_training(self, graphs: Any) -> tuple[Coder, list[StreamCounts]]:
+    def _count_training(self, graphs: Any) -> tuple[Any, list[StreamCounts]]:
         check_options(self)
         database = check_graphs(graphs)
         coder = self._learn_coder(database)
-        return coder, self._count(coder, database)
+        return coder, coder.count(database, None, self.n_jobs)
 
 
 Matrix = NDArray[np.float64]
@@ -137,13 +125,68 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """
         check_is_fitted(self, "counts_")
         database = check_graphs(X)
-        new = self._count(self.coder_, database, [s.codes for s in self.counts_])
+        new = self._count(database)
         kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
         if self.normalize:
             normalized(kernel, self.base_kernel_.diagonal(new), self.diagonal_)
         return kernel
 
-    def _learn(self, graphs: Any) -> tuple[BaseKernel, Coder, list[StreamCounts], NDArray[np.float64]]:
+    def self_similarities(self, X: Any) -> NDArray[np.float64]:
+        """Return k(x, x) of new graphs over all of their bins, before normalization.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        check_is_fitted(self, "counts_")
+        return self.base_kernel_.diagonal(self._count(check_graphs(X)))
+
+    @property
+    def is_dot_product(self) -> bool:
+        """Whether the kernel is a dot product of counts; then a fitted one has a ``counter_``."""
+        return resolve_base_kernel(self.base_kernel).is_dot_product
+
+    @property
+    def counter_(self) -> Counter | None:
+        """How graphs are counted, where the kernel is a dot product of counts; else None."""
+        return self.base_kernel_.counter(self.coder_)
+
+    @property
+    def training_counts_(self) -> list[StreamCounts]:
+        """Counts of the training graphs, as ``counter_`` counts them."""
+        return self.base_kernel_.features(self.counts_)
+
+    def _count(self, graphs: GraphDatabase) -> list[StreamCounts]:
+        return self.coder_.count(graphs, [stream.codes for stream in self.counts_], self.n_jobs)
+
+    def restricted(self, t: int | None, normalize: bool) -> Self:
+        """Return a fitted copy with fewer iterations, from what this kernel has counted.
+
+        Parameters
+        ----------
+        t : int or None
+            The last iteration; None: as many as this kernel has.
+        normalize : bool
+            Whether the copy is normalized.
+
+        Returns
+        -------
+        estimator
+            As if a kernel with these parameters had been fitted on the same graphs.
+        """
+        check_is_fitted(self, "counts_")
+        kernel = clone(self).set_params(normalize=normalize)
+        if t is None:
+            kernel._keep(self.base_kernel_, self.coder_, self.counts_, self.diagonal_)
+            return kernel
+        name = next(name for name in ("t_max", "n_iter") if name in self.get_params(deep=False))
+        kernel.set_params(**{name: t})
+        counts = [stream for stream in self.counts_ if stream.iteration <= t]
+        diagonal = self.base_kernel_.diagonal(counts)
+        kernel._keep(self.base_kernel_, self.coder_.restricted(t), counts, diagonal)
+        return kernel
+
+    def _learn(self, graphs: Any) -> tuple[BaseKernel, Any, list[StreamCounts], NDArray[np.float64]]:
         """All that can fail in fit; the estimator is as it was until ``_keep``."""
         base_kernel = resolve_base_kernel(self.base_kernel)
         coder, counts = self._count_training(graphs)
@@ -151,7 +194,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         return base_kernel, coder, counts, base_kernel.diagonal(counts)
 
     def _keep(
-        self, base_kernel: BaseKernel, coder: Coder, counts: list[StreamCounts], diagonal: NDArray[np.float64]
+        self, base_kernel: BaseKernel, coder: Any, counts: list[StreamCounts], diagonal: NDArray[np.float64]
     ) -> None:
         self.base_kernel_, self.coder_ = base_kernel, coder
         self.counts_, self.diagonal_ = counts, diagonal
@@ -196,7 +239,12 @@ class CountFeatures(CountEstimator):
         check_is_fitted(self, "stream_codes_")
         database = check_graphs(X)
         known = None if self.n_columns_ is not None else self.stream_codes_
-        return self._features(self._count(self.coder_, database, known))
+        return self._features(self.coder_.count(database, known, self.n_jobs))
+
+    @property
+    def counter_(self) -> Counter:
+        """How graphs are counted."""
+        return self.coder_
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return a name for each column: its iteration and its bin, or its number if columns are hashed."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.counting.counters import Counter, Known, Occurrences
 from propkernels.counting.counts import StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.label_keys import node_keys
@@ -25,7 +26,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class HopCounter:
+class HopCounter(Counter):
     """Explicit features of the GraphHopper kernel on labels: the path-count matrices, summed for each label.
 
     Attributes
@@ -39,9 +40,7 @@ class HopCounter:
     source: str | None
     weighted: bool
 
-    def count(
-        self, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
-    ) -> list[StreamCounts]:
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Count (label, position, number of edges); known codes own the first columns."""
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
         parts = list(self._graphs(graphs, keys, ids))
@@ -50,6 +49,26 @@ class HopCounter:
         ptr = offsets(sizes)
         counted, bins = count_codes(codes, ptr, None if known is None else known[0])
         return [stream_of(sizes, counted.indices, counts, bins)]
+
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+        """Nodes with their places on paths, and how often each node has a place."""
+        keys = node_keys(graphs, self.source)
+        found: list[tuple[Any, Any, Any]] = []
+        first = 0
+        for part in runs_of_graphs(graphs):
+            paths = path_lengths(part, self.weighted)
+            for i, size in enumerate(part.graph_sizes):
+                matrices = _hop_counts(paths, i, np.arange(size), int(size))
+                node, a, b = np.nonzero(matrices)
+                codes = mix(keys[first + node], a, b).view(np.int64)
+                found.append((codes, first + node, matrices[node, a, b]))
+                first += size
+        codes, nodes, numbers = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        yield Occurrences(codes, nodes[:, None], 0, 1.0, numbers)
+
+    def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
+        """Runs of graphs whose pairs of nodes fit the memory."""
+        return runs_of_graphs(graphs)
 
     def _graphs(
         self, graphs: GraphDatabase, keys: NDArray[np.uint64], ids: NDArray[Any]
@@ -209,6 +228,11 @@ class GraphHopper(PairwiseKernel):
         self.time_limit = time_limit
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
+
+    @property
+    def is_dot_product(self) -> bool:
+        """Whether only labels are compared, so that the kernel is a dot product of counts."""
+        return self.attributes is None
 
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
         check_choice(self.weighted, (True, False), "weighted")

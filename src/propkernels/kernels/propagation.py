@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
 from propkernels.hashing.attribute_codes import AttributeCoder
@@ -32,7 +33,7 @@ _LABELS, _ATTRIBUTES = 0, 1
 
 
 @dataclass(frozen=True)
-class PropagationCoder:
+class PropagationCoder(Coder):
     """Settings of a fitted propagation kernel, enough to give any graph its codes.
 
     Attributes
@@ -74,12 +75,16 @@ class PropagationCoder:
         prior = learn_prior(column, parameters.prior)
         return cls(scheme, source, prior, lsh, t_max, n_hashes, attribute_coder)
 
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams | Iterable[CodeStreams]:
-        """Codes of all nodes for t = 0..t_max; with attributes, one block an iteration."""
+    def restricted(self, t_max: int) -> PropagationCoder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
+        return replace(self, t_max=t_max)
+
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
+        """Codes of all nodes for t = 0..t_max; with attributes, one block per iteration."""
         initial = initial_distributions(label_column(graphs, self.source), self.prior)
         arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs)
         labels = label_codes(graphs, *arguments)
-        return labels if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
+        return [labels] if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
 
 
 def _learn_attributes(

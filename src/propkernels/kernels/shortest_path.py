@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels.counting.counters import Counter, Known, Occurrences
 from propkernels.counting.counts import StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.lsh import NO_BIN
@@ -29,12 +30,11 @@ from propkernels.utils.arrays import index_dtype, offsets
 from propkernels.utils.checks import check_choice
 from propkernels.utils.parallel import run_threads
 
-Known = Sequence[NDArray[np.int64]] | None
-Counted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]  # entries a graph, codes, counts
+Counted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]  # entries per graph, codes, counts
 
 
 @dataclass(frozen=True)
-class TripletCoder:
+class TripletCoder(Counter):
     """Counts (label, length, label) of all ordered pairs of nodes that a path joins.
 
     Attributes
@@ -57,10 +57,16 @@ class TripletCoder:
         counted, bins = count_codes(codes, ptr, None if known is None else known[0])
         return [stream_of(lengths, counted.indices, counts, bins)]
 
-    def pair_codes(self, graphs: GraphDatabase) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Code of each ordered pair of nodes, and where each graph's pairs begin (see ``PathLengths``)."""
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+        """Ordered pairs of nodes, and the codes of their triplets."""
         paths = path_lengths(graphs, self.weighted)
-        return self._codes(paths), paths.pair_ptr
+        codes = self._codes(paths)
+        joined = np.flatnonzero(codes != NO_BIN)
+        yield Occurrences(codes[joined], paths.pairs(joined), 0, 1.0)
+
+    def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
+        """Runs of graphs whose pairs of nodes fit the memory."""
+        return runs_of_graphs(graphs)
 
     def _hops(self, graphs: GraphDatabase) -> Counted:
         """Count without listing pairs, where every edge has length 1."""
@@ -227,6 +233,11 @@ class ShortestPath(PairwiseKernel):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
+    @property
+    def is_dot_product(self) -> bool:
+        """Whether only labels are compared, so that the kernel is a dot product of counts."""
+        return self.attributes is None
+
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
         check_choice(self.weighted, (True, False), "weighted")
         check_choice(self.edge_labels, (True, False), "edge_labels")
@@ -283,15 +294,9 @@ class ShortestPathFeatures(CountFeatures):
         self.sparse_output = sparse_output
         self.n_jobs = n_jobs
 
-    def _learn_coder(self, graphs: GraphDatabase) -> Any:
+    def _learn_coder(self, graphs: GraphDatabase) -> TripletCoder:
         check_choice(self.labels, LABEL_SOURCES, "labels")
         check_choice(self.weighted, (True, False), "weighted")
         check_choice(self.edge_labels, (True, False), "edge_labels")
         check_edge_labels(graphs, self.edge_labels)
         return TripletCoder(resolve_source(graphs, self.labels), self.weighted, self.edge_labels)
-
-    def _count(
-        self, coder: Any, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None = None
-    ) -> list[StreamCounts]:
-        counted: list[StreamCounts] = coder.count(graphs, known, self.n_jobs)
-        return counted

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams
 from propkernels.hashing.refinement import as_streams, multiset_codes
@@ -25,7 +26,7 @@ from propkernels.utils.checks import check_choice, check_integer
 
 
 @dataclass(frozen=True)
-class RefinementCoder:
+class RefinementCoder(Coder):
     """Settings of a fitted Weisfeiler-Lehman kernel, enough to give any graph its codes.
 
     Attributes
@@ -53,10 +54,14 @@ class RefinementCoder:
         source = resolve_source(graphs, parameters.labels)
         return cls(source, parameters.edge_labels, parameters.edge_weights, n_iter)
 
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams:
+    def restricted(self, n_iter: int) -> RefinementCoder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
+        return replace(self, n_iter=n_iter)
+
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
         """Codes of all nodes for t = 0..n_iter."""
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
-        return multiset_codes(graphs, node_keys(graphs, self.source), edges, self.n_iter, n_jobs)
+        return [multiset_codes(graphs, node_keys(graphs, self.source), edges, self.n_iter, n_jobs)]
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,13 @@ class ExactCoder(RefinementCoder):
         coder._relabel(graphs, coder.tables)
         return coder
 
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams:
+    def restricted(self, n_iter: int) -> ExactCoder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
+        return replace(self, n_iter=n_iter, tables=self.tables[: n_iter + 1])
+
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
         """Codes of all nodes for t = 0..n_iter."""
-        return as_streams(self._relabel(graphs, [dict(table) for table in self.tables]))
+        return [as_streams(self._relabel(graphs, [dict(table) for table in self.tables]))]
 
     def extend(self, graphs: GraphDatabase) -> None:
         """Number what further graphs hold, and keep it."""

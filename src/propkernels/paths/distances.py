@@ -42,6 +42,12 @@ class PathLengths:
         """Each length as a 64-bit word; 0 where there is no path."""
         return np.where(np.isinf(self.distances), 0.0, self.distances).view(np.uint64)
 
+    def pairs(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Both nodes of some distances, numbered through the database: (places, 2)."""
+        graph = np.searchsorted(self.pair_ptr, places, side="right") - 1
+        ends = np.divmod(places - self.pair_ptr[graph], self.graphs.graph_sizes[graph])
+        return np.asarray(self.graphs.graph_ptr[graph][:, None] + np.stack(ends, axis=1))
+
 
 def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
     """Breadth-first search where all edges have length 1, else Dijkstra's algorithm.

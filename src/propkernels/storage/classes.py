@@ -35,6 +35,7 @@ _BY_MODULE = {
     "propkernels.hashing.attribute_codes": ("AttributeCoder",),
     "propkernels.hashing.lsh": ("LocalitySensitiveHash",),
     "propkernels.counting.counts": ("StreamCounts",),
+    "propkernels.counting.levels": ("LevelCounter",),
     "propkernels.gram.base_kernels": (
         "Intersection",
         "Jaccard",
@@ -90,10 +91,7 @@ _BY_MODULE = {
     "propkernels.learn.models.calibration": ("Calibration",),
     "propkernels.learn.category_prior": ("CategoryPrior",),
     "propkernels.learn.models.classifier": ("PropagationClassifier",),
-    "propkernels.learn.retrieval.index": (
-        "CodeCounter",
-        "GraphIndex",
-    ),
+    "propkernels.learn.retrieval.index": ("GraphIndex",),
     "propkernels.learn.machines.rules": (
         "FoldedRule",
         "KernelRule",
@@ -112,6 +110,10 @@ _BY_MODULE = {
     "sklearn.pipeline": ("Pipeline",),
 }
 _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
+
+# Files of earlier versions: fields that had another name, and objects that held nothing but another one.
+_RENAMED = {"FoldedRule": {"coder": "counter"}}
+WRAPPERS = {"CodeCounter": "coder"}
 
 # Parameters that say where something is written, or read: a file must not choose that, so they are None after
 # loading ("memory" of a Pipeline would unpickle).
@@ -186,7 +188,8 @@ def defaults_of(cls: Any) -> dict[str, Any]:
 
 def make(cls: Any, state: dict[str, Any]) -> Any:
     """Put an object together from its state; no code of the class is run for that, but for named tuples."""
-    state = defaults_of(cls) | state
+    renamed = _RENAMED.get(cls.__name__, {})
+    state = defaults_of(cls) | {renamed.get(name, name): value for name, value in state.items()}
     check_state(cls, state)
     if is_named_tuple(cls):
         return cls(**state)

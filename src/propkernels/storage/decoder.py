@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.storage.archive import sparse_matrix
-from propkernels.storage.classes import class_of, make
+from propkernels.storage.classes import WRAPPERS, class_of, make
 from propkernels.storage.invariants import check_fields, check_object
 
 
@@ -151,9 +151,11 @@ class Decoder:
         return self._keep(generator)
 
     def _object(self, content: Any) -> Any:
-        cls = class_of(content["class"])
+        name = content["class"]
         state = {str(name): self.decode(part) for name, part in content["state"].items()}
-        thing = make(cls, state)
+        if name in WRAPPERS:
+            return self._keep(state[WRAPPERS[name]])
+        thing = make(class_of(name), state)
         check_fields(thing)
         check_object(thing)
         return self._keep(thing)

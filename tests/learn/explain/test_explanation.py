@@ -5,7 +5,6 @@ import pytest
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.kernels.base import CountKernel
 from propkernels.learn.explain.explain import compare_classes, explain_rule
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.rules import FoldedRule, decision_rule
@@ -59,8 +58,7 @@ def test_every_folded_rule_on_the_zoo(cls, parameters):
     kernel, matrix = fitted_on_the_zoo(cls, parameters)
     coefficients = np.random.default_rng(0).normal(size=(len(matrix), 2))
     rule = decision_rule(kernel, coefficients)
-    linear = parameters.get("base_kernel", "linear") == "linear"
-    assert isinstance(rule, FoldedRule) == (isinstance(kernel, CountKernel) and linear)
+    assert isinstance(rule, FoldedRule) == kernel.is_dot_product
     if not isinstance(rule, FoldedRule):
         return
     graphs = input_of(cls, the_zoo())

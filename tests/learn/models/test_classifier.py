@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 
 import propkernels as pk
+from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.learn.machines.rules import FoldedRule, KernelRule
 from tests.strategies import permute_nodes
 
@@ -60,7 +61,7 @@ def test_a_kernel_that_cannot_be_folded_is_kept(data):
     model = pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
     assert isinstance(model.rule_, KernelRule)
     assert np.mean(model.predict(data.graphs) == data.target) > 0.8
-    with pytest.raises(TypeError, match="PropagationKernel is no sum over nodes"):
+    with pytest.raises(TypeError, match="PropagationKernel is not a dot product of counts"):
         model.explain(data.graphs)
 
 
@@ -236,3 +237,16 @@ def test_fitted_state_is_made_of_arrays_numbers_and_dataclasses(data):
         model.fit(data.graphs, data.target)
         fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
         assert not [n for n, v in fitted.items() if type(v).__module__.startswith("sklearn")]
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_the_choice_makes_one_pass_for_each_kernel(solver, monkeypatch):
+    data, passes = pk.datasets.make_molecules(40, random_state=0), []
+    codes = RefinementCoder.codes
+    monkeypatch.setattr(
+        RefinementCoder, "codes", lambda self, *rest: passes.append(self.n_iter) or codes(self, *rest)
+    )
+    kernels = [pk.WeisfeilerLehman(n_iter=2), pk.WeisfeilerLehman(n_iter=3, labels="degree")]
+    model = pk.PropagationClassifier(kernel=kernels, solver=solver, random_state=0)
+    model.fit(data.graphs, data.target)
+    assert passes == [2, 3]

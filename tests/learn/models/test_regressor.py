@@ -64,7 +64,7 @@ def test_a_kernel_that_cannot_be_folded_is_kept(data):
     model.fit(graphs, y)
     assert isinstance(model.rule_, KernelRule)
     assert model.score(graphs, y) > 0.9
-    with pytest.raises(TypeError, match="PropagationKernel is no sum over nodes"):
+    with pytest.raises(TypeError, match="PropagationKernel is not a dot product of counts"):
         model.explain(graphs)
 
 

@@ -189,9 +189,17 @@ def test_big_counts_are_exact():
 @pytest.mark.parametrize(
     ("kernel", "error", "message"),
     [
-        (pk.PropagationKernel(base_kernel="rbf"), ValueError, "an index needs base_kernel='linear'"),
-        (pk.ShortestPath(attributes="gaussian"), ValueError, "compares graphs pair by pair"),
-        (pk.AttributeKernel(), ValueError, "compares graphs pair by pair"),
+        (
+            pk.PropagationKernel(base_kernel="rbf"),
+            ValueError,
+            "needs a kernel that is a dot product",
+        ),
+        (
+            pk.ShortestPath(attributes="gaussian"),
+            ValueError,
+            "needs a kernel that is a dot product",
+        ),
+        (pk.AttributeKernel(), ValueError, "needs a kernel that is a dot product"),
         (pk.PropagationFeatures(), TypeError, "kernel must be a kernel of this library that counts"),
         (pk.PropagationKernel(t_max=-1), ValueError, "t_max must be at least 0"),
         (pk.PropagationKernel(n_jobs=0), ValueError, "n_jobs must be"),

@@ -116,11 +116,13 @@ def test_beyond_the_limit_no_kernel_matrix_is_formed(data, monkeypatch):
     for solver in ("kernel", "gp"):
         with pytest.raises(ValueError, match="forms a matrix of 80 x 80; beyond 50 graphs"):
             pk.PropagationClassifier(solver=solver).fit(data.graphs, data.target)
-    with pytest.raises(ValueError, match="ShortestPath needs a matrix of 80 x 80"):
-        pk.PropagationClassifier(kernel=pk.ShortestPath()).fit(data.graphs, data.target)
+    with pytest.raises(ValueError, match="WeisfeilerLehman needs a matrix of 80 x 80"):
+        pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(base_kernel="rbf")).fit(data.graphs, data.target)
 
 
-@pytest.mark.parametrize("kernel", [pk.ShortestPath(), pk.PropagationKernel(base_kernel="rbf")])
+@pytest.mark.parametrize(
+    "kernel", [pk.ShortestPath(attributes="linear"), pk.PropagationKernel(base_kernel="rbf")]
+)
 def test_linear_needs_counts(data, kernel):
     with pytest.raises(TypeError, match='solver="linear" needs kernels that are dot products of counts'):
         pk.PropagationClassifier(kernel=kernel, solver="linear").fit(data.graphs, data.target)

@@ -44,7 +44,8 @@ def masks(seed=1, shapes=SHAPES):
 
 def codes(grids, t_max=4, fitted_on=None, **parameters):
     kernel = pk.PropagationKernel(t_max=t_max, random_state=3, **parameters).fit(fitted_on or grids)
-    return np.asarray(kernel.coder_.codes(grids, None).codes)
+    (block,) = kernel.coder_.codes(grids, None)
+    return np.asarray(block.codes)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from propkernels.counting.counters import Counter
+from propkernels.counting.counts import StreamCounts
 from propkernels.gram.normalize import normalized
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
@@ -103,7 +106,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_is_fitted(self, "comparison_")
         database = check_graphs(X)
         comparison = self.comparison_
-        if isinstance(comparison, CountedComparison):
+        if comparison.explicit() is not None:
             kernel, own = comparison.cross(database, self.prepared_, self.n_jobs)
         else:
             new = comparison.prepare(database)
@@ -120,11 +123,44 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_is_fitted(self, "comparison_")
         database = check_graphs(X)
-        if isinstance(self.comparison_, CountedComparison):
+        if self.comparison_.explicit() is not None:
             prepared = self.comparison_.prepare(database, self.n_jobs)
         else:
             prepared = self.comparison_.prepare(database)
         return _diagonal(self.comparison_, prepared, len(database))
+
+    def restricted(self, t: int | None, normalize: bool) -> Self:
+        """Return a fitted copy that is normalized or not; there are no iterations, so t must be None.
+
+        Returns
+        -------
+        estimator
+            As if a kernel with these parameters had been fitted on the same graphs.
+        """
+        check_is_fitted(self, "comparison_")
+        if t is not None:
+            raise ValueError(f"{type(self).__name__} has no iterations, got t = {t}")
+        kernel = copy(self).set_params(normalize=normalize)
+        if normalize and kernel.diagonal_ is None:
+            kernel.diagonal_ = _diagonal(self.comparison_, self.prepared_, len(self.train_ptr_) - 1)
+        return kernel
+
+    @property
+    def is_dot_product(self) -> bool:
+        """Whether the kernel is a dot product of counts; then a fitted one has a ``counter_``."""
+        return False
+
+    @property
+    def counter_(self) -> Counter | None:
+        """How graphs are counted, where the kernel is a dot product of counts; else None."""
+        counter: Counter | None = self.comparison_.explicit()
+        return counter
+
+    @property
+    def training_counts_(self) -> list[StreamCounts]:
+        """Counts of the training graphs, as ``counter_`` counts them."""
+        counts: list[StreamCounts] = self.comparison_.explicit_counts(self.prepared_)
+        return counts
 
     # the steps of fit
 
@@ -135,8 +171,8 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._learn(database)
 
     def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
-        comparison = self._check_and_learn(database)
-        if isinstance(comparison, CountedComparison):
+        comparison: Any = self._check_and_learn(database)
+        if comparison.explicit() is not None:
             return comparison, comparison.prepare(database, self.n_jobs)
         return comparison, comparison.prepare(database)
 
@@ -144,7 +180,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Fit, and return all kernels of one pass, not normalised: (depth, n, n)."""
         database = check_graphs(graphs)
         comparison, prepared = self._prepare(database)
-        if isinstance(comparison, CountedComparison):
+        if comparison.explicit() is not None:
             kernel = comparison.square(prepared, self.n_jobs)
             self._keep(database, comparison, prepared, None, kernel.diagonal().copy())
             return kernel[None]
@@ -207,7 +243,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 
 def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:
-    if isinstance(comparison, CountedComparison):
+    if comparison.explicit() is not None:
         return comparison.diagonal(prepared)
     return np.asarray(comparison.diagonal(prepared, n_graphs)[-1])
 

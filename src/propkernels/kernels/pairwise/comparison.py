@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.counting.counters import Counter
 from propkernels.counting.counts import StreamCounts
 from propkernels.gram.base_kernels import Linear
 from propkernels.graphs.database import GraphDatabase
@@ -20,6 +21,10 @@ class TiledComparison(ABC):
     """Graphs are compared pair by pair; many pairs, a tile, at once."""
 
     depth: int = 1  # number of kernels that one pass yields
+
+    def explicit(self) -> Counter | None:
+        """There are no counts whose dot product is the kernel."""
+        return None
 
     @abstractmethod
     def prepare(self, graphs: GraphDatabase) -> Any:
@@ -35,18 +40,19 @@ class TiledComparison(ABC):
         return np.concatenate([np.empty((self.depth, 0)), *(values[:, :, 0] for values in own)], axis=1)
 
 
-class Counter(Protocol):
-    """Counts whatever it counts in each graph."""
-
-    def count(self, graphs: GraphDatabase, known: Any, n_jobs: int | None, /) -> list[StreamCounts]:
-        """Count; known codes own the first columns."""
-
-
 @dataclass(frozen=True)
 class CountedComparison:
     """Graphs have explicit features, and are compared by their dot product."""
 
     counter: Counter
+
+    def explicit(self) -> Counter | None:
+        """How graphs are counted."""
+        return self.counter
+
+    def explicit_counts(self, counts: list[StreamCounts]) -> list[StreamCounts]:
+        """Counts of the training graphs, as the explicit counter counts them."""
+        return counts
 
     def prepare(self, graphs: GraphDatabase, n_jobs: int | None) -> list[StreamCounts]:
         """Count in the training graphs."""

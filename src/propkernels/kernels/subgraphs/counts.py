@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from math import factorial, isqrt
 from threading import local
 from time import monotonic
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, eye_array
 
+from propkernels.counting.counters import Counter, Known, Occurrences, looked_up
 from propkernels.counting.counts import StreamCounts, count_codes
 from propkernels.gram.base_kernels import Linear
 from propkernels.gram.linear import square_gram
@@ -149,6 +152,21 @@ class SubgraphCounts(CountedComparison):
     counter: SubgraphCounter
     lambdas: NDArray[np.float64]
 
+    def explicit(self) -> Counter:
+        """How graphs are counted, with streams weighted by lambda as well."""
+        return replace(self.counter, lambdas=self.lambdas)
+
+    def explicit_counts(self, counts: list[StreamCounts]) -> list[StreamCounts]:
+        """Counts of the training graphs, with streams weighted by lambda as well."""
+        by_kind = {_kind_of(stream): stream for stream in counts}
+        nothing = csr_array((counts[0].counts.shape[0], 0))
+        streams = []
+        for size, symmetries in self.counter.kinds():
+            none = StreamCounts(nothing, np.empty(0, dtype=np.int64), size - 1, float(symmetries))
+            stream = by_kind.get((size, symmetries), none)
+            streams.append(replace(stream, weight=float(self.lambdas[size - 1] * symmetries)))
+        return streams
+
     def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
         """Kernel among training graphs; sizes of one weight go through a single product."""
         total: Matrix | None = None
@@ -174,8 +192,11 @@ class SubgraphCounts(CountedComparison):
         self, graphs: GraphDatabase, train: list[StreamCounts], n_jobs: int | None
     ) -> tuple[Matrix, Matrix]:
         """Kernel of new graphs against training graphs, and the new graphs' self-similarities."""
-        new = self.counter.count(graphs, train, n_jobs)
-        sides = zip(self._sizes(new[: len(train)]), self._sizes(train), strict=True)
+        known = {_kind_of(stream): stream.codes for stream in train}
+        nothing = np.empty(0, dtype=np.int64)
+        new = self.counter.count(graphs, [known.get(kind, nothing) for kind in self.counter.kinds()], n_jobs)
+        shared = [stream for stream in new if _kind_of(stream) in known]
+        sides = zip(self._sizes(shared), self._sizes(train), strict=True)
         return self._sum(Linear().cross(a, b, n_jobs) for a, b in sides), self.diagonal(new)
 
     def _sizes(self, counts: list[StreamCounts]) -> list[list[StreamCounts]]:
@@ -188,16 +209,20 @@ class SubgraphCounts(CountedComparison):
 
 def _gram(streams: list[StreamCounts], n_jobs: int | None) -> Matrix:
     """Sum over streams of <Phi, Phi>, each as often as its kinds have symmetries."""
-    symmetries = np.array([int(stream.weight) for stream in streams])
-    return square_gram([stream.counts for stream in streams], n_jobs, symmetries)
+    some = [stream for stream in streams if stream.counts.nnz] or streams[:1]
+    symmetries = np.array([int(stream.weight) for stream in some])
+    return square_gram([stream.counts for stream in some], n_jobs, symmetries)
 
 
 Kind = tuple[int, int]  # number of nodes, number of symmetries
 
 
 @dataclass(frozen=True)
-class SubgraphCounter:
+class SubgraphCounter(Counter):
     """Counts the connected induced subgraphs of each graph, up to isomorphism.
+
+    There is one stream for each number of nodes and of symmetries. Its iteration is the number of nodes less
+    one, its weight the number of symmetries, times lambda of its size.
 
     Attributes
     ----------
@@ -207,36 +232,85 @@ class SubgraphCounter:
         Largest number of nodes.
     edge_labels, edge_weights : bool
         What tells edges apart.
+    lambdas : ndarray, (k,), or None
+        Weight of each size; None: 1.
     """
 
     source: str | None
     k: int
     edge_labels: bool
     edge_weights: bool
+    lambdas: NDArray[np.float64] | None = None
 
-    def count(
-        self, graphs: GraphDatabase, train: Sequence[StreamCounts] | None, n_jobs: int | None
-    ) -> list[StreamCounts]:
-        """Search all graphs; known kinds come first."""
+    def kinds(self) -> list[Kind]:
+        """All numbers of nodes and of symmetries that there can be.
+
+        The symmetries of s nodes are a subgroup of all s! permutations, so their number divides s!.
+        """
+        return [(size, number) for size in range(1, self.k + 1) for number in _divisors(factorial(size))]
+
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+        """Search all graphs; known codes own the first columns."""
         tally = SubgraphTally.begin(graphs)
         tally.search(self, n_jobs)
-        return self.streams(tally, train)
+        return self.streams(tally, known)
 
-    def streams(self, tally: SubgraphTally, train: Sequence[StreamCounts] | None) -> list[StreamCounts]:
-        """One stream for each number of nodes and of symmetries; those of the training graphs come first.
-
-        The iteration of a stream is the number of nodes less one, its weight the number of symmetries.
-        """
+    def streams(self, tally: SubgraphTally, known: Known) -> list[StreamCounts]:
+        """Counts of all that was found."""
         lengths, codes, counts, sizes, symmetries = tally.found()
         graph = np.repeat(np.arange(len(lengths)), lengths)
-        known = {_kind_of(stream): stream.codes for stream in train or ()}
         streams = []
-        for kind, chosen in _by_kind(sizes, symmetries, known, self.k):
+        for s, kind in enumerate(self.kinds()):
+            chosen = np.flatnonzero((sizes == kind[0]) & (symmetries == kind[1]))
             own = np.bincount(graph[chosen], minlength=len(lengths))
             ptr = offsets(own)
-            counted, bins = count_codes(codes[chosen], ptr, known.get(kind))
-            streams.append(_stream(kind, ptr, counted.indices, counts[chosen], bins))
+            counted, bins = count_codes(codes[chosen], ptr, None if known is None else known[s])
+            streams.append(self._stream(kind, ptr, counted.indices, counts[chosen], bins))
         return streams
+
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+        """Nodes, and how many subgraphs of each kind they are in: each counts 1 / (its number of nodes)."""
+        nodes, (codes, counts, sizes, symmetries) = self._subgraphs_of_nodes(graphs)
+        for kind in self.kinds():
+            chosen = np.flatnonzero((sizes == kind[0]) & (symmetries == kind[1]))
+            numbers = counts[chosen] / kind[0]
+            yield Occurrences(codes[chosen], nodes[chosen, None], kind[0] - 1, self._weight(kind), numbers)
+
+    def _subgraphs_of_nodes(
+        self, graphs: GraphDatabase
+    ) -> tuple[NDArray[np.int64], tuple[NDArray[Any], ...]]:
+        """Kinds of the subgraphs that each node is in, and their codes, numbers, sizes and symmetries.
+
+        Induced subgraphs without node v are those of the graph without v: what v is in is the difference.
+        Nodes more than k - 1 edges away from v share no connected subgraph with it, and are left out.
+        """
+        from propkernels.kernels.subgraphs.counts_compiled import Kinds
+
+        there, back = self._edges(graphs)
+        keys, near = node_keys(graphs, self.source), _balls(there, self.k - 1)
+        found, kinds = [], Kinds.none()
+        for v in range(graphs.n_nodes):
+            ball = near.indices[near.indptr[v] : near.indptr[v + 1]].astype(np.int64)
+            arrays, ptr = _two_graphs(there, back, keys, ball, ball[ball != v])
+            (lengths, *results), kinds = _search(arrays, ptr, self.k, kinds)
+            found.append((v, int(lengths[0]), results))
+        parts = [_difference(with_v, results) for _, with_v, results in found]
+        nodes = np.repeat([v for v, _, _ in found], [len(part[0]) for part in parts]).astype(np.int64)
+        if not parts:
+            none = np.empty(0, dtype=np.int64)
+            return none, (none, np.empty(0), none, none)
+        return nodes, tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+
+    def _weight(self, kind: Kind) -> float:
+        return float(kind[1] if self.lambdas is None else self.lambdas[kind[0] - 1] * kind[1])
+
+    def _stream(
+        self, kind: Kind, ptr: Any, columns: Any, counts: Any, codes: NDArray[np.int64]
+    ) -> StreamCounts:
+        index = index_dtype(len(columns))
+        shape = len(ptr) - 1, len(codes)
+        matrix = csr_array((counts, columns.astype(index), ptr.astype(index)), shape=shape)
+        return StreamCounts(matrix, codes, kind[0] - 1, self._weight(kind))
 
     def prepare(self, graphs: GraphDatabase) -> tuple[NDArray[Any], ...]:
         """Arrays for ``count_subgraphs``: nodes numbered from 0 in each graph, edges seen from both ends."""
@@ -259,23 +333,44 @@ class SubgraphCounter:
         return there, there.T.tocsr()
 
 
-def _by_kind(
-    sizes: NDArray[np.int64], symmetries: NDArray[np.int64], known: dict[Kind, Any], k: int
-) -> Iterator[tuple[Kind, NDArray[np.int64]]]:
-    """Known kinds, then the others, and where each of them is; every size is there, if need be empty."""
-    present = set(zip(sizes.tolist(), symmetries.tolist(), strict=True)) | {
-        (size, 1) for size in range(1, k + 1)
-    }
-    for kind in (*known, *sorted(present - known.keys())):
-        yield kind, np.flatnonzero((sizes == kind[0]) & (symmetries == kind[1]))
+@cache
+def _divisors(number: int) -> list[int]:
+    small = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
+    return sorted({*small, *(number // d for d in small)})
+
+
+def _balls(there: csr_array, radius: int) -> csr_array:
+    """For each node the nodes at most so many edges away, itself among them."""
+    steps = csr_array((np.ones(there.nnz, dtype=np.bool_), there.indices, there.indptr), shape=there.shape)
+    near = csr_array(eye_array(there.shape[0], dtype=np.bool_))
+    for _ in range(radius):
+        near = csr_array(near + near @ steps)
+    near.sort_indices()
+    return near
+
+
+def _two_graphs(
+    there: csr_array, back: csr_array, keys: NDArray[np.uint64], *nodes: NDArray[np.int64]
+) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
+    """Arrays for ``count_subgraphs`` of the subgraphs that some sets of nodes induce, and their offsets."""
+    parts = [(there[some][:, some], back[some][:, some], keys[some]) for some in nodes]
+    lengths = np.concatenate([np.diff(part.indptr) for part, _, _ in parts])
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    indices = np.concatenate([part.indices for part, _, _ in parts]).astype(np.int64)
+    words = [np.concatenate([part[side].data for part in parts]) for side in (0, 1)]
+    ptr = np.concatenate([[0], np.cumsum([len(some) for some in nodes])]).astype(np.int64)
+    return (indptr, indices, *words, np.concatenate([part[2] for part in parts])), ptr
+
+
+def _difference(n_whole: int, results: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+    """What the first of two graphs has more than the second: codes, counts, sizes and symmetries."""
+    codes, counts, sizes, symmetries = results
+    whole = slice(0, n_whole)
+    fewer = looked_up(codes[whole], codes[n_whole:], counts[n_whole:])
+    more = counts[whole] - fewer
+    kept = np.flatnonzero(more)
+    return codes[whole][kept], more[kept], sizes[whole][kept], symmetries[whole][kept]
 
 
 def _kind_of(stream: StreamCounts) -> Kind:
     return stream.iteration + 1, int(stream.weight)
-
-
-def _stream(kind: Kind, ptr: Any, columns: Any, counts: Any, codes: NDArray[np.int64]) -> StreamCounts:
-    index = index_dtype(len(columns))
-    shape = len(ptr) - 1, len(codes)
-    matrix = csr_array((counts, columns.astype(index), ptr.astype(index)), shape=shape)
-    return StreamCounts(matrix, codes, kind[0] - 1, float(kind[1]))

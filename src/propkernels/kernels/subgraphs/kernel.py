@@ -174,6 +174,11 @@ class SubgraphMatching(PairwiseKernel):
         warn_if_incomplete(tally.completed)
         return kernels
 
+    @property
+    def is_dot_product(self) -> bool:
+        """Whether only labels of connected subgraphs are compared: a dot product of counts."""
+        return self.attributes is None and bool(self.connected)
+
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
         for name in ("edge_labels", "edge_weights", "connected"):
             check_choice(getattr(self, name), (True, False), name)

@@ -8,11 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counts import count_bins
-from propkernels.gram.linear import self_products
-from propkernels.gram.normalize import inverse_length
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import CodeStreams
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.rules import FoldedRule
 
@@ -78,9 +74,6 @@ def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
     return first, [i for i in range(len(known)) if i != first]
 
 
-Values = NDArray[np.float64]
-
-
 def explain_rule(
     rule: FoldedRule,
     graphs: GraphDatabase,
@@ -91,6 +84,11 @@ def explain_rule(
     against: Any = None,
 ) -> Explanation:
     """Write a weighted sum of a rule's decisions as a sum over nodes and iterations.
+
+    What a bin adds is shared by the nodes in it: each adds the weight of its bin. Where bins count something
+    else than nodes, the weight of each counted thing is shared equally by its nodes: a pair of nodes at a
+    distance (shortest paths) by both, a subgraph by all of its nodes; a place on a path (GraphHopper) belongs
+    to the node at that place.
 
     Parameters
     ----------
@@ -105,43 +103,10 @@ def explain_rule(
         The classes compared, if any; see :class:`Explanation`.
     """
     share = np.asarray(weights, dtype=np.float64)
-    codes = rule.coder.codes(graphs, n_jobs)
-    columns: dict[int, Values] = {}
-    squares, stream = np.zeros(len(graphs)), 0
-    for block in [codes] if isinstance(codes, CodeStreams) else codes:
-        several = range(len(block.iterations))
-        for s in several:
-            own = block.salted(block.codes[block.row(s)], s)
-            added = _looked_up(own, rule.codes[stream + s], rule.weights[stream + s] @ share)
-            t = int(block.iterations[s])
-            columns[t] = columns[t] + added if t in columns else added
-        if rule.normalize:
-            squares += _squares(rule, block, graphs, stream, n_jobs)
-        stream += len(several)
-    contributions = np.stack([columns[t] for t in sorted(columns)], axis=1)
+    values = [table @ share for table in rule.weights]
+    contributions = rule.counter.contributions(graphs, rule.codes, values, n_jobs)
     if rule.normalize:
-        contributions *= inverse_length(squares)[graphs.graph_ids][:, None]
+        lengths = rule.inverse_lengths(rule.counter.count(graphs, rule.codes, n_jobs))
+        contributions *= lengths[graphs.graph_ids][:, None]
     intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
     return Explanation(contributions, graphs.graph_ptr, intercept, graphs, speaks_for, against)
-
-
-def _squares(
-    rule: FoldedRule, block: CodeStreams, graphs: GraphDatabase, first: int, n_jobs: int | None
-) -> Values:
-    """What the streams of a block add to k(x, x) of each graph, over all of its bins."""
-    counted = count_bins(block, graphs.graph_ptr, rule.codes[first:], n_jobs)
-    weights = rule.stream_weights[first:]
-    total = np.zeros(len(graphs))
-    for stream, weight in zip(counted, weights, strict=False):
-        total += weight * self_products(stream.counts)
-    return total
-
-
-def _looked_up(codes: NDArray[np.int64], known: NDArray[np.int64], weights: Values) -> Values:
-    """Weight of each code; 0 where it has none."""
-    if not len(known):
-        return np.zeros(len(codes))
-    order = np.argsort(known)
-    at = np.minimum(np.searchsorted(known, codes, sorter=order), len(known) - 1)
-    found = order[at]
-    return np.where(known[found] == codes, weights[found], 0.0)

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.counting.counts import sort_bins
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.explain.explain import explain_rule
@@ -28,11 +27,10 @@ from propkernels.learn.machines.rules import (
 from propkernels.learn.machines.svm import Machine
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.models.defaults import check_kernels
-from propkernels.learn.selection.candidates import Candidate, Space, count_arms
+from propkernels.learn.selection.candidates import Space, count_arms
 from propkernels.learn.selection.folds import Seeds
 from propkernels.learn.selection.search import Folds, Selection, search
 from propkernels.learn.selection.solvers import resolve_selection, resolve_solver
-from propkernels.learn.selection.sources import feature_sources
 from propkernels.learn.selection.space import check_cost_grid, check_epsilons, check_steps
 from propkernels.utils.checks import check_choice
 from propkernels.utils.progress import ProgressBar
@@ -137,32 +135,20 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Contributions to a weighted sum of decisions."""
         if not isinstance(self.rule_, FoldedRule):
             name = type(self.kernel_).__name__
-            raise TypeError(f"{name} is no sum over nodes: its decisions cannot be explained")
+            raise TypeError(f"{name} is not a dot product of counts: its decisions cannot be explained")
         return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
 
 
 def _learned(chosen: Selection, graphs: GraphDatabase, target: NDArray[Any], solver: str) -> Learned:
     """Learn from all graphs with what was chosen."""
     candidate = chosen.candidate
-    kernel = clone(candidate.kernel).fit(graphs)
-    everyone, nobody = np.arange(len(graphs)), np.arange(0)
-    if candidate.maker.uses_features:
-        part = _features_of(kernel, candidate).slice(everyone, nobody, candidate.scaled)
-    else:
-        part = candidate.source.slice(everyone, nobody, candidate.scaled)
+    kernel = candidate.fitted_kernel(graphs)
+    part = candidate.source.slice(np.arange(len(graphs)), np.arange(0), candidate.scaled)
     machine = candidate.maker.fit(part.known, target, chosen.C)
     coefficients = machine.coefficients / part.unit
     rule = primal_rule if candidate.maker.uses_features else decision_rule
     posterior = None if machine.details is None else replace(machine.details, scale=part.unit)
     return Learned(chosen, solver, kernel, rule(kernel, coefficients), machine, posterior)
-
-
-def _features_of(kernel: Any, candidate: Candidate) -> Any:
-    """Features of the chosen kernel, whose bins are sorted for it; its columns are those of the rule."""
-    kernel.counts_ = [sort_bins(stream) for stream in kernel.counts_]
-    flag = bool(candidate.normalize)
-    sources = feature_sources(kernel.counts_, [flag])
-    return sources[max(t for t, _ in sources), flag]
 
 
 def _silent(parts: int) -> None:

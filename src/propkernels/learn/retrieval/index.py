@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,15 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.counting.counts import StreamCounts, count_blocks
-from propkernels.gram.base_kernels import Linear, resolve_base_kernel
+from propkernels.counting.counts import StreamCounts
 from propkernels.graphs.check import check_graphs
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.database import Graph
 from propkernels.graphs.grids.database import Grid
 from propkernels.graphs.networkx import is_networkx
-from propkernels.kernels.base import Coder, CountKernel, check_options
-from propkernels.kernels.pairwise.base import PairwiseKernel
-from propkernels.kernels.pairwise.comparison import CountedComparison, Counter
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.inverted_file import InvertedFile, self_similarities
 from propkernels.utils.checks import check_integer
@@ -73,53 +68,13 @@ def _plain(ids: Any) -> list[Hashable]:
     return names
 
 
-@dataclass(frozen=True)
-class CodeCounter:
-    """Counts the codes that a coder gives."""
-
-    coder: Coder
-
-    def count(
-        self, graphs: GraphDatabase, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
-    ) -> list[StreamCounts]:
-        """Count; known codes own the first columns."""
-        return count_blocks(self.coder.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
-
-    def extend(self, graphs: GraphDatabase) -> None:
-        """Let the coder take note of further graphs, if it numbers what it meets."""
-        extend = getattr(self.coder, "extend", None)
-        if extend is not None:
-            extend(graphs)
-
-
-def learn_counter(kernel: Any, graphs: GraphDatabase) -> Counter:
-    """Learn how a kernel counts; refuse one that is no dot product of counts.
-
-    Parameters
-    ----------
-    kernel : estimator
-        Not fitted; its parameters are checked here.
-    graphs : GraphDatabase
-        What attributes are standardised by, and all else that fit learns.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If graphs are compared pair by pair, or counts are not compared by their dot product.
-    """
-    name = type(kernel).__name__
-    if isinstance(kernel, CountKernel):
-        if type(resolve_base_kernel(kernel.base_kernel)) is not Linear:
-            raise ValueError(f"an index needs base_kernel='linear'; {name} has {kernel.base_kernel!r}")
-        check_options(kernel)
-        return CodeCounter(kernel._learn_coder(graphs))
-    if isinstance(kernel, PairwiseKernel):
-        check_options(kernel)
-        comparison = kernel._learn(graphs)
-        if isinstance(comparison, CountedComparison):
-            return comparison.counter
-        raise ValueError(f"{name} with these parameters compares graphs pair by pair: it cannot be indexed")
-    raise TypeError(f"kernel must be a kernel of this library that counts, got {kernel!r}")
+def check_counting(kernel: Any) -> None:
+    """Refuse a kernel that is not a dot product of counts."""
+    is_dot_product = getattr(kernel, "is_dot_product", None)
+    if is_dot_product is None:
+        raise TypeError(f"kernel must be a kernel of this library that counts, got {kernel!r}")
+    if not is_dot_product:
+        raise ValueError(f"an index needs a kernel that is a dot product of counts, which {kernel!r} is not")
 
 
 DEFAULT_T_MAX = 5
@@ -193,9 +148,10 @@ class GraphIndex(GraphInput, BaseEstimator):
         names = running_ids(0, len(graphs)) if ids is None else check_ids(ids, len(graphs), ())
         default = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=self.random_state)
         kernel = default if self.kernel is None else clone(self.kernel)
-        counter = learn_counter(kernel, graphs)
-        file = InvertedFile.of(counter.count(graphs, None, self.n_jobs))
-        self.kernel_, self.counter_, self.file_ = kernel, counter, file
+        check_counting(kernel)
+        fitted = clone(kernel).fit(graphs)
+        file = InvertedFile.of(fitted.training_counts_)
+        self.kernel_, self.counter_, self.file_ = kernel, fitted.counter_, file
         self.names_, self.n_added_ = names, len(graphs)
         return self
 
@@ -212,9 +168,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         graphs = check_graphs(X)
         fresh = running_ids(self.n_added_, len(graphs)) if ids is None else ids
         names = check_ids(fresh, len(graphs), self._names())
-        extend = getattr(self.counter_, "extend", None)
-        if extend is not None:
-            extend(graphs)
+        self.counter_.extend(graphs)
         self.file_.append(self.counter_.count(graphs, None, self.n_jobs))
         self.names_ = [*self.names_, *names]
         self.n_added_ += len(graphs)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from propkernels.counting.counts import sort_bins
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.base import CountKernel
 from propkernels.learn.machines.svm import MachineMaker
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.folds import Indices
@@ -39,6 +39,8 @@ class Candidate:
     costs : tuple of float
     scaled : bool
         Whether C is in units of the kernel's mean diagonal.
+    fitted : estimator or None
+        The kernel that made the pass: fitted, with the largest t_max and not normalized.
     """
 
     kernel: Any
@@ -49,6 +51,14 @@ class Candidate:
     maker: MachineMaker
     costs: tuple[float, ...]
     scaled: bool
+    fitted: Any = None
+
+    def fitted_kernel(self, graphs: GraphDatabase) -> Any:
+        """The kernel, fitted on the graphs of the pass: cut out of the pass where it can be."""
+        if hasattr(self.fitted, "restricted"):
+            return self.fitted.restricted(self.t_max, bool(self.normalize))
+        is_as_tried = self.fitted is not None and self.t_max is None and self.normalize is None
+        return self.fitted if is_as_tried else clone(self.kernel).fit(graphs)
 
     def trials(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, positions: Sequence[int]
@@ -113,6 +123,7 @@ def candidates(kernel: Any, graphs: GraphDatabase, space: Space, task: Task, see
             maker,
             space.costs.of(bool(is_normalized)),
             space.costs.scaled,
+            plain,
         )
         for (t, is_normalized), source in _sources(plain, graphs, space, wanted).items()
         for epsilon, maker in task.makers(space.solver, space.epsilons)
@@ -153,7 +164,7 @@ def _sources(
     name = step_parameter(plain)
     if name is not None and space.steps is not None:
         plain = plain.set_params(**{name: space.steps[-1]})
-    streams = [sort_bins(stream) for stream in plain.fit(graphs).counts_]
+    streams = [sort_bins(stream) for stream in plain.fit(graphs).training_counts_]
     sources = feature_sources(streams, [bool(flag) for flag in wanted])
     if name is None:
         last = max(t for t, _ in sources)
@@ -164,4 +175,4 @@ def _sources(
 
 def has_explicit_counts(kernel: Any) -> bool:
     """Whether a kernel is a dot product of counts, so that linear machines can learn from them."""
-    return isinstance(kernel, CountKernel) and kernel.base_kernel == "linear"
+    return bool(getattr(kernel, "is_dot_product", False))

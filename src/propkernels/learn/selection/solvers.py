@@ -25,8 +25,8 @@ def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tu
     other = next((kernel for kernel in kernels if not has_explicit_counts(kernel)), None)
     if solver == "linear" and other is not None:
         raise TypeError(
-            'solver="linear" needs kernels that are dot products of counts (base_kernel="linear"); '
-            f"{other!r} is none"
+            f'solver="linear" needs kernels that are dot products of counts, which {other!r} is not: '
+            'use base_kernel="linear", and no attributes in kernels that compare pairs of graphs'
         )
     too_many = n_graphs > MOST_FOR_KERNEL
     if solver in ("kernel", "gp") and too_many:
@@ -40,7 +40,7 @@ def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tu
     if too_many and other is not None:
         raise ValueError(
             f"{type(other).__name__} needs a matrix of {n_graphs} x {n_graphs}; beyond {MOST_FOR_KERNEL} "
-            'graphs the kernel must be a dot product of counts (base_kernel="linear")'
+            "graphs the kernel must be a dot product of counts"
         )
     return "linear" if is_large and other is None else "kernel"
 

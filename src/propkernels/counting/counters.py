@@ -1,0 +1,170 @@
+"""Counters: how a kernel that is a dot product of counts counts, and which nodes its counts belong to.
+
+This is the one protocol by which a kernel says "I am a dot product of counts". A fitted kernel has a
+``counter_``, which is None for all other kernels; folding, linear machines, explanations, search and features
+ask for it and for nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.counting.counts import StreamCounts, count_blocks
+from propkernels.graphs.database import GraphDatabase
+from propkernels.hashing.codes import CodeStreams
+
+Codes = NDArray[np.int64]
+Values = NDArray[np.float64]
+Known = Sequence[Codes] | None
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Where the codes of one stream occur.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, (items,)
+        Code of each item; an item is whatever the stream counts: a node, a pair of nodes, ...
+    nodes : ndarray of int64, (items, width), or None
+        The nodes of each item, numbered through the database; None: item i is node i.
+    iteration : int
+    weight : float
+        What the stream's kernel counts in the sum.
+    numbers : ndarray, (items,), or None
+        How much of a count each item stands for; None: 1.
+    assigned : bool
+        Whether a bin adds the smaller of two graphs' counts to their kernel, instead of the product.
+    scales : ndarray, (graphs,), or None
+        What the counts of each graph are multiplied by; None: 1.
+    """
+
+    codes: Codes
+    nodes: NDArray[np.int64] | None
+    iteration: int
+    weight: float
+    numbers: Values | None = None
+    assigned: bool = False
+    scales: Values | None = None
+
+    def graphs_of_items(self, graphs: GraphDatabase) -> NDArray[np.int32]:
+        """Graph of each item."""
+        return graphs.graph_ids if self.nodes is None else graphs.graph_ids[self.nodes[:, 0]]
+
+    def by_node(self, values: Values, n_nodes: int) -> Values:
+        """Add up values of items, (items,), by node: an item's value is shared equally by its nodes."""
+        if self.numbers is not None:
+            values = values * self.numbers
+        if self.nodes is None:
+            return values
+        width = self.nodes.shape[1]
+        shares = np.repeat(values / width, width)
+        return np.asarray(np.bincount(self.nodes.ravel(), weights=shares, minlength=n_nodes), np.float64)
+
+
+class Counter(ABC):
+    """Counts whatever it counts in each graph, stream by stream.
+
+    The kernel of two graphs is the sum over streams of the stream's weight times the dot product of their
+    counts. All graphs have the same streams, in the same order.
+    """
+
+    @abstractmethod
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None, /) -> list[StreamCounts]:
+        """Count; for each stream, known codes own the first columns, and nothing is dropped."""
+
+    @abstractmethod
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None, /) -> Iterator[Occurrences]:
+        """What is counted, item by item: the items of a graph with one code are the count of that code."""
+
+    def contributions(
+        self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
+    ) -> Values:
+        """Write ``sum over streams of counts @ weights`` as a sum over nodes and iterations.
+
+        Parameters
+        ----------
+        graphs : GraphDatabase
+        known : sequence of ndarray of int64
+            For each stream, the codes that have weights.
+        weights : sequence of ndarray
+            For each stream, the weights of these codes; all other codes have weight 0.
+        n_jobs : int or None
+
+        Returns
+        -------
+        ndarray of shape (nodes, iterations)
+            The rows of a graph's nodes add up to what its counts are worth.
+        """
+        parts = [self._contributions(part, known, weights, n_jobs) for part in self.parts_of(graphs)]
+        return np.concatenate(parts)
+
+    def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
+        """Runs of graphs whose items fit the memory."""
+        return [graphs]
+
+    def extend(self, graphs: GraphDatabase) -> None:
+        """Take note of further graphs; only a counter that numbers what it meets has to."""
+        return
+
+    def _contributions(
+        self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
+    ) -> Values:
+        columns: dict[int, Values] = {}
+        for found, codes, own in zip(self.occurrences(graphs, n_jobs), known, weights, strict=True):
+            added = found.by_node(looked_up(found.codes, codes, own), graphs.n_nodes)
+            add_column(columns, found.iteration, added)
+        return stack_columns(columns)
+
+
+class Coder(Counter):
+    """A counter of codes of nodes: subclasses say by ``codes`` which code each node has."""
+
+    @abstractmethod
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
+        """Codes of all nodes, in blocks of streams, so that not all of them need be in memory at a time."""
+
+    @abstractmethod
+    def restricted(self, t: int, /) -> Coder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
+
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+        """Count; known codes own the first columns."""
+        return count_blocks(self.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
+
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+        """Nodes, and their codes."""
+        for block in self.codes(graphs, n_jobs):
+            for t, weight, codes in block.streams():
+                yield Occurrences(codes, None, t, weight)
+
+
+def looked_up(codes: Codes, known: Codes, weights: Values) -> Values:
+    """Weight of each code; 0 where it has none.
+
+    Examples
+    --------
+    >>> looked_up(np.array([7, 5, 7]), np.array([9, 7]), np.array([0.5, 2.0]))
+    array([2., 0., 2.])
+    """
+    if not len(known):
+        return np.zeros(len(codes))
+    order = np.argsort(known)
+    at = np.minimum(np.searchsorted(known, codes, sorter=order), len(known) - 1)
+    found = order[at]
+    return np.where(known[found] == codes, weights[found], 0.0)
+
+
+def add_column(columns: dict[int, Values], t: int, added: Values) -> None:
+    """Add values to those of iteration t."""
+    columns[t] = columns[t] + added if t in columns else added
+
+
+def stack_columns(columns: dict[int, Values]) -> Values:
+    """Columns side by side, by iteration."""
+    return np.stack([columns[t] for t in sorted(columns)], axis=1)

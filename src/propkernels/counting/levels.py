@@ -1,0 +1,153 @@
+"""Levels: a bin with count c becomes c columns that hold 1; their dot product is a sum of smaller counts.
+
+``min(a, b) = sum over k of [a >= k] [b >= k]``: the histogram intersection, which is the kernel of optimal
+assignments of the nodes of two graphs (Kriege, Giscard and Wilson, NeurIPS 2016), is the dot product of the
+columns (bin, 1), ..., (bin, c). There are exactly as many entries as counted things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels.counting.counters import (
+    Codes,
+    Counter,
+    Known,
+    Occurrences,
+    Values,
+    add_column,
+    looked_up,
+    stack_columns,
+)
+from propkernels.counting.counts import StreamCounts, after_known
+from propkernels.graphs.database import GraphDatabase
+from propkernels.utils.randomness import mix
+
+
+@dataclass(frozen=True)
+class LevelCounter(Counter):
+    """Counts as another counter does, and turns each bin into its levels.
+
+    Attributes
+    ----------
+    counter : Counter
+    """
+
+    counter: Counter
+
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+        """Levels; known ones own the first columns."""
+        streams = levels_of(self.counter.count(graphs, None, n_jobs))
+        if known is None:
+            return streams
+        return [after_known(stream, codes) for stream, codes in zip(streams, known, strict=True)]
+
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+        """Items of the bins; their levels have no items of their own."""
+        return (replace(found, assigned=True) for found in self.counter.occurrences(graphs, n_jobs))
+
+    def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
+        """Runs of graphs whose items fit the memory."""
+        return self.counter.parts_of(graphs)
+
+    def extend(self, graphs: GraphDatabase) -> None:
+        """Take note of further graphs."""
+        self.counter.extend(graphs)
+
+    def _contributions(
+        self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
+    ) -> Values:
+        """The items of a bin share the weights of its levels equally."""
+        columns: dict[int, Values] = {}
+        counted = self.counter.count(graphs, None, n_jobs)
+        found = self.counter.occurrences(graphs, n_jobs)
+        for stream, items, codes, own in zip(counted, found, known, weights, strict=True):
+            values = _values_of_items(stream, items.codes, items.graphs_of_items(graphs), codes, own)
+            add_column(columns, items.iteration, items.by_node(values, graphs.n_nodes))
+        return stack_columns(columns)
+
+
+def levels_of(streams: Sequence[StreamCounts]) -> list[StreamCounts]:
+    """Turn the bins of streams into levels; streams that share counts share the result.
+
+    Examples
+    --------
+    >>> stream = StreamCounts(csr_array([[2.0, 0.0], [1.0, 1.0]]), np.array([7, 9]), 0, 1.0)
+    >>> (levels,) = levels_of([stream])
+    >>> levels.counts.toarray()
+    array([[1., 1., 0.],
+           [1., 0., 1.]])
+    >>> levels.codes[[0, 2]]
+    array([7, 9])
+    """
+    made: dict[int, tuple[csr_array, NDArray[np.int64]]] = {}
+    result = []
+    for stream in streams:
+        key = id(stream.counts)
+        if key not in made:
+            made[key] = _levels(stream.counts)
+        counts, most = made[key]
+        codes = stream.codes if counts is stream.counts else level_codes(stream.codes, most)
+        result.append(StreamCounts(counts, codes, stream.iteration, stream.weight))
+    return result
+
+
+def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
+    """Columns (bin, 1), (bin, 2), ... of each bin in turn, and the number of levels of each bin."""
+    numbers = counts.data.astype(np.int64)
+    most = np.zeros(counts.shape[1], dtype=np.int64)
+    if numbers.max(initial=1) == 1:
+        most[:] = 1
+        return counts, most
+    np.maximum.at(most, counts.indices, numbers)
+    ends = np.cumsum(numbers)
+    first = (np.cumsum(most) - most)[counts.indices] - (ends - numbers)
+    columns = np.repeat(first, numbers) + np.arange(ends[-1])
+    indptr = np.concatenate([[0], ends])[counts.indptr]
+    shape = (counts.shape[0], int(most.sum()))
+    index = np.int32 if max(len(columns), shape[1]) < 2**31 else np.int64
+    return csr_array((np.ones(len(columns)), columns.astype(index), indptr.astype(index)), shape=shape), most
+
+
+def level_codes(codes: Codes, most: NDArray[np.int64]) -> Codes:
+    """Codes of levels: the first level of a bin has the bin's own code."""
+    repeated = np.repeat(codes, most)
+    level = level_numbers(most)
+    return np.where(level == 1, repeated, mix(repeated.view(np.uint64), level).view(np.int64))
+
+
+def level_numbers(most: NDArray[np.int64]) -> NDArray[np.int64]:
+    """1, 2, ... for the levels of each bin in turn.
+
+    Examples
+    --------
+    >>> level_numbers(np.array([2, 1, 3]))
+    array([1, 2, 1, 1, 2, 3])
+    """
+    ends = np.cumsum(most)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(1, total + 1) - np.repeat(ends - most, most)
+
+
+def _values_of_items(
+    stream: StreamCounts, codes: Codes, graph: NDArray[np.int32], known: Codes, weights: Values
+) -> Values:
+    """What each item adds: the weights of its bin's levels in its graph, divided by the count."""
+    entries = np.repeat(np.arange(stream.counts.shape[0]), np.diff(stream.counts.indptr))
+    numbers = stream.counts.data.astype(np.int64)
+    level = level_codes(stream.codes[stream.counts.indices], numbers)
+    if not len(numbers):
+        return np.zeros(len(codes))
+    value = np.add.reduceat(looked_up(level, known, weights), np.cumsum(numbers) - numbers) / numbers
+    order = np.argsort(stream.codes)
+    at = np.minimum(np.searchsorted(stream.codes, codes, sorter=order), len(order) - 1)
+    is_bin = stream.codes[order[at]] == codes
+    width = len(stream.codes)
+    keys = entries * width + stream.counts.indices
+    wanted = np.where(is_bin, graph.astype(np.int64) * width + order[at], -1)
+    return looked_up(wanted, keys, value)

@@ -1,0 +1,43 @@
+"""What kernels offer to learners: copies with fewer iterations, and counts if they have them."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import propkernels as pk
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        pk.PropagationKernel(t_max=4, n_hashes=2, random_state=0),
+        pk.PropagationKernel(t_max=4, base_kernel="rbf", random_state=0),
+        pk.WeisfeilerLehman(n_iter=4),
+        pk.WeisfeilerLehman(n_iter=4, exact=True),
+    ],
+    ids=repr,
+)
+def test_restricted_is_the_kernel_fitted_with_fewer_iterations(kernel):
+    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
+    name = "t_max" if hasattr(kernel, "t_max") else "n_iter"
+    whole = clone(kernel).fit(graphs[:20])
+    for t, normalize in itertools.product((0, 2, 4), (False, True)):
+        expected = clone(kernel).set_params(**{name: t, "normalize": normalize}).fit(graphs[:20])
+        found = whole.restricted(t, normalize)
+        assert found.get_params() == expected.get_params()
+        assert np.array_equal(found.transform(graphs), expected.transform(graphs))
+    assert whole.get_params() == kernel.get_params()
+
+
+def test_restricted_without_iterations_is_normalized_or_not():
+    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
+    for kernel in (pk.LabelHistogram(), pk.ShortestPath(), pk.SubgraphMatching(k=3)):
+        whole = clone(kernel).fit(graphs[:20])
+        for normalize in (False, True):
+            expected = clone(kernel).set_params(normalize=normalize).fit(graphs[:20])
+            found = whole.restricted(None, normalize)
+            assert np.array_equal(found.transform(graphs), expected.transform(graphs))
+    with pytest.raises(ValueError, match="no iterations"):
+        whole.restricted(1, False)
