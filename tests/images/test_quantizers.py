@@ -67,6 +67,7 @@ def test_a_black_picture_has_no_pixels():
         GrayLevels(outside="black").fit_transform([RAMP, np.zeros((3, 3))])
 
 
+@pytest.mark.slow
 def test_colors_are_learned_and_reused():
     quantizer = KMeansColors(3, random_state=0).fit(colorful(0))
     assert quantizer.colors_.shape == (3, 3)

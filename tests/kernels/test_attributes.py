@@ -76,6 +76,7 @@ def test_naive_twin(combine, metric, n_hashes):
     np.testing.assert_allclose(computed, reference, rtol=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(databases(min_graphs=2, n_attributes=2, directed=True))
 def test_naive_twin_on_generated_graphs(graphs):

@@ -61,6 +61,7 @@ def test_parts_of_brodatz(tmp_path):
         load_brodatz([], folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_plants(tmp_path):
     from scipy.io import savemat
 
@@ -121,6 +122,7 @@ def test_missing_files(name, tmp_path, monkeypatch):
         pk.datasets.load(name)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "pixels", "classes"), [("BRODATZ", 2048 * 4096, 32), ("PLANTS", 671850, 3), ("LEAVES", None, 28)]
