@@ -17,7 +17,7 @@ TEXT_FILES = sorted(
 )
 PROSE = [path for path in TEXT_FILES if path.suffix in (".py", ".md") and path.name != "CONTRIBUTING.md"]
 
-UNITS = "(row|graph|bin|node|label|file|fold|class|column|iteration|stream|step|block|thread|part|dimension|pixel)"
+UNITS = "(row|graph|bin|node|label|file|fold|class|column|iteration|stream|step|block|thread|part|dimension)"
 ONE_A = re.compile(rf"\b(one|two|a) [a-z]+ an? {UNITS}\b|\b(bytes|seconds|hashes) an? {UNITS}\b")
 IS_NO = re.compile(r"\b(?<!there )(is|are) no [a-z]+\b", re.IGNORECASE)
 RIGHT = re.compile(r"\b(is|are) no (longer|more|need|other|such|way|reason)\b")
