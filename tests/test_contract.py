@@ -1,4 +1,4 @@
-"""What every kernel must satisfy (design, section 5), for every public estimator, on the zoo and beyond."""
+"""What every kernel must satisfy, for every public estimator, on the zoo and beyond."""
 
 from __future__ import annotations
 

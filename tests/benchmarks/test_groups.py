@@ -123,7 +123,7 @@ def test_shares_of_the_limit():
     results = list(limit.measure(case, FAST))
     assert {result.part for result in results} == {stages.FUSED, "count", "gram"}
     for result in results:
-        seconds = result.details["bytes"] / result.details["bytes a second"]
+        seconds = result.details["bytes"] / result.details["bytes per second"]
         assert result.measured == pytest.approx(seconds / result.details["min"])
 
 

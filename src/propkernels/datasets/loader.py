@@ -50,6 +50,11 @@ def load(name: str, *, cache: str | os.PathLike[str] | None = None, target_requi
     OSError
         If it has to be downloaded and cannot be.
 
+    See Also
+    --------
+    propkernels.datasets.list_datasets : The known names.
+    propkernels.datasets.read_tu : From a folder or zip.
+
     Examples
     --------
     >>> import propkernels as pk

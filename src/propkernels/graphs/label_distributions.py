@@ -34,6 +34,17 @@ class LabelDistributions:
     probabilities : csr_array of shape (N, k)
         Rows that sum to 1, or are empty where nothing is known.
 
+    See Also
+    --------
+    GraphDatabase : Takes them as ``node_labels``.
+    LabelImputer : Gives every node one label.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.2.
+
     Examples
     --------
     A node that is certain, one that is not, and one of which nothing is known:

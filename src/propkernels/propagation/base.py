@@ -76,6 +76,17 @@ class PropagationScheme(BaseEstimator, ABC):
         False, the default, is always right, and needed if a step looks at the probabilities
         (products, normalisation over labels, ...).
 
+    See Also
+    --------
+    check_scheme : Tests a scheme of your own.
+    Diffusion : The scheme for labeled graphs.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 1.
+
     Examples
     --------
     Each node takes over what its neighbour across the heaviest edge knows; the mean where several are:

@@ -106,7 +106,7 @@ def test_archives_without_pictures(load, file, tmp_path):
 def test_damaged_pictures_are_named(tmp_path):
     with zipfile.ZipFile(tmp_path / "brodatz32.zip", "w") as archive:
         archive.writestr("x/bark.png", b"damaged")
-    with pytest.raises(ValueError, match=r"the picture x/bark\.png cannot be read"):
+    with pytest.raises(ValueError, match=r"the image x/bark\.png cannot be read"):
         load_brodatz(folder=tmp_path)
 
 

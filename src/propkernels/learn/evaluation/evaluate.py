@@ -111,6 +111,19 @@ def evaluate(
         One sentence, before anything is computed, where the target is not one of classes or a number does
         not fit.
 
+    See Also
+    --------
+    Evaluation : What it returns.
+    PropagationClassifier : A model that chooses its own kernel.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.2, the protocol.
+    .. [2] C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52,
+       239-281. doi:10.1023/A:1024068626366.
+
     Examples
     --------
     >>> import propkernels as pk
