@@ -45,7 +45,7 @@ def tests(session: nox.Session) -> None:
 def lowest(session: nox.Session) -> None:
     """All tests, with the lowest version of every dependency that pyproject.toml allows."""
     session.install("--resolution", "lowest-direct", ".[dev]")
-    session.run("propkernels", "--help", silent=True)
+    session.run("propkernels", "evaluate", "--help", silent=True)
     session.run("pytest", *WORKERS, *OLD, *session.posargs)
 
 
