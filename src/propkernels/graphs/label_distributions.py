@@ -163,11 +163,12 @@ def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
     """Return the rows as CSR, and which of them are masked throughout."""
     plain = probabilities.filled(0.0) if isinstance(probabilities, np.ma.MaskedArray) else probabilities
     try:
-        matrix = csr_array(plain, dtype=np.float64, copy=True)
+        shape = plain.shape if issparse(plain) else np.shape(plain)
+        matrix = csr_array(plain, dtype=np.float64, copy=True) if len(shape) == 2 else None
     except (TypeError, ValueError):
         raise TypeError("label distributions must be a matrix of numbers, one row a node") from None
-    if matrix.ndim != 2:
-        raise ValueError(f"label distributions must be of shape (nodes, labels), got {matrix.shape}")
+    if matrix is None:  # before SciPy 1.15, csr_array cannot have one dimension
+        raise ValueError(f"label distributions must be of shape (nodes, labels), got {shape}")
     matrix.sum_duplicates()
     if plain is probabilities:
         return matrix, np.zeros(matrix.shape[0], dtype=bool)
