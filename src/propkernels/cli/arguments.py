@@ -127,7 +127,7 @@ def label_source(labels: Labels) -> str | None:
 
 
 def compile_loops() -> None:
-    """Meet the compiled loops once on small graphs, so that no kernel's time includes their compilation."""
+    """Trigger JIT compilation on a few small graphs, so that timings exclude it."""
     from propkernels import PropagationKernel
     from propkernels.datasets import make_molecules
 

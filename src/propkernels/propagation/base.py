@@ -22,7 +22,7 @@ class AffineOperator:
     ``P'_i = spread_i * sum_j A_ij P_j + keep_i * P_i + restart_i * (P_0)_i``
 
     Since it acts on nodes and not on labels, it commutes with the projection of a hash: the engine
-    runs it on ``P_0 v`` instead of on ``P_0`` (design, section 3.2).
+    runs it on ``P_0 v`` instead of on ``P_0``.
 
     Attributes
     ----------

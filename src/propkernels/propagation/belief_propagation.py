@@ -15,7 +15,7 @@ from propkernels.propagation.initial import InitialDistributions
 from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import check_fraction, check_positive
 
-SMALLEST = 1e-100  # no message says "impossible" so firmly that it could not be divided out again
+SMALLEST = 1e-100  # lower bound on messages, so that the cavity division stays finite
 
 
 class BeliefPropagation(PropagationScheme):

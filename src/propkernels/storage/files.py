@@ -87,7 +87,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Read what :func:`save_model` wrote.
 
-    A file of unknown origin can be read: only classes of this library are made, no code in the file is run,
+    Loading an untrusted file is safe: only classes of this library are created, no code in the file is run,
     nothing is written, and arrays are checked before compiled loops see them.
 
     Parameters

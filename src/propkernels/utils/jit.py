@@ -14,7 +14,7 @@ _users: list[int] = []  # the compiler's own setting, once for each user of vect
 
 @contextmanager
 def vector_code() -> Iterator[None]:
-    """Let what is compiled meanwhile join equal operations on neighbouring numbers.
+    """Enable numba's SLP vectorizer for functions compiled inside this block.
 
     This is numba's NUMBA_SLP_VECTORIZE, which is off where nobody asks for it. Results are the same bits.
     """

@@ -66,8 +66,8 @@ def evaluate(
     ----------
     kernel : estimator
         Any with ``fit_transform``; with ``t_max`` and ``fit_transform_cumulative``, t_max is chosen.
-        It is left as it is: copies are fitted. Whether the kernel is normalised is its own affair.
-        Or any classifier or regressor of graphs, with ``predict``; t_max and C are then its own affair too.
+        It is left as it is: copies are fitted. Normalization is a parameter of the kernel.
+        Or any classifier or regressor of graphs, with ``predict``; t_max and C are then up to the model.
     data : Dataset, GraphDatabase or sequence of graphs
         What to classify.
     target : array-like of shape (n,), optional

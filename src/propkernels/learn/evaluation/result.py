@@ -42,7 +42,7 @@ class Evaluation:
     test_ratio : float
         Number of test graphs for each training graph, for :meth:`compare`.
     split : str
-        Digest of all folds: evaluations with the same one met the same folds.
+        Digest of all folds: evaluations with equal digests used the same folds.
 
     See Also
     --------
@@ -112,7 +112,7 @@ class Evaluation:
         Returns
         -------
         PairedTest
-            With the plain paired t-test and the corrected one, which is the one to believe.
+            With the plain paired t-test and the corrected test; prefer the latter.
 
         Raises
         ------
