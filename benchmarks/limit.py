@@ -93,5 +93,5 @@ def _shares(
             part=stage,
             note=f"{least[stage] / 1e6:.0f} MB at {speed / 1e9:.1f} GB/s take {1000 * seconds:.1f} ms, "
             f"measured {1000 * measured['min']:.1f} ms",
-            details=measured | {"bytes": least[stage], "bytes a second": speed},
+            details=measured | {"bytes": least[stage], "bytes per second": speed},
         )

@@ -89,6 +89,7 @@ def test_only_commands_draw(folder):
         assert "plotting" not in set(imported_stations(path)), path.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["matplotlib", "networkx", "pandas", "skimage", "PIL"])
 def test_optional_packages_are_imported_inside_functions(package):
     for path in PACKAGE.rglob("*.py"):

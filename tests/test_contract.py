@@ -1,4 +1,4 @@
-"""What every kernel must satisfy (design, section 5), for every public estimator, on the zoo and beyond."""
+"""What every kernel must satisfy, for every public estimator, on the zoo and beyond."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ def all_animals():
 # invariances
 
 
+@pytest.mark.slow
 @every_case
 def test_node_order_does_not_matter(cls, parameters):
     _, reference = fitted_on_the_zoo(cls, parameters)
@@ -78,6 +79,7 @@ def test_gram_is_symmetric_and_positive_semidefinite(cls, parameters):
     assert values.min() >= -1e-9 * max(values.max(), 1)
 
 
+@pytest.mark.slow
 @every_class
 @settings(max_examples=25)
 @given(
@@ -99,6 +101,7 @@ def test_generated_graphs_in_any_order(cls, graphs, variation, seed):
     assert np.linalg.eigvalsh(reference).min() >= -1e-9 * max(reference.max(), 1)
 
 
+@pytest.mark.slow
 @every_class
 @settings(max_examples=15)
 @given(graphs=databases(weighted=True, directed=True, min_graphs=2, max_graphs=4, n_attributes=2))
@@ -148,6 +151,7 @@ def test_fit_then_transform_is_fit_transform(cls, parameters):
     assert_same(make(cls, **parameters).fit(graphs).transform(graphs), reference)
 
 
+@pytest.mark.slow
 @every_case
 def test_a_row_does_not_depend_on_its_batch(cls, parameters):
     graphs = the_zoo()
@@ -158,6 +162,7 @@ def test_a_row_does_not_depend_on_its_batch(cls, parameters):
     assert np.array_equal(batch, single)
 
 
+@pytest.mark.slow
 @every_class
 def test_rows_of_awkward_labels_do_not_depend_on_their_batch(cls):
     graphs = all_animals()
@@ -170,6 +175,7 @@ def test_rows_of_awkward_labels_do_not_depend_on_their_batch(cls):
         assert np.array_equal(batch, np.array(single))
 
 
+@pytest.mark.slow
 @every_class
 def test_a_list_is_as_good_as_a_database(cls):
     graphs = input_of(cls, the_zoo())
@@ -181,6 +187,7 @@ def test_a_list_is_as_good_as_a_database(cls):
         assert_same(estimator.transform(form[:5]), reference_estimator.transform(graphs[:5]))
 
 
+@pytest.mark.slow
 @every_case
 def test_threads_do_not_matter(cls, parameters):
     if not has(cls, "n_jobs"):
@@ -223,6 +230,7 @@ def string_digests():
     return digests
 
 
+@pytest.mark.slow
 def test_same_random_state_same_result_in_another_process():
     hash_seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.getcwd()}
@@ -235,6 +243,7 @@ def test_same_random_state_same_result_in_another_process():
 # iterations
 
 
+@pytest.mark.slow
 @every_case
 def test_smaller_t_max_is_a_prefix(cls, parameters):
     if steps_name(cls) is None:
@@ -328,6 +337,7 @@ def test_fit_returns_itself_and_changes_no_input(cls):
         assert all(np.array_equal(a, b) for a, b in zip(parts, original_parts, strict=True))
 
 
+@pytest.mark.slow
 @also_graphs
 def test_read_only_input_is_enough(cls):
     graphs = copy.deepcopy(the_zoo())

@@ -76,6 +76,7 @@ def cases():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("adapted", "parameters"), cases())
 def test_estimator_checks(adapted, parameters):
     results = check_estimator(

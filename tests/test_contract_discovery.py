@@ -1,8 +1,8 @@
 """Which estimators are held to the contract: all public ones, found by walking ``propkernels.__all__``.
 
 A class with ``fit_transform`` and ``transform`` is tested as soon as it is public. It must take graphs with
-integer labels and attributes, with its default parameters, and give either one row a graph (kernels,
-features) or one graph a graph (imputers); one that needs other input says so in ``OTHER_INPUT``.
+integer labels and attributes, with its default parameters, and give either one row per graph (kernels,
+features) or one graph per graph (imputers); one that needs other input says so in ``OTHER_INPUT``.
 """
 
 from __future__ import annotations

@@ -129,6 +129,7 @@ def adapter(cls):
 ADAPTED = {name: adapter(cls) for name, cls in LEARNERS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(LEARNERS))
 def test_estimator_checks(name):
     results = check_estimator(

@@ -52,7 +52,7 @@ def test_there_are_pages():
     assert len(blocks(PAGES["docs/EXPLAINING.md"])) >= 5
 
 
-@pytest.mark.parametrize("name", with_blocks())
+@pytest.mark.parametrize("name", list(with_blocks()))
 def test_blocks_run_one_after_the_other(name, folder):
     """A page is one story: later blocks may use what earlier ones made."""
     space: dict[str, object] = {}

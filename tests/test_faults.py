@@ -61,6 +61,7 @@ print(pk.PropagationKernel(random_state=0, t_max=4).fit_transform(molecules()).t
 """
 
 
+@pytest.mark.slow
 def test_string_labels_give_one_kernel_under_any_hash_seed():
     hash_seed = "17" if os.environ.get("PYTHONHASHSEED") != "17" else "18"
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.getcwd()}

@@ -32,6 +32,7 @@ def peer_results(name):
     return list(peers.measure(case, FAST))
 
 
+@pytest.mark.slow
 def test_peer_is_compared_on_the_same_graphs():
     (result,) = peer_results("obliging")
     assert result.status == "measured"
@@ -39,6 +40,7 @@ def test_peer_is_compared_on_the_same_graphs():
     assert "kernels differ by 0.0e+00" in result.note
 
 
+@pytest.mark.slow
 def test_timed_out_peer_is_reported_with_what_is_known():
     (result,) = peer_results("sleepy")
     assert (result.status, result.bound) == ("timed out", ">")
@@ -52,6 +54,7 @@ def test_broken_peer_raises_its_message():
         peer_results("broken")
 
 
+@pytest.mark.slow
 def test_grakel_solves_the_same_problem(data_folder):
     pytest.importorskip("grakel")
     case = peers.PeerCase("grakel-pk-mutag", "MUTAG", peers.PK, peers.GRAKEL_PK)
@@ -73,6 +76,7 @@ def test_ratio_of_two_calls():
     assert result.measured == pytest.approx(ours / baseline)
 
 
+@pytest.mark.slow
 def test_memory_of_a_fresh_process(data_folder):
     case = next(case for case in memory.CASES if case.name == "memory-pk-mutag")
     (result,) = memory.measure(case, FAST)
@@ -86,6 +90,7 @@ def test_start_of_a_fresh_process():
     assert result.measured > 0
 
 
+@pytest.mark.slow
 def test_start_to_answer(data_folder):
     case = next(case for case in startup.CASES if case.name == "first-call")
     answer, whole = startup.measure(case, FAST)
@@ -118,7 +123,7 @@ def test_shares_of_the_limit():
     results = list(limit.measure(case, FAST))
     assert {result.part for result in results} == {stages.FUSED, "count", "gram"}
     for result in results:
-        seconds = result.details["bytes"] / result.details["bytes a second"]
+        seconds = result.details["bytes"] / result.details["bytes per second"]
         assert result.measured == pytest.approx(seconds / result.details["min"])
 
 
@@ -133,6 +138,7 @@ def test_bytes_of_a_small_database():
     assert least["gram"] == 12 * (3 * 4) + 8 * 2**2
 
 
+@pytest.mark.slow
 def test_growth_of_a_tiny_curve(tmp_path):
     case = growth.GrowthCase("growth-nodes", "features", "nodes", (500, 2000), linear=False)
     results = list(growth.measure(case, FAST))

@@ -45,6 +45,7 @@ def test_settings_that_are_not_given_stay():
     assert build_kernel(KernelName.propagation, None, None, 1).t_max == pk.PropagationKernel().t_max
 
 
+@pytest.mark.slow
 def test_solvers_are_those_of_the_models():
     data = pk.datasets.make_molecules(12, random_state=0)
     for solver in Solver:

@@ -137,6 +137,7 @@ def test_groups_from_a_file(run, small_folder, tmp_path):
     assert "one value for each of 40 graphs" in run("evaluate", small_folder, "--groups", path).stderr
 
 
+@pytest.mark.slow
 def test_the_difference_is_tested(run, small_folder):
     result = run("evaluate", small_folder, *QUICK, "--seed", 3)
     data = pk.datasets.read_tu(small_folder)

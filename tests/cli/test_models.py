@@ -195,6 +195,7 @@ def test_contributions_are_those_of_python(run, small_folder, model_file):
     assert f"decision {expected.decisions[0]:+.4f}." in lines[-1]
 
 
+@pytest.mark.slow
 def test_picture(run, small_folder, model_file, tmp_path):
     result = run("explain", model_file, small_folder, "-g", 2, "-o", "picture.png")
     assert result.stdout.endswith("Wrote picture.png.\n")

@@ -28,6 +28,7 @@ def in_fresh_process(code: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "output"),
     [
@@ -47,6 +48,7 @@ def test_after_the_import(code, output):
     assert in_fresh_process(BEFORE + code) == output
 
 
+@pytest.mark.slow
 def test_a_frame_comes_out_of_a_kernel():
     kernel = "pk.PropagationKernel(random_state=0).set_output(transform='pandas')"
     graphs = "pk.datasets.make_molecules(3, random_state=0).graphs"

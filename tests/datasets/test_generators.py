@@ -20,7 +20,7 @@ def label_counts(data: Dataset) -> np.ndarray:
 
 
 def bonds(data: Dataset, first: str, second: str) -> np.ndarray:
-    """Number of bonds between two kinds of atoms, one number a graph."""
+    """Number of bonds between two kinds of atoms, one number per graph."""
     labels = data.graphs.node_labels
     assert labels is not None
     at_first = (data.graphs.adjacency @ (labels == second).astype(float)) * (labels == first)

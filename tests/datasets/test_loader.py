@@ -44,6 +44,7 @@ def test_importing_is_light() -> None:
     assert shown.stdout.strip() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", NODES)
 def test_numbers_are_those_of_the_table(name: str, data_folder: Path) -> None:

@@ -76,6 +76,7 @@ def test_a_list_of_graphs_is_the_database(database):
     assert check_graphs(list(database)) == database
 
 
+@pytest.mark.slow
 @given(databases(partial=True, weighted=True, directed=True, n_attributes=2))
 def test_a_list_of_tuples_is_the_database(database):
     tuples = [(graph.adjacency, graph.node_labels, graph.node_attributes) for graph in database]

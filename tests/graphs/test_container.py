@@ -167,6 +167,7 @@ def test_learning_curve(graphs, target):
     assert scores.shape == (len(sizes), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_grid_search(graphs, target, n_jobs):
     search = GridSearchCV(

@@ -330,6 +330,7 @@ def test_subset_equals_dense_reference(database, data):
     assert database[positions] == reference(database, positions)
 
 
+@pytest.mark.slow
 @given(databases(max_graphs=6, labelled="any", **OPTIONS), st.data())
 def test_a_permutation_and_its_inverse_cancel(database, data):
     order = np.array(data.draw(permutations(len(database))), dtype=np.int64)

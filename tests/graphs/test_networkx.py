@@ -229,6 +229,7 @@ def test_round_trip_of_the_zoo(name, database):
     assert back == database or database.n_nodes == 0
 
 
+@pytest.mark.slow
 @given(
     databases(
         labelled="any", partial=True, weighted=True, directed=True, n_attributes=2, edge_labels=True

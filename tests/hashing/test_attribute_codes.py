@@ -24,7 +24,7 @@ def coder(dimensions, combine="sum", metric="l1", width=1.0, seed=0):
 
 
 def label_streams(codes, n_hashes=1):
-    """Label codes of t = 0, 1, ..., one row an iteration and hash."""
+    """Label codes of t = 0, 1, ..., one row per iteration and hash."""
     codes = np.asarray(codes, dtype=np.int64)
     iterations = np.repeat(np.arange(len(codes) // n_hashes), n_hashes)
     return CodeStreams(codes, iterations, np.full(len(codes), 1.0 / n_hashes))

@@ -53,6 +53,7 @@ def test_collision_probability_over_streams(metric, w, q):
     assert_share((computed[0] == computed[1]).sum(), trials, law(distance(metric, P, np.array(q)), w))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 def test_collision_probability_over_seeds(metric):
     law = cauchy_collision if metric == "tv" else gaussian_collision

@@ -31,7 +31,7 @@ def folder(tmp_path):
 
 def test_reading(folder):
     pictures = read_image_folder(folder)
-    assert repr(pictures) == "ImageFolder(4 pictures, 2 classes)"
+    assert repr(pictures) == "ImageFolder(4 images, 2 classes)"
     assert pictures.paths == ("elm/c.jpg", "elm/g.png", "oak/a.PNG", "oak/b.png")
     assert pictures.target_names == ("elm", "oak")
     assert pictures.target.tolist() == [0, 0, 1, 1]
@@ -42,19 +42,19 @@ def test_reading(folder):
 
 def test_unreadable_pictures_are_named(folder):
     (folder / "elm" / "broken.png").write_bytes(b"not a picture")
-    with pytest.raises(ValueError, match=r"the picture elm/broken\.png cannot be read"):
+    with pytest.raises(ValueError, match=r"the image elm/broken\.png cannot be read"):
         read_image_folder(folder)
 
 
 def test_cut_off_pictures_are_named(folder):
     path = folder / "oak" / "b.png"
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(ValueError, match=r"the picture oak/b\.png cannot be read"):
+    with pytest.raises(ValueError, match=r"the image oak/b\.png cannot be read"):
         read_image_folder(folder)
 
 
 def test_folders_without_pictures(tmp_path):
-    with pytest.raises(ValueError, match="has no subfolders with pictures"):
+    with pytest.raises(ValueError, match="has no subfolders with images"):
         read_image_folder(tmp_path)
     with pytest.raises(NotADirectoryError, match="there is no folder"):
         read_image_folder(tmp_path / "nowhere")

@@ -67,6 +67,7 @@ def test_a_black_picture_has_no_pixels():
         GrayLevels(outside="black").fit_transform([RAMP, np.zeros((3, 3))])
 
 
+@pytest.mark.slow
 def test_colors_are_learned_and_reused():
     quantizer = KMeansColors(3, random_state=0).fit(colorful(0))
     assert quantizer.colors_.shape == (3, 3)
@@ -88,7 +89,7 @@ def test_gray_pictures_have_colors_too():
 
 
 def test_too_few_colors():
-    with pytest.raises(ValueError, match="n_colors is 5 but the pictures have only 1 distinct colours"):
+    with pytest.raises(ValueError, match="n_colors is 5 but the images have only 1 distinct colors"):
         KMeansColors(5, random_state=0).fit([np.zeros((4, 4, 3))])
 
 
@@ -109,12 +110,12 @@ def test_kinds_of_pictures():
             ValueError,
             r"picture 1 must be \(h, w\) or \(h, w, 3\), got shape \(2, 2, 2\)",
         ),
-        ([np.zeros((0, 4))], ValueError, "picture 0 has no pixels"),
-        ([np.full((2, 2), 1.5)], ValueError, "picture 0 has intensities outside 0 to 1"),
-        ([np.full((2, 2), np.nan)], ValueError, "picture 0 has intensities outside 0 to 1"),
-        ([np.zeros((2, 2), dtype=int)], TypeError, "picture 0 must hold unsigned integers or floats"),
-        ([], ValueError, "at least one picture"),
-        (RAMP, TypeError, "expected several pictures"),
+        ([np.zeros((0, 4))], ValueError, "image 0 has no pixels"),
+        ([np.full((2, 2), 1.5)], ValueError, "image 0 has intensities outside 0 to 1"),
+        ([np.full((2, 2), np.nan)], ValueError, "image 0 has intensities outside 0 to 1"),
+        ([np.zeros((2, 2), dtype=int)], TypeError, "image 0 must hold unsigned integers or floats"),
+        ([], ValueError, "at least one image"),
+        (RAMP, TypeError, "expected several images"),
         ("folder", TypeError, "must be a list of arrays, got str"),
         (3, TypeError, "must be a list of arrays, got int"),
     ],

@@ -76,6 +76,7 @@ def test_naive_twin(combine, metric, n_hashes):
     np.testing.assert_allclose(computed, reference, rtol=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(databases(min_graphs=2, n_attributes=2, directed=True))
 def test_naive_twin_on_generated_graphs(graphs):
@@ -381,7 +382,8 @@ def test_grid_search_over_nested_parameters():
     }
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(graphs, target)
     assert len(search.cv_results_["params"]) == 4
-    assert search.predict(graphs).shape == target.shape
+    best = clone(pipeline).set_params(**search.best_params_).fit(graphs, target)
+    assert np.array_equal(search.predict(graphs), best.predict(graphs))
 
 
 def test_features_for_a_linear_model():
@@ -390,7 +392,10 @@ def test_features_for_a_linear_model():
     model = make_pipeline(
         pk.PropagationFeatures(attributes="sum", t_max=2, n_features=2**12, random_state=0), LinearSVC(C=0.1)
     )
-    assert model.fit(graphs, target).predict(graphs).shape == target.shape
+    learned, classifier = model.fit(graphs, target), model[-1]
+    decisions = model[0].transform(graphs) @ classifier.coef_[0] + classifier.intercept_
+    assert np.allclose(learned.decision_function(graphs), decisions)
+    assert np.array_equal(learned.predict(graphs), decisions > 0)
 
 
 @one_of_each

@@ -16,6 +16,7 @@ def naive(graphs, nodes, weighted=True):
     return gram_of(lambda a, b: graph_hopper_kernel(a, b, nodes, weighted), plain_graphs(graphs))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(graphs=databases(labelled="any", partial=True, directed=True, weighted=True, max_graphs=3))
 def test_equals_the_naive_twin(graphs):
@@ -55,6 +56,7 @@ def test_transform_to_new_graphs_with_longer_paths():
         np.testing.assert_allclose(computed[0, 0], reference[1, 0], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_equals_grakel_on_mutag(data_folder):
     """GraKeL takes vectors: unit vectors of the labels with a linear kernel are the Dirac kernel."""

@@ -1,4 +1,4 @@
-"""What every kernel must satisfy (design, section 5), on grids."""
+"""What every kernel must satisfy, on grids."""
 
 from __future__ import annotations
 

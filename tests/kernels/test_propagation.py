@@ -58,6 +58,7 @@ def hide_half(graphs):
     return graphs.with_labels(labels)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("metric", ["tv", "hellinger", "l1", "l2"])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -67,6 +68,7 @@ def test_equal_to_the_exact_kernel_on_mutag_for_all_t(data_folder, metric, seed)
     assert np.array_equal(computed, reference)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 def test_wider_bins_only_add_a_little_on_mutag(data_folder, metric):
@@ -81,6 +83,7 @@ def test_wider_bins_only_add_a_little_on_mutag(data_folder, metric):
     assert max(errors[:4]) < 5e-3
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 @pytest.mark.parametrize("clamp", ["after", "before"])
@@ -91,6 +94,7 @@ def test_equal_to_the_exact_kernel_on_half_labelled_mutag(data_folder, metric, c
     assert np.array_equal(computed, reference)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["lazy", "summed", "summed, lazy"])
 def test_other_diffusions_on_mutag(data_folder, name):
@@ -111,6 +115,7 @@ def gentle(graphs):
     return pk.GraphDatabase(adjacency, graphs.graph_ptr, graphs.label_column)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 @pytest.mark.parametrize("name", SCHEMES)
 @given(graphs=databases(partial=True, weighted=True, directed=True, max_nodes=5, max_graphs=3))
@@ -221,6 +226,7 @@ def varied(graphs):
     return len(x) > 3 and np.linalg.eigvalsh(np.cov(x, rowvar=False, ddof=1)).min() > 1e-3
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(databases(min_graphs=2, n_attributes=2).filter(varied))
 def test_naive_twin_on_generated_graphs(graphs):

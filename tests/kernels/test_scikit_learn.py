@@ -41,6 +41,7 @@ def test_cross_validation_gives_what_slices_of_the_whole_kernel_give():
     assert np.array_equal(computed, reference)
 
 
+@pytest.mark.slow
 def test_a_grid_search_over_t_max_in_two_processes():
     graphs, y = rings()
     search = GridSearchCV(kernel_machine(), {"kernel__t_max": [0, 3], "svc__C": [1, 10]}, cv=3, n_jobs=2)
@@ -57,6 +58,7 @@ def test_parameters_of_schemes_are_searched_too():
     assert set(search.best_params_) == {"kernel__propagation__laziness"}
 
 
+@pytest.mark.slow
 def test_features_feed_linear_models():
     graphs, y = rings()
     train, test, y_train, y_test = train_test_split(graphs, y, random_state=0, stratify=y)

@@ -44,6 +44,7 @@ def test_other_labels(labels):
     assert np.array_equal(pk.ShortestPath(labels=labels).fit_transform(graphs), reference)
 
 
+@pytest.mark.slow
 def test_features_are_an_explicit_map():
     train, new = labelled_zoo()[::2], labelled_zoo()[1::2]
     kernel = pk.ShortestPath()
@@ -95,6 +96,7 @@ def test_edge_labels_do_not_combine_with_attributes():
         pk.ShortestPath(attributes="gaussian").fit(zoo()["cycle"])
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_equals_grakel_on_mutag(data_folder):
     grakel = pytest.importorskip("grakel")

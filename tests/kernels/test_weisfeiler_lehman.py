@@ -13,6 +13,7 @@ from tests.strategies import databases
 from tests.zoo import labelled_zoo, zoo
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(graphs=databases(labelled="any", partial=True, directed=True, weighted=True))
 def test_equals_the_naive_twin(graphs):

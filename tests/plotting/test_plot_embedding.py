@@ -64,7 +64,7 @@ def test_it_draws_where_it_is_told():
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="one row a graph"):
+    with pytest.raises(ValueError, match="one row per graph"):
         pk.plot_embedding(np.ones(3))
     with pytest.raises(ValueError, match="one value for each of 12 graphs"):
         pk.plot_embedding(POINTS, TARGET[:5])

@@ -125,6 +125,7 @@ def test_unknown_labels_and_none_at_all(explained):
     assert len(pk.plot_explanation(explained, explained.graphs.with_labels(None)).texts) == 0
 
 
+@pytest.mark.slow
 def test_a_large_graph_has_no_texts():
     n = 200
     ring = np.roll(np.eye(n), 1, axis=0)
@@ -209,6 +210,7 @@ def molecules():
     return pk.datasets.make_molecules(45, random_state=0)
 
 
+@pytest.mark.slow
 def test_a_model_explains_by_itself(molecules):
     model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(molecules.graphs, molecules.target)
     ax = pk.plot_explanation(model, molecules.graphs, 3)

@@ -39,6 +39,7 @@ def test_a_table_is_printed_and_saved(run, tmp_path):
     assert len(rows) == 17
 
 
+@pytest.mark.slow
 def test_measured_stands_beside_published_and_is_kept(run, tmp_path):
     command = ("labelled", "--quick", "--dataset", "MUTAG", "--jobs", 1, "-o", "here")
     first, second = run(*command), run(*command)
@@ -56,6 +57,7 @@ def test_absent_data_are_no_failure(run):
     assert "absent: NCI109 is not here" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_figure_is_saved_twice(run, tmp_path):
     result = run("worked_example", "filters")
     assert result.exit_code == 0
@@ -64,6 +66,7 @@ def test_a_figure_is_saved_twice(run, tmp_path):
         assert (tmp_path / "results" / f"{name}.svg").read_text().lstrip().startswith("<?xml")
 
 
+@pytest.mark.slow
 def test_the_report_comes_from_what_is_saved(run, tmp_path):
     run("labelled", "--quick", "--dataset", "MUTAG", "--jobs", 1)
     result = run("report", "--document", "docs/RESULTS.md")

@@ -47,6 +47,7 @@ def test_the_cost_is_learned_before_the_folds():
     assert best_cost_accuracy(kernel, target, [1.0, 10.0], None) == {"accuracy": 100.0, "C": 1.0}
 
 
+@pytest.mark.slow
 def test_noise(tiny, tmp_path):
     jobs = [noise.task("LABELS", "MUTAG", kind, share).job(1) for kind in noise.KINDS for share in (0, 100)]
     (section,) = sections_after(noise, jobs, Store(tmp_path))
@@ -99,6 +100,7 @@ def pictures(n=24):
     return Dataset("PLANTS", palette, target, (), {"images": images})
 
 
+@pytest.mark.slow
 def test_grids(tmp_path, monkeypatch):
     from reproduction.engine import runner
 
@@ -140,6 +142,7 @@ def test_without_the_peer_it_says_what_to_install(monkeypatch):
     assert all(job.skipped == peers.NOT_INSTALLED for job in peers.jobs(Scope()))
 
 
+@pytest.mark.slow
 def test_the_peers_kernels_are_ours(monkeypatch):
     """On generated graphs, GraKeL gives the same matrices where the kernel is not random."""
     pytest.importorskip("grakel")

@@ -56,6 +56,7 @@ DRAWINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", DRAWINGS.values(), ids=DRAWINGS)
 def test_figures_can_be_drawn(draw, tmp_path):
     draw().savefig(tmp_path / "figure.png")
@@ -68,6 +69,7 @@ def test_the_best_point_of_a_map_is_marked():
     assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (1, 0)
 
 
+@pytest.mark.slow
 def test_the_same_drawing_gives_the_same_files(tmp_path):
     from reproduction.engine.results import save_reproducibly
 

@@ -7,6 +7,7 @@ from propkernels.learn.selection.kernels_by_t import compute_stack, redrawn
 from reproduction.protocols.nested import SEED, cross_validate, leave_one_out, seeds_of, unit
 
 
+@pytest.mark.slow
 def test_it_is_the_protocol_of_evaluate():
     """Folds, choices and accuracies are those of the public function."""
     data = pk.datasets.make_molecules(60, random_state=0)

@@ -62,6 +62,7 @@ def test_runtimes_are_ratios_to_the_papers(store):
     assert row == ("MUTAG", "PK", "0.02", "0.2", "10")
 
 
+@pytest.mark.slow
 def test_the_document_has_everything(store, tmp_path):
     document = tmp_path / "docs" / "RESULTS.md"
     write_results([labelled(store), chapter(experiments()["filters"], store, Scope(), {})], document)

@@ -49,6 +49,7 @@ def test_every_public_estimator(cls, tmp_path):
     check_round_trip(cls, {}, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", KEPT, ids=describe)
 def test_whatever_is_kept(parameters, tmp_path):
     check_round_trip(pk.PropagationKernel, parameters, tmp_path)
@@ -98,6 +99,7 @@ PREDICTORS = public_classes("fit", "predict")
 METHODS = ("predict", "decision_function", "predict_proba")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PREDICTORS)
 def test_every_public_predictor(name, tmp_path):
     model = PREDICTORS[name](t_max=[0, 1], random_state=0).fit(SMALL.graphs[:30], SMALL.target[:30])
@@ -129,6 +131,7 @@ def test_there_are_predictors():
     assert "PropagationClassifier" in PREDICTORS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -225,6 +228,7 @@ print(similarities.tobytes().hex(), ids.tolist())
 """
 
 
+@pytest.mark.slow
 def test_same_predictions_in_another_process(tmp_path):
     model = pk.PropagationClassifier(t_max=[0, 1], C=1.0, random_state=0)
     model.fit(SMALL.graphs[:30], SMALL.target[:30])

@@ -144,6 +144,7 @@ def test_noise(folder, data):
     refused(data, folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 @settings(max_examples=25)
 @given(data=st.data())

@@ -98,6 +98,7 @@ def test_equal_labels_have_equal_keys_whatever_their_types():
         assert len(np.unique(label_keys(equal))) == 1
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.one_of(st.integers(), st.text(max_size=4), st.binary(max_size=4)), unique=True, max_size=20)
 )

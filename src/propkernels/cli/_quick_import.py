@@ -20,7 +20,7 @@ DEFERRED = ("scipy.stats", "pandas")
 
 
 class Placeholder(ModuleType):
-    """Stands for a module that is not loaded yet; whoever asks it for anything gets it from the module."""
+    """Placeholder for a module that is not loaded yet: attribute access loads the real module."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__version__":
@@ -31,7 +31,7 @@ class Placeholder(ModuleType):
 
 @contextmanager
 def quick_import() -> Iterator[None]:
-    """Hold placeholders for modules, and the garbage collector still, while something is imported.
+    """Install module placeholders and pause garbage collection during an import.
 
     Afterwards the placeholders are gone: importing such a module or naming it loads it, as always. A module
     that is loaded already, or not installed, gets no placeholder; where scikit-learn is loaded, none does.

@@ -1,1 +1,1 @@
-"""The counting station."""
+"""Counting: from codes to sparse counts of bins."""

@@ -99,7 +99,7 @@ def count_codes(
 def _count_rows(
     codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
-    """Count some rows of codes, many in one compiled call; rows are dealt out to threads like cards."""
+    """Count some rows of codes, many in one compiled call; rows are distributed round-robin over threads."""
     work = len(rows) * codes.shape[1]
     calls = max(threads_for(work, n_jobs), -(-work // CODES_IN_MEMORY))
     shares = [rows[call::calls] for call in range(min(calls, len(rows)))]

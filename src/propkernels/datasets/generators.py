@@ -22,17 +22,17 @@ STEP_BACK_SHARES = (0.75, 0.20, 0.05)
 RING_SPACING, RING_SIZE, RING_SHARE = 10, 6, 0.5
 MOTIF_SPACING, MOTIF_SHARE = 8, 0.75
 MOLECULES_DESCRIPTION = (
-    "Generated graphs like molecules: trees with at most four neighbours a node and some rings of six. Both "
+    "Generated graphs like molecules: trees with at most four neighbors per node and some rings of six. Both "
     "classes have the same atoms; in class 1 pairs of N and O are bonded, in class 0 one atom lies between."
 )
 
 
 def make_molecules(n_graphs: int, random_state: RandomState = None, mean_nodes: int = 25) -> Dataset:
-    """Generate labelled graphs that look like molecules, in two classes.
+    """Generate labeled graphs that look like molecules, in two classes.
 
-    Every graph is a tree of degree at most 4 with some rings of six atoms, labelled "C", "N", "O", "F",
+    Every graph is a tree of degree at most 4 with some rings of six atoms, labeled "C", "N", "O", "F",
     "S" or "Cl". Labels follow the same distribution in both classes, so that counting labels (t_max = 0)
-    does no better than guessing; in class 1 some N and O are neighbours, in class 0 they are at distance 2.
+    does no better than guessing; in class 1 some N and O are neighbors, in class 0 they are at distance 2.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _steps_to_parent(nodes: _Nodes, rings: NDArray[np.int64], rng: np.random.Gen
     """How far back each node's parent lies: 1, 2 or 3, so that no node has more than three children."""
     steps = rng.choice([1, 2, 3], size=len(nodes.position), p=STEP_BACK_SHARES)
     steps[(rings[:, None] + np.arange(1, RING_SIZE)).ravel()] = 1
-    fourth = rings + RING_SIZE + 2  # would be the ring's last atom's fifth neighbour
+    fourth = rings + RING_SIZE + 2  # would be the ring's last atom's fifth neighbor
     fourth = fourth[fourth < len(steps)]
     steps[fourth] = np.minimum(steps[fourth], 2)
     return np.minimum(steps, nodes.position)
@@ -186,7 +186,7 @@ def _random_graph(n_nodes: int, n_edges: int, rng: np.random.Generator) -> Any:
 
 
 def _attributes(target: NDArray[np.int64], n_nodes: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """One row a graph: the base attributes, some exchanged, with noise in class B."""
+    """One row per graph: the base attributes, some exchanged, with noise in class B."""
     base = rng.standard_normal(n_nodes)
     attributes = np.tile(base, (len(target), 1))
     shuffled = np.argsort(rng.random(attributes.shape), axis=1)

@@ -60,6 +60,11 @@ def load(
     OSError
         If it has to be downloaded and cannot be.
 
+    See Also
+    --------
+    propkernels.datasets.list_datasets : The known names.
+    propkernels.datasets.read_tu : From a folder or zip.
+
     Examples
     --------
     >>> import propkernels as pk

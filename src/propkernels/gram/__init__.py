@@ -1,1 +1,1 @@
-"""The gram station."""
+"""Gram: from counts to kernel matrices."""

@@ -1,4 +1,4 @@
-"""The linear base kernel, <Phi, Phi>: by bin popularity (design, section 3.5)."""
+"""The linear base kernel, <Phi, Phi>: by bin popularity."""
 
 from __future__ import annotations
 

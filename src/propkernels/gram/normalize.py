@@ -1,4 +1,4 @@
-"""Normalising a kernel: k(x, y) / sqrt(k(x, x) k(y, y))."""
+"""Normalizing a kernel: k(x, y) / sqrt(k(x, x) k(y, y))."""
 
 from __future__ import annotations
 

@@ -47,6 +47,18 @@ def check_graphs(graphs: Any) -> GraphDatabase:
     ------
     TypeError, ValueError
         One sentence naming the graph and what is wrong with it.
+
+    See Also
+    --------
+    GraphDatabase : What it returns.
+    from_networkx : With other names of node and edge data.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> edge = np.array([[0, 1], [1, 0]])
+    >>> len(pk.check_graphs([(edge, ["C", "O"]), (edge, ["C", "C"])]))
+    2
     """
     if isinstance(graphs, GridDatabase) or _are_grids(graphs):
         graphs = graphs if isinstance(graphs, GridDatabase) else GridDatabase.concat(graphs)

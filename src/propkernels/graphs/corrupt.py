@@ -29,6 +29,11 @@ def hide_labels(graphs: Any, fraction: float, random_state: Any = None) -> Graph
     -------
     GraphDatabase
 
+    See Also
+    --------
+    flip_labels : Makes labels wrong instead.
+    LabelPropagation : The scheme for missing labels.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk
@@ -59,6 +64,18 @@ def flip_labels(graphs: Any, fraction: float, random_state: Any = None) -> Graph
     Returns
     -------
     GraphDatabase
+
+    See Also
+    --------
+    hide_labels : Removes labels instead.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(20, random_state=0).graphs
+    >>> flipped = pk.flip_labels(graphs, 0.25, random_state=0)
+    >>> round(float((flipped.node_labels != graphs.node_labels).mean()), 2)
+    0.25
     """
     database = check_graphs(graphs)
     column = _hard_labels(database)

@@ -165,6 +165,17 @@ class Graph:
     ----------
     database : GraphDatabase
         A database that holds this graph alone.
+
+    See Also
+    --------
+    GraphDatabase : Many graphs.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graph = pk.datasets.make_molecules(3, random_state=0).graphs[0]
+    >>> graph.adjacency.shape[0] == len(graph.node_labels)
+    True
     """
 
     def __init__(self, database: GraphDatabase) -> None:
@@ -240,6 +251,12 @@ class GraphDatabase(Container["Graph"]):
     edge_labels : sequence, optional
         One hashable value for each stored entry of ``adjacency``, in the order of
         ``scipy.sparse.coo_array(adjacency)``.
+
+    See Also
+    --------
+    GridDatabase : Images and volumes.
+    from_networkx : From networkx graphs.
+    check_graphs : What estimators do with their input.
 
     Examples
     --------

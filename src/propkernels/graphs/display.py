@@ -1,4 +1,4 @@
-"""What a person sees of a database: one line in a terminal, a small table in a notebook."""
+"""Text and HTML representations of a database: one line in a terminal, a small table in a notebook."""
 
 from __future__ import annotations
 

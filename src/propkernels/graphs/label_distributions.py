@@ -34,6 +34,17 @@ class LabelDistributions:
     probabilities : csr_array of shape (N, k)
         Rows that sum to 1, or are empty where nothing is known.
 
+    See Also
+    --------
+    GraphDatabase : Takes them as ``node_labels``.
+    LabelImputer : Gives every node one label.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.2.
+
     Examples
     --------
     A node that is certain, one that is not, and one of which nothing is known:
@@ -152,11 +163,12 @@ def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
     """Return the rows as CSR, and which of them are masked throughout."""
     plain = probabilities.filled(0.0) if isinstance(probabilities, np.ma.MaskedArray) else probabilities
     try:
-        matrix = csr_array(plain, dtype=np.float64, copy=True)
+        shape = plain.shape if issparse(plain) else np.shape(plain)
+        matrix = csr_array(plain, dtype=np.float64, copy=True) if len(shape) == 2 else None
     except (TypeError, ValueError):
         raise TypeError("label distributions must be a matrix of numbers, one row a node") from None
-    if matrix.ndim != 2:
-        raise ValueError(f"label distributions must be of shape (nodes, labels), got {matrix.shape}")
+    if matrix is None:  # before SciPy 1.15, csr_array cannot have one dimension
+        raise ValueError(f"label distributions must be of shape (nodes, labels), got {shape}")
     matrix.sum_duplicates()
     if plain is probabilities:
         return matrix, np.zeros(matrix.shape[0], dtype=bool)

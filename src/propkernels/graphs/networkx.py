@@ -44,6 +44,11 @@ def from_networkx(
     -------
     GraphDatabase
 
+    See Also
+    --------
+    GraphDatabase : From arrays.
+    check_graphs : From lists of networkx graphs with the default names.
+
     Examples
     --------
     >>> import networkx as nx, propkernels as pk

@@ -12,20 +12,20 @@ from propkernels.utils.checks import check_integer
 
 
 def knn_graph(points: Any, n_neighbors: int = 4, *, mutual: bool = False) -> sparse.csr_array:
-    """Join every point with its nearest neighbours.
+    """Join every point with its nearest neighbors.
 
     The graphs of the paper's point clouds (section "Datasets", Point Cloud Graphs) are of this kind, with
-    four neighbours and an edge wherever one of two points is a neighbour of the other.
+    four neighbors and an edge wherever one of two points is a neighbor of the other.
 
     Parameters
     ----------
     points : array-like of shape (n, d)
         Coordinates, finite.
     n_neighbors : int, default=4
-        Neighbours of each point by Euclidean distance, the point itself not among them. Of equally near
-        points any may be taken; where there are fewer others, all of them are neighbours.
+        Neighbors of each point by Euclidean distance, the point itself not among them. Of equally near
+        points any may be taken; where there are fewer others, all of them are neighbors.
     mutual : bool, default=False
-        Whether both points have to be a neighbour of the other.
+        Whether both points have to be a neighbor of the other.
 
     Returns
     -------
@@ -36,6 +36,16 @@ def knn_graph(points: Any, n_neighbors: int = 4, *, mutual: bool = False) -> spa
     ------
     ValueError
         If ``points`` is not a table of finite numbers, or ``n_neighbors`` is below 1.
+
+    See Also
+    --------
+    curvature : An attribute for the nodes.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.1, point cloud graphs.
 
     Examples
     --------
@@ -78,22 +88,22 @@ def _without_itself(neighbors: np.ndarray, number: int) -> np.ndarray:
 
 
 def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np.float64]:
-    """Curvature of a surface at its points, from the normals of neighbours.
+    """Curvature of a surface at its points, from the normals of neighbors.
 
     The paper's attribute of point clouds (section "Datasets", Point Cloud Graphs): the sum over the
-    neighbours v of u of 1 - |n_u . n_v|. It is 0 where all tangent planes are parallel.
+    neighbors v of u of 1 - |n_u . n_v|. It is 0 where all tangent planes are parallel.
 
     Parameters
     ----------
     adjacency : sparse or dense matrix of shape (n, n)
         The graph, such as that of :func:`knn_graph`, or the block-diagonal matrix of several clouds. Entries
-        that are not 0 are neighbours; their weights are not used, nor is the diagonal.
+        that are not 0 are neighbors; their weights are not used, nor is the diagonal.
     normals : array-like of shape (n, d)
         Normals, in either direction; they are scaled to length 1. Where a normal is NaN or 0, nothing is
-        known: such neighbours do not count, and such points have the curvature NaN, as have points without
-        a neighbour that counts.
+        known: such neighbors do not count, and such points have the curvature NaN, as have points without
+        a neighbor that counts.
     mean : bool, default=False
-        Divide by the number of neighbours that count.
+        Divide by the number of neighbors that count.
 
     Returns
     -------
@@ -103,6 +113,16 @@ def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np
     ------
     ValueError
         If the shapes do not fit.
+
+    See Also
+    --------
+    knn_graph : The graph of a point cloud.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.1, point cloud graphs.
 
     Examples
     --------

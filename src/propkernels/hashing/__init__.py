@@ -1,1 +1,1 @@
-"""The hashing station."""
+"""Hashing: from distributions to one integer code per node."""

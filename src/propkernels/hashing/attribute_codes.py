@@ -43,7 +43,7 @@ class AttributeCoder:
     def join(
         self, graphs: GraphDatabase, labels: CodeStreams, n_jobs: int | None = None
     ) -> Iterator[CodeStreams]:
-        """Join each label stream with the attribute codes of its iteration; one block an iteration."""
+        """Join each label stream with the attribute codes of its iteration; one block per iteration."""
         attributes = self.standardizer(graphs)
         iterations = np.unique(labels.iterations)
         matrices = islice(self.learned.matrices(graphs, attributes), len(iterations))
@@ -85,7 +85,7 @@ class AttributeCoder:
     def _hash(
         self, t: int, h: int, matrix: NDArray[np.float64], codes: NDArray[np.int64], n_jobs: int | None
     ) -> NDArray[np.bool_]:
-        """Write attribute codes, one row a stream, and tell which streams have one code only."""
+        """Write attribute codes, one row per stream, and tell which streams have one code only."""
         stream = np.array([(t << 32) + h])
         keys = mix(np.arange(matrix.shape[1]))
         vectors = self.lsh.vectors(keys, stream)[:, 0]

@@ -40,7 +40,7 @@ class CodeStreams:
         How streams are stored, which is nobody else's business: the row of ``codes`` that holds each stream;
         None: its own.
     salts : ndarray of int64, (streams,), or None
-        Streams whose attribute hash tells no two nodes apart share the row of their label hash; their codes
+        Streams whose attribute hash is constant reuse the row of their label hash; their codes
         are that row's codes joined with this one attribute code (``NO_BIN``: not joined).
     """
 

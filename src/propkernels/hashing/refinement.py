@@ -20,15 +20,15 @@ def multiset_codes(
     n_iter: int,
     n_jobs: int | None,
 ) -> CodeStreams:
-    """Refine node keys ``n_iter`` times: a node's next code hashes its own and the multiset of neighbours'.
+    """Refine node keys ``n_iter`` times: a node's next code hashes its own and the multiset of neighbors'.
 
     Codes are pure functions of keys and structure, so that any other graph, process or machine agrees.
-    Two different neighbourhoods meet in one code with probability about 2^-64.
+    Two different neighborhoods meet in one code with probability about 2^-64.
 
     Parameters
     ----------
     graphs : GraphDatabase
-        Neighbours are those that a node's edges lead to.
+        Neighbors are those that a node's edges lead to.
     node_keys : ndarray of uint64, (N,)
     edge_keys : ndarray of uint64, one for each stored entry of the adjacency, or None
     n_iter : int
@@ -58,7 +58,7 @@ def multiset_codes(
 
 
 def as_streams(codes: NDArray[np.uint64]) -> CodeStreams:
-    """One stream a row, each with weight 1; no code is the one that means "not counted"."""
+    """One stream per row, each with weight 1; no code is the one that means "not counted"."""
     signed = codes.view(np.int64)
     signed[signed == NO_BIN] = _ANY_OTHER
     return CodeStreams(signed, np.arange(len(codes)), np.ones(len(codes)))

@@ -1,4 +1,4 @@
-"""From pictures to grids: quantise, read folders of pictures, and the co-occurrence baselines."""
+"""From images to grids: quantize, read folders of images, and the co-occurrence baselines."""
 
 from propkernels.images.cooccurrence import GrayCooccurrence, LabelCooccurrence
 from propkernels.images.folder import ImageFolder, read_image_folder

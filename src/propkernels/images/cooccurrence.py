@@ -33,7 +33,7 @@ class Cooccurrence(ImageInput, TransformerMixin, BaseEstimator, ABC):
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return one row an image: the upper triangles of its co-occurrence matrices, as frequencies."""
+        """Return one row per image: the upper triangles of its co-occurrence matrices, as frequencies."""
         check_is_fitted(self, "n_levels_")
         grids = self._to_grids(X)
         distances = self._check_distances()
@@ -72,12 +72,12 @@ class Cooccurrence(ImageInput, TransformerMixin, BaseEstimator, ABC):
 
 
 class GrayCooccurrence(Cooccurrence):
-    """GLCM-gray: co-occurrence of the intensities of neighbouring pixels (Haralick, 1973).
+    """GLCM-gray: co-occurrence of the intensities of neighboring pixels (Haralick, 1973).
 
     Parameters
     ----------
     n_levels : int, default=8
-        Number of grey levels to which intensities are brought first.
+        Number of gray levels to which intensities are brought first.
     distances : sequence of int, default=(1,)
         Distances between the two pixels of a pair, in four directions; diagonal ones as scikit-image
         rounds them.
@@ -118,7 +118,7 @@ class GrayCooccurrence(Cooccurrence):
 
 
 class LabelCooccurrence(Cooccurrence):
-    """GLCM-quant: co-occurrence of the labels of neighbouring pixels of a GridDatabase.
+    """GLCM-quant: co-occurrence of the labels of neighboring pixels of a GridDatabase.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class LabelCooccurrence(Cooccurrence):
         if not isinstance(images, GridDatabase):
             raise TypeError(f"LabelCooccurrence takes a GridDatabase, got {type(images).__name__}")
         if images.dimension != 2 or not isinstance(images.label_column, LabelColumn):
-            raise ValueError("co-occurrence needs two-dimensional images with one label a pixel")
+            raise ValueError("co-occurrence needs two-dimensional images with one label per pixel")
         return images
 
 

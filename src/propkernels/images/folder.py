@@ -1,4 +1,4 @@
-"""Folders of pictures: one subfolder per class."""
+"""Folders of images: one subfolder per class."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".t
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ImageFolder:
-    """Pictures with their classes.
+    """Images with their classes.
 
     Attributes
     ----------
     images : list of ndarray
-        Grey (h, w) or colour (h, w, 3), uint8.
+        Gray (h, w) or color (h, w, 3), uint8.
     target : ndarray of int64
-        The class of each picture: the position of its name in ``target_names``.
+        The class of each image: the position of its name in ``target_names``.
     target_names : tuple of str
         Names of the subfolders, sorted.
     paths : tuple of str
-        Where each picture lies, relative to the folder.
+        Where each image lies, relative to the folder.
     """
 
     images: list[NDArray[np.uint8]]
@@ -40,14 +40,14 @@ class ImageFolder:
         return len(self.images)
 
     def __repr__(self) -> str:
-        return f"ImageFolder({len(self)} pictures, {len(self.target_names)} classes)"
+        return f"ImageFolder({len(self)} images, {len(self.target_names)} classes)"
 
 
 def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
-    """Read a folder of pictures that has one subfolder per class.
+    """Read a folder of images that has one subfolder per class.
 
-    Pictures are read in the order of their names; hidden files and files that are no pictures by their
-    names (``.txt`` and so on) are passed over. Palettes become colours, and transparency is dropped.
+    Images are read in the order of their names; hidden files and files with other
+    suffixes (such as ``.txt``) are skipped. Palettes become colors, and transparency is dropped.
 
     Parameters
     ----------
@@ -62,20 +62,20 @@ def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
     ImportError
         If Pillow is not installed.
     ValueError
-        If there are no pictures, or one cannot be read; the message names it.
+        If there are no images, or one cannot be read; the message names it.
     """
     root = Path(path)
     if not root.is_dir():
         raise NotADirectoryError(f"there is no folder {root}")
     files = sorted(file for file in root.glob("*/*") if is_picture(file.name) and file.is_file())
     if not files:
-        raise ValueError(f"{root} has no subfolders with pictures ({', '.join(SUFFIXES)})")
+        raise ValueError(f"{root} has no subfolders with images ({', '.join(SUFFIXES)})")
     named = [(file.relative_to(root).as_posix(), file.read_bytes()) for file in files]
     return as_image_folder(named)
 
 
 def as_image_folder(named: Sequence[tuple[str, bytes]]) -> ImageFolder:
-    """Decode pictures whose paths end in CLASS/NAME."""
+    """Decode images whose paths end in CLASS/NAME."""
     names = [Path(path).parent.name for path, _ in named]
     classes = tuple(sorted(set(names)))
     position = {name: i for i, name in enumerate(classes)}
@@ -85,7 +85,7 @@ def as_image_folder(named: Sequence[tuple[str, bytes]]) -> ImageFolder:
 
 
 def is_picture(name: str) -> bool:
-    """Whether a file is a picture by its name.
+    """Whether a file is an image by its name.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def is_picture(name: str) -> bool:
 
 
 def decode_picture(data: bytes, name: str) -> NDArray[np.uint8]:
-    """Decode one picture to grey or colour, 8 bits a channel; an error names it."""
+    """Decode one image to gray or color, 8 bits per channel; an error names it."""
     image: Any = _pillow()
     try:
         with image.open(io.BytesIO(data)) as picture:
@@ -105,7 +105,7 @@ def decode_picture(data: bytes, name: str) -> NDArray[np.uint8]:
                 return _from_deep_gray(np.asarray(picture))
             return np.asarray(picture.convert("L" if gray else "RGB"))
     except (OSError, SyntaxError, ValueError, EOFError, image.DecompressionBombError) as error:
-        raise ValueError(f"the picture {name} cannot be read: {error}") from None
+        raise ValueError(f"the image {name} cannot be read: {error}") from None
 
 
 def _from_deep_gray(values: NDArray[Any]) -> NDArray[np.uint8]:
@@ -119,6 +119,6 @@ def _pillow() -> Any:
         from PIL import Image
     except ImportError:
         raise ImportError(
-            "reading pictures needs Pillow: install it with pip install 'propkernels[images]'"
+            "reading images needs Pillow: install it with pip install 'propkernels[images]'"
         ) from None
     return Image

@@ -13,7 +13,7 @@ SCALES = ("full", "image", "equalize")
 
 
 class GrayLevels(Quantizer):
-    """Quantise the brightness of pictures to a few levels, which become the labels of pixels.
+    """Quantize the brightness of images to a few levels, which become the labels of pixels.
 
     Parameters
     ----------
@@ -21,11 +21,11 @@ class GrayLevels(Quantizer):
         Number of levels; labels are 0 (dark) to n_levels - 1 (bright).
     scale : {"full", "image", "equalize"}, default="full"
         What the levels divide equally: the whole range of intensities, the range between the darkest and the
-        brightest pixel of each picture, or the pixels of each picture themselves, so that each level is
-        about as frequent as any other (histogram equalisation). The last leaves nothing to tell pictures
+        brightest pixel of each image, or the pixels of each image themselves, so that each level is
+        about as frequent as any other (histogram equalization). The last leaves nothing to tell images
         apart but where the levels lie.
     outside : {None, "black"}, default=None
-        "black": pixels that are black in all channels do not belong to their picture and are masked out.
+        "black": pixels that are black in all channels do not belong to their image and are masked out.
 
     Examples
     --------

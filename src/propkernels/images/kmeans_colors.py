@@ -1,4 +1,4 @@
-"""KMeansColors: a palette learned from training pictures."""
+"""KMeansColors: a palette learned from training images."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from propkernels.utils.checks import check_integer
 
 
 class KMeansColors(Quantizer):
-    """Quantise colours to the centres of k-means clusters, learned in fit and reused for new pictures.
+    """Quantize colors to the centers of k-means clusters, learned in fit and reused for new images.
 
     Parameters
     ----------
     n_colors : int, default=5
-        Number of colours, the labels.
+        Number of colors, the labels.
     outside : {None, "black"}, default=None
-        "black": pixels that are black in all channels do not belong to their picture and are masked out.
+        "black": pixels that are black in all channels do not belong to their image and are masked out.
     n_samples : int, default=100_000
-        At most so many pixels of the training pictures are clustered, chosen at random.
+        At most so many pixels of the training images are clustered, chosen at random.
     random_state : int, RandomState or None, default=None
         Seed of the choice of pixels and of the clustering.
 
@@ -66,7 +66,7 @@ class KMeansColors(Quantizer):
             pixels = pixels[generator.choice(len(pixels), n_samples, replace=False)]
         distinct = len(np.unique(pixels, axis=0))
         if distinct < n_colors:
-            raise ValueError(f"n_colors is {n_colors} but the pictures have only {distinct} distinct colours")
+            raise ValueError(f"n_colors is {n_colors} but the images have only {distinct} distinct colors")
         clusters = MiniBatchKMeans(n_colors, n_init=5, random_state=generator).fit(pixels)
         centers = clusters.cluster_centers_
         self.colors_ = centers[np.argsort(centers @ LUMA, kind="stable")]
@@ -74,7 +74,7 @@ class KMeansColors(Quantizer):
 
     def _label(self, picture: Picture, mask: Mask) -> NDArray[np.int64]:
         colors = to_color(picture).reshape(-1, 3)
-        distances = (self.colors_**2).sum(axis=1) - 2 * (colors @ self.colors_.T)  # less |colour|^2
+        distances = (self.colors_**2).sum(axis=1) - 2 * (colors @ self.colors_.T)  # less |color|^2
         return distances.argmin(axis=1).reshape(picture.shape[:2])
 
 

@@ -1,4 +1,4 @@
-"""What the transformers from pictures to grids share."""
+"""What the transformers from images to grids share."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Mask = NDArray[np.bool_] | None
 
 
 class Quantizer(ImageInput, TransformerMixin, BaseEstimator, ABC):
-    """Pictures in, a GridDatabase out: subclasses say what is learned, and which label a pixel gets."""
+    """Images in, a GridDatabase out: subclasses say what is learned, and which label a pixel gets."""
 
     outside: str | None
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from training pictures what labels stand for.
+        """Learn from training images what labels stand for.
 
         Parameters
         ----------
         X : list of arrays
-            Pictures (h, w) or (h, w, 3): integers up to the largest of their type, or floats from 0 to 1.
+            Images (h, w) or (h, w, 3): integers up to the largest of their type, or floats from 0 to 1.
         y : ignored
         """
         check_outside(self.outside)
@@ -37,12 +37,12 @@ class Quantizer(ImageInput, TransformerMixin, BaseEstimator, ABC):
         return self
 
     def transform(self, X: Any) -> GridDatabase:
-        """Label the pixels of pictures.
+        """Label the pixels of images.
 
         Returns
         -------
         GridDatabase
-            With masks where ``outside`` says that some pixels do not belong to their pictures.
+            With masks where ``outside`` says that some pixels do not belong to their images.
         """
         check_is_fitted(self, "n_labels_")
         pictures = check_pictures(X)

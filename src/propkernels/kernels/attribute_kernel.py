@@ -43,6 +43,17 @@ class AttributeKernel(PairwiseKernel):
     completed_ : float
         Share of the kernel that was computed.
 
+    See Also
+    --------
+    PropagationKernel : Compares labels, structure and attributes.
+    LabelHistogram : The same baseline for labels.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.4, the baseline A.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk

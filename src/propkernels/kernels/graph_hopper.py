@@ -197,6 +197,15 @@ class GraphHopper(PairwiseKernel):
     n_jobs : int or None, default=None
         Threads: None is one, -1 all cores.
 
+    See Also
+    --------
+    ShortestPath : Compares the end points and lengths of shortest paths.
+
+    References
+    ----------
+    .. [1] A. Feragen, N. Kasenburg, J. Petersen, M. de Bruijne and K. Borgwardt (2013). Scalable kernels for
+       graphs with continuous attributes. Advances in Neural Information Processing Systems 26, 216-224.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk

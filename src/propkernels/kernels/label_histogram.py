@@ -29,7 +29,18 @@ class LabelHistogram(CountKernel):
     Attributes
     ----------
     diagonal_ : ndarray of shape (n,)
-        Self-similarity of each training graph, before normalisation.
+        Self-similarity of each training graph, before normalization.
+
+    See Also
+    --------
+    PropagationKernel : With t_max=0 it counts labels as well.
+    AttributeKernel : The same baseline for attributes.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.4, the baseline LABELS.
 
     Examples
     --------

@@ -168,6 +168,20 @@ class PropagationKernel(CountKernel):
     diagonal_ : ndarray of shape (n,)
         Self-similarity of each training graph, before normalisation.
 
+    See Also
+    --------
+    PropagationFeatures : The explicit feature vectors behind the linear base kernel.
+    P2K : The kernel for continuous attributes of Algorithm 4.
+    PropagationClassifier : A classifier that chooses t_max, C and normalization.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithms 1 to 3; attributes: Section 6.3.
+    .. [2] M. Datar, N. Immorlica, P. Indyk and V. S. Mirrokni (2004). Locality-sensitive hashing scheme based
+       on p-stable distributions. Symposium on Computational Geometry, 253-262. doi:10.1145/997817.997857.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk
@@ -235,6 +249,17 @@ class P2K(PropagationKernel):
     attribute_bin_width, standardize, base_kernel, normalize, random_state, n_jobs
         As in :class:`PropagationKernel`.
 
+    See Also
+    --------
+    PropagationKernel : Other treatments of attributes, and graphs without.
+    GaussianMixtures : The mixtures, with their parameters.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 4.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk
@@ -265,6 +290,17 @@ class PropagationFeatures(CountFeatures):
         many columns, so that no vocabulary is kept and bins never seen in fit have columns too.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
+
+    See Also
+    --------
+    PropagationKernel : The kernel matrix; its linear base kernel is the product of these features.
+    WeisfeilerLehmanFeatures : Features of exact refinement.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 1, Phi_t.
 
     Examples
     --------

@@ -199,6 +199,16 @@ class ShortestPath(PairwiseKernel):
     n_jobs : int or None, default=None
         Threads: None is one, -1 all cores.
 
+    See Also
+    --------
+    ShortestPathFeatures : The explicit feature vectors, for labels.
+    GraphHopper : Compares the nodes along shortest paths.
+
+    References
+    ----------
+    .. [1] K. M. Borgwardt and H.-P. Kriegel (2005). Shortest-path kernels on graphs. IEEE International
+       Conference on Data Mining, 74-81. doi:10.1109/ICDM.2005.132.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk
@@ -265,6 +275,15 @@ class ShortestPathFeatures(CountFeatures):
         that many columns, so that those never seen in fit have columns too.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
+
+    See Also
+    --------
+    ShortestPath : The kernel matrix, also for attributes.
+
+    References
+    ----------
+    .. [1] K. M. Borgwardt and H.-P. Kriegel (2005). Shortest-path kernels on graphs. IEEE International
+       Conference on Data Mining, 74-81. doi:10.1109/ICDM.2005.132.
 
     Examples
     --------

@@ -161,6 +161,17 @@ class WeisfeilerLehman(CountKernel):
     diagonal_ : ndarray of shape (n,)
         Self-similarity of each training graph, before normalisation.
 
+    See Also
+    --------
+    WeisfeilerLehmanFeatures : The explicit feature vectors.
+    PropagationKernel : Spreads distributions instead of sets of labels.
+
+    References
+    ----------
+    .. [1] N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt (2011).
+       Weisfeiler-Lehman graph kernels. Journal of Machine Learning Research 12, 2539-2561. Definition 5 and
+       Algorithm 2.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk
@@ -219,6 +230,16 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         that many columns, so that labels never seen in fit have columns too.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
+
+    See Also
+    --------
+    WeisfeilerLehman : The kernel matrix.
+    PropagationFeatures : Features of propagated distributions.
+
+    References
+    ----------
+    .. [1] N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt (2011).
+       Weisfeiler-Lehman graph kernels. Journal of Machine Learning Research 12, 2539-2561. Definition 5.
 
     Examples
     --------

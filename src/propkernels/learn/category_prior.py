@@ -54,7 +54,7 @@ def class_shares(similarities: Matrix, classes: Classes, n_classes: int, n_neigh
 
 
 def leave_one_out(kernel: Matrix, classes: Classes, n_classes: int, sizes: Sequence[int]) -> list[float]:
-    """Share of graphs that get their own class from the others, for each number of neighbours."""
+    """Share of graphs that get their own class from the others, for each number of neighbors."""
     others = kernel.copy()
     np.fill_diagonal(others, -np.inf)
     possible = [min(size, len(classes) - 1) for size in sizes]
@@ -63,7 +63,7 @@ def leave_one_out(kernel: Matrix, classes: Classes, n_classes: int, sizes: Seque
 
 
 def _shares(similarities: Matrix, classes: Classes, n_classes: int, sizes: Sequence[int]) -> list[Matrix]:
-    """Class shares for each number of neighbours; only similarities that count are looked at."""
+    """Class shares for each number of neighbors; only similarities that count are looked at."""
     m, n = similarities.shape
     ranks = [n - min(size, n) for size in sizes]
     least = np.partition(similarities, sorted(set(ranks)), axis=1)[:, ranks]
@@ -85,7 +85,7 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
     The graphs most similar to a query say what it may be: each speaks for its own class with the weight of
     its kernel value. The paper uses this as a prior on the category of objects seen as point clouds;
     it needs no training beyond the kernel, and works with a handful of graphs a class. t_max and the
-    number of neighbours are chosen by leave-one-out on the training graphs, from one pass of propagation.
+    number of neighbors are chosen by leave-one-out on the training graphs, from one pass of propagation.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own. Among equals the smallest.
     normalize : bool or None, default=True
-        Whether the kernel is normalised, which makes the prior independent of the graphs' sizes; None: as
+        Whether the kernel is normalized, which makes the prior independent of the graphs' sizes; None: as
         the kernel says.
     random_state : int, RandomState or None, default=None
         Seed of hash functions.
@@ -116,6 +116,17 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         Share of training graphs that get their own class from the others.
     target_ : ndarray
         Class number of each training graph.
+
+    See Also
+    --------
+    PropagationClassifier : A discriminative model, for larger classes.
+    GraphIndex : The nearest graphs themselves.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.4.2.
 
     Examples
     --------
@@ -145,7 +156,7 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Choose t_max and the number of neighbours, and keep the training graphs' features.
+        """Choose t_max and the number of neighbors, and keep the training graphs' features.
 
         Parameters
         ----------
@@ -181,7 +192,7 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[largest])
 
     def _resolved(self, graphs: GraphDatabase, steps: tuple[int, ...] | None) -> Any:
-        """The kernel, checked, normalised as wanted."""
+        """The kernel, checked, normalized as wanted."""
         attributes = None if graphs.node_attributes is None else "sum"
         default = PropagationKernel(attributes=attributes, n_jobs=self.n_jobs)
         kernel = default if self.kernel is None else self.kernel

@@ -43,7 +43,7 @@ def several_axes(ax: Any, n: int, columns: int = 4) -> list[Any]:
 
 
 def text_color(background: Any) -> str:
-    """Black or white, whichever is easier to read on a colour.
+    """Black or white, whichever is easier to read on a color.
 
     Examples
     --------

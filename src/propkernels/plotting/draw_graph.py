@@ -1,4 +1,4 @@
-"""One general graph: nodes coloured by their values, edges as lines."""
+"""One general graph: nodes colored by their values, edges as lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from propkernels.graphs.database import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.plotting.canvas import text_color
 
-MOST_LABELLED = 150  # nodes, up to which labels are written into them
+MOST_LABELED = 150  # nodes, up to which labels are written into them
 MOST_ARROWS = 400
 LARGE = 30  # size of a node, from which on it has an outline
 EDGE_COLOR = "0.45"
@@ -28,14 +28,14 @@ def draw_graph(
     norm: Any,
     cmap: Any,
 ) -> Any:
-    """Draw into axes, and return what a colour bar can be made of.
+    """Draw into axes, and return what a color bar can be made of.
 
     Parameters
     ----------
     ax : Axes
     graph : Graph
     values : ndarray, (nodes,)
-        What colours stand for.
+        What colors stand for.
     positions : ndarray, (nodes, 2)
     labels : bool, mapping, or sequence
         See :func:`propkernels.plot_explanation`.
@@ -70,7 +70,7 @@ def node_texts(graph: Graph, labels: Any) -> list[str]:
     """Return what is written into the nodes; nothing where there are too many, or no labels."""
     if isinstance(labels, (bool, np.bool_, Mapping)):
         column = graph.database.label_column
-        if labels is False or not isinstance(column, LabelColumn) or graph.n_nodes > MOST_LABELLED:
+        if labels is False or not isinstance(column, LabelColumn) or graph.n_nodes > MOST_LABELED:
             return []
         names = labels if isinstance(labels, Mapping) else {}
         return ["?" if i < 0 else str(names.get(column.values[i], column.values[i])) for i in column.ids]

@@ -11,11 +11,11 @@ from propkernels.graphs.grids.database import Grid
 
 Values = NDArray[np.float64]
 DARKEST, BRIGHTEST = 0.35, 0.95
-FAINTEST = 0.15  # how much of the heat map's colour is seen where the value is near 0
+FAINTEST = 0.15  # how much of the heat map's color is seen where the value is near 0
 
 
 def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap: Any) -> Any:
-    """Draw into axes, and return what a colour bar can be made of.
+    """Draw into axes, and return what a color bar can be made of.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap
     values : ndarray in the shape of the grid
         NaN outside its mask.
     picture : array or None
-        What is drawn below, (h, w) or (h, w, 3); None: the labels in grey.
+        What is drawn below, (h, w) or (h, w, 3); None: the labels in gray.
     norm, cmap
         Of matplotlib.
     """
@@ -35,18 +35,18 @@ def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap
     below = gray_labels(grid) if picture is None else _check_picture(picture, grid.shape)
     heat, below = _flat(values, below, values.ndim)
     mappable = ScalarMappable(norm=norm, cmap=cmap)
-    colours = mappable.to_rgba(np.nan_to_num(heat))
+    colors = mappable.to_rgba(np.nan_to_num(heat))
     strength = np.minimum(np.abs(np.nan_to_num(heat)) / norm.vmax, 1.0)
-    colours[..., 3] = np.where(np.isnan(heat), 0.0, FAINTEST + (1 - FAINTEST) * strength**0.6)
+    colors[..., 3] = np.where(np.isnan(heat), 0.0, FAINTEST + (1 - FAINTEST) * strength**0.6)
     ax.imshow(below, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    ax.imshow(colours, interpolation="nearest")
+    ax.imshow(colors, interpolation="nearest")
     ax.set_xticks([])
     ax.set_yticks([])
     return mappable
 
 
 def gray_labels(grid: Grid) -> Values:
-    """Labels as shades of grey, the likeliest of several; white where there is none."""
+    """Labels as shades of gray, the likeliest of several; white where there is none."""
     image, k = grid.image, len(grid.database.label_values)
     known = image >= 0 if image.ndim == len(grid.shape) else ~np.isnan(image).any(axis=-1)
     if image.ndim > len(grid.shape):

@@ -82,8 +82,8 @@ def _connected(graph: Graph, nodes: NDArray[np.int64]) -> Positions:
 def _scaled_multidimensionally(distances: Positions) -> Positions:
     """Two leading coordinates of classical scaling, from distances to all nodes or to some."""
     squares = distances**2
-    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
-    left, values, _ = np.linalg.svd(-centred / 2, full_matrices=False)
+    centered = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
+    left, values, _ = np.linalg.svd(-centered / 2, full_matrices=False)
     return np.pad(left[:, :2] * np.sqrt(values[:2]), ((0, 0), (0, max(0, 2 - len(values)))))
 
 
@@ -118,10 +118,10 @@ def _majorised(distances: Positions, start: Positions) -> Positions:
 
 def _turned(points: Positions) -> Positions:
     """Turn points so that they spread most from left to right, then from bottom to top."""
-    centred = points - points.mean(axis=0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    centered = points - points.mean(axis=0)
+    _, _, axes = np.linalg.svd(centered, full_matrices=False)
     axes = axes[:2] * np.sign(axes[:2][np.arange(len(axes[:2])), np.abs(axes[:2]).argmax(axis=1)])[:, None]
-    turned = centred @ axes.T
+    turned = centered @ axes.T
     return np.pad(turned, ((0, 0), (0, 2 - turned.shape[1])))
 
 

@@ -13,7 +13,7 @@ from propkernels.plotting.plot_kernel import check_kernel_matrix
 from propkernels.plotting.target import check_target, class_names
 
 Matrix = NDArray[np.float64]
-MOST_CLASSES = 20  # in the legend; more, or real numbers, get a colour bar
+MOST_CLASSES = 20  # in the legend; more, or real numbers, get a color bar
 
 
 def plot_embedding(
@@ -38,6 +38,15 @@ def plot_embedding(
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    plot_kernel : The matrix as a heat map.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. Smola and K.-R. Müller (1998). Nonlinear component analysis as a kernel eigenvalue
+       problem. Neural Computation 10, 1299-1319. doi:10.1162/089976698300017467.
 
     Examples
     --------
@@ -66,7 +75,7 @@ def plot_embedding(
 
 
 def embed(matrix: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
-    """Return two coordinates a graph, and the share of the variance that each explains."""
+    """Return two coordinates per graph, and the share of the variance that each explains."""
     from sklearn.decomposition import KernelPCA
 
     n = len(matrix)
@@ -88,7 +97,7 @@ def _as_kernel(X: Any) -> Matrix:
     array = np.asarray(X, dtype=np.float64)
     if array.ndim != 2:
         raise ValueError(
-            f"expected a kernel matrix, or features with one row a graph; got shape {array.shape}"
+            f"expected a kernel matrix, or features with one row per graph; got shape {array.shape}"
         )
     if array.shape[0] == array.shape[1] and np.allclose(array, array.T, rtol=1e-6, atol=1e-9):
         return check_kernel_matrix(array)
@@ -101,9 +110,9 @@ def _are_classes(labels: NDArray[Any]) -> bool:
 
 def _scatter_classes(ax: Any, points: Matrix, labels: NDArray[Any], names: list[str], cmap: Any) -> None:
     pyplot = import_pyplot()
-    colours = pyplot.get_cmap(cmap or ("tab10" if len(names) <= 10 else "tab20"))
+    colors = pyplot.get_cmap(cmap or ("tab10" if len(names) <= 10 else "tab20"))
     for i, (label, name) in enumerate(zip(np.unique(labels), names, strict=True)):
         own = points[labels == label]
-        ax.scatter(*own.T, s=22, color=colours(i % colours.N), alpha=0.8, linewidths=0, label=name)
+        ax.scatter(*own.T, s=22, color=colors(i % colors.N), alpha=0.8, linewidths=0, label=name)
     outside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(names) > 5 else {}
     ax.legend(fontsize=8, frameon=False, **outside)

@@ -27,6 +27,10 @@ def plot_evaluation(evaluations: Any, *, names: Sequence[str] | None = None, ax:
     -------
     Axes
 
+    See Also
+    --------
+    evaluate : Computes the evaluations.
+
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")

@@ -1,4 +1,4 @@
-"""plot_explanation: a graph whose nodes show what they speak for."""
+"""plot_explanation: a graph whose nodes are colored by their contributions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def plot_explanation(
     limit: float | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw a graph with nodes coloured by their contribution, or a picture with a heat map over it.
+    """Draw a graph with nodes colored by their contribution, or a picture with a heat map over it.
 
     Parameters
     ----------
@@ -56,16 +56,16 @@ def plot_explanation(
         What classes are called in the picture.
     labels : bool, mapping or sequence, default=True
         What is written into nodes: their labels (of graphs that are not too large); names of labels, as
-        in ``{0: "C", 1: "N"}``; or one text a node.
+        in ``{0: "C", 1: "N"}``; or one text per node.
     layout : None, str or array of shape (nodes, 2 or more), default=None
         Where nodes are drawn: by the number of edges between them; by a layout of networkx, as "spring";
         or at given coordinates.
     picture : array, optional
-        For grids: what is drawn below the heat map, (h, w) or (h, w, 3); by default the labels in grey.
+        For grids: what is drawn below the heat map, (h, w) or (h, w, 3); by default the labels in gray.
     cmap : str or Colormap, default="RdBu_r"
         Diverging; its middle stands for 0.
     limit : float, optional
-        Contribution that has the full colour, for or against; by default the largest, or, of more than a
+        Contribution that has the full color, for or against; by default the largest, or, of more than a
         thousand nodes, one that 99 % of them do not exceed.
     ax : Axes, or sequence of Axes with several ``t``, optional
         Where to draw; by default in a new figure.
@@ -73,6 +73,11 @@ def plot_explanation(
     Returns
     -------
     Axes, or list of Axes with several ``t``
+
+    See Also
+    --------
+    PropagationClassifier : Its ``explain`` gives the contributions.
+    plot_similarity : What two graphs share.
 
     Examples
     --------
@@ -89,7 +94,7 @@ def plot_explanation(
     found, at = _explained(explanation, graphs, graph, classes)
     own = found.of_graph(at)
     shown = _shown(own, t)
-    norm, exceeded = _centred(np.concatenate(list(shown.values())), limit)
+    norm, exceeded = _centered(np.concatenate(list(shown.values())), limit)
     one = found.graphs[at]
     several = isinstance(t, str) or np.ndim(t) > 0
     axes = several_axes(ax, len(shown)) if several else [one_axes(ax)]
@@ -151,8 +156,8 @@ def _shown(contributions: Values, t: Any) -> dict[int | None, Values]:
     return {step: contributions[:, step] for step in steps}
 
 
-def _centred(values: Values, limit: float | None) -> tuple[Any, bool]:
-    """Colours from contributions against to those for, white at 0; and whether some are beyond."""
+def _centered(values: Values, limit: float | None) -> tuple[Any, bool]:
+    """Colors from contributions against to those for, white at 0; and whether some are beyond."""
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     sizes = np.abs(values)
     largest = float(sizes.max(initial=0.0))
@@ -174,7 +179,7 @@ def _title(found: Explanation, graph: int, at: int, step: int | None, values: Va
 
 
 def _meaning(found: Explanation, names: Mapping[Any, str]) -> str:
-    """What the colour bar says."""
+    """What the color bar says."""
     if found.speaks_for is None:
         return "contribution to the prediction"
     first = names.get(found.speaks_for, f"class {found.speaks_for}")

@@ -50,6 +50,10 @@ def plot_kernel(
     -------
     Axes
 
+    See Also
+    --------
+    plot_embedding : Graphs as points.
+
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")
@@ -64,7 +68,7 @@ def plot_kernel(
     matrix = check_kernel_matrix(K)
     labels = None if target is None else check_target(target, len(matrix))
     if order == "class" and labels is None:
-        raise ValueError("order='class' needs a target, one class a graph")
+        raise ValueError("order='class' needs a target, one class per graph")
     if order == "auto":
         order = "cluster" if labels is None else "class"
     positions = _ordered(matrix, labels, order)

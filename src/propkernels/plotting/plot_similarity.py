@@ -32,7 +32,7 @@ def plot_similarity(
     cmap: Any = "Reds",
     ax: Any = None,
 ) -> list[Any]:
-    """Draw two graphs, nodes coloured by their part in k(g, h).
+    """Draw two graphs, nodes colored by their part in k(g, h).
 
     Each shared bin's contribution is shared out among its nodes, on either side.
 
@@ -55,6 +55,10 @@ def plot_similarity(
     Returns
     -------
     list of two Axes
+
+    See Also
+    --------
+    similar_because : The shared bins.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def check_target(target: Any, n_graphs: int) -> NDArray[Any]:
-    """Return one value a graph."""
+    """Return one value per graph."""
     labels = np.asarray(target)
     if labels.shape != (n_graphs,):
         raise ValueError(

@@ -22,7 +22,7 @@ class AffineOperator:
     ``P'_i = spread_i * sum_j A_ij P_j + keep_i * P_i + restart_i * (P_0)_i``
 
     Since it acts on nodes and not on labels, it commutes with the projection of a hash: the engine
-    runs it on ``P_0 v`` instead of on ``P_0`` (design, section 3.2).
+    runs it on ``P_0 v`` instead of on ``P_0``.
 
     Attributes
     ----------
@@ -75,6 +75,17 @@ class PropagationScheme(BaseEstimator, ABC):
         instead of the distributions themselves, which is faster: any columns, not only probabilities.
         False, the default, is always right, and needed if a step looks at the probabilities
         (products, normalisation over labels, ...).
+
+    See Also
+    --------
+    check_scheme : Tests a scheme of your own.
+    Diffusion : The scheme for labeled graphs.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 1.
 
     Examples
     --------

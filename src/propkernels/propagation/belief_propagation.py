@@ -15,13 +15,13 @@ from propkernels.propagation.initial import InitialDistributions
 from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import check_fraction, check_positive
 
-SMALLEST = 1e-100  # no message says "impossible" so firmly that it could not be divided out again
+SMALLEST = 1e-100  # lower bound on messages, so that the cavity division stays finite
 
 
 class BeliefPropagation(PropagationScheme):
     """Sum-product belief propagation on the graph as a pairwise Markov random field.
 
-    A node's potential is its initial distribution; neighbours are coupled by the compatibility of their
+    A node's potential is its initial distribution; neighbors are coupled by the compatibility of their
     labels. At iteration t the distributions are the beliefs after t rounds of messages, which are
     exact marginals on a tree once t reaches its diameter (and converge to them with damping). The weight
     of an edge is the power to which its compatibility counts, so that weight 2 is as good as two edges;
@@ -39,6 +39,24 @@ class BeliefPropagation(PropagationScheme):
         How much better equal labels go together than others, where no compatibility is given.
     damping : float in [0, 1), default=0
         Share of the old message that is kept in each round; calms loops.
+
+    See Also
+    --------
+    LabelPropagation : A linear scheme for missing labels.
+
+    References
+    ----------
+    .. [1] J. Pearl (1988). Probabilistic Reasoning in Intelligent Systems: Networks of Plausible Inference.
+       Morgan Kaufmann.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
+    >>> scheme = pk.BeliefPropagation(homophily=2.0)
+    >>> kernel = pk.PropagationKernel(propagation=scheme, t_max=2, random_state=0)
+    >>> kernel.fit_transform([(path, ["C", None, "O"]), (path, ["O", None, "C"])]).shape
+    (2, 2)
     """
 
     affine = False
@@ -150,7 +168,7 @@ def _undirected(adjacency: csr_array) -> Any:
 
 
 def _belief(potential: NDArray[np.float64], logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Normalise potential * exp(logs), scaled so that the best possible label does not underflow."""
+    """Normalize potential * exp(logs), scaled so that the best possible label does not underflow."""
     possible = np.where(potential > 0, logs, -np.inf)
     top = possible.max(axis=1, keepdims=True, initial=-np.inf)
     scaled = np.exp(possible - np.where(np.isfinite(top), top, 0.0))

@@ -21,7 +21,7 @@ ISOLATED = ("stay", "vanish")
 
 
 class Diffusion(AffineScheme):
-    """Label diffusion: each node takes the mean of its neighbours' distributions, Eq. (diff).
+    """Label diffusion: each node takes the mean of its neighbors' distributions, Eq. (diff).
 
     Parameters
     ----------
@@ -29,13 +29,24 @@ class Diffusion(AffineScheme):
         0 is the paper's walk. With l > 0 the walk stays put with probability l:
         ``P' = (1 - l) T P + l P``.
     normalization : {"row", "symmetric", "none"}, default="row"
-        "row": T = D^{-1} A, the paper's. "symmetric": D^{-1/2} A D^{-1/2}. "none": neighbours are
+        "row": T = D^{-1} A, the paper's. "symmetric": D^{-1/2} A D^{-1/2}. "none": neighbors are
         summed instead of averaged, ``P' = (A + l I) P / 2``, which keeps degrees apart; the constant
         keeps molecule-like graphs at the scale of the bin width.
     isolated : {"stay", "vanish"}, default="stay"
         What a node that cannot move does: it keeps its distribution, or it is not counted from t = 1 on.
     direction : {"follow", "reverse", "both"}, default="follow"
         Which way a walk crosses directed edges.
+
+    See Also
+    --------
+    LabelPropagation : For partially labeled graphs.
+    PropagationScheme : The base class of all schemes.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.1, P_{t+1} = T P_t.
 
     Examples
     --------
@@ -82,7 +93,7 @@ def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> Aff
 def _weights(
     normalization: str, laziness: float, degrees: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how much of the neighbours' sum, and how much of itself, each node takes."""
+    """Return how much of the neighbors' sum, and how much of itself, each node takes."""
     ones = np.ones_like(degrees)
     if normalization == "row":
         return (1 - laziness) * reciprocal(degrees), laziness * ones

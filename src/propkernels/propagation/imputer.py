@@ -92,6 +92,19 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     max_steps : int, default=1000
         Steps after which a graph is left as it is, with a warning.
 
+    See Also
+    --------
+    LabelPropagation : The scheme that it runs by default.
+    hide_labels : Removes labels, for experiments.
+
+    References
+    ----------
+    .. [1] X. Zhu, Z. Ghahramani and J. Lafferty (2003). Semi-supervised learning using Gaussian fields and
+       harmonic functions. International Conference on Machine Learning, 912-919.
+    .. [2] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.2.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk
@@ -129,7 +142,7 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> GraphDatabase:
-        """Return the graphs with every node labelled."""
+        """Return the graphs with every node labeled."""
         check_is_fitted(self, "scheme_")
         database = check_graphs(X)
         width = len(self.frequencies_) + len(label_column(database, "node").values)

@@ -44,7 +44,7 @@ def resolve_scheme(propagation: Any, labels_missing: bool, on_grids: bool = Fals
 
 
 def _copied(scheme: Any) -> Any:
-    """Copy of a scheme that is no estimator; one that does not say that it is affine is not."""
+    """Copy of a scheme that is not an estimator; one that does not say that it is affine is not."""
     copied = copy.deepcopy(scheme)
     if not hasattr(copied, "affine"):
         copied.affine = False

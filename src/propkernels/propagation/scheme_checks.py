@@ -24,7 +24,7 @@ STEPS = 3
 def check_scheme(scheme: Any, random_state: int = 0) -> None:
     """Run a scheme through what the engine relies on; raise an AssertionError that says what it breaks.
 
-    Checked on small generated graphs, weighted, directed, partly labelled, with isolated nodes and one
+    Checked on small generated graphs, weighted, directed, partly labeled, with isolated nodes and one
     without nodes: there are the two methods; steps return finite numbers of the right shape and leave their
     inputs alone; nothing is kept on the scheme itself; graphs do not influence each other; the order of nodes
     does not matter; a scheme that calls itself affine is.
@@ -35,6 +35,10 @@ def check_scheme(scheme: Any, random_state: int = 0) -> None:
         Anything with ``prepare`` and ``step``, and ``affine`` where it is.
     random_state : int
         Seed of the generated graphs.
+
+    See Also
+    --------
+    PropagationScheme : The base class, and what the methods get.
 
     Examples
     --------

@@ -48,6 +48,16 @@ def symmetrically_normalized(adjacency: csr_array) -> csr_array:
 def transition_matrix(graphs: Any, direction: str = "follow") -> csr_array:
     """Return T = D^{-1} A of all graphs, block-diagonal; a node that cannot move stays (T_ii = 1).
 
+    See Also
+    --------
+    Diffusion : The scheme that multiplies by this matrix.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 3.2, T = D^{-1} A.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk

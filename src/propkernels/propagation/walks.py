@@ -33,6 +33,17 @@ class AbsorbingWalk(AffineScheme):
     direction : {"follow", "reverse", "both"}, default="follow"
         Which way a walk crosses directed edges.
 
+    See Also
+    --------
+    LabelPropagation : Absorption at observed labels.
+    PartialAbsorption : Absorption with a probability at every node.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.2.
+
     Examples
     --------
     Walks through a molecule that end at the first hetero atom:
@@ -103,6 +114,28 @@ class LabelPropagation(AffineScheme):
         an observed node shows the mean of its neighbours. The two are different kernels.
     direction : {"follow", "reverse", "both"}, default="follow"
         Which way a walk crosses directed edges.
+
+    See Also
+    --------
+    AbsorbingWalk : Absorption at any set of nodes.
+    LabelImputer : Runs a scheme until it converges.
+
+    References
+    ----------
+    .. [1] X. Zhu, Z. Ghahramani and J. Lafferty (2003). Semi-supervised learning using Gaussian fields and
+       harmonic functions. International Conference on Machine Learning, 912-919.
+    .. [2] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.2.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
+    >>> graphs = [(path, ["C", None, "O"]), (path, ["C", None, "C"])]
+    >>> kernel = pk.PropagationKernel(propagation=pk.LabelPropagation(), t_max=1, random_state=0)
+    >>> kernel.fit_transform(graphs)[0, 1]  # the middle nodes agree at t = 0 only
+    np.float64(5.0)
     """
 
     def __init__(self, clamp: str = "after", *, direction: str = "follow") -> None:
@@ -134,6 +167,24 @@ class PartialAbsorption(AffineScheme):
         ``alpha`` is then not used.
     direction : {"follow", "reverse", "both"}, default="follow"
         Which way a walk crosses directed edges.
+
+    See Also
+    --------
+    AbsorbingWalk : Absorption with certainty, at some nodes.
+    LabelSpreading : Damps the influence of hubs as well.
+
+    References
+    ----------
+    .. [1] X.-M. Wu, Z. Li, A. M.-C. So, J. Wright and S.-F. Chang (2012). Learning with partially absorbing
+       random walks. Advances in Neural Information Processing Systems 25, 3077-3085.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
+    >>> kernel = pk.PropagationKernel(propagation=pk.PartialAbsorption(alpha=0.3), t_max=2, random_state=0)
+    >>> kernel.fit_transform([(path, ["C", "N", "O"]), (path, ["O", "N", "C"])]).shape
+    (2, 2)
     """
 
     def __init__(self, alpha: float = 0.2, *, rate: float | None = None, direction: str = "follow") -> None:
@@ -169,6 +220,23 @@ class LabelSpreading(AffineScheme):
         How much a node takes from its neighbours; the rest comes from its own start.
     direction : {"follow", "reverse", "both"}, default="follow"
         Which way information crosses directed edges.
+
+    See Also
+    --------
+    PartialAbsorption : A random walk that ends at every node with some probability.
+
+    References
+    ----------
+    .. [1] D. Zhou, O. Bousquet, T. N. Lal, J. Weston and B. Schölkopf (2004). Learning with local and global
+       consistency. Advances in Neural Information Processing Systems 16, 321-328.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
+    >>> kernel = pk.PropagationKernel(propagation=pk.LabelSpreading(alpha=0.9), t_max=2, random_state=0)
+    >>> kernel.fit_transform([(path, ["C", None, "O"]), (path, ["O", None, "C"])]).shape
+    (2, 2)
     """
 
     def __init__(self, alpha: float = 0.8, *, direction: str = "follow") -> None:

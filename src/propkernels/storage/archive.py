@@ -116,7 +116,7 @@ def read_header(archive: ZipFile) -> dict[str, Any]:
     """Read the JSON."""
     header = json.loads(archive.read(HEADER).decode("ascii"), parse_constant=_refuse)
     if not isinstance(header, dict):
-        raise TypeError("its JSON is no object")
+        raise TypeError("its JSON is not an object")
     return header
 
 
@@ -126,4 +126,4 @@ def read_array(archive: ZipFile, number: int) -> NDArray[Any]:
 
 
 def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")

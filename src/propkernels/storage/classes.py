@@ -176,7 +176,7 @@ def required_names(cls: Any) -> tuple[str, ...]:
 
 
 def defaults_of(cls: Any) -> dict[str, Any]:
-    """Values of attributes that a file does not have, because it was written before there were such."""
+    """Defaults for attributes that did not exist when the file was written."""
     if is_dataclass(cls):
         return {field.name: field.default for field in fields(cls) if field.default is not MISSING}
     if not hasattr(cls, "_get_param_names"):

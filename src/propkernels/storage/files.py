@@ -16,7 +16,21 @@ from propkernels.utils.files import atomic_write
 
 
 class ModelFileError(ValueError):
-    """A file is damaged, was written by something else, or by a newer version."""
+    """A file is damaged, was written by something else, or by a newer version.
+
+    See Also
+    --------
+    load_model : Raises it.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     pk.load_model(file.name)
+    Traceback (most recent call last):
+    ...
+    propkernels.storage.files.ModelFileError: ...
+    """
 
 
 FORMAT, FORMAT_VERSION = "propkernels model", 1
@@ -39,6 +53,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     TypeError
         If the model, or something in it, is not this library's: a function as base kernel, a scheme of your
         own. The message says where.
+
+    See Also
+    --------
+    load_model : Reads the file.
 
     Examples
     --------
@@ -92,6 +110,21 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         A ValueError: the file is damaged, is something else, or was written by a newer version.
     OSError
         If there is no such file, or it cannot be read.
+
+    See Also
+    --------
+    save_model : Writes the file.
+    ModelFileError : What a damaged file gives.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(10, random_state=0).graphs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pk.save_model(pk.PropagationKernel(t_max=2, random_state=0).fit(graphs), f"{folder}/kernel.pk")
+    ...     kernel = pk.load_model(f"{folder}/kernel.pk")
+    >>> kernel.transform(graphs).shape
+    (10, 10)
     """
     return read_model(path)[0]
 

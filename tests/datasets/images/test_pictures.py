@@ -61,6 +61,7 @@ def test_parts_of_brodatz(tmp_path):
         load_brodatz([], folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_plants(tmp_path):
     from scipy.io import savemat
 
@@ -105,7 +106,7 @@ def test_archives_without_pictures(load, file, tmp_path):
 def test_damaged_pictures_are_named(tmp_path):
     with zipfile.ZipFile(tmp_path / "brodatz32.zip", "w") as archive:
         archive.writestr("x/bark.png", b"damaged")
-    with pytest.raises(ValueError, match=r"the picture x/bark\.png cannot be read"):
+    with pytest.raises(ValueError, match=r"the image x/bark\.png cannot be read"):
         load_brodatz(folder=tmp_path)
 
 
@@ -121,6 +122,7 @@ def test_missing_files(name, tmp_path, monkeypatch):
         pk.datasets.load(name)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "pixels", "classes"), [("BRODATZ", 2048 * 4096, 32), ("PLANTS", 671850, 3), ("LEAVES", None, 28)]

@@ -149,6 +149,7 @@ def test_weights_tell_edges_apart_if_asked_for():
     assert pk.SubgraphMatching(k=2, edge_weights=True).fit_transform(graphs)[0, 1] == 16
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_equals_grakel_on_mutag(data_folder):
     grakel = pytest.importorskip("grakel")

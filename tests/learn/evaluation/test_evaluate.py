@@ -132,7 +132,7 @@ def test_progress_is_told_fold_by_fold():
 def test_kernel_with_fewer_steps_for_graphs_without_nodes():
     empty = (np.zeros((0, 0)), [])
     result = evaluate(pk.PropagationKernel(t_max=1), [empty] * 8, [0, 1] * 4, n_folds=2, random_state=0)
-    assert 0 <= result.mean <= 1
+    assert result.scores.tolist() == [[0.5, 0.5]]  # graphs that are all alike are put into one class
 
 
 @pytest.mark.parametrize(
@@ -156,6 +156,7 @@ def test_graphs_without_target():
         evaluate(KERNEL, DATA.graphs)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_mutag(data_folder):
     data = pk.datasets.read_tu(data_folder / "MUTAG.zip")
@@ -169,6 +170,7 @@ def test_mutag(data_folder):
 LEFT_OUT = {"t_max": [0, 2], "C": [1, 10], "n_folds": "loo", "inner_folds": 3, "random_state": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", ["exhaustive", "race"])
 def test_a_poisoned_test_graph_changes_no_choice(selection):
     """Leaving one out, another graph with another class in its place is chosen for in the same way."""
@@ -183,6 +185,7 @@ def test_a_poisoned_test_graph_changes_no_choice(selection):
         assert evaluate(KERNEL, graphs, target, **arguments).choices[0][poisoned] == choices[poisoned]
 
 
+@pytest.mark.slow
 def test_poison_reaches_the_choices_of_the_other_folds():
     """The test above can fail: where the graph is trained on, choices do change."""
     data = pk.datasets.make_molecules(18, random_state=0)
@@ -192,6 +195,7 @@ def test_poison_reaches_the_choices_of_the_other_folds():
     assert evaluate(KERNEL, data.graphs, target, **LEFT_OUT).choices != clean.choices
 
 
+@pytest.mark.slow
 def test_exhaustive_selection_is_the_choice_of_all_candidates():
     """Every machine of every candidate on every fold, one after the other."""
     data = pk.datasets.make_molecules(80, random_state=3)
@@ -223,6 +227,7 @@ def test_the_papers_costs_are_for_the_kernel_as_it_is(normalize):
         assert found == pytest.approx(result.scores[0, 0])
 
 
+@pytest.mark.slow
 def test_groups_stay_together():
     groups = np.arange(90) // 6
     result = evaluate(KERNEL, DATA, groups=groups, **QUICK)
@@ -244,6 +249,7 @@ def test_numbers_are_predicted():
         evaluate(KERNEL, DATA.graphs, sizes, n_folds="loo", scoring="r2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_models_are_fitted_on_each_training_part(solver):
     model = pk.PropagationClassifier(kernel=KERNEL, C=[1, 100], normalize=None, solver=solver)

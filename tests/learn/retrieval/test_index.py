@@ -78,6 +78,7 @@ def test_adding_and_removing_is_as_good_as_a_new_fit(name):
         assert np.array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 12)), max_size=12), st.integers(1, 20))
 def test_any_history(history, k):
@@ -262,6 +263,7 @@ def digest():
     return found.similarities.tobytes().hex() + str(found.ids.tolist())
 
 
+@pytest.mark.slow
 def test_same_result_in_another_process():
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.getcwd()}
     command = [sys.executable, "-c", OTHER_PROCESS]

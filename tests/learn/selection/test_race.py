@@ -146,7 +146,7 @@ def test_progress_adds_up():
 
 
 def test_a_machine_that_is_final_in_one_fold_only():
-    """Fold 2 takes the smallest C for all; elsewhere the largest is best, and wins with one loss a fold."""
+    """Fold 2 takes the smallest C for all; elsewhere the largest is best, and wins with one loss per fold."""
 
     def trials(arm, fold, positions):
         for position in positions:

@@ -102,6 +102,7 @@ def test_auto_takes_the_solver_by_size():
     assert resolve_solver("auto", [pk.GraphHopper()], 12_000, None) == "kernel"
 
 
+@pytest.mark.slow
 def test_beyond_the_limit_no_kernel_matrix_is_formed(data, monkeypatch):
     monkeypatch.setattr(solvers, "MOST_FOR_KERNEL", 50)
 
@@ -110,7 +111,9 @@ def test_beyond_the_limit_no_kernel_matrix_is_formed(data, monkeypatch):
 
     monkeypatch.setattr(pk.PropagationKernel, "fit_transform", refuse)
     monkeypatch.setattr(pk.PropagationKernel, "fit_transform_cumulative", refuse)
-    model = pk.PropagationClassifier(C=[1, 10], random_state=0).fit(data.graphs, data.target)
+    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=2), C=[1, 10], random_state=0).fit(
+        data.graphs, data.target
+    )
     assert model.solver_ == "linear"
     assert model.score(data.graphs, data.target) > 0.8
     for solver in ("kernel", "gp"):

@@ -17,6 +17,7 @@ def matrices(treatment, graphs, attributes, t_max=4, direction="follow"):
     return list(islice(learned.matrices(graphs, attributes), t_max + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("laziness", [0.0, 0.5, 0.9])
 @given(databases(n_attributes=2, weighted=True, directed=True))
 def test_equal_to_the_power_of_the_walk(laziness, graphs):

@@ -141,6 +141,7 @@ def test_graphs_of_any_filter(name, boundary):
     np.testing.assert_allclose(computed, reference, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighborhood", ["nearest", np.ones((3, 3, 3)), GENERATOR.random((3, 1, 5))])
 def test_volumes_equal_the_general_graphs(neighborhood):
     volumes = images(shapes=[(2, 3, 4), (3, 3, 3), (1, 1, 5)])

@@ -14,7 +14,7 @@ from propkernels.graphs import GraphDatabase
 
 
 def quantize(images: NDArray[Any], n_levels: int, brightest: float) -> NDArray[np.int64]:
-    """Cut intensities from 0 to ``brightest`` into equally wide grey levels 0, 1, ..., n_levels - 1.
+    """Cut intensities from 0 to ``brightest`` into equally wide gray levels 0, 1, ..., n_levels - 1.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def load_digits_grids(n_levels: int = 4) -> Dataset:
     Parameters
     ----------
     n_levels : int, default 4
-        Number of grey levels, the node labels.
+        Number of gray levels, the node labels.
 
     Returns
     -------
     Dataset
-        Ten classes, the digits; ``extras["images"]`` are the pictures, with intensities from 0 to 16.
+        Ten classes, the digits; ``extras["images"]`` are the images, with intensities from 0 to 16.
     """
     from sklearn.datasets import load_digits
 
@@ -83,7 +83,7 @@ def load_digits_grids(n_levels: int = 4) -> Dataset:
     graphs = grid_graphs(quantize(digits.images, n_levels, BRIGHTEST))
     description = (
         "Handwritten digits of scikit-learn (UCI optical recognition, test part): 8 x 8 pixels, "
-        f"each joined to its four neighbours and labelled by one of {n_levels} grey levels."
+        f"each joined to its four neighbors and labeled by one of {n_levels} gray levels."
     )
     names = tuple(map(str, digits.target_names))
     return Dataset(

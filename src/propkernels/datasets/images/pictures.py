@@ -1,4 +1,4 @@
-"""Pictures in the data folder, and how they become grids."""
+"""Images in the data folder, and how they become grids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propkernels.graphs import GridDatabase
 
 
 def find_pictures(file: str, folder: str | os.PathLike[str] | None = None) -> Path:
-    """Return the path of a file with pictures; they are on no server, so an error says where to put them."""
+    """Return the path of a file with images; they are on no server, so an error says where to put them."""
     place = data_folder() if folder is None else Path(folder)
     if place is None:
         raise FileNotFoundError(f"{file} is needed: set {DATA_VARIABLE} to the folder that has it")
@@ -21,14 +21,14 @@ def find_pictures(file: str, folder: str | os.PathLike[str] | None = None) -> Pa
 
 
 def label_gray(images: Any, n_levels: int) -> GridDatabase:
-    """Quantise grey pictures to levels that are equally frequent in each of them."""
+    """Quantize gray images to levels that are equally frequent in each of them."""
     from propkernels.images.gray_levels import GrayLevels
 
     return GrayLevels(n_levels, scale="equalize").fit_transform(images)
 
 
 def label_colors(images: Any, n_colors: int, outside: str | None) -> GridDatabase:
-    """Quantise colour pictures to the colours of a palette that is fitted to all of them."""
+    """Quantize color images to the colors of a palette that is fitted to all of them."""
     from propkernels.images.kmeans_colors import KMeansColors
 
     return KMeansColors(n_colors, outside=outside, random_state=0).fit_transform(images)

@@ -23,9 +23,9 @@ def load_texture_grids(patch_size: int = 32, n_levels: int = 3) -> Dataset:
     Parameters
     ----------
     patch_size : int, default 32
-        Side of the square patches, in pixels; the pictures have 512 x 512.
+        Side of the square patches, in pixels; the images have 512 x 512.
     n_levels : int, default 3
-        Number of grey levels, the node labels.
+        Number of gray levels, the node labels.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def load_texture_grids(patch_size: int = 32, n_levels: int = 3) -> Dataset:
     Raises
     ------
     ImportError
-        If scikit-image is not installed, or is a version that does not ship the pictures.
+        If scikit-image is not installed, or is a version that does not ship the images.
     """
     patches = [cut_patches(read_texture(name), patch_size) for name in NAMES]
     target = np.repeat(np.arange(len(NAMES)), [len(part) for part in patches])
@@ -43,13 +43,13 @@ def load_texture_grids(patch_size: int = 32, n_levels: int = 3) -> Dataset:
     graphs = GridDatabase(quantize(images, n_levels, BRIGHTEST))
     description = (
         f"Photographs of brick, grass and gravel from scikit-image, in square patches of side {patch_size}. "
-        f"Pixels are labelled by one of {n_levels} grey levels."
+        f"Pixels are labeled by one of {n_levels} gray levels."
     )
     return Dataset("TEXTURES", graphs, target, NAMES, {"images": list(images)}, description)
 
 
 def read_texture(name: str) -> NDArray[Any]:
-    """Read one picture from the installed package; nothing is downloaded."""
+    """Read one image from the installed package; nothing is downloaded."""
     skimage = import_optional("skimage", extra="images", purpose="TEXTURES needs")
     path = Path(skimage.__file__).parent / "data" / f"{name}.png"
     if not path.exists():
@@ -62,7 +62,7 @@ def read_texture(name: str) -> NDArray[Any]:
 
 
 def cut_patches(image: NDArray[Any], size: int) -> NDArray[Any]:
-    """Cut a picture into square patches, row by row; what is left at the borders is dropped."""
+    """Cut an image into square patches, row by row; what is left at the borders is dropped."""
     if not 1 <= size <= min(image.shape):
         raise ValueError(f"patch_size must be between 1 and {min(image.shape)}, got {size}")
     rows, columns = image.shape[0] // size, image.shape[1] // size

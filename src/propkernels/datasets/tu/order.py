@@ -38,7 +38,7 @@ class NodeOrder:
         return cls(graph, graph_ptr, None if is_sorted else np.argsort(graph, kind="stable"))
 
     def sort(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Bring one row a node into the new order."""
+        """Bring one row per node into the new order."""
         return rows if self.sorting is None else rows[self.sorting]
 
     def new_numbers(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:

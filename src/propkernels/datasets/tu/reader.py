@@ -53,9 +53,9 @@ def read_tu(
     Returns
     -------
     Dataset
-        ``extras`` holds "coordinates" and "normals" (one row a node), "edge_attributes" (one row for each
+        ``extras`` holds "coordinates" and "normals" (one row per node), "edge_attributes" (one row for each
         stored entry of ``graphs.adjacency``, in CSR order), "graph_attributes" (beside graph labels),
-        "smiles" (one string a graph), and the lines of any other ``NAME_*.txt``.
+        "smiles" (one string per graph), and the lines of any other ``NAME_*.txt``.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class TuFiles:
 
     @property
     def target_kind(self) -> str:
-        """Which file has the target, one line a graph; labels come first."""
+        """Which file has the target, one line per graph; labels come first."""
         is_regression = "graph_attributes" in self.files and "graph_labels" not in self.files
         return "graph_attributes" if is_regression else "graph_labels"
 
@@ -169,7 +169,7 @@ class TuFiles:
         return label_column(nodes.sort(table))
 
     def per_node(self, kind: str, nodes: NodeOrder) -> NDArray[np.float64] | None:
-        """Real numbers, one row a node, in the new order."""
+        """Real numbers, one row per node, in the new order."""
         if kind not in self.files:
             return None
         table = self.floats(kind)
@@ -183,7 +183,7 @@ class TuFiles:
         return label_column(self.per_edge("edge_labels", self.integers("edge_labels"), order))
 
     def per_edge(self, kind: str, table: NDArray[Any], order: EdgeOrder) -> NDArray[Any]:
-        """Bring one row a line into the order of the stored entries; repeated lines must agree."""
+        """Bring one row per line into the order of the stored entries; repeated lines must agree."""
         self.check_lines(kind, len(table), "A", len(order.lines))
         lines = order.disagreement(table)
         if lines is not None:

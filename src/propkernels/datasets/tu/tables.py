@@ -78,7 +78,7 @@ def _table(data: bytes, file: str, columns: int | None, dtype: np.dtype[Any]) ->
 def _numbers(text: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """All numbers of a text without separators, or None where something else is in it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # how numpy reports text that is no number
+        warnings.simplefilter("error", DeprecationWarning)  # how numpy reports text that is not a number
         try:
             values: NDArray[Any] = np.fromstring(text, dtype=dtype, sep=" ")
         except (ValueError, DeprecationWarning):

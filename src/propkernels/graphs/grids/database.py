@@ -26,6 +26,16 @@ class Grid:
     ----------
     database : GridDatabase
         A database that holds this image alone.
+
+    See Also
+    --------
+    GridDatabase : Many images.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> pk.GridDatabase([np.eye(3, dtype=int)])[0].shape
+    (3, 3)
     """
 
     def __init__(self, database: GridDatabase) -> None:
@@ -112,6 +122,17 @@ class GridDatabase(Container[Grid]):
         order.
     inside : ndarray of bool or None
         For each pixel of all images, whether it is counted; None where all are.
+
+    See Also
+    --------
+    GraphDatabase : General graphs.
+    Convolution : How labels spread on grids.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.4 and Algorithm 5.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a person sees of grids: one line in a terminal, thumbnails in a notebook."""
+"""Text and HTML representations of grids: one line in a terminal, thumbnails in a notebook."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from propkernels.graphs.grids.database import GridDatabase
 
 SIDE = 96
-COLOURS = np.array(
+COLORS = np.array(
     [[31, 119, 180], [255, 187, 120], [44, 160, 44], [214, 39, 40], [148, 103, 189], [140, 86, 75],
      [227, 119, 194], [127, 127, 127], [188, 189, 34], [23, 190, 207]], dtype=np.uint8,
 )  # fmt: skip
@@ -70,7 +70,7 @@ def thumbnail(grids: GridDatabase, i: int) -> str:
     """Return an HTML image of a picture's labels, or of the middle slice of a volume; else nothing."""
     if grids.dimension < 2:
         return ""
-    picture = coloured(grids, i)
+    picture = colored(grids, i)
     while picture.ndim > 3:
         picture = picture[len(picture) // 2]
     scale = max(1, SIDE // max(picture.shape[:2]))
@@ -82,16 +82,16 @@ def thumbnail(grids: GridDatabase, i: int) -> str:
     )
 
 
-def coloured(grids: GridDatabase, i: int) -> NDArray[np.uint8]:
-    """One colour a label, the likeliest where labels are distributions; white where there is none."""
+def colored(grids: GridDatabase, i: int) -> NDArray[np.uint8]:
+    """One color per label, the likeliest where labels are distributions; white where there is none."""
     one = grids[[i]]
     column: Any = one.label_column
     likeliest = column.ids if hasattr(column, "ids") else column.probabilities.toarray().argmax(axis=1)
     known = column.observed if hasattr(column, "ids") else column.known
-    colours = np.where(known[:, None], COLOURS[likeliest % len(COLOURS)], BLANK)
+    colors = np.where(known[:, None], COLORS[likeliest % len(COLORS)], BLANK)
     shape, inside = tuple(one.shapes[0]), one.inside_of(0)
     picture = np.tile(BLANK, (int(np.prod(shape)), 1))
-    picture[slice(None) if inside is None else inside] = colours
+    picture[slice(None) if inside is None else inside] = colors
     return picture.reshape(*shape, 3)
 
 

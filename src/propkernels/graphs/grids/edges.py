@@ -44,11 +44,11 @@ def neighbors(shape: tuple[int, ...], offset: Index, boundary: str) -> tuple[Ind
 
 def grid_edges(shape: tuple[int, ...], weights: NDArray[np.float64], boundary: str) -> csr_array:
     """Adjacency of one grid: A[x, x + o] = B[o], added up where several offsets lead to one pixel."""
-    centre = np.array(weights.shape) // 2
+    center = np.array(weights.shape) // 2
     size = int(np.prod(shape))
     rows, columns, data = [], [], []
     for tap in np.argwhere(weights > 0):
-        here, there = neighbors(shape, tap - centre, boundary)
+        here, there = neighbors(shape, tap - center, boundary)
         rows.append(here)
         columns.append(there)
         data.append(np.full(len(here), weights[tuple(tap)]))
@@ -57,7 +57,7 @@ def grid_edges(shape: tuple[int, ...], weights: NDArray[np.float64], boundary: s
 
 
 def grids_to_graphs(grids: Any, neighborhood: Any, boundary: str) -> Any:
-    """Return the general graphs that are equivalent to grids with a neighbourhood."""
+    """Return the general graphs that are equivalent to grids with a neighborhood."""
     from propkernels.graphs.database import GraphDatabase, _block_diagonal
 
     check_choice(boundary, BOUNDARIES, "boundary")

@@ -1,4 +1,4 @@
-"""Neighbourhoods of grid graphs: the filter B that says which pixels are neighbours, and how much."""
+"""Neighborhoods of grid graphs: the filter B that says which pixels are neighbors, and how much."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ PRINTED: dict[tuple[float, int], Filter] = {
 
 
 def circular_neighborhood(radius: float, points: int, *, printed: bool = True) -> Filter:
-    """Return the filter of the circular neighbour set N_{r,p} of Ojala et al. (2002), Eq. (circ_neigh).
+    """Return the filter of the circular neighbor set N_{r,p} of Ojala et al. (2002), Eq. (circ_neigh).
 
-    Each pixel has p neighbours, equally spaced on a circle of radius r around it; a neighbour that falls
+    Each pixel has p neighbors, equally spaced on a circle of radius r around it; a neighbor that falls
     between pixels is interpolated bilinearly from the four around it.
 
     Parameters
@@ -39,7 +39,7 @@ def circular_neighborhood(radius: float, points: int, *, printed: bool = True) -
     radius : float
         Radius r of the circle, in pixels.
     points : int
-        Number p of neighbours on the circle.
+        Number p of neighbors on the circle.
     printed : bool, default=True
         Use the paper's two-digit matrices for N_{1,4}, N_{1,8} and N_{2,16}, as printed. False: the
         interpolation itself. The two agree to two digits but for two values of N_{1,8}, where the paper
@@ -48,6 +48,19 @@ def circular_neighborhood(radius: float, points: int, *, printed: bool = True) -
     Returns
     -------
     ndarray of shape (2 * ceil(r) + 1, 2 * ceil(r) + 1)
+
+    See Also
+    --------
+    Convolution : Uses the filter.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.4.
+    .. [2] T. Ojala, M. Pietikäinen and T. Mäenpää (2002). Multiresolution gray-scale and rotation invariant
+       texture classification with local binary patterns. IEEE Transactions on Pattern Analysis and Machine
+       Intelligence 24, 971-987. doi:10.1109/TPAMI.2002.1017623.
 
     Examples
     --------
@@ -102,7 +115,7 @@ def nearest_neighborhood(dimension: int) -> Filter:
 
 
 def resolve_neighborhood(neighborhood: Any, dimension: int) -> Filter:
-    """Turn a user's neighbourhood into a filter for grids of this dimension.
+    """Turn a user's neighborhood into a filter for grids of this dimension.
 
     Parameters
     ----------
@@ -147,7 +160,7 @@ def check_filter(neighborhood: Any) -> Filter:
             f"neighborhood must be (radius, points), an array of weights or 'nearest', got {neighborhood!r}"
         )
     if any(length % 2 == 0 for length in weights.shape):
-        raise ValueError(f"a filter needs a centre, so odd lengths in all directions, got {weights.shape}")
+        raise ValueError(f"a filter needs a center, so odd lengths in all directions, got {weights.shape}")
     if not ((weights >= 0) & (weights < np.inf)).all():
         raise ValueError("the weights of a filter must be finite and not negative")
     if not weights.any():

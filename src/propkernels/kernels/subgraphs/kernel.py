@@ -73,6 +73,16 @@ class SubgraphMatching(PairwiseKernel):
     completed_ : float
         Share of the kernel that was computed.
 
+    See Also
+    --------
+    ShortestPath : A much cheaper kernel of pairs of nodes.
+    WeisfeilerLehman : Counts subtree patterns instead of subgraphs.
+
+    References
+    ----------
+    .. [1] N. Kriege and P. Mutzel (2012). Subgraph matching kernels for attributed graphs. International
+       Conference on Machine Learning. arXiv:1206.6483.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk

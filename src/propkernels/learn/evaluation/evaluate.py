@@ -66,8 +66,8 @@ def evaluate(
     ----------
     kernel : estimator
         Any with ``fit_transform``; with ``t_max`` and ``fit_transform_cumulative``, t_max is chosen.
-        It is left as it is: copies are fitted. Whether the kernel is normalised is its own affair.
-        Or any classifier or regressor of graphs, with ``predict``; t_max and C are then its own affair too.
+        It is left as it is: copies are fitted. Normalization is a parameter of the kernel.
+        Or any classifier or regressor of graphs, with ``predict``; t_max and C are then up to the model.
     data : Dataset, GraphDatabase or sequence of graphs
         What to classify.
     target : array-like of shape (n,), optional
@@ -110,6 +110,19 @@ def evaluate(
     ValueError, TypeError
         One sentence, before anything is computed, where the target is not one of classes or a number does
         not fit.
+
+    See Also
+    --------
+    Evaluation : What it returns.
+    PropagationClassifier : A model that chooses its own kernel.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.2, the protocol.
+    .. [2] C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52,
+       239-281. doi:10.1023/A:1024068626366.
 
     Examples
     --------

@@ -26,6 +26,24 @@ class PairedTest:
         Statistic and two-sided probability of the plain test.
     corrected_t, corrected_p : float
         The same of the corrected test.
+
+    See Also
+    --------
+    Evaluation : ``Evaluation.compare`` returns this.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52,
+       239-281. doi:10.1023/A:1024068626366.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(30, random_state=0)
+    >>> walk = pk.evaluate(pk.PropagationKernel(), data, t_max=2, C=10, n_folds=3, random_state=0)
+    >>> labels = pk.evaluate(pk.PropagationKernel(), data, t_max=0, C=10, n_folds=3, random_state=0)
+    >>> walk.compare(labels).n_folds
+    3
     """
 
     difference: float

@@ -42,7 +42,27 @@ class Evaluation:
     test_ratio : float
         Number of test graphs for each training graph, for :meth:`compare`.
     split : str
-        Digest of all folds: evaluations with the same one met the same folds.
+        Digest of all folds: evaluations with equal digests used the same folds.
+
+    See Also
+    --------
+    evaluate : Returns this.
+    PairedTest : The result of ``compare``.
+    plot_evaluation : Draws the folds.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.2, the protocol.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(30, random_state=0)
+    >>> result = pk.evaluate(pk.PropagationKernel(), data, t_max=1, C=10, n_folds=3, random_state=0)
+    >>> result.scores.shape
+    (1, 3)
     """
 
     data: str
@@ -92,7 +112,7 @@ class Evaluation:
         Returns
         -------
         PairedTest
-            With the plain paired t-test and the corrected one, which is the one to believe.
+            With the plain paired t-test and the corrected test; prefer the latter.
 
         Raises
         ------

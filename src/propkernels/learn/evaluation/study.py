@@ -1,4 +1,4 @@
-"""One evaluation at work: what the repeats and folds have in common."""
+"""One evaluation in progress: what its repeats and folds share."""
 
 from __future__ import annotations
 

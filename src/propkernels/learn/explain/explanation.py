@@ -36,6 +36,17 @@ class Explanation:
     against : Any
         The class it is compared with; None: the mean of all others, or a number is predicted.
 
+    See Also
+    --------
+    PropagationClassifier : ``PropagationClassifier.explain`` returns this.
+    plot_explanation : Draws it.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 4.1: the linear base kernel is a sum over nodes.
+
     Examples
     --------
     >>> import propkernels as pk
@@ -131,7 +142,7 @@ class Explanation:
         return replace(self, graphs=graphs)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one record a node: graph, node, label, total, t0, t1, ..."""
+        """Return one record per node: graph, node, label, total, t0, t1, ..."""
         return [
             self._record(graph, node)
             for graph, size in enumerate(np.diff(self.graph_ptr))
@@ -139,7 +150,7 @@ class Explanation:
         ]
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with one row a node: graph, node, label, total, t0, t1, ..."""
+        """Return a pandas DataFrame with one row per node: graph, node, label, total, t0, t1, ..."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         sizes = np.diff(self.graph_ptr)
         starts = np.repeat(self.graph_ptr[:-1], sizes)

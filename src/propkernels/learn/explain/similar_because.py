@@ -68,6 +68,11 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
     -------
     Similarity
 
+    See Also
+    --------
+    Similarity : What it returns.
+    plot_similarity : Draws both graphs.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk

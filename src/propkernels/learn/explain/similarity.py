@@ -58,6 +58,26 @@ class Similarity:
         Numbers of nodes of both graphs.
     n_steps : int
         Number of iterations, t_max + 1.
+
+    See Also
+    --------
+    similar_because : Returns this.
+    plot_similarity : Draws it.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 4.1: the kernel is a sum over shared bins.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(2, random_state=0).graphs
+    >>> kernel = pk.WeisfeilerLehman(n_iter=1)
+    >>> why = pk.similar_because(kernel, graphs[0], graphs[1])
+    >>> why.value == sum(shared.contribution for shared in why.bins)
+    True
     """
 
     bins: tuple[SharedBin, ...]
@@ -94,7 +114,7 @@ class Similarity:
         return shares
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one record a bin: t, contribution, share, labels, nodes_g, nodes_h, n_hashes."""
+        """Return one record per bin: t, contribution, share, labels, nodes_g, nodes_h, n_hashes."""
         return [
             {
                 "t": shared.t,

@@ -76,6 +76,24 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     posterior_ : Posterior or None
         What the Gaussian process is unsure of.
 
+    See Also
+    --------
+    PropagationRegressor : The same for real-valued targets.
+    evaluate : Cross-validates this model or a kernel.
+    GraphIndex : Search for similar graphs.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.2, the protocol.
+    .. [2] C.-C. Chang and C.-J. Lin (2011). LIBSVM: a library for support vector machines. ACM Transactions
+       on Intelligent Systems and Technology 2 (3). doi:10.1145/1961189.1961199.
+    .. [3] J. Platt (1999). Probabilistic outputs for support vector machines and comparisons to regularized
+       likelihood methods. Advances in Large Margin Classifiers, 61-74. MIT Press.
+    .. [4] O. Maron and A. W. Moore (1994). Hoeffding races: accelerating model selection search for
+       classification and function approximation. Advances in Neural Information Processing Systems 6, 59-66.
+
     Examples
     --------
     >>> import propkernels as pk

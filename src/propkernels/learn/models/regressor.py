@@ -72,6 +72,19 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     posterior_ : Posterior or None
         What the Gaussian process is unsure of.
 
+    See Also
+    --------
+    PropagationClassifier : The same for classes.
+    evaluate : Cross-validates this model or a kernel.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 1.
+    .. [2] C.-C. Chang and C.-J. Lin (2011). LIBSVM: a library for support vector machines. ACM Transactions
+       on Intelligent Systems and Technology 2 (3). doi:10.1145/1961189.1961199.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk

@@ -112,6 +112,16 @@ class GraphIndex(GraphInput, BaseEstimator):
     ids_ : ndarray
         The graphs in the index, in the order in which they were added.
 
+    See Also
+    --------
+    PropagationKernel : The default kernel.
+    similar_because : Why two graphs are similar.
+
+    References
+    ----------
+    .. [1] J. Zobel and A. Moffat (2006). Inverted files for text search engines. ACM Computing Surveys 38
+       (2). doi:10.1145/1132956.1132959.
+
     Examples
     --------
     >>> import propkernels as pk

@@ -101,7 +101,7 @@ class Race:
         return Winner(*best, tuple(finished[best]))
 
     def _first_fold(self) -> None:
-        """Every arm meets the first fold; large t_max first, since they are often good."""
+        """Evaluate every arm on the first fold, largest t_max first: those tend to win."""
         order = list(range(len(self.arms)))[::-1]
         for wave in _waves(order):
             for arm, found in zip(wave, self._wave(self._climb, wave), strict=True):

@@ -45,14 +45,14 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class GramSource:
-    """Slices of a kernel matrix, normalised on the way if wanted, so that nothing is held twice.
+    """Slices of a kernel matrix, normalized on the way if wanted, so that nothing is held twice.
 
     Attributes
     ----------
     matrix : ndarray of shape (n, n)
-        Kernel of all graphs, not normalised.
+        Kernel of all graphs, not normalized.
     normalize : bool
-        Whether slices are normalised.
+        Whether slices are normalized.
     """
 
     matrix: Matrix
@@ -117,7 +117,7 @@ class FeatureSource:
 def feature_sources(
     streams: list[StreamCounts], normalize: list[bool]
 ) -> dict[tuple[int, bool], FeatureSource]:
-    """Sources for every t and either normalisation, from the counts of one pass.
+    """Sources for every t and either normalization, from the counts of one pass.
 
     Bins should be sorted (``sort_bins``): sums over columns then round alike, whatever the order of nodes.
     """

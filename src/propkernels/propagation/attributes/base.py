@@ -22,7 +22,7 @@ class LearnedAttributes(Protocol):
     def matrices(
         self, graphs: GraphDatabase, attributes: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
-        """Matrices (N, M) to be hashed at t = 0, 1, 2, ..., given the standardised attributes."""
+        """Matrices (N, M) to be hashed at t = 0, 1, 2, ..., given the standardized attributes."""
 
 
 class AttributeTreatment(BaseEstimator, ABC):
@@ -34,7 +34,7 @@ class AttributeTreatment(BaseEstimator, ABC):
     def learn(
         self, graphs: GraphDatabase, attributes: NDArray[np.float64], t_max: int, direction: str, seed: int
     ) -> LearnedAttributes:
-        """Learn from the standardised attributes of the training graphs."""
+        """Learn from the standardized attributes of the training graphs."""
 
 
 class FixedAttributes(AttributeTreatment):

@@ -50,6 +50,27 @@ class GaussianMixtures(AttributeTreatment):
         covariance of these means.
     laziness : float in [0, 1), default=0
         How much of its own distribution a node keeps in each step.
+
+    See Also
+    --------
+    P2K : The kernel that uses these mixtures.
+    PropagatedAttributes : Spreads the attributes themselves.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 4.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
+    >>> values = np.array([[0.1], [0.2], [0.9]])
+    >>> graphs = [(path, ["C", "C", "O"], values), (path, ["C", "O", "C"], 1 - values)]
+    >>> mixtures = pk.GaussianMixtures(n_sample_points=3)
+    >>> pk.PropagationKernel(attributes=mixtures, t_max=2, random_state=0).fit_transform(graphs).shape
+    (2, 2)
     """
 
     def __init__(

@@ -28,6 +28,16 @@ class PropagatedAttributes(AttributeTreatment):
     combine : {"sum", "product", "joint"}, default="sum"
         See ``attributes`` of :class:`PropagationKernel`.
 
+    See Also
+    --------
+    GaussianMixtures : Spreads distributions of attributes.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.3.
+
     Examples
     --------
     >>> import propkernels as pk

@@ -1,4 +1,4 @@
-"""Anisotropic diffusion on grids: neighbours that differ much exchange little."""
+"""Anisotropic diffusion on grids: neighbors that differ much exchange little."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 class AnisotropicDiffusion(PropagationScheme):
     """Perona-Malik diffusion of label distributions, the extension that section "Grid Graphs" names.
 
-    Pixels exchange label mass with their 2 d nearest neighbours, the less the more the two differ:
+    Pixels exchange label mass with their 2 d nearest neighbors, the less the more the two differ:
     ``P'_x = P_x + rate / (2 d) * sum_y g(|P_y - P_x|) (P_y - P_x)``. Distributions stay distributions, edges
     between regions stay sharp. The border, and pixels outside a mask, exchange nothing.
 
@@ -35,10 +35,14 @@ class AnisotropicDiffusion(PropagationScheme):
     conduction : {"exponential", "rational"}, default="exponential"
         g(s) = exp(-(s / contrast)^2), or 1 / (1 + (s / contrast)^2).
 
+    See Also
+    --------
+    Convolution : Linear diffusion on grids.
+
     References
     ----------
-    P. Perona and J. Malik: Scale-space and edge detection using anisotropic diffusion. IEEE Transactions on
-    Pattern Analysis and Machine Intelligence 12 (1990).
+    .. [1] P. Perona and J. Malik (1990). Scale-space and edge detection using anisotropic diffusion. IEEE
+       Transactions on Pattern Analysis and Machine Intelligence 12, 629-639. doi:10.1109/34.56205.
 
     Examples
     --------
@@ -65,7 +69,7 @@ class AnisotropicDiffusion(PropagationScheme):
         return PreparedDiffusion(grids, contrast, rate / (2 * grids.dimension), self.conduction)
 
     def step(self, prepared: PreparedDiffusion, current: Array, initial: Array) -> Array:
-        """Exchange label mass between neighbours once."""
+        """Exchange label mass between neighbors once."""
         return prepared.step(current)
 
 
@@ -91,7 +95,7 @@ class PreparedDiffusion:
         return following
 
     def _received(self, image: Array, mask: NDArray[np.bool_]) -> Array:
-        """What flows into each pixel; the two neighbours along an axis are added first."""
+        """What flows into each pixel; the two neighbors along an axis are added first."""
         total = np.zeros_like(image)
         for axis in range(mask.ndim):
             near, far = _ends(axis, slice(None, -1)), _ends(axis, slice(1, None))

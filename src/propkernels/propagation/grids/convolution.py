@@ -24,10 +24,10 @@ class Convolution(PropagationScheme):
     ----------
     neighborhood : "nearest", (radius, points) or array, default="nearest"
         The filter B. "nearest": the 2 d nearest pixels alike, in the plane the paper's N_{1,4}.
-        ``(1, 4)``, ``(1, 8)``, ``(2, 16)``: the paper's circular neighbour sets with the values that it
+        ``(1, 4)``, ``(1, 8)``, ``(2, 16)``: the paper's circular neighbor sets with the values that it
         prints; any other (radius, points) is computed in the same way
         (:func:`propkernels.circular_neighborhood`). An array of odd lengths, with as many dimensions as
-        the images: ``B[centre + o]`` is the weight with which a pixel listens to the pixel at offset o.
+        the images: ``B[center + o]`` is the weight with which a pixel listens to the pixel at offset o.
         For filters that are not symmetric this is the paper's "weighted adjacency of the center
         node"; signal processing calls it correlation, convolution with the mirrored filter.
     boundary : {"renormalize", "zero", "wrap", "reflect"}, default="renormalize"
@@ -40,12 +40,26 @@ class Convolution(PropagationScheme):
         Whether observed pixels are held, as in :class:`LabelPropagation`: not at all; after each step; or
         pushed back before each step.
 
+    See Also
+    --------
+    circular_neighborhood : The filters of the paper.
+    AnisotropicDiffusion : Diffusion that keeps the edges of regions.
+
     Notes
     -----
-    Circular neighbour sets with a number of points divisible by four give bit for bit the same
+    Circular neighbor sets with a number of points divisible by four give bit for bit the same
     distributions when an image is turned by 90 degrees or mirrored, and "wrap" when it is shifted
     around. Filters of many taps are applied one axis after the other where they are separable, or else by
     Fourier transforms; these agree with the sum over taps up to rounding only.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 5.
+    .. [2] T. Ojala, M. Pietikäinen and T. Mäenpää (2002). Multiresolution gray-scale and rotation invariant
+       texture classification with local binary patterns. IEEE Transactions on Pattern Analysis and Machine
+       Intelligence 24, 971-987. doi:10.1109/TPAMI.2002.1017623.
 
     Examples
     --------

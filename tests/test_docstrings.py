@@ -1,0 +1,82 @@
+"""Docstrings of public names: related names, references with a place to look, and an example."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+import propkernels as pk
+
+PUBLIC = {
+    name: getattr(pk, name)
+    for name in sorted(pk.__all__)
+    if not name.startswith("_") and not inspect.ismodule(getattr(pk, name))
+}
+CLASSES = [name for name, value in PUBLIC.items() if inspect.isclass(value)]
+WITHOUT_PAPER = {"Graph", "GraphDatabase", "Grid", "ModelFileError"}  # containers and errors
+TITLES = ["Parameters", "Attributes", "Returns", "Raises", "See Also", "Notes", "References", "Examples"]
+
+
+def sections(value):
+    """Titles of a numpydoc docstring with their lines, in order."""
+    lines = inspect.getdoc(value).splitlines()
+    starts = [i for i, line in enumerate(lines[1:]) if line and set(line) == {"-"} and lines[i] in TITLES]
+    ends = [*starts[1:], len(lines)]
+    return {lines[i]: lines[i + 2 : end] for i, end in zip(starts, ends, strict=True)}
+
+
+def resolve(name):
+    """The object that See Also names."""
+    value = pk
+    for part in name.removeprefix("propkernels.").split("."):
+        value = getattr(value, part)
+    return value
+
+
+def test_there_are_public_names():
+    assert len(PUBLIC) >= 50
+    assert len(CLASSES) >= 30
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_first_line_is_a_sentence(name):
+    first = inspect.getdoc(PUBLIC[name]).splitlines()[0]
+    assert first[0].isupper() or first.split()[0].rstrip(":") in PUBLIC
+    assert first.endswith("."), first
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_example(name):
+    assert any(line.startswith(">>>") for line in sections(PUBLIC[name])["Examples"])
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_see_also_names_other_things_that_exist(name):
+    lines = [line for line in sections(PUBLIC[name])["See Also"] if line.strip()]
+    assert lines
+    for line in lines:
+        if line.startswith(" "):  # a description goes on
+            continue
+        related, separator, description = line.partition(" : ")
+        assert separator, line
+        assert description.strip().endswith("."), line
+        assert resolve(related) is not PUBLIC[name], line
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in WITHOUT_PAPER])
+def test_references_can_be_found(name):
+    """Author, year and title; the paper of this package with the algorithm, section or equation."""
+    entries = re.split(r"\.\. \[\d+\] ", " ".join(map(str.strip, sections(PUBLIC[name])["References"])))[1:]
+    assert entries
+    for entry in entries:
+        assert re.search(r"\((19|20)\d\d\)", entry), entry
+        if "10.1007/s10994-015-5517-9" in entry:
+            assert re.search(r"Algorithm|Section|Eq\.", entry), entry
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_sections_are_in_the_usual_order(name):
+    found = list(sections(PUBLIC[name]))
+    assert found == sorted(found, key=TITLES.index)

@@ -1,0 +1,75 @@
+"""Plain American English, and nothing that only the developers' machines know."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ["src", "tests", "docs", "benchmarks", "reproduction", "examples"]
+TEXTS = (".py", ".pyi", ".md", ".toml", ".yml", ".yaml", ".cff", ".csv")
+FILES = [*ROOT.glob("*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
+TEXT_FILES = sorted(
+    path for path in FILES if path.is_file() and path.suffix in TEXTS and path != Path(__file__)
+)
+PROSE = [path for path in TEXT_FILES if path.suffix in (".py", ".md") and path.name != "CONTRIBUTING.md"]
+
+UNITS = "(row|graph|bin|node|label|file|fold|class|column|iteration|stream|step|block|thread|part|dimension)"
+ONE_A = re.compile(rf"\b(one|two|a) [a-z]+ an? {UNITS}\b|\b(bytes|seconds|hashes) an? {UNITS}\b")
+IS_NO = re.compile(r"\b(?<!there )(is|are) no [a-z]+\b", re.IGNORECASE)
+RIGHT = re.compile(r"\b(is|are) no (longer|more|need|other|such|way|reason)\b")
+MACHINE = re.compile(r"(?<![\w.])/(work|root|farm|home)/\w")
+PRIVATE = re.compile(r"\(design, section|the issue named|\.\./shared\b")
+BRITISH = re.compile(
+    r"neighbour|colour|(?<!un)labelled|unlabelled|favour|behaviour|centre(?!d)|grey"
+    r"|(normal|standard|quant|regular|equal|initial|optim|summar|general|recogn|random|parametr|penal)is(e|ed|es|ing|ation|er)\b"
+)
+
+
+def lines_with(pattern, paths):
+    """Lines in which a pattern occurs, as file:line."""
+    for path in paths:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if pattern.search(line):
+                yield f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}"
+
+
+def identifiers(path):
+    """Names that a file defines: functions, classes, arguments and variables."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+
+
+def test_per_not_a():
+    found = list(lines_with(ONE_A, PROSE))
+    assert not found, "\n".join(["write 'one row per graph':", *found])
+
+
+def test_is_not_a():
+    found = [line for line in lines_with(IS_NO, PROSE) if not RIGHT.search(line)]
+    assert not found, "\n".join(["write 'is not a sum':", *found])
+
+
+@pytest.mark.parametrize("pattern", [MACHINE, PRIVATE], ids=["paths", "documents"])
+def test_nothing_of_the_developers_machines(pattern):
+    found = list(lines_with(pattern, TEXT_FILES))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("folder", ["src", "benchmarks", "reproduction"])
+def test_american_identifiers(folder):
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for line, name in identifiers(path)
+        if BRITISH.search(name.lower())
+    ]
+    assert not found, "\n".join(found)
