@@ -8,7 +8,7 @@ from typing import Any
 
 from propkernels.graphs.corrupt import flip_labels, hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
-from reproduction.drawings.curves import draw_noise
+from reproduction.drawings import draw_noise
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.sections import Section, State
 from reproduction.engine.tables import Summary, summaries, with_error

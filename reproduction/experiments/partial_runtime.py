@@ -11,7 +11,7 @@ import numpy as np
 from propkernels.graphs.corrupt import hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
 from propkernels.propagation import LabelImputer
-from reproduction.drawings.curves import draw_runtime
+from reproduction.drawings import draw_runtime
 from reproduction.engine.cells import Cell, Value
 from reproduction.engine.data import machine_of
 from reproduction.engine.jobs import Context, Job, Scope
