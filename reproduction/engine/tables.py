@@ -135,10 +135,10 @@ ACCURACY_COLUMNS = (
 RUNTIME_COLUMNS = ("data", "method", "here, s", "paper, s", "paper / here")
 
 
-def accuracy_section(title: str, summaries: Sequence[Summary], stand_ins: Sequence[str] = ()) -> Section:
+def accuracy_section(title: str, summaries: Sequence[Summary], is_stand_in: bool = False) -> Section:
     """Return the table of accuracies, in percent."""
     rows = [accuracy_row(one) for one in summaries]
-    return Section(title, ACCURACY_COLUMNS, rows, is_stand_in=bool(stand_ins))
+    return Section(title, ACCURACY_COLUMNS, rows, is_stand_in=is_stand_in)
 
 
 def accuracy_row(one: Summary) -> tuple[str, ...]:

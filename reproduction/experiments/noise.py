@@ -100,7 +100,7 @@ def sections(state: State) -> list[Section]:
 
 
 def _rows(found: list[Summary], shares: list[int]) -> list[tuple[str, ...]]:
-    """One line a curve."""
+    """One line per curve."""
     lines: dict[tuple[str, str, str], dict[int, str]] = {}
     for one in found:
         dataset, percent, _, kind = one.column.split()

@@ -1,4 +1,4 @@
-"""Runtime on partially labelled graphs: seconds against iterations, of PK, WL and LP+WL."""
+"""Runtime on partially labeled graphs: seconds against iterations, of PK, WL and LP+WL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BEST_OF = 3
 
 
 def jobs(scope: Scope) -> list[Job]:
-    """One cell a method and removal of labels: times for all numbers of iterations."""
+    """One cell per method and removal of labels: times for all numbers of iterations."""
     if not scope.wants(DATASET):
         return []
     repeats = scope.repeats_or(REPEATS, quick=3)

@@ -25,7 +25,7 @@ COLUMNS = ("data", "method", "ours, s", "GraKeL, s", "GraKeL / ours", "note")
 
 
 def jobs(scope: Scope) -> list[Job]:
-    """One cell a method and data set; each runs in a process of its own, with a time limit."""
+    """One cell per method and data set; each runs in a process of its own, with a time limit."""
     places = QUICK if scope.quick else dict.fromkeys(DATASETS, METHODS)
     skipped = "" if find_spec(PEER) else NOT_INSTALLED
     return [

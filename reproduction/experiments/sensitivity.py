@@ -1,4 +1,4 @@
-"""Parameter sensitivity: accuracy of PK over the bin width w and t_max, normalized and not."""
+"""Parameter sensitivity: accuracy of PK by bin width w and t_max, plain and normalized."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SUBSET = 400
 
 
 def jobs(scope: Scope) -> list[Job]:
-    """One job a data set and width: its kernels come from one pass."""
+    """One job per data set and width: its kernels come from one pass."""
     exponents = QUICK_EXPONENTS if scope.quick else EXPONENTS
     steps = QUICK_STEPS if scope.quick else STEPS
     return [

@@ -39,6 +39,7 @@ def test_a_table_is_printed_and_saved(run, tmp_path):
     assert len(rows) == 17
 
 
+@pytest.mark.slow
 def test_measured_stands_beside_published_and_is_kept(run, tmp_path):
     command = ("labelled", "--quick", "--dataset", "MUTAG", "--jobs", 1, "-o", "here")
     first, second = run(*command), run(*command)
@@ -64,6 +65,7 @@ def test_figures_are_saved(run, tmp_path):
     assert not list((tmp_path / "results").glob("*.svg"))
 
 
+@pytest.mark.slow
 def test_the_report_comes_from_what_is_saved(run, tmp_path):
     run("labelled", "--quick", "--dataset", "MUTAG", "--jobs", 1)
     result = run("report", "--document", "docs/RESULTS.md")

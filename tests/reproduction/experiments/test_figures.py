@@ -91,6 +91,7 @@ def pictures(n=24):
     return Dataset("PLANTS", palette, target, (), {"images": images})
 
 
+@pytest.mark.slow
 def test_grids(tmp_path, monkeypatch):
     from reproduction.engine import runner
 

@@ -35,6 +35,7 @@ def test_without_the_peer_it_says_what_to_install(monkeypatch):
     assert all(job.skipped == peers.NOT_INSTALLED for job in peers.jobs(Scope()))
 
 
+@pytest.mark.slow
 def test_the_peers_kernels_are_ours():
     """On generated graphs, GraKeL gives the same matrices where the kernel is not random."""
     pytest.importorskip("grakel")

@@ -61,6 +61,7 @@ TASKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.experiment} {task.row} {task.column}")
 def test_every_method_runs(task, tiny, tmp_path):
     task, store = smaller(task), Store(tmp_path)
