@@ -59,11 +59,11 @@ SP = estimator("ShortestPath")
 GH = estimator("GraphHopper")
 CSM = estimator("SubgraphMatching", k=3, edge_labels=True)
 GRAKEL_PK, GRAKEL_WL, GRAKEL_SP = (
-    grakel_peer.propagation,
-    grakel_peer.weisfeiler_lehman,
-    grakel_peer.shortest_path,
+    grakel_peer.PEERS["PK"],
+    grakel_peer.PEERS["WL"],
+    grakel_peer.PEERS["SP"],
 )
-GRAKEL_GH, GRAKEL_CSM = grakel_peer.graph_hopper, grakel_peer.subgraph_matching
+GRAKEL_GH, GRAKEL_CSM = grakel_peer.PEERS["GH"], grakel_peer.PEERS["CSM"]
 GRAPHKIT_WL, GRAPHKIT_SP = graphkit_peer.weisfeiler_lehman, graphkit_peer.shortest_path
 
 CASES = (

@@ -27,24 +27,25 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="NAME...",
-            help="Experiments; 'all': every one; 'report': no computing, only the document; none: a list.",
+            help="Experiments; 'all': every one; 'report': only write the document; no name: list them.",
         ),
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Few repeats, coarser grids, no slow cells.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="One repeat, coarser grids, no slow cells.")] = False,
     repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Repeats of each cell.")] = None,
-    dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set.")] = None,
+    dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only these data sets.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of results.")] = Path("results"),
     document: Annotated[
         Path | None, typer.Option("--document", help="For 'report': the file; default OUTPUT/RESULTS.md.")
     ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="For 'report': keep rows of the file that have more repeats.")
+    ] = False,
     jobs: arguments.Jobs = -1,
 ) -> None:
-    """Every table and figure of the paper, measured beside published.
+    """Measure every table and figure of the paper, beside the published numbers.
 
-    Finished cells are kept in the folder and not computed again: an interrupted run goes on where it was.
-    Tables are saved as CSV, figures as PNG and SVG.
+    Finished cells are kept in the folder and not computed again: an interrupted run continues where it
+    stopped. Tables are saved as CSV, figures as PNG.
     """
     from reproduction.engine.cells import Store
     from reproduction.engine.jobs import Scope
@@ -55,7 +56,7 @@ def reproduce(
         if not names:
             list_experiments(list(known.values()))
         elif names == [REPORT]:
-            write_report(list(known.values()), store, document or output / "RESULTS.md")
+            write_report(list(known.values()), store, document or output / "RESULTS.md", update)
         else:
             scope = Scope(quick, repeats, tuple(dataset or ()))
             run_and_show(choose(names, known), store, scope, jobs)
@@ -99,14 +100,14 @@ def run_and_show(chosen: list[Experiment], store: Store, scope: Scope, jobs: int
     say(f"{outcome.computed} cells computed, {outcome.kept} were there before; all is in {store.folder}")
 
 
-def write_report(known: list[Experiment], store: Store, document: Path) -> None:
+def write_report(known: list[Experiment], store: Store, document: Path, update: bool) -> None:
     """Write the document from what is saved."""
     from reproduction.engine.jobs import Scope
     from reproduction.engine.results import write_results
     from reproduction.engine.sections import everything, find_absent
 
     absent = find_absent([job for one in known for job in one.jobs(Scope())], store)
-    write_results([everything(one, store, absent) for one in known], document)
+    write_results([everything(one, store, absent) for one in known], document, update)
     say(f"wrote {document}")
 
 
@@ -135,28 +136,19 @@ def show_section(section: Section) -> None:
 
 @contextmanager
 def progress() -> Iterator[tuple[Callable[[News], None], Callable[[str], None]]]:
-    """Show on stderr how far a run is: a bar on a terminal, one line a cell elsewhere."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+    """Show on stderr how far a run is: a bar on a terminal, one line per cell elsewhere."""
+    from propkernels.utils.progress import ProgressBar, is_watched
 
-    console = Console(stderr=True, highlight=False)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns,
-        TextColumn("{task.fields[left]}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as bar:
-        task = bar.add_task("reproduce", total=None, left="")
+    with ProgressBar("reproduction") as bar:
 
         def tell(news: News) -> None:
             left = f"about {seconds(news.seconds_left)} left"
-            bar.update(task, completed=news.done, total=news.total, left=left)
-            if not console.is_terminal:
+            bar.on_progress(news.done, news.total)
+            bar.describe(note=left)
+            if not is_watched():
                 typer.echo(f"{news.done}/{news.total} {describe(news)}, {left}", err=True)
 
-        yield tell, lambda text: bar.update(task, description=text)
+        yield tell, bar.describe
 
 
 def describe(news: News) -> str:

@@ -76,8 +76,8 @@ FIELDS = ("row", "column", "repeat")
 class Store:
     """Values of cells, in a folder.
 
-    Every value is a JSON file of its own, which is written under another name and renamed: a run that is
-    interrupted leaves whole files, and the next one goes on from there.
+    Every value is a JSON file of its own, written atomically: a run that is interrupted leaves only
+    complete files, and the next run continues from there.
 
     Parameters
     ----------

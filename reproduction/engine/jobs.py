@@ -33,7 +33,7 @@ class Job:
     cells : tuple of Cell
         What comes out.
     dataset : str or None
-        Name for ``sources.load_source``; None: no data needed.
+        Name for ``data.load_source``; None: no data needed.
     work : callable
         See :class:`Work`.
     skipped : str

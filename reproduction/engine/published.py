@@ -19,11 +19,11 @@ class Published:
     Attributes
     ----------
     accuracy, error : float or None
-        Mean and standard error, in per cent.
+        Mean and standard error, in percent.
     seconds : float or None
         Runtime.
     normalized : bool
-        Whether the paper says that the normalised kernel was the better one.
+        Whether the paper says that the normalized kernel was the better one.
     missing : str
         What is printed instead of an accuracy, such as "out of time".
     """
@@ -81,7 +81,7 @@ MATCHES, BETTER, WORSE = "matches", "better", "worse"
 
 @dataclass(frozen=True)
 class Measured:
-    """An accuracy in per cent, its standard error, and the number of values behind the error."""
+    """An accuracy in percent, its standard error, and the number of values behind the error."""
 
     mean: float
     error: float
@@ -90,7 +90,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ours beside the paper's, in per cent.
+    """Ours beside the paper's, in percent.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""RESULTS.md, tables as CSV and figures as PNG and SVG, from what the store holds."""
+"""The report: a Markdown document, its tables as CSV and its figures as PNG."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from propkernels.utils.files import atomic_write
-from reproduction.engine.cells import plain_name, write_text
-from reproduction.engine.published import BETTER, MATCHES, WORSE, read_package_file
+from reproduction.engine.cells import write_text
+from reproduction.engine.earlier import split_document, with_better_rows
+from reproduction.engine.published import BETTER, FEW_REPEATS, MATCHES, WORSE, read_package_file
 from reproduction.engine.sections import Chapter, Section
 
+VERDICTS = (MATCHES, BETTER, WORSE)
+DOTS_PER_INCH = 130
 
-def write_results(chapters: Sequence[Chapter], document: Path) -> None:
+
+def write_results(chapters: Sequence[Chapter], document: Path, update: bool = False) -> None:
     """Write the document, and its figures and tables beside it.
 
     Parameters
@@ -23,23 +26,31 @@ def write_results(chapters: Sequence[Chapter], document: Path) -> None:
     chapters : sequence of Chapter
     document : path
         The Markdown file; figures go into the folder "pictures" beside it, tables into "results".
+    update : bool
+        Keep what an earlier version of the document has with more repeats; see :mod:`~.earlier`.
     """
     pictures, tables = document.parent / "pictures", document.parent / "results"
-    for one in chapters:
+    earlier = split_document(document) if update else {}
+    merged = [with_better_rows(one, tables) if update else one for one in chapters]
+    texts = [str(read_package_file("about.toml")["introduction"]["about"]), count_verdicts(merged)]
+    for new, one in zip(chapters, merged, strict=True):
+        if new.is_empty and not new.has_accuracies and new.experiment.name in earlier:
+            texts.append(earlier[new.experiment.name])
+            continue
+        texts.append(chapter_text(one, pictures.name))
         save_tables(one, tables)
-        save_figures(one, pictures)
-    write_text(document, markdown(chapters, pictures.name))
+        if one.sections == new.sections:
+            save_figures(new, pictures)
+    write_text(document, "\n\n".join(texts) + "\n")
 
 
-def markdown(chapters: Sequence[Chapter], pictures: str) -> str:
-    """Return the document."""
-    parts = [str(read_package_file("about.toml")["introduction"]["about"]), count_verdicts(chapters)]
-    for one in chapters:
-        parts += [f"## {one.experiment.title}", f"`propkernels reproduce {one.experiment.name}`"]
-        parts += [one.experiment.about] if one.experiment.about else []
-        for section in one.sections:
-            parts += [part for part in _section(section, pictures) if part]
-    return "\n\n".join(parts) + "\n"
+def chapter_text(one: Chapter, pictures: str) -> str:
+    """Return the Markdown of an experiment."""
+    parts = [f"## {one.experiment.title}", f"`python -m reproduction {one.experiment.name}`"]
+    parts += [one.experiment.about] if one.experiment.about else []
+    for section in one.sections:
+        parts += [part for part in _section(section, pictures) if part]
+    return "\n\n".join(parts)
 
 
 def _section(section: Section, pictures: str) -> Iterator[str]:
@@ -71,19 +82,25 @@ def count_verdicts(chapters: Sequence[Chapter]) -> str:
 
 
 def _count(title: str, sections: Sequence[Section]) -> str:
-    verdicts = Counter(verdict for section in sections for verdict in section.verdicts)
-    total = sum(verdicts.values())
-    if not total:
+    """One line; nothing where no accuracy is compared with the paper's."""
+    rows = [
+        (dict(zip(section.columns, row, strict=True)), section.repeats(row))
+        for section in sections
+        if section.has_repeats
+        for row in section.rows
+    ]
+    compared = [(row["verdict"], repeats) for row, repeats in rows if row["verdict"] in VERDICTS]
+    if not compared:
         return ""
-    gaps = [gap for section in sections for gap in section.gaps]
+    verdicts = Counter(verdict for verdict, _ in compared)
     good = verdicts[MATCHES] + verdicts[BETTER]
-    details = ", ".join(f"{verdicts[kind]} {kind}" for kind in (MATCHES, BETTER, WORSE))
-    share = f"{good} of {total} accuracies ({100 * good / total:.0f} %)"
-    repeated = sum(section.n_repeated for section in sections)
+    details = ", ".join(f"{verdicts[kind]} {kind}" for kind in VERDICTS)
+    share = f"{good} of {len(compared)} accuracies ({100 * good / len(compared):.0f} %)"
+    repeated = sum(repeats >= FEW_REPEATS for _, repeats in compared)
     text = (
         f"- **{title}**: {share} match or beat the paper ({details}); {repeated} have three repeats or more."
     )
-    return text + _gaps(gaps)
+    return text + _gaps([row["why"] for row, repeats in rows if not repeats and "±" in row["paper"]])
 
 
 def _gaps(gaps: Sequence[str]) -> str:
@@ -99,7 +116,7 @@ def save_tables(one: Chapter, folder: Path) -> list[Path]:
     paths = []
     for section in one.sections:
         if section.rows:
-            paths.append(folder / f"{plain_name(section.title.replace(':', '')).lower()}.csv")
+            paths.append(folder / section.file_name)
             write_text(paths[-1], csv_text(section))
     return paths
 
@@ -113,23 +130,13 @@ def csv_text(section: Section) -> str:
 
 
 def save_figures(one: Chapter, folder: Path) -> list[Path]:
-    """Write each figure as PNG and as SVG."""
+    """Write each figure as PNG."""
     paths = []
     for section in one.sections:
         for name, draw in section.figures.items():
             folder.mkdir(parents=True, exist_ok=True)
+            paths.append(folder / f"{name}.png")
             figure = draw()
-            for suffix in ("png", "svg"):
-                paths.append(folder / f"{name}.{suffix}")
-                save_reproducibly(figure, paths[-1])
+            with atomic_write(paths[-1]) as stream:
+                figure.savefig(stream, format="png", dpi=DOTS_PER_INCH)
     return paths
-
-
-def save_reproducibly(figure: Any, path: Path) -> None:
-    """Save a figure so that the same drawing gives the same file."""
-    from matplotlib import rc_context
-
-    with rc_context({"svg.hashsalt": "propkernels", "svg.fonttype": "none"}):
-        metadata = {"Date": None} if path.suffix == ".svg" else None
-        with atomic_write(path) as stream:
-            figure.savefig(stream, format=path.suffix[1:], dpi=130, metadata=metadata)

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 from time import perf_counter, process_time
 from typing import Any
 
 from reproduction.engine.cells import Cell, Store, Value
 from reproduction.engine.data import AbsentDataError, load_source
 from reproduction.engine.jobs import Context, Job, Scope
+from reproduction.engine.published import read_package_file
 
-MOST_SECONDS = 60.0
-UNKNOWN = 5.0
-
-
-@cache
-def measured_costs() -> dict[str, Any]:
-    """Processor seconds that kernels and repeats took on one core: ``costs.toml``."""
-    text = files("reproduction.data").joinpath("costs.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+MOST_SECONDS = 60.0  # kernels that take longer are left out of a quick run
+UNKNOWN = 5.0  # seconds of a repeat that nobody has measured
+PRIOR_SECONDS = 20.0  # weight of the expected pace beside the measured one
 
 
 def kernel_seconds(experiment: str, row: str, column: str) -> float:
     """How long the kernels of a cell take, all candidates together, where that is long."""
-    table = measured_costs()["kernels"].get(experiment, {})
+    table = read_package_file("costs.toml")["kernels"].get(experiment, {})
     return float(table.get(column, {}).get(row, 0.0))
 
 
 def repeat_seconds(experiment: str, row: str, column: str) -> float:
     """How long a repeat takes once there are kernels; a guess where it was not measured."""
-    table = measured_costs()["repeats"].get(experiment, {})
+    table = read_package_file("costs.toml")["repeats"].get(experiment, {})
     return float(table.get(column, {}).get(row, UNKNOWN))
 
 
@@ -43,9 +35,6 @@ def slow_in_quick_mode(task: Any, scope: Scope) -> str:
     if not scope.quick or seconds <= MOST_SECONDS:
         return ""
     return f"not run with --quick: the kernels alone take about {seconds / 60:.0f} min on one core"
-
-
-PRIOR_SECONDS = 20.0
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reproduction.engine.cells import Cell, Store
+from reproduction.engine.cells import Cell, Store, plain_name
 from reproduction.engine.data import AbsentDataError, load_source
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.published import read_package_file
 from reproduction.engine.runner import kernel_seconds
 
 NOT_RUN = "not run yet"
+Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -56,25 +57,30 @@ class Section:
         Sentences below the table.
     figures : dict
         Name of a file, without suffix, to a function that returns a matplotlib figure.
-    verdicts : list of str
-        Verdicts on accuracies, to be counted.
-    n_repeated : int
-        How many of them come from three repeats or more.
-    gaps : list of str
-        Why accuracies that the paper has are not there, one each.
     is_stand_in : bool
-        Whether they come from other data than the paper's, and are counted apart.
+        Whether accuracies come from other data than the paper's, and are counted apart.
     """
 
     title: str
     columns: tuple[str, ...] = ()
-    rows: Sequence[tuple[str, ...]] = ()
+    rows: Sequence[Row] = ()
     notes: list[str] = field(default_factory=list)
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
-    verdicts: list[str] = field(default_factory=list)
-    n_repeated: int = 0
-    gaps: list[str] = field(default_factory=list)
     is_stand_in: bool = False
+
+    @property
+    def file_name(self) -> str:
+        """Name of the CSV file of its table."""
+        return f"{plain_name(self.title.replace(':', '')).lower()}.csv"
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether it is a table of accuracies, whose rows say how many repeats they have."""
+        return "repeats" in self.columns
+
+    def repeats(self, row: Row) -> int:
+        """Number of repeats behind a row; 0 where nothing was measured."""
+        return int(row[self.columns.index("repeats")] or 0)
 
 
 def _not_run(cell: Cell) -> str:
@@ -114,10 +120,16 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Chapter:
-    """An experiment with its sections."""
+    """An experiment with its sections; ``is_empty`` where the store has nothing of what it computes."""
 
     experiment: Experiment
     sections: Sequence[Section]
+    is_empty: bool = False
+
+    @property
+    def has_accuracies(self) -> bool:
+        """Whether there is a table of accuracies among the sections."""
+        return any(section.has_repeats for section in self.sections)
 
 
 def chapter(experiment: Experiment, store: Store, scope: Scope, absent: dict[str, str]) -> Chapter:
@@ -130,7 +142,9 @@ def everything(experiment: Experiment, store: Store, absent: dict[str, str]) -> 
     full = list(experiment.jobs(Scope()))
     known = {cell for job in full for cell in job.cells}
     only_quick = [job for job in experiment.jobs(Scope(quick=True)) if not known.intersection(job.cells)]
-    return Chapter(experiment, experiment.sections(State(store, full + only_quick, absent)))
+    jobs = full + only_quick
+    is_empty = bool(jobs) and not any(cell in store for job in jobs for cell in job.cells)
+    return Chapter(experiment, experiment.sections(State(store, jobs, absent)), is_empty)
 
 
 def find_absent(jobs: Sequence[Job], store: Store) -> dict[str, str]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from reproduction.engine.cells import Value
 from reproduction.engine.published import (
-    FEW_REPEATS,
     Comparison,
     Measured,
     Published,
@@ -100,7 +99,7 @@ def _summary(place: tuple[str, str, str], values: Sequence[Value], reason: str) 
 
 
 def better_variant(values: Sequence[Value]) -> tuple[str, Measured]:
-    """Return the better of the plain and the normalised kernel; the plain one among equals."""
+    """Return the better of the plain and the normalized kernel; the plain one among equals."""
     found = {
         variant: summarize([value[variant]["folds"] for value in values])
         for variant in VARIANTS
@@ -136,18 +135,10 @@ ACCURACY_COLUMNS = (
 RUNTIME_COLUMNS = ("data", "method", "here, s", "paper, s", "paper / here")
 
 
-def accuracy_section(title: str, summaries: Sequence[Summary], stand_ins: Sequence[str] = ()) -> Section:
-    """Return the table of accuracies, in per cent."""
-    compared = [one for one in summaries if one.comparison is not None]
-    return Section(
-        title,
-        ACCURACY_COLUMNS,
-        [accuracy_row(one) for one in summaries],
-        verdicts=[one.comparison.verdict for one in compared if one.comparison is not None],
-        n_repeated=sum(one.repeats >= FEW_REPEATS for one in compared),
-        gaps=[one.note for one in summaries if one.measured is None and one.paper.accuracy is not None],
-        is_stand_in=bool(stand_ins),
-    )
+def accuracy_section(title: str, summaries: Sequence[Summary], is_stand_in: bool = False) -> Section:
+    """Return the table of accuracies, in percent."""
+    rows = [accuracy_row(one) for one in summaries]
+    return Section(title, ACCURACY_COLUMNS, rows, is_stand_in=is_stand_in)
 
 
 def accuracy_row(one: Summary) -> tuple[str, ...]:
@@ -155,7 +146,7 @@ def accuracy_row(one: Summary) -> tuple[str, ...]:
     paper = _published(one.paper)
     if one.measured is None:
         return (one.column, one.row, "", paper, "", "", "", "", "", "", one.note)
-    kind = "normalised" if one.variant == "normalized" else "plain"
+    kind = "normalized" if one.variant == "normalized" else "plain"
     head = (one.column, one.row, with_error(one.measured), paper)
     return (*head, *_difference(one.comparison), str(one.repeats), kind, one.chosen, *_verdict(one))
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from propkernels.graphs import GraphDatabase
 from propkernels.kernels import AttributeKernel, PropagationKernel
-from reproduction.drawings.canvas import new_figure
+from reproduction.drawings import new_figure
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.sections import Section, State
 

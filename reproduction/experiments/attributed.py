@@ -15,7 +15,7 @@ from propkernels.kernels import (
     WeisfeilerLehman,
 )
 from propkernels.propagation import GaussianMixtures
-from reproduction.drawings.scatter import draw_runtime_and_accuracy
+from reproduction.drawings import draw_runtime_and_accuracy
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.runner import slow_in_quick_mode
 from reproduction.engine.sections import Section, State
@@ -88,7 +88,7 @@ def recipe_of(row: str, dataset: str) -> Recipe:
 
 
 def _scaled_and_raw(kind: Any, **parameters: Any) -> dict[str, Any]:
-    return {"standardised": kind(**parameters), "raw": kind(standardize=False, **parameters)}
+    return {"standardized": kind(**parameters), "raw": kind(standardize=False, **parameters)}
 
 
 def _subgraph_matching(labels: str | None, information: str, is_truncated: bool) -> Recipe:

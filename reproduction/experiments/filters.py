@@ -1,4 +1,4 @@
-"""Grid graphs: the neighbourhoods and filter matrices of the paper, from our own grids."""
+"""Grid graphs: the neighborhoods and filter matrices of the paper, from our own grids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from propkernels.graphs import GridDatabase, circular_neighborhood
-from reproduction.drawings.canvas import new_figure
+from reproduction.drawings import new_figure
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.sections import Section, State
 
@@ -16,9 +16,9 @@ SHAPE = (6, 7)
 DIAGONAL = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
 NEIGHBORHOODS: dict[str, Any] = {
     "square tiling": None,
-    "4-neighbourhood": "nearest",
-    "8-neighbourhood": np.ones((3, 3)) - np.diag([0.0, 1.0, 0.0]),
-    "another neighbourhood": DIAGONAL,
+    "4-neighborhood": "nearest",
+    "8-neighborhood": np.ones((3, 3)) - np.diag([0.0, 1.0, 0.0]),
+    "another neighborhood": DIAGONAL,
 }
 FILTERS = {"$N_{1,4}$": (1, 4), "$N_{1,8}$": (1, 8), "$N_{2,16}$": (2, 16)}
 
@@ -30,11 +30,11 @@ def jobs(scope: Scope) -> list[Job]:
 
 def sections(state: State) -> list[Section]:
     """Return the figure."""
-    return [Section("Grid Graph: neighbourhoods and filters", figures={"filters": draw})]
+    return [Section("Grid Graph: neighborhoods and filters", figures={"filters": draw})]
 
 
 def draw() -> Any:
-    """Draw the neighbourhoods as graphs, and the filters as matrices."""
+    """Draw the neighborhoods as graphs, and the filters as matrices."""
     figure = new_figure(9.0, 5.0)
     graphs, matrices = figure.subfigures(2, 1, height_ratios=(1.0, 1.1))
     for ax, (title, neighborhood) in zip(graphs.subplots(1, 4), NEIGHBORHOODS.items(), strict=True):

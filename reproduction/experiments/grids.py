@@ -13,21 +13,16 @@ from numpy.typing import NDArray
 from propkernels.kernels import PropagationKernel
 from propkernels.propagation import Convolution
 from reproduction.engine.cells import Cell, Value
-from reproduction.engine.data import BRODATZ_VERSIONS, machine_of
+from reproduction.engine.data import BRODATZ_VERSIONS, STAND_INS, machine_of
 from reproduction.engine.jobs import Context, Job, Scope
 from reproduction.engine.sections import Section, State
 from reproduction.engine.tables import accuracy_section, runtime_section, summaries
-from reproduction.protocols.grids import choose_and_test
+from reproduction.protocols.cross_validation import cross_validate_groups
 
 NAME = "grids"
 REPEATS = 10
 ROWS = ("PK", "LABELS", "GLCM-gray", "GLCM-quant")
 COLUMNS = ("PLANTS", "BRODATZ-O-R", "BRODATZ-O-R-S-RS")
-STAND_INS = {
-    "BRODATZ-O-R": "32 other crops of the album than Brodatz32",
-    "BRODATZ-O-R-S-RS": "32 other crops of the album than Brodatz32",
-    "PLANTS": "the authors' excerpt, 146 regions of 3 classes instead of 2,957 of 6",
-}
 T_MAX, STEPS = 10, (0, 1, 2, 3, 5, 8, 10)
 COSTS = (1.0, 10.0, 100.0, 1000.0)
 WIDTHS = (0.3, 1.0, 3.0)
@@ -36,7 +31,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Pictures:
-    """Grids to classify, with what the baselines need.
+    """Grids to classify, and the pictures behind them for the baselines.
 
     Attributes
     ----------
@@ -80,7 +75,8 @@ def cell(row: str, column: str, repeat: int) -> Cell:
         repeat,
         costs=list(COSTS),
         candidates=list(candidates.get(row, WIDTHS)),
-        stand_in=STAND_INS[column],
+        stand_in=STAND_INS[column.partition("-")[0]],
+        selection="exact",
     )
 
 
@@ -99,12 +95,20 @@ def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[C
             if one.row not in fixed:
                 fixed[one.row] = cooccurrence_kernels(pictures, one.row)
             kernels, seconds = fixed[one.row]
-        judged = choose_and_test(kernels, pictures, one.repeat, COSTS, context.n_jobs)
+        judged = cross_validate_groups(
+            kernels,
+            pictures.target,
+            pictures.groups,
+            one.repeat,
+            COSTS,
+            context.n_jobs,
+            pictures.choose_once,
+        )
         yield one, {"normalized": judged, "kernel_seconds": seconds, "machine": machine_of(context.n_jobs)}
 
 
 def prepare(data: Any) -> Pictures:
-    """Quantise the pictures as the paper does."""
+    """Quantize the pictures as the paper does."""
     from propkernels.images import GrayCooccurrence, KMeansColors
 
     images, target = data.extras["images"], np.unique(data.target, return_inverse=True)[1]
@@ -121,7 +125,7 @@ def prepare(data: Any) -> Pictures:
 
 
 def propagation_kernels(pictures: Pictures, repeat: int, context: Context) -> tuple[dict[str, Array], float]:
-    """Return normalised kernels by t_max, and the processor seconds of one pass."""
+    """Return normalized kernels by t_max, and the processor seconds of one pass."""
     kernel = PropagationKernel(
         propagation=pictures.scheme, t_max=T_MAX, normalize=True, random_state=repeat, n_jobs=context.n_jobs
     )
@@ -146,7 +150,7 @@ def cooccurrence_kernels(pictures: Pictures, row: str) -> tuple[dict[str, Array]
 
 
 def rbf_kernels(features: Array) -> dict[str, Array]:
-    """RBF kernels of a few widths on standardised features."""
+    """RBF kernels of a few widths on standardized features."""
     from sklearn.preprocessing import StandardScaler
 
     scaled = StandardScaler().fit_transform(features)
@@ -159,6 +163,6 @@ def sections(state: State) -> list[Section]:
     """Accuracies and runtimes on the stand-ins, beside the paper's; LABELS comes from the pass of PK."""
     found = summaries(state)
     return [
-        accuracy_section("Grid Graphs: accuracies on stand-ins", found, list(STAND_INS)),
+        accuracy_section("Grid Graphs: accuracies on stand-ins", found, is_stand_in=True),
         runtime_section("Grid Graphs: runtimes on stand-ins", [one for one in found if one.row != "LABELS"]),
     ]

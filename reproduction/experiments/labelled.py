@@ -1,4 +1,4 @@
-"""Labelled graphs: PK, WL, SP, GH and LABELS on MUTAG, NCI1, NCI109 and DD."""
+"""Labeled graphs: PK, WL, SP, GH and LABELS on MUTAG, NCI1, NCI109 and DD."""
 
 from __future__ import annotations
 

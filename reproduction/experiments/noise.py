@@ -8,7 +8,7 @@ from typing import Any
 
 from propkernels.graphs.corrupt import flip_labels, hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
-from reproduction.drawings.curves import draw_noise
+from reproduction.drawings import draw_noise
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.sections import Section, State
 from reproduction.engine.tables import Summary, summaries, with_error
@@ -100,7 +100,7 @@ def sections(state: State) -> list[Section]:
 
 
 def _rows(found: list[Summary], shares: list[int]) -> list[tuple[str, ...]]:
-    """One line a curve."""
+    """One line per curve."""
     lines: dict[tuple[str, str, str], dict[int, str]] = {}
     for one in found:
         dataset, percent, _, kind = one.column.split()

@@ -1,4 +1,4 @@
-"""Runtime on partially labelled graphs: seconds against iterations, of PK, WL and LP+WL."""
+"""Runtime on partially labeled graphs: seconds against iterations, of PK, WL and LP+WL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from propkernels.graphs.corrupt import hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
 from propkernels.propagation import LabelImputer
-from reproduction.drawings.curves import draw_runtime
+from reproduction.drawings import draw_runtime
 from reproduction.engine.cells import Cell, Value
 from reproduction.engine.data import machine_of
 from reproduction.engine.jobs import Context, Job, Scope
@@ -26,7 +26,7 @@ BEST_OF = 3
 
 
 def jobs(scope: Scope) -> list[Job]:
-    """One cell a method and removal of labels: times for all numbers of iterations."""
+    """One cell per method and removal of labels: times for all numbers of iterations."""
     if not scope.wants(DATASET):
         return []
     repeats = scope.repeats_or(REPEATS, quick=3)

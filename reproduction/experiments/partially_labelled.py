@@ -1,4 +1,4 @@
-"""Partially labelled graphs: PK, LP+WL and WL on MSRC_9 and MSRC_21 with 20 to 80 % of the labels missing."""
+"""Partially labeled graphs: PK, LP+WL and WL on MSRC_9 and MSRC_21 with 20 to 80 % of the labels missing."""
 
 from __future__ import annotations
 

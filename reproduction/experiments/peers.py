@@ -25,7 +25,7 @@ COLUMNS = ("data", "method", "ours, s", "GraKeL, s", "GraKeL / ours", "note")
 
 
 def jobs(scope: Scope) -> list[Job]:
-    """One cell a method and data set; each runs in a process of its own, with a time limit."""
+    """One cell per method and data set; each runs in a process of its own, with a time limit."""
     places = QUICK if scope.quick else dict.fromkeys(DATASETS, METHODS)
     skipped = "" if find_spec(PEER) else NOT_INSTALLED
     return [
@@ -50,7 +50,7 @@ class Compare:
     def __call__(self, data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[Cell, Value]]:
         """Yield the seconds of ours and of the peer's; none of the peer's where the limit came first."""
         for one in cells:
-            command = [sys.executable, "-m", "benchmarks.grakel_kernels", one.row, one.column]
+            command = [sys.executable, "-m", "benchmarks.grakel_peer", one.row, one.column]
             yield one, {**run_limited(command, self.limit), "limit": self.limit, "machine": machine_of(1)}
 
 

@@ -60,7 +60,7 @@ def compare_graphs(data: Any) -> Value:
 
 
 def largest_gap(points: Any, edges: Any) -> float:
-    """How much longer or shorter edges are than the way to the last neighbour, from the farther end."""
+    """How much longer or shorter edges are than the distance to the last neighbor, from the farther end."""
     from scipy.spatial import cKDTree
 
     reach = cKDTree(points).query(points, NEIGHBORS + 1)[0][:, -1]
@@ -69,7 +69,7 @@ def largest_gap(points: Any, edges: Any) -> float:
 
 
 def compare_curvature(data: Any) -> Value:
-    """Compare the attribute of the files with 1 less the mean of 1 - |n_u . n_v| over the neighbours."""
+    """Compare the attribute of the files with 1 minus the mean of 1 - |n_u . n_v| over the neighbors."""
     filed = data.graphs.node_attributes[:, 0]
     mean = curvature(data.graphs.adjacency, data.extras["normals"], mean=True)
     known = ~np.isnan(mean)
@@ -88,7 +88,7 @@ def sections(state: State) -> list[Section]:
     if one not in state.store:
         return [Section(TITLE, notes=[state.reason(one)])]
     value = state.store[one]
-    rows = [(name, str(found)) for name, found in value.items()]
+    rows = [(name, str(found)) for name, found in value.items() if name != "seconds"]
     return [Section(TITLE, ("what", "number"), rows, notes(value))]
 
 
@@ -99,10 +99,10 @@ def notes(value: Value) -> list[str]:
     share = 100 * value["points with the same attribute"] / known
     return [
         f"`knn_graph(coordinates, 4)` gives {edges:.2f} % of the edges of the files (without self loops), "
-        f"and {value['equal graphs']} of {value['graphs']} graphs are equal. All other edges are ties, "
-        f"as long as the way to the fourth neighbour up to {value['largest gap']:g}, and coordinates are "
-        "rounded to six digits in the files.",
-        "The attribute in the files is not the paper's sum of 1 - |n_u . n_v| but 1 less its mean over the "
-        f"neighbours, `1 - curvature(adjacency, normals, mean=True)`: equal up to {TOLERANCE:g} for "
+        f"and {value['equal graphs']} of {value['graphs']} graphs are equal. All other edges are ties: their "
+        f"lengths differ from the distance to the fourth neighbor by at most {value['largest gap']:g}, and "
+        "coordinates are rounded to six digits in the files.",
+        "The attribute in the files is not the paper's sum of 1 - |n_u . n_v| but 1 minus its mean over the "
+        f"neighbors, `1 - curvature(adjacency, normals, mean=True)`: equal up to {TOLERANCE:g} for "
         f"{share:.2f} % of the points with a normal; where there is none the files have -1.",
     ]

@@ -1,4 +1,4 @@
-"""Parameter sensitivity: accuracy of PK over the bin width w and t_max, normalised and not."""
+"""Parameter sensitivity: accuracy of PK by bin width w and t_max, plain and normalized."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 
 from propkernels.kernels import PropagationKernel
 from propkernels.learn.selection.folds import check_target
-from reproduction.drawings.heatmaps import Points, draw_heatmaps
+from reproduction.drawings import Points, draw_heatmaps
 from reproduction.engine.cells import Cell, Value
 from reproduction.engine.jobs import Context, Job, Scope
 from reproduction.engine.published import numbers_in_text
 from reproduction.engine.sections import Section, State
 from reproduction.protocols.accuracy import VARIANTS, settings_of
-from reproduction.protocols.nested import FOLDS, leave_one_out, seeds_of, unit
-from reproduction.protocols.sensitivity import best_cost_accuracy
+from reproduction.protocols.cross_validation import best_cost_accuracy, unit
+from reproduction.protocols.nearest_neighbor import leave_one_out
+from reproduction.protocols.selection import FOLDS, seeds_of
 
 NAME = "sensitivity"
 DATASETS = ("MUTAG", "FIRSTMM_DB", "ENZYMES", "NCI1")
@@ -29,7 +30,7 @@ SUBSET = 400
 
 
 def jobs(scope: Scope) -> list[Job]:
-    """One job a data set and width: its kernels come from one pass."""
+    """One job per data set and width: its kernels come from one pass."""
     exponents = QUICK_EXPONENTS if scope.quick else EXPONENTS
     steps = QUICK_STEPS if scope.quick else STEPS
     return [
@@ -128,7 +129,7 @@ def _measured(state: State) -> list[Cell]:
 def _row(dataset: str, variant: str, points: Points) -> tuple[str, ...]:
     (w, t), best = max(points.items(), key=lambda item: item[1])
     smooth = [value for (width, steps), value in points.items() if width <= -3 and steps > 4]
-    kind = "normalised" if variant == "normalized" else "plain"
+    kind = "normalized" if variant == "normalized" else "plain"
     least = f"{min(smooth):.1f}" if smooth else ""
     return dataset, kind, f"{best:.1f}", f"1e{w}", str(t), least, f"{len(points)} points"
 
@@ -142,9 +143,9 @@ def _text_notes(maps: dict[tuple[str, str], Points]) -> list[str]:
     """Put what the paper's text says about MUTAG beside ours."""
     if ("MUTAG", "plain") not in maps:
         return []
-    plain, normalised = (max(maps["MUTAG", variant].values()) for variant in VARIANTS)
+    plain, normalized = (max(maps["MUTAG", variant].values()) for variant in VARIANTS)
     paper = numbers_in_text(NAME)
     return [
-        f"MUTAG: normalising takes the best from {plain:.1f} to {normalised:.1f} % (the paper: from "
-        f"{paper['MUTAG plain, best']} to {paper['MUTAG normalised, best']} %)."
+        f"MUTAG: normalizing takes the best from {plain:.1f} to {normalized:.1f} % (the paper: from "
+        f"{paper['MUTAG plain, best']} to {paper['MUTAG normalized, best']} %)."
     ]

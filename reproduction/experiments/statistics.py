@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from reproduction.engine.cells import Cell, Value
+from reproduction.engine.data import STAND_INS
 from reproduction.engine.jobs import Context, Job, Scope
 from reproduction.engine.published import read_package_file, rows_and_columns
 from reproduction.engine.sections import Section, State
@@ -25,7 +26,7 @@ PROPERTIES = {
 
 
 def jobs(scope: Scope) -> list[Job]:
-    """One cell a data set."""
+    """One cell per data set."""
     names = [row for row, _ in rows_and_columns(NAME)]
     return [Job((cell(name),), name, work) for name in names if scope.wants(name)]
 
@@ -36,13 +37,13 @@ def cell(name: str) -> Cell:
 
 
 def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[Cell, Value]]:
-    """Count."""
+    """Count graphs, nodes, labels and attributes."""
     for one in cells:
         yield one, statistics(data)
 
 
 def statistics(data: Any) -> Value:
-    """Return what the paper's table tells of a data set; None where there is nothing to tell.
+    """Return what the paper's table says about a data set; None where there is nothing to say.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def sections(state: State) -> list[Section]:
             "Dataset statistics and properties",
             ("data set", *PROPERTIES.values(), "verdict"),
             [_row(job.cells[0], state) for job in state.jobs],
-            ["A number in brackets is the paper's, where it differs."],
+            ["A number in parentheses is the paper's, where it differs."],
         )
     ]
 
@@ -83,7 +84,8 @@ def _row(one: Cell, state: State) -> tuple[str, ...]:
     ours, paper = state.store[one], _printed(one.row)
     cells = [_beside(ours[name], paper.get(name)) for name in PROPERTIES]
     differs = [title for (name, title) in PROPERTIES.items() if ours[name] != paper.get(name)]
-    return (one.row, *cells, f"differs: {', '.join(differs)}" if differs else "as in the paper")
+    verdict = f"differs: {', '.join(differs)}" if differs else "as in the paper"
+    return (one.row, *cells, f"stand-in: {STAND_INS[one.row]}" if one.row in STAND_INS else verdict)
 
 
 def _beside(ours: Any, paper: Any) -> str:

@@ -12,7 +12,7 @@ from propkernels.graphs import GraphDatabase, check_graphs
 from propkernels.kernels import PropagationKernel
 from propkernels.propagation import LabelPropagation
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
-from reproduction.drawings.canvas import new_figure
+from reproduction.drawings import new_figure
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.published import numbers_in_text
 from reproduction.engine.sections import Section, State

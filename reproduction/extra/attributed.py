@@ -1,12 +1,12 @@
 """Treatments of attributes side by side, those of the paper's table "Attributed Graphs" among them.
 
-The table itself is ``propkernels reproduce attributed``; here other treatments stand beside the paper's.
+The table itself is ``python -m reproduction attributed``; here other treatments stand beside the paper's.
 
 Protocol: stratified 10-fold cross-validation, repeated with other folds and other hash functions; t_max and C
-are chosen by 5-fold cross-validation on each training part; the better of the normalised and the plain kernel
-is shown, as in the paper. FIRSTMM_DB: leave-one-out with the nearest neighbour in the kernel (normalised or
+are chosen by 5-fold cross-validation on each training part; the better of the normalized and the plain kernel
+is shown, as in the paper. FIRSTMM_DB: leave-one-out with the nearest neighbor in the kernel (normalized or
 not), t_max up to 15 chosen by leave-one-out on the other objects, 10 recomputations. SYNTHETIC: node
-degrees replace the labels in the file. Last, "chosen": the treatment itself, and whether to normalise, are
+degrees replace the labels in the file. Last, "chosen": the treatment itself, and whether to normalize, are
 chosen for each fold on its training part::
 
     python -m reproduction.extra.attributed --repeats 3 --save attributed.jsonl
@@ -19,10 +19,9 @@ With ``--save``, every fold goes into the file, and what the file holds is not c
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,12 +29,16 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from propkernels.learn.selection.folds import Fold, check_target, draw_folds
+from propkernels.learn.machines.tasks import Classification
+from propkernels.learn.selection.folds import Fold, Indices, check_target
 from propkernels.learn.selection.kernels_by_t import KernelStack, compute_stack, redrawn
+from propkernels.learn.selection.search import choose_among
 from reproduction.engine.data import load_source
 from reproduction.engine.published import published
-from reproduction.protocols.nested import FOLDS, INNER_FOLDS, nearest_class, seeds_of, unit
-from reproduction.protocols.svm import count_correct
+from reproduction.extra.records import keep_records, load_records, report, with_error
+from reproduction.protocols.cross_validation import unit
+from reproduction.protocols.nearest_neighbor import count_hits, nearest_class
+from reproduction.protocols.selection import Target, candidate, seeds_of, stratified_folds
 
 DATASETS = ("ENZYMES", "BZR", "DHFR", "SYNTHETIC", "PROTEINS", "FIRSTMM_DB", "PROTEINS_full")
 ROWS = {"labels+attr": "PK labels+attr", "attr": "PK attr", "p2k": "P2K labels+attr"}
@@ -53,7 +56,7 @@ METHODS: dict[str, Callable[[], Any]] = {
 STEPS = (0, 1, 2, 4, 6, 10)
 POINT_CLOUD_STEPS = tuple(range(16))
 COSTS = (1.0, 10.0, 100.0, 1000.0)
-FEWER_COSTS = {"PROTEINS": COSTS[:3], "PROTEINS_full": COSTS[:3]}  # a larger C takes minutes a fold
+FEWER_COSTS = {"PROTEINS": COSTS[:3], "PROTEINS_full": COSTS[:3]}  # a larger C takes minutes per fold
 RECOMPUTATIONS = 10
 POINT_CLOUDS = "FIRSTMM_DB"
 TOLERANCE = {POINT_CLOUDS: 200 / 41}  # two of 41 objects
@@ -68,7 +71,7 @@ class FoldResult:
     normalize: bool
     repeat: int
     fold: int
-    t_max: int
+    t_max: int | None
     C: float
     validated: float
     correct: int
@@ -84,24 +87,24 @@ class FoldResult:
 
 
 def measure(data: pk.datasets.Dataset, method: str, repeat: int, done: set[Any]) -> Iterator[FoldResult]:
-    """One repeat of one method, normalised and not: compute the kernels once, go through all folds."""
+    """One repeat of one method, normalized and not: compute the kernels once, go through all folds."""
     variants = [flag for flag in (False, True) if (data.name, method, flag, repeat) not in done]
     if not variants:
         return
     start = perf_counter()
     target = check_target(data.target, len(data.graphs))
+    graphs: Any = data.graphs
     seeds = seeds_of(repeat)
     steps = POINT_CLOUD_STEPS if data.name == POINT_CLOUDS else STEPS
-    stack = compute_stack(redrawn(METHODS[method](), seeds.kernel), data.graphs, steps)
+    stack = compute_stack(redrawn(METHODS[method](), seeds.kernel), graphs, steps)
     seconds = perf_counter() - start
     for normalize in variants:
         kernels = {t: unit(kernel) if normalize else kernel for t, kernel in stack.items()}
         if data.name == POINT_CLOUDS:
             judged = [judge_object(kernels, target, left_out) for left_out in range(len(target))]
         else:
-            folds = draw_folds(target, FOLDS, INNER_FOLDS, seeds)
             costs = FEWER_COSTS.get(data.name, COSTS)
-            judged = [judge_fold(kernels, target, fold, costs) for fold in folds]
+            judged = [judge_fold(kernels, target, fold, costs) for fold in stratified_folds(target, seeds)]
         for fold, outcome in enumerate(judged):
             yield FoldResult(data.name, method, normalize, repeat, fold, *outcome)
         accuracy = 100 * sum(correct for *_, correct, _ in judged) / len(target)
@@ -109,52 +112,46 @@ def measure(data: pk.datasets.Dataset, method: str, repeat: int, done: set[Any])
         report(f"{head}, kernels {seconds:.1f} s, in all {perf_counter() - start:.0f} s")
 
 
-Outcome = tuple[int, float, float, int, int]
+Outcome = tuple[int | None, float, float, int, int]
 
 
-def judge_fold(kernels: KernelStack, target: np.ndarray, fold: Fold, costs: Sequence[float]) -> Outcome:
+def judge_fold(kernels: KernelStack, target: Target, fold: Fold, costs: Sequence[float]) -> Outcome:
     """As ``propkernels.learn.evaluate`` does, but the validation accuracy is kept."""
-    table = np.zeros((len(STEPS), len(costs)), dtype=np.int64)
-    for fit, check in fold.inner:
-        for row, t in zip(table, STEPS, strict=True):
-            row += count_correct(kernels[t], target, fit, check, costs)
-    step, cost = divmod(int(table.argmax()), len(costs))
-    t, C = STEPS[step], costs[cost]
-    correct = int(count_correct(kernels[t], target, fold.train, fold.test, [C])[0])
-    return t, C, float(table.max()) / len(fold.train), correct, len(fold.test)
+    task, candidates = Classification(), [candidate(kernels[t], costs) for t in STEPS]
+    winner = choose_among(candidates, target, fold.inner, task, is_exact=True)
+    assert winner is not None
+    predicted = candidates[winner.arm].predict(task, target, fold.train, fold.test, winner.cost)
+    validated = 1 - winner.total / len(fold.train)
+    correct = int(np.sum(predicted == target[fold.test]))
+    return STEPS[winner.arm], costs[winner.cost], validated, correct, len(fold.test)
 
 
-def judge_object(kernels: KernelStack, target: np.ndarray, left_out: int) -> Outcome:
+def judge_object(kernels: KernelStack, target: Target, left_out: int) -> Outcome:
     """Leave one object out; choose t_max by leaving out each of the others in turn."""
-    others = np.delete(np.arange(len(target)), left_out)
+    others: Indices = np.delete(np.arange(len(target)), left_out)
     steps = list(kernels)
-    found = [neighbours_correct(kernels[t], target, others) for t in steps]
+    found = [count_hits(kernels[t], target, others) for t in steps]
     t = steps[int(np.argmax(found))]
     guess = nearest_class(kernels[t], target, left_out, others)
     return t, 0.0, max(found) / len(others), int(guess == target[left_out]), 1
-
-
-def neighbours_correct(kernel: np.ndarray, target: np.ndarray, objects: np.ndarray) -> int:
-    """How many objects get their own category from the others."""
-    return sum(nearest_class(kernel, target, i, objects[objects != i]) == target[i] for i in objects)
 
 
 # summing up
 
 
 def per_repeat(results: Sequence[FoldResult]) -> list[float]:
-    """Accuracy of each repeat, in per cent."""
+    """Accuracy of each repeat, in percent."""
     repeats = sorted({result.repeat for result in results})
     return [accuracy([r for r in results if r.repeat == repeat]) for repeat in repeats]
 
 
 def accuracy(results: Sequence[FoldResult]) -> float:
-    """Mean over the folds, in per cent."""
+    """Mean over the folds, in percent."""
     return 100 * float(np.mean([result.correct / result.tested for result in results]))
 
 
 def better(results: Sequence[FoldResult]) -> tuple[list[float], bool]:
-    """Accuracies of the better of the plain and the normalised kernel, and which it is."""
+    """Accuracies of the better of the plain and the normalized kernel, and which it is."""
     flags = sorted({result.normalize for result in results})
     values = [per_repeat([r for r in results if r.normalize == flag]) for flag in flags]
     best = int(np.argmax([np.mean(v) for v in values]))
@@ -172,9 +169,9 @@ def chosen(results: Sequence[FoldResult]) -> list[FoldResult]:
 
 
 def format_tables(results: Sequence[FoldResult]) -> str:
-    """Return the tables as Markdown: one line a data set and method, and then what was chosen."""
+    """Return the tables as Markdown: one line per data set and method, and then what was chosen."""
     lines = [
-        "| data set | method | accuracy | normalised | t_max | paper | difference | reached |",
+        "| data set | method | accuracy | normalized | t_max | paper | difference | reached |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for dataset in DATASETS:
@@ -214,19 +211,13 @@ def chosen_line(dataset: str, results: Sequence[FoldResult]) -> str:
     return f"| {dataset} | **chosen**: {', '.join(shares)} | {with_error(per_repeat(picked))} | | | | | |"
 
 
-def with_error(values: Sequence[float]) -> str:
-    """Mean and standard error over the repeats."""
-    error = f" ± {np.std(values, ddof=1) / np.sqrt(len(values)):.1f}" if len(values) > 1 else ""
-    return f"{np.mean(values):.1f}{error}"
-
-
 # the command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the experiment; the exit status is 1 where a figure of the paper is not reached."""
     options = parse(arguments)
-    results = load_results(options.save)
+    results = load_records(options.save, FoldResult)
     done = {result.key for result in results}
     for dataset in options.dataset:
         data = load_source(dataset)
@@ -234,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for repeat in range(repeats_for(dataset, options.repeats)):
                 found = list(measure(data, method, repeat, done))
                 results += found
-                keep(found, options.save)
+                keep_records(found, options.save)
     results = [r for r in results if r.dataset in options.dataset and r.method in options.method]
     results = [r for r in results if r.repeat < repeats_for(r.dataset, options.repeats)]
     table = format_tables(results)
@@ -251,7 +242,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dataset", nargs="+", choices=DATASETS, default=list(DATASETS))
     parser.add_argument("--method", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--repeats", type=int, default=3, help="repeats (default: 3)")
-    parser.add_argument("--quick", action="store_true", help="one repeat of BZR: a minute, no evidence")
+    parser.add_argument("--quick", action="store_true", help="one repeat of BZR: a minute, for a first look")
     parser.add_argument("--save", type=Path, metavar="FILE.jsonl", help="keep every fold here, and go on")
     options = parser.parse_args(arguments)
     if options.quick:
@@ -267,25 +258,6 @@ def methods_for(dataset: str, methods: Sequence[str]) -> list[str]:
 def repeats_for(dataset: str, repeats: int) -> int:
     """On FIRSTMM_DB, where a repeat takes seconds, as many as in the paper."""
     return max(repeats, RECOMPUTATIONS) if dataset == POINT_CLOUDS else repeats
-
-
-def load_results(path: Path | None) -> list[FoldResult]:
-    """Read what an earlier run has kept."""
-    if path is None or not path.exists():
-        return []
-    return [FoldResult(**json.loads(text)) for text in path.read_text().splitlines()]
-
-
-def keep(results: Sequence[FoldResult], path: Path | None) -> None:
-    """Add results to the file."""
-    if path is not None:
-        with path.open("a") as file:
-            file.writelines(json.dumps(asdict(result)) + "\n" for result in results)
-
-
-def report(text: str) -> None:
-    """Tell how far it is, on stderr."""
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """The kernels that the paper compares with, with everything chosen on training parts.
 
-The paper's tables are ``propkernels reproduce labelled`` and ``attributed``, with the better of the plain and
-the normalised kernel, as the paper does. Here that is chosen as well.
+The paper's tables are ``python -m reproduction labelled`` and ``attributed``, with the better of the plain
+and the normalized kernel, as in the paper. Here that is chosen as well.
 
 Stratified 10-fold cross-validation; for every fold, C, the number of iterations (WL) or the largest subgraph
-(CSM), whether the kernel is normalised, and whether attributes are standardised are chosen by 5-fold
+(CSM), whether the kernel is normalized, and whether attributes are standardized are chosen by 5-fold
 cross-validation on the training part::
 
     python -m reproduction.extra.baselines --dataset MUTAG ENZYMES BZR --save baselines.jsonl
@@ -17,10 +17,8 @@ With ``--save``, every result goes into the file, and what the file holds is not
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,12 +28,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.learn.selection.folds import Fold, check_target, draw_folds, draw_seeds
+from propkernels.learn.selection.folds import Fold, check_target, draw_seeds
 from propkernels.utils.parallel import run_threads
 from reproduction.engine.published import published
-from reproduction.protocols.nested import FOLDS, INNER_FOLDS, unit
-from reproduction.protocols.stack_choice import choose
-from reproduction.protocols.svm import count_correct
+from reproduction.extra.records import keep_records, load_records, report
+from reproduction.protocols.cross_validation import unit
+from reproduction.protocols.selection import FOLDS, choose, share_correct, stratified_folds
 
 Stack = dict[Any, NDArray[np.float64]]
 
@@ -78,7 +76,7 @@ TOLERANCE = 2.0
 
 @dataclass(frozen=True)
 class Result:
-    """One cross-validation, in per cent."""
+    """One cross-validation, in percent."""
 
     dataset: str
     method: str
@@ -99,7 +97,7 @@ class Candidates:
 
 
 def kernels_of(kernel: Any, graphs: pk.GraphDatabase, steps: tuple[int, ...]) -> Stack:
-    """Candidate kernels by (number of iterations or size, normalised, attributes standardised)."""
+    """Candidate kernels by (number of iterations or size, normalized, attributes standardized)."""
     if getattr(kernel, "attributes", None) is None:
         return _candidates(kernel, graphs, False, steps)
     raw, scaled = (clone(kernel).set_params(standardize=choice) for choice in (False, True))
@@ -129,11 +127,10 @@ def cross_validate(data: Any, method: str, repeats: int, candidates: Candidates)
         begin = perf_counter()
 
         def judge(fold: Fold) -> tuple[float, Any]:
-            choice = choose(stack, target, fold, candidates.costs)
-            correct = count_correct(stack[choice.t_max], target, fold.train, fold.test, [choice.C])
-            return float(correct[0]) / len(fold.test), choice.t_max
+            name, cost = choose(stack, target, fold.inner, candidates.costs)
+            return share_correct(stack[name], target, fold.train, fold.test, cost), name
 
-        outcomes = run_threads(judge, draw_folds(target, FOLDS, INNER_FOLDS, seeds), -1)
+        outcomes = run_threads(judge, stratified_folds(target, seeds), -1)
         accuracy = 100 * float(np.mean([score for score, _ in outcomes]))
         chosen = _describe([key for _, key in outcomes])
         yield Result(data.name, method, repeat, accuracy, chosen, kernel_seconds, perf_counter() - begin)
@@ -142,17 +139,10 @@ def cross_validate(data: Any, method: str, repeats: int, candidates: Candidates)
 def _describe(keys: list[Any]) -> str:
     """What the folds have chosen."""
     steps, units, scaled = zip(*keys, strict=True)
-    return f"t {min(steps)}-{max(steps)}, normalised {sum(units)}, standardised {sum(scaled)} of {FOLDS}"
+    return f"t {min(steps)}-{max(steps)}, normalized {sum(units)}, standardized {sum(scaled)} of {FOLDS}"
 
 
-def read(path: Path | None) -> list[Result]:
-    """Results of earlier runs."""
-    if path is None or not path.exists():
-        return []
-    return [Result(**json.loads(line)) for line in path.read_text().splitlines()]
-
-
-def report(results: Sequence[Result]) -> str:
+def format_table(results: Sequence[Result]) -> str:
     """The table, in Markdown."""
     lines = [
         "| data | kernel | paper | measured | difference | kernel s | chosen (first repeat) |",
@@ -199,18 +189,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.quick:
         options.dataset, options.method = ["MUTAG", "BZR"], ["WL", "SP", "GH"]
     candidates = Candidates(tuple(options.steps), tuple(options.costs), options.seed)
-    results = read(options.save)
+    results = load_records(options.save, Result)
     for dataset in options.dataset:
         for method in [name for name in ROWS[dataset] if name in options.method]:
             if sum((r.dataset, r.method) == (dataset, method) for r in results) >= options.repeats:
                 continue
             for result in cross_validate(pk.datasets.load(dataset), method, options.repeats, candidates):
-                print(result, file=sys.stderr, flush=True)
+                report(str(result))
                 results.append(result)
-                if options.save is not None:
-                    with options.save.open("a") as file:
-                        file.write(json.dumps(asdict(result)) + "\n")
-    table = report(results)
+                keep_records([result], options.save)
+    table = format_table(results)
     print(table)
     return int("(!)" in table)
 

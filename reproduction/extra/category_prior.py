@@ -1,7 +1,7 @@
 """A prior on the category of a point cloud: beside the paper's table "Point Cloud Graphs".
 
 Each of the 41 objects of FIRSTMM_DB gets a distribution over 11 categories from the objects most similar to
-it. Leave-one-out; t_max, and in the last column the number of neighbours, are chosen by leave-one-out on the
+it. Leave-one-out; t_max, and in the last column the number of neighbors, are chosen by leave-one-out on the
 other 40 objects, as in ``propkernels.CategoryPrior``; 10 recomputations with other hash functions::
 
     python -m reproduction.extra.category_prior
@@ -9,7 +9,7 @@ other 40 objects, as in ``propkernels.CategoryPrior``; 10 recomputations with ot
     python -m reproduction.extra.category_prior --refit --method labels  # CategoryPrior itself, fitted anew
 
 Kernels are those of ``reproduction.extra.attributed``, normalized, computed once for all and sliced; with
-``--refit`` nothing is shared, and the standardisation of attributes, too, is learned from the other 40.
+``--refit`` nothing is shared, and the standardization of attributes, too, is learned from the other 40.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import propkernels as pk
 from propkernels.learn.category_prior import class_shares, leave_one_out
-from propkernels.learn.selection.folds import check_target, draw_seeds
+from propkernels.learn.selection.folds import check_target
 from propkernels.learn.selection.kernels_by_t import compute_stack, redrawn
 from reproduction.engine.data import load_source
 from reproduction.extra.attributed import METHODS as ATTRIBUTED
-from reproduction.extra.attributed import POINT_CLOUD_STEPS, POINT_CLOUDS, report, with_error
-from reproduction.protocols.nested import SEED, unit
+from reproduction.extra.attributed import POINT_CLOUD_STEPS, POINT_CLOUDS
+from reproduction.extra.records import report, with_error
+from reproduction.protocols.cross_validation import unit
+from reproduction.protocols.selection import SEED, seeds_of
 
 PAPER = {"labels": 75.6, "wl": 70.7, "labels+attr": 76.8, "p2k": 82.9}
 METHODS: dict[str, Callable[[], Any]] = {
@@ -45,17 +47,18 @@ FIRST = 3  # a good prior has the category among so many
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one recomputation did, in per cent: the likeliest category, and the first three."""
+    """How one recomputation did, in percent: the likeliest category, and the first three."""
 
     accuracy: float
     among_first: float
 
 
 def measure(data: pk.datasets.Dataset, method: str, repeat: int) -> dict[str, Outcome]:
-    """Outcomes by the number of neighbours, from one kernel for each t_max."""
+    """Outcomes by the number of neighbors, from one kernel for each t_max."""
     target = check_target(data.target, len(data.graphs))
-    seed = draw_seeds(SEED, repeat + 1)[repeat].kernel
-    stack = compute_stack(redrawn(METHODS[method](), seed), data.graphs, POINT_CLOUD_STEPS)
+    seed = seeds_of(repeat).kernel
+    graphs: Any = data.graphs
+    stack = compute_stack(redrawn(METHODS[method](), seed), graphs, POINT_CLOUD_STEPS)
     kernels = [unit(kernel) for kernel in stack.values()]
     found = {}
     for setting, sizes in SETTINGS.items():
@@ -101,7 +104,7 @@ def judge(shares: np.ndarray, target: np.ndarray) -> Outcome:
 
 
 def format_table(results: dict[str, list[dict[str, Outcome]]]) -> str:
-    """Return the accuracies as Markdown, a line a method."""
+    """Return the accuracies as Markdown, one line per method."""
     settings = list(next(iter(results.values()))[0])
     lines = [
         f"| method | paper | {' | '.join(settings)} | among first {FIRST} |",
@@ -115,7 +118,7 @@ def format_table(results: dict[str, list[dict[str, Outcome]]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the experiment, and print the table: columns are numbers of neighbours."""
+    """Run the experiment, and print the table: columns are numbers of neighbors."""
     parser = argparse.ArgumentParser(
         prog="python -m reproduction.extra.category_prior", description=__doc__.split("\n")[0]
     )
@@ -123,7 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=10, help="recomputations of the kernels (default: 10)")
     parser.add_argument("--refit", action="store_true", help="fit CategoryPrior for each object")
     options = parser.parse_args(arguments)
-    data, results = load_source(POINT_CLOUDS), {}
+    data = load_source(POINT_CLOUDS)
+    results: dict[str, list[dict[str, Outcome]]] = {}
     for method in options.method:
         results[method] = []
         for repeat in range(options.repeats):

@@ -23,7 +23,9 @@ from time import perf_counter, process_time
 import numpy as np
 
 import propkernels as pk
-from propkernels.learn.selection.folds import check_target, draw_folds, draw_seeds
+from propkernels.learn.selection.folds import check_target
+from reproduction.extra.records import keep_records, load_records, report, with_error
+from reproduction.protocols.selection import seeds_of, stratified_folds
 
 # best of PK and P2K; MSRC_9: with 20 % of the node labels missing, as the paper has no other figure
 PAPER = {
@@ -35,7 +37,7 @@ PAPER = {
     "DHFR": 84.3,
     "MSRC_9": 90.0,
 }
-FOLDS, SEED, TOLERANCE = 10, 0, 1.0
+TOLERANCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,9 @@ def measure(
     data: pk.datasets.Dataset, repeat: int, done: set[tuple[str, int, int]], n_jobs: int
 ) -> Iterator[FoldResult]:
     """Fit and predict, fold by fold, those that are not done."""
-    seeds = draw_seeds(SEED, repeat + 1)[repeat]
+    seeds = seeds_of(repeat)
     target = check_target(data.target, len(data.graphs))
-    for number, fold in enumerate(draw_folds(target, FOLDS, 0, seeds)):
+    for number, fold in enumerate(stratified_folds(target, seeds)):
         if (data.name, repeat, number) in done:
             continue
         start, processor = perf_counter(), process_time()
@@ -87,15 +89,15 @@ def describe(model: pk.PropagationClassifier) -> str:
 
 
 def accuracies(results: Sequence[FoldResult]) -> list[float]:
-    """Mean over the folds of each repeat, in per cent."""
+    """Mean over the folds of each repeat, in percent."""
     repeats = sorted({result.repeat for result in results})
     return [100 * float(np.mean([r.correct / r.tested for r in results if r.repeat == n])) for n in repeats]
 
 
 def format_table(results: Sequence[FoldResult]) -> str:
-    """Return one line a data set, as Markdown."""
+    """Return one line per data set, as Markdown."""
     lines = [
-        "| data set | paper | measured | difference | reached | repeats | CPU s a fit | chosen most often |",
+        "| data set | paper | measured | difference | reached | repeats | CPU s per fit | chosen most |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for dataset, known in PAPER.items():
@@ -109,10 +111,9 @@ def line(dataset: str, known: float, results: Sequence[FoldResult]) -> str:
     """Return one line of the table."""
     values = accuracies(results)
     mean = float(np.mean(values))
-    error = f" ± {np.std(values, ddof=1) / np.sqrt(len(values)):.1f}" if len(values) > 1 else ""
     kinds = Counter(", ".join(result.chosen.split(", ")[:-3]) for result in results)
     kind, times = kinds.most_common(1)[0]
-    cells = [dataset, f"{known}", f"{mean:.1f}{error}", f"{mean - known:+.1f}"]
+    cells = [dataset, f"{known}", with_error(values), f"{mean - known:+.1f}"]
     cells += ["yes" if mean >= known - TOLERANCE else "no", f"{len(values)}"]
     cells += [
         f"{np.median([r.processor_seconds for r in results]):.0f}",
@@ -124,15 +125,15 @@ def line(dataset: str, known: float, results: Sequence[FoldResult]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the experiment; the exit status is 1 where a figure of the paper is missed by more than a point."""
     options = parse(arguments)
-    results = load_results(options.save)
+    results = load_records(options.save, FoldResult)
     done = {result.key for result in results}
     for dataset in options.dataset:
         data = pk.datasets.load(dataset)
         for repeat in range(options.repeats):
             for result in measure(data, repeat, done, options.jobs):
                 results.append(result)
-                keep(result, options.save)
-                print(json.dumps(asdict(result)), file=sys.stderr, flush=True)
+                keep_records([result], options.save)
+                report(json.dumps(asdict(result)))
     results = [r for r in results if r.dataset in options.dataset and r.repeat < options.repeats]
     table = format_table(results)
     print(table)
@@ -149,20 +150,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="threads (default: 1)")
     parser.add_argument("--save", type=Path, metavar="FILE.jsonl", help="keep every fold here, and go on")
     return parser.parse_args(arguments)
-
-
-def load_results(path: Path | None) -> list[FoldResult]:
-    """Read what an earlier run has kept."""
-    if path is None or not path.exists():
-        return []
-    return [FoldResult(**json.loads(text)) for text in path.read_text().splitlines()]
-
-
-def keep(result: FoldResult, path: Path | None) -> None:
-    """Add a result to the file."""
-    if path is not None:
-        with path.open("a") as file:
-            file.write(json.dumps(asdict(result)) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ kernel's reach::
     python -m reproduction.extra.fixed_parameters attributed "SP labels" DHFR
     python -m reproduction.extra.fixed_parameters grids PK BRODATZ-O-R-S-RS --costs 100 1000 10000
 
-Kernels and folds are those of ``propkernels reproduce``; best first.
+Kernels and folds are those of ``python -m reproduction``; best first.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.learn.selection.folds import check_target, draw_folds
+from propkernels.learn.selection.folds import check_target
 from reproduction.engine.cells import Store
 from reproduction.engine.data import load_source
 from reproduction.engine.jobs import Context
 from reproduction.experiments import attributed, grids, labelled
 from reproduction.protocols.accuracy import VARIANTS
-from reproduction.protocols.grids import grouped_folds
-from reproduction.protocols.nested import FOLDS, INNER_FOLDS, seeds_of, unit
-from reproduction.protocols.svm import count_correct
+from reproduction.protocols.cross_validation import grouped_folds, unit
+from reproduction.protocols.selection import FOLDS, seeds_of, share_correct, stratified_folds
 
 TABLES = {"labelled": labelled, "attributed": attributed}
 SHOWN = 8
@@ -43,7 +42,7 @@ def table_row(
     task, target = table.task(row, data.name), check_target(data.target, len(data.graphs))
     for repeat in range(repeats):
         matrices, _ = task.kernels(data.graphs, repeat, context)
-        folds = draw_folds(target, FOLDS, INNER_FOLDS, seeds_of(repeat))
+        folds = stratified_folds(target, seeds_of(repeat))
         both = {"plain": matrices, "normalized": {name: unit(matrix) for name, matrix in matrices.items()}}
         kernels = {f"{variant} {name}": both[variant][name] for variant in VARIANTS for name in matrices}
         yield kernels, target, [(fold.train, fold.test) for fold in folds]
@@ -62,14 +61,12 @@ def grid_row(data: Any, repeats: int, context: Context) -> Iterator[tuple[dict[s
 def accuracies(
     kernels: dict[str, Any], target: Any, splits: Splits, costs: list[float]
 ) -> dict[tuple[str, float], float]:
-    """Accuracy in per cent of every kernel with every C."""
-    found = {}
-    for name, kernel in kernels.items():
-        shares = [count_correct(kernel, target, a, b, costs) / len(b) for a, b in splits]
-        found |= {
-            (name, cost): 100 * share for cost, share in zip(costs, np.mean(shares, axis=0), strict=True)
-        }
-    return found
+    """Accuracy in percent of every kernel with every C."""
+    return {
+        (name, cost): 100 * float(np.mean([share_correct(kernel, target, *split, cost) for split in splits]))
+        for name, kernel in kernels.items()
+        for cost in costs
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 
 import propkernels as pk
 
-FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 ATOMS = dict(enumerate(("C", "N", "O", "F", "I", "Cl", "Br")))
 MUTAGENIC = {1: "mutagenic", -1: "not mutagenic"}
 OBJECT = 0
@@ -41,7 +41,7 @@ def explained_molecule() -> tuple[Any, int]:
 
 
 def draw_molecule() -> Any:
-    """Nodes of a molecule coloured by what they speak for."""
+    """Nodes of a molecule colored by the class they count for."""
     explanation, graph = explained_molecule()
     ax = pk.plot_explanation(explanation, graph=graph, labels=ATOMS, class_names=MUTAGENIC)
     ax.set_title("")
@@ -69,7 +69,7 @@ def draw_similar() -> Any:
 
 
 def draw_leaf() -> Any:
-    """A leaf with rust: the photograph, and what its pixels speak for."""
+    """A leaf with rust: the photograph, and the class its pixels count for."""
     from matplotlib import pyplot
 
     data = pk.datasets.load_leaves(n_colors=8)

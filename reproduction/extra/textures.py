@@ -1,12 +1,12 @@
-"""What equalising takes from the co-occurrence rows of the texture table.
+"""What equalizing takes from the co-occurrence rows of the texture table.
 
-BRODATZ equalises each patch by itself. Here the same rows are measured on the raw crops as well: grey levels
+BRODATZ equalizes each patch by itself. Here the same rows are measured on the raw crops as well: gray levels
 as they are (GLCM-gray), or cut in three at the same two levels for all patches (GLCM-quant)::
 
     python -m reproduction.extra.textures
     python -m reproduction.extra.textures --dataset BRODATZ-O-R
 
-The protocol is that of ``propkernels reproduce grids``.
+The protocol is that of ``python -m reproduction grids``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import propkernels as pk
 from propkernels.images import GrayCooccurrence, LabelCooccurrence
 from reproduction.engine.data import load_source
 from reproduction.experiments.grids import COSTS, prepare, rbf_kernels
-from reproduction.protocols.grids import choose_and_test
+from reproduction.protocols.cross_validation import cross_validate_groups
 
 DATASETS = ("BRODATZ-O-R", "BRODATZ-O-R-S-RS")
 
@@ -32,9 +32,9 @@ def features_of(pictures: Any) -> dict[str, Any]:
     cuts = np.quantile(images, [1 / 3, 2 / 3])
     raw_levels = pk.GridDatabase(list(np.digitize(images, cuts)))
     return {
-        "GLCM-gray, equalised": pictures.gray.fit_transform(pictures.images),
+        "GLCM-gray, equalized": pictures.gray.fit_transform(pictures.images),
         "GLCM-gray, raw": GrayCooccurrence(8).fit_transform(pictures.images),
-        "GLCM-quant, equalised": LabelCooccurrence().fit_transform(pictures.grids),
+        "GLCM-quant, equalized": LabelCooccurrence().fit_transform(pictures.grids),
         "GLCM-quant, raw": LabelCooccurrence().fit_transform(raw_levels),
     }
 
@@ -52,7 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         pictures = prepare(load_source(name))
         for row, features in features_of(pictures).items():
             kernels = rbf_kernels(np.asarray(features))
-            judged = choose_and_test(kernels, pictures, options.repeat, COSTS, None)
+            judged = cross_validate_groups(
+                kernels,
+                pictures.target,
+                pictures.groups,
+                options.repeat,
+                COSTS,
+                choose_once=pictures.choose_once,
+            )
             print(f"| {name} | {row} | {judged['accuracy']:.1f} |", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Accuracy cells: a recipe on a data set, cross-validated, plain and normalised."""
+"""Accuracy cells: a recipe on a data set, cross-validated, plain and normalized."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from propkernels.learn.selection.folds import check_target
 from reproduction.engine.cells import Cell, Value, plain_name
 from reproduction.engine.data import machine_of
 from reproduction.engine.jobs import Context, Job
-from reproduction.protocols.nested import FOLDS, cross_validate, leave_one_out, seeds_of, unit
+from reproduction.protocols.cross_validation import cross_validate, unit
+from reproduction.protocols.nearest_neighbor import leave_one_out
 from reproduction.protocols.recipes import Recipe
+from reproduction.protocols.selection import FOLDS, seeds_of
 
 VARIANTS = ("plain", "normalized")
 
@@ -27,7 +29,7 @@ class Accuracy:
     dataset : str
     recipe : Recipe
     costs : tuple of float
-        Candidates for C; none: leave-one-out with the nearest neighbour.
+        Candidates for C; none: leave-one-out with the nearest neighbor.
     variants : tuple of str
         Which of "plain" and "normalized".
     change : callable, optional
@@ -54,6 +56,7 @@ class Accuracy:
             "costs": list(self.costs),
             "variants": list(self.variants),
             "folds": self.n_folds,
+            "selection": "exact",
         }
         if self.change_name:
             settings["change"] = self.change_name
@@ -88,7 +91,7 @@ class Accuracy:
     def judge(
         self, matrices: dict[str, Any], target: Any, variant: str, repeat: int, context: Context
     ) -> dict[str, Any]:
-        """Accuracy of the plain or the normalised kernels."""
+        """Accuracy of the plain or the normalized kernels."""
         if variant == "normalized":
             matrices = {name: unit(matrix) for name, matrix in matrices.items()}
         if not self.costs:

@@ -30,7 +30,7 @@ class Recipe:
     Attributes
     ----------
     kernels : mapping from a name to an estimator
-        For example attributes standardised and raw; one kernel alone has the name "".
+        For example attributes standardized and raw; one kernel alone has the name "".
     steps : tuple of int
         Candidates for t_max, or for the iterations of WL.
     is_random : bool

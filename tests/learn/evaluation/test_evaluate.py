@@ -7,9 +7,9 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.learn import Choice, evaluate
-from propkernels.learn.selection.folds import draw_folds, draw_seeds
+from propkernels.learn.evaluation.protocols import Protocol
+from propkernels.learn.selection.folds import draw_seeds
 from propkernels.learn.selection.space import PAPER_COSTS
-from reproduction.protocols.svm import count_correct
 
 DATA = pk.datasets.make_molecules(90, random_state=0)
 KERNEL = pk.PropagationKernel(t_max=3)
@@ -20,6 +20,17 @@ class SizeKernel(BaseEstimator):
     def fit_transform(self, graphs, y=None):
         sizes = np.diff(graphs.graph_ptr).astype(float)
         return np.outer(sizes, sizes)
+
+
+def draw_folds(target, n_folds, seeds):
+    return Protocol(n_folds, 5, None, True).folds(target, seeds, has_choice=True)
+
+
+def count_correct(kernel, target, train, test, cost):
+    """Hits of an SVM by itself; C is in units of one over the mean diagonal."""
+    scale = kernel.diagonal()[train].mean()
+    machine = SVC(kernel="precomputed", C=cost).fit(kernel[np.ix_(train, train)] / scale, target[train])
+    return int(np.sum(machine.predict(kernel[np.ix_(test, train)] / scale) == target[test]))
 
 
 def assert_same(left, right):
@@ -70,21 +81,21 @@ def test_equals_fit_on_train_and_transform_of_test():
     """Slices of the full kernel are what an inductive run gives."""
     seeds = draw_seeds(0, 1)[0]
     result = evaluate(KERNEL, DATA, n_folds=3, t_max=2, C=10, random_state=0)
-    for fold, score in zip(draw_folds(DATA.target, 3, 0, seeds), result.scores[0], strict=True):
+    for fold, score in zip(draw_folds(DATA.target, 3, seeds), result.scores[0], strict=True):
         kernel = pk.PropagationKernel(t_max=2, random_state=seeds.kernel)
         known = kernel.fit_transform(DATA.graphs[fold.train])
         unknown = kernel.transform(DATA.graphs[fold.test])
         n, m = len(fold.train), len(fold.test)
         full = np.block([[known, unknown.T], [unknown, np.zeros((m, m))]])
         target = DATA.target[np.concatenate([fold.train, fold.test])]
-        correct = count_correct(full, target, np.arange(n), np.arange(n, n + m), [10.0])
-        assert correct[0] / m == score
+        correct = count_correct(full, target, np.arange(n), np.arange(n, n + m), 10.0)
+        assert correct / m == score
 
 
 def test_labels_of_the_test_fold_do_not_influence_the_choice():
     """Exchanging labels inside a test fold keeps the folds, and must keep that fold's choice."""
     result = evaluate(KERNEL, DATA, **QUICK)
-    for number, fold in enumerate(draw_folds(DATA.target, 3, 5, draw_seeds(0, 1)[0])):
+    for number, fold in enumerate(draw_folds(DATA.target, 3, draw_seeds(0, 1)[0])):
         poisoned = DATA.target.copy()
         poisoned[fold.test] = 1 - poisoned[fold.test]
         choice = choice_on_fold(fold, poisoned)
@@ -92,11 +103,13 @@ def test_labels_of_the_test_fold_do_not_influence_the_choice():
 
 
 def choice_on_fold(fold, target):
-    from propkernels.learn.selection.kernels_by_t import compute_stack, redrawn
-    from reproduction.protocols.stack_choice import choose
-
-    kernels = compute_stack(redrawn(KERNEL, draw_seeds(0, 1)[0].kernel), DATA.graphs, None)
-    return choose(kernels, target, fold, (1.0, 100.0))
+    kernel = pk.PropagationKernel(t_max=3, random_state=draw_seeds(0, 1)[0].kernel)
+    hits = {
+        Choice(t, cost): sum(count_correct(matrix, target, *split, cost) for split in fold.inner)
+        for t, matrix in enumerate(kernel.fit_transform_cumulative(DATA.graphs))
+        for cost in (1.0, 100.0)
+    }
+    return max(hits, key=hits.get)
 
 
 def test_fixed_values_need_no_inner_loop():
@@ -203,9 +216,12 @@ def test_exhaustive_selection_is_the_choice_of_all_candidates():
     result = evaluate(KERNEL, data, n_folds=4, C=costs, random_state=5, selection="exhaustive")
     seeds = draw_seeds(5, 1)[0]
     kernels = pk.PropagationKernel(t_max=3, random_state=seeds.kernel).fit_transform_cumulative(data.graphs)
-    for choice, fold in zip(result.choices[0], draw_folds(data.target, 4, 5, seeds), strict=True):
+    for choice, fold in zip(result.choices[0], draw_folds(data.target, 4, seeds), strict=True):
         correct = [
-            np.sum([count_correct(kernels[t], data.target, *split, costs) for split in fold.inner], axis=0)
+            [
+                sum(count_correct(kernels[t], data.target, *split, cost) for split in fold.inner)
+                for cost in costs
+            ]
             for t in range(4)
         ]
         step, cost = divmod(int(np.argmax(correct)), len(costs))
@@ -219,7 +235,7 @@ def test_the_papers_costs_are_for_the_kernel_as_it_is(normalize):
     assert {choice.C for choice in result.choices[0]} <= set(PAPER_COSTS[normalize])
     gram = pk.PropagationKernel(t_max=1, random_state=draw_seeds(0, 1)[0].kernel).fit_transform(DATA.graphs)
     if not normalize:
-        fold, choice = draw_folds(DATA.target, 3, 0, draw_seeds(0, 1)[0])[0], result.choices[0][0]
+        fold, choice = draw_folds(DATA.target, 3, draw_seeds(0, 1)[0])[0], result.choices[0][0]
         machine = SVC(kernel="precomputed", C=choice.C).fit(
             gram[np.ix_(fold.train, fold.train)], DATA.target[fold.train]
         )

@@ -4,21 +4,45 @@ import numpy as np
 import pytest
 
 from propkernels.learn.evaluation.protocols import Protocol, check_folds, check_groups
-from propkernels.learn.selection.folds import draw_folds, draw_seeds
+from propkernels.learn.selection.folds import draw_seeds
 
 SEEDS = draw_seeds(0, 1)[0]
 TARGET = np.arange(60) % 2
 GROUPS = np.arange(60) // 4
+UNEVEN = np.repeat([0, 1], [30, 20])
 NUMBERS = np.linspace(0, 1, 60)
 
 
-def test_the_usual_protocol_is_that_of_draw_folds():
-    protocol = Protocol(5, 3, None, True)
-    for mine, usual in zip(protocol.folds(TARGET, SEEDS, True), draw_folds(TARGET, 5, 3, SEEDS), strict=True):
-        np.testing.assert_array_equal(mine.test, usual.test)
-        for (fit, check), (usual_fit, usual_check) in zip(mine.inner, usual.inner, strict=True):
-            np.testing.assert_array_equal(fit, usual_fit)
-            np.testing.assert_array_equal(check, usual_check)
+def split(target, inner_folds=5):
+    return Protocol(5, inner_folds, None, True).folds(target, SEEDS, True)
+
+
+def test_every_graph_is_tested_once():
+    folds = split(UNEVEN)
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(50))
+
+
+def test_train_and_test_are_apart():
+    for fold in split(UNEVEN):
+        assert not set(fold.train) & set(fold.test)
+        assert len(fold.train) + len(fold.test) == 50
+
+
+def test_folds_are_stratified():
+    for fold in split(UNEVEN):
+        assert np.bincount(UNEVEN[fold.test]).tolist() == [6, 4]
+
+
+def test_inner_folds_stay_in_the_training_part():
+    for fold in split(UNEVEN, 3):
+        assert len(fold.inner) == 3
+        for fit, check in fold.inner:
+            assert sorted([*fit, *check]) == sorted(fold.train)
+
+
+def test_small_classes_are_allowed_without_a_warning():
+    target = np.array([0] * 10 + [1] * 2)
+    assert len(split(target)) == 5
 
 
 @pytest.mark.parametrize("is_classification", [True, False])

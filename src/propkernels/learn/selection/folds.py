@@ -88,33 +88,14 @@ def plain_folds(n_graphs: int, n_folds: int, seed: int) -> tuple[tuple[Indices, 
     return tuple(cv.split(np.arange(n_graphs)))
 
 
-def draw_folds(target: NDArray[np.int64], n_folds: int, inner_folds: int, seeds: Seeds) -> list[Fold]:
-    """Split into stratified folds; with ``inner_folds`` = 0 there is nothing to choose inside."""
-    most = int(np.bincount(target).max())
-    if n_folds > most:
-        raise ValueError(f"n_folds must be at most {most}, the size of the largest class; got {n_folds}")
-    with small_classes_allowed():
-        outer = StratifiedKFold(n_folds, shuffle=True, random_state=seeds.outer)
-        return [
-            Fold(train, test, _inner(train, target, inner_folds, seeds.inner))
-            for train, test in outer.split(target, target)
-        ]
-
-
 def inner_folds(target: NDArray[np.int64], n_folds: int, seed: int) -> tuple[tuple[Indices, Indices], ...]:
     """Folds for choosing, of a whole training set; fewer where classes are smaller."""
-    with small_classes_allowed():
-        return _inner(np.arange(len(target)), target, n_folds, seed)
-
-
-def _inner(
-    train: Indices, target: NDArray[np.int64], n_folds: int, seed: int
-) -> tuple[tuple[Indices, Indices], ...]:
-    n_folds = min(n_folds, int(np.bincount(target[train]).max()))
+    n_folds = min(n_folds, int(np.bincount(target).max()))
     if n_folds < 2:
         return ()
     cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    return tuple((train[fit], train[check]) for fit, check in cv.split(train, target[train]))
+    with small_classes_allowed():
+        return tuple(cv.split(target, target))
 
 
 @contextmanager

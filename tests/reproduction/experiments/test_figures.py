@@ -10,8 +10,6 @@ from reproduction.engine.jobs import Context, Job, Scope
 from reproduction.engine.runner import run
 from reproduction.engine.sections import State
 from reproduction.experiments import grids, noise, partial_runtime, peers, point_graphs, sensitivity
-from reproduction.protocols.grids import grouped_folds
-from reproduction.protocols.sensitivity import best_cost_accuracy
 
 
 def sections_after(module, jobs, store):
@@ -26,9 +24,9 @@ def test_heat_maps(tiny, tmp_path):
     (section,) = sections_after(sensitivity, jobs, Store(tmp_path))
     assert [row[:2] for row in section.rows] == [
         ("MUTAG", "plain"),
-        ("MUTAG", "normalised"),
+        ("MUTAG", "normalized"),
         ("FIRSTMM_DB", "plain"),
-        ("FIRSTMM_DB", "normalised"),
+        ("FIRSTMM_DB", "normalized"),
     ]
     assert "the paper: from 88.2 to 82.9 %" in section.notes[-1]
     assert section.figures["sensitivity"]().axes
@@ -39,12 +37,6 @@ def test_a_part_of_nci1_is_named(tiny, tmp_path, monkeypatch):
     jobs = [Job((sensitivity.cell("NCI1", -5, 0, quick=True),), "NCI1", sensitivity.work)]
     (section,) = sections_after(sensitivity, jobs, Store(tmp_path))
     assert section.notes == ["NCI1: a random subset of 20 graphs."]
-
-
-def test_the_cost_is_learned_before_the_folds():
-    target = np.repeat([0, 1], 20)
-    kernel = np.equal.outer(target, target) + np.eye(40)
-    assert best_cost_accuracy(kernel, target, [1.0, 10.0], None) == {"accuracy": 100.0, "C": 1.0}
 
 
 @pytest.mark.slow
@@ -105,55 +97,10 @@ def test_grids(tmp_path, monkeypatch):
     from reproduction.engine import runner
 
     monkeypatch.setattr(runner, "load_source", lambda name: pictures())
-    monkeypatch.setattr("reproduction.protocols.grids.FOLDS", 3)
-    monkeypatch.setattr("reproduction.protocols.grids.INNER_FOLDS", 2)
+    monkeypatch.setattr("reproduction.protocols.cross_validation.FOLDS", 3)
+    monkeypatch.setattr("reproduction.protocols.cross_validation.INNER_FOLDS", 2)
     jobs = grids.jobs(Scope(repeats=1, datasets=("PLANTS",)))
     accuracies, runtimes = sections_after(grids, jobs, Store(tmp_path))
     assert [row[1] for row in accuracies.rows] == list(grids.ROWS)
     assert accuracies.is_stand_in
     assert len(runtimes.rows) == 3
-
-
-def test_versions_of_a_picture_stay_together():
-    target, groups = np.tile(np.repeat([0, 1], 10), 2), np.tile(np.arange(20), 2)
-    for train, test in grouped_folds(target, groups, np.arange(40), 5, 0):
-        assert not set(groups[train]) & set(groups[test])
-        assert len(test) == 8
-
-
-def test_peers_are_measured_in_another_process(tiny, tmp_path, monkeypatch):
-    told = {"ours": 0.5, "theirs": 5.0, "agreement": "same"}
-    monkeypatch.setattr(peers, "run_limited", lambda command, limit: told)
-    monkeypatch.setattr(peers, "find_spec", lambda name: object())
-    jobs = peers.jobs(Scope(quick=True, datasets=("MUTAG",)))
-    (section,) = sections_after(peers, jobs, Store(tmp_path))
-    assert section.rows[0] == ("MUTAG", "PK", "0.5", "5", "10", "same")
-
-
-def test_a_peer_that_takes_too_long_is_ended():
-    import sys
-
-    code = "import time; print('{\"ours\": 0.5}', flush=True); time.sleep(60)"
-    assert peers.run_limited([sys.executable, "-c", code], 2) == {"ours": 0.5}
-
-
-def test_without_the_peer_it_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(peers, "find_spec", lambda name: None)
-    assert all(job.skipped == peers.NOT_INSTALLED for job in peers.jobs(Scope()))
-
-
-@pytest.mark.slow
-def test_the_peers_kernels_are_ours(monkeypatch):
-    """On generated graphs, GraKeL gives the same matrices where the kernel is not random."""
-    pytest.importorskip("grakel")
-    import warnings
-
-    from benchmarks.grakel_kernels import OURS, PEERS
-
-    data = pk.datasets.make_molecules(6, random_state=0)
-    ids = np.unique(data.graphs.node_labels, return_inverse=True)[1]
-    graphs = pk.GraphDatabase(data.graphs.adjacency, data.graphs.graph_ptr, node_labels=ids)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for method in ("WL", "SP", "GH", "CSM"):
-            assert np.allclose(OURS[method](graphs)(), PEERS[method](graphs)())

@@ -1,3 +1,5 @@
+"""Tables of accuracies: every cell of the paper has a job, and every method runs."""
+
 import numpy as np
 import pytest
 
@@ -86,9 +88,9 @@ def test_a_slow_kernel_is_not_computed_twice(tiny, tmp_path, monkeypatch):
         raise AssertionError("computed again")
 
     monkeypatch.setattr(EqualLengths, "tile", fail)
-    task.recipe.kernels["standardised"].checkpoint = None
+    task.recipe.kernels["standardized"].checkpoint = None
     with pytest.raises(AssertionError):
-        task.recipe.kernels["standardised"].fit_transform(tiny("ENZYMES").graphs)
+        task.recipe.kernels["standardized"].fit_transform(tiny("ENZYMES").graphs)
     monkeypatch.setattr("reproduction.protocols.recipes._warm_up", lambda *arguments: None)
     assert run([task.job(2)], store).computed == 1
 

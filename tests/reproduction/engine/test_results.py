@@ -7,7 +7,7 @@ import pytest
 
 from reproduction.engine.cells import Cell, Store
 from reproduction.engine.jobs import Job, Scope
-from reproduction.engine.results import count_verdicts, csv_text, markdown, markdown_table, write_results
+from reproduction.engine.results import chapter_text, count_verdicts, csv_text, markdown_table, write_results
 from reproduction.engine.sections import Section, State, chapter, everything, find_absent
 from reproduction.engine.tables import summaries
 from reproduction.experiments.labelled import task
@@ -53,7 +53,8 @@ def test_no_cell_is_silently_missing(store):
     assert len(notes) == 10
     assert notes["MUTAG", "GH"] == "not run yet"
     assert notes["NCI109", "PK"] == "absent: NCI109 is not here"
-    assert accuracies.verdicts == ["matches", "worse"]
+    verdicts = [row[accuracies.columns.index("verdict")] for row in accuracies.rows]
+    assert list(filter(None, verdicts)) == ["matches", "worse"]
     assert len(runtimes.rows) == 2
 
 
@@ -72,14 +73,14 @@ def test_the_document_has_everything(store, tmp_path):
         in text
     )
     assert "| MUTAG | PK | 84.5 ± 0.0 | 84.5 ± 0.6 | +0.0 |" in text
-    assert "![Grid Graph: neighbourhoods and filters](pictures/filters.png)" in text
-    assert (document.parent / "pictures" / "filters.svg").is_file()
+    assert "![Grid Graph: neighborhoods and filters](pictures/filters.png)" in text
+    assert (document.parent / "pictures" / "filters.png").is_file()
     with (document.parent / "results" / "labeled_graphs_runtimes.csv").open() as file:
         assert len(list(csv.reader(file))) == 3
 
 
 def test_the_same_results_give_the_same_document(store, tmp_path):
-    first, second = (markdown([labelled(store)], "pictures") for _ in range(2))
+    first, second = (chapter_text(labelled(store), "pictures") for _ in range(2))
     assert first == second
 
 
@@ -90,16 +91,33 @@ def test_tables_leave_out_empty_columns():
     assert list(csv.reader(io.StringIO(csv_text(section))))[1] == ["1", "", "x|y"]
 
 
-def test_stand_ins_are_counted_apart():
+COLUMNS = ("data", "method", "paper", "repeats", "verdict", "why")
+
+
+def table(title, *rows, is_stand_in=False):
+    return Section(title, COLUMNS, [("MUTAG", *row) for row in rows], is_stand_in=is_stand_in)
+
+
+def test_verdicts_are_counted_and_stand_ins_apart():
     class One:
         sections = (
-            Section("A", verdicts=["matches", "better", "worse"]),
-            Section("B", verdicts=["worse"], is_stand_in=True),
+            table(
+                "A",
+                ("PK", "84.5 ± 0.6", "3", "matches", ""),
+                ("WL", "84.0 ± 0.4", "1", "better", ""),
+                ("SP", "85.8 ± 0.2", "10", "worse", ""),
+                ("GH", "out of time", "3", "no number in the paper", ""),
+                ("CSM", "80.0 ± 1.0", "", "", "absent: it is not here"),
+                ("A", "80.0 ± 1.0", "", "", "not run yet"),
+            ),
+            table("B", ("PK", "84.5 ± 0.6", "3", "worse", ""), is_stand_in=True),
         )
 
-    text = count_verdicts([One()])
-    assert "paper's data**: 2 of 3" in text
-    assert "stand-ins**: 0 of 1" in text
+    first, second = count_verdicts([One()]).splitlines()[2:]
+    assert "paper's data**: 2 of 3 accuracies (67 %)" in first
+    assert "(1 matches, 1 better, 1 worse); 2 have three repeats or more." in first
+    assert first.endswith("1 more are of data sets that are absent. 1 more were not run; the tables say why.")
+    assert "stand-ins**: 0 of 1" in second
 
 
 def test_quick_and_full_results_come_together(store):

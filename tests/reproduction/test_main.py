@@ -57,13 +57,12 @@ def test_absent_data_are_no_failure(run):
     assert "absent: NCI109 is not here" in result.stdout
 
 
-@pytest.mark.slow
-def test_a_figure_is_saved_twice(run, tmp_path):
+def test_figures_are_saved(run, tmp_path):
     result = run("worked_example", "filters")
     assert result.exit_code == 0
     for name in ("worked_example", "filters"):
         assert (tmp_path / "results" / f"{name}.png").stat().st_size > 1000
-        assert (tmp_path / "results" / f"{name}.svg").read_text().lstrip().startswith("<?xml")
+    assert not list((tmp_path / "results").glob("*.svg"))
 
 
 @pytest.mark.slow

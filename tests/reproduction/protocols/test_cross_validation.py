@@ -1,10 +1,19 @@
+"""Nested cross-validation."""
+
 import numpy as np
 import pytest
 
 import propkernels as pk
 from propkernels.learn import evaluate
 from propkernels.learn.selection.kernels_by_t import compute_stack, redrawn
-from reproduction.protocols.nested import SEED, cross_validate, leave_one_out, seeds_of, unit
+from reproduction.protocols.cross_validation import (
+    best_cost_accuracy,
+    cross_validate,
+    cross_validate_groups,
+    grouped_folds,
+    unit,
+)
+from reproduction.protocols.selection import SEED, seeds_of
 
 
 @pytest.mark.slow
@@ -29,35 +38,30 @@ def test_threads_change_nothing():
     assert one == two
 
 
-def naive_leave_one_out(candidates, target):
-    """Nearest neighbours by sorting, candidates by exhaustive counting."""
-
-    def guess(kernel, graph, known):
-        return target[max(known, key=lambda other: (kernel[graph, other], -other))]
-
-    hits = []
-    for left_out in range(len(target)):
-        known = [i for i in range(len(target)) if i != left_out]
-        scores = {
-            name: sum(guess(kernel, i, [j for j in known if j != i]) == target[i] for i in known)
-            for name, kernel in candidates.items()
-        }
-        best = next(name for name in candidates if scores[name] == max(scores.values()))
-        hits.append(100.0 * (guess(candidates[best], left_out, known) == target[left_out]))
-    return hits
-
-
-def test_leave_one_out_equals_the_definition():
-    rng = np.random.default_rng(1)
-    target = np.repeat([0, 1, 2], 5)
-    noise = [rng.normal(size=(15, 15)) for _ in range(3)]
-    candidates = {i: np.equal.outer(target, target) + part + part.T for i, part in enumerate(noise)}
-    computed = leave_one_out(candidates, target)
-    assert computed["folds"] == naive_leave_one_out(candidates, target)
-    assert computed["accuracy"] == pytest.approx(np.mean(computed["folds"]), abs=1e-4)
-
-
 def test_unit_leaves_its_argument_alone():
     kernel = np.array([[4.0, 2.0], [2.0, 9.0]])
     assert np.allclose(unit(kernel), [[1, 1 / 3], [1 / 3, 1]])
     assert kernel[0, 0] == 4
+
+
+def test_the_cost_is_learned_before_the_folds():
+    target = np.repeat([0, 1], 20)
+    kernel = np.equal.outer(target, target) + np.eye(40)
+    assert best_cost_accuracy(kernel, target, [1.0, 10.0], None) == {"accuracy": 100.0, "C": 1.0}
+
+
+def test_versions_of_a_picture_stay_together():
+    target, groups = np.tile(np.repeat([0, 1], 10), 2), np.tile(np.arange(20), 2)
+    for train, test in grouped_folds(target, groups, np.arange(40), 5, 0):
+        assert not set(groups[train]) & set(groups[test])
+        assert len(test) == 8
+
+
+def test_choosing_once_gives_every_fold_the_same_choice():
+    target, groups = np.tile(np.repeat([0, 1], 20), 2), np.tile(np.arange(40), 2)
+    good = np.equal.outer(target, target) + np.eye(80)
+    candidates = {"useless": np.eye(80), "good": good}
+    once = cross_validate_groups(candidates, target, groups, 0, [1.0, 10.0], choose_once=True)
+    each = cross_validate_groups(candidates, target, groups, 0, [1.0, 10.0])
+    assert once["chosen"] == each["chosen"] == [["good", 1.0]] * 10
+    assert once["folds"] == each["folds"] == [100.0] * 10

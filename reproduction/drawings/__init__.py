@@ -1,1 +1,0 @@
-"""Pictures of the paper's figures, each a function that returns a matplotlib figure."""
