@@ -1,9 +1,9 @@
 """The size and shape of the code: ``python -m benchmarks.house [TREE ...]``.
 
 For each source tree (a folder that contains ``src/propkernels``; by default this one) it prints modules,
-lines and ratios, and follows a few calls through the package: how many files a reader has to open, and how deep the
-calls are nested. Each walk is a second, warm call in a fresh process, watched by ``sys.setprofile``; compiled
-functions and other threads are not seen.
+lines and ratios, and follows a few calls through the package: how many files a reader has to open, and how
+deep the calls are nested. Each walk is a second, warm call in a fresh process, watched by
+``sys.setprofile``; compiled functions and other threads are not seen.
 """
 
 from __future__ import annotations
