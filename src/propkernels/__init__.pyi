@@ -53,6 +53,9 @@ from .kernels import (
     LabelHistogram as LabelHistogram,
 )
 from .kernels import (
+    LabelHistogramFeatures as LabelHistogramFeatures,
+)
+from .kernels import (
     PropagationFeatures as PropagationFeatures,
 )
 from .kernels import (

@@ -108,6 +108,10 @@ class Counter(ABC):
         """Runs of graphs whose items fit the memory."""
         return [graphs]
 
+    def column_names(self, codes: Codes) -> list[str]:
+        """Name of each column of a stream."""
+        return [f"bin{i}" for i in range(len(codes))]
+
     def extend(self, graphs: GraphDatabase) -> None:
         """Take note of further graphs; only a counter that numbers what it meets has to."""
         return

@@ -55,6 +55,12 @@ class LevelCounter(Counter):
         """Runs of graphs whose items fit the memory."""
         return self.counter.parts_of(graphs)
 
+    def column_names(self, codes: Codes) -> list[str]:
+        """The number of the bin, and of the level, of each column."""
+        level = _levels_in(codes)
+        bins = np.cumsum(level == 1) - 1
+        return [f"bin{b}_level{k}" for b, k in zip(bins.tolist(), level.tolist(), strict=True)]
+
     def extend(self, graphs: GraphDatabase) -> None:
         """Take note of further graphs."""
         self.counter.extend(graphs)
@@ -97,6 +103,11 @@ def levels_of(streams: Sequence[StreamCounts]) -> list[StreamCounts]:
     return result
 
 
+def one_stream_levels(counts: csr_array) -> csr_array:
+    """Levels of one count matrix."""
+    return _levels(counts)[0]
+
+
 def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
     """Columns (bin, 1), (bin, 2), ... of each bin in turn, and the number of levels of each bin."""
     numbers = counts.data.astype(np.int64)
@@ -132,6 +143,18 @@ def level_numbers(most: NDArray[np.int64]) -> NDArray[np.int64]:
     ends = np.cumsum(most)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(1, total + 1) - np.repeat(ends - most, most)
+
+
+def _levels_in(codes: Codes) -> NDArray[np.int64]:
+    """Level of each column, where the levels of a bin stand side by side."""
+    level = np.ones(len(codes), dtype=np.int64)
+    for k in range(2, len(codes) + 1):
+        after = np.flatnonzero(level[:-1] == k - 1) + 1
+        found = after[codes[after] == mix(codes[after - k + 1].view(np.uint64), k).view(np.int64)]
+        if not len(found):
+            break
+        level[found] = k
+    return level
 
 
 def _values_of_items(

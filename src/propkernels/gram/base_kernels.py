@@ -13,8 +13,8 @@ from scipy.sparse import csc_array, csr_array
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter
 from propkernels.counting.counts import StreamCounts
-from propkernels.counting.levels import LevelCounter, levels_of
-from propkernels.gram.linear import add_sparse, mirrored, rectangular_gram, self_products, square_gram
+from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
+from propkernels.gram.linear import add_sparse, rectangular_gram, self_products, square_gram
 from propkernels.utils.checks import check_choice
 
 Matrix = NDArray[np.float64]
@@ -195,9 +195,19 @@ class Intersection(BaseKernel):
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Histogram intersection among graphs."""
-        gram = np.zeros((counts.shape[0],) * 2)
-        add_sparse(counts, csc_array(counts), True, True, gram, n_jobs)
-        return mirrored(gram, n_jobs)
+        return square_gram([one_stream_levels(counts)], n_jobs)
+
+    def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
+        """Kernel among training graphs: by all levels at once, where that rounds nothing."""
+        if _are_powers_of_two(streams):
+            return Linear().square(levels_of(streams), n_jobs)
+        return super().square(streams, n_jobs)
+
+    def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
+        """Kernels for t_max = 0, 1, ...: by the levels of each iteration, where that rounds nothing."""
+        if _are_powers_of_two(streams):
+            return Linear().cumulative(levels_of(streams), n_jobs)
+        return super().cumulative(streams, n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Histogram intersection between graphs."""
@@ -208,6 +218,11 @@ class Intersection(BaseKernel):
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Number of counted nodes of each graph."""
         return _numbers(counts)
+
+
+def _are_powers_of_two(streams: Streams) -> bool:
+    """Whether weights only shift the binary point: sums are then the same, weighted before or after."""
+    return all(np.frexp(stream.weight)[0] == 0.5 for stream in streams)
 
 
 class Jaccard(BaseKernel):

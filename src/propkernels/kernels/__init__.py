@@ -2,7 +2,7 @@
 
 from propkernels.kernels.attribute_kernel import AttributeKernel
 from propkernels.kernels.graph_hopper import GraphHopper
-from propkernels.kernels.label_histogram import LabelHistogram
+from propkernels.kernels.label_histogram import LabelHistogram, LabelHistogramFeatures
 from propkernels.kernels.propagation import P2K, PropagationFeatures, PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath, ShortestPathFeatures
 from propkernels.kernels.subgraphs.kernel import SubgraphMatching
@@ -13,6 +13,7 @@ __all__ = [
     "AttributeKernel",
     "GraphHopper",
     "LabelHistogram",
+    "LabelHistogramFeatures",
     "PropagationFeatures",
     "PropagationKernel",
     "ShortestPath",

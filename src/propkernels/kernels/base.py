@@ -212,6 +212,7 @@ def _unit_diagonal(kernel: Matrix, diagonal: NDArray[np.float64]) -> None:
 class CountFeatures(CountEstimator):
     """Sparse count features: fit, transform, feature names; with or without a fitted vocabulary."""
 
+    base_kernel: Any
     n_features: int | None
     normalize: bool
     sparse_output: bool
@@ -244,7 +245,8 @@ class CountFeatures(CountEstimator):
     @property
     def counter_(self) -> Counter:
         """How graphs are counted."""
-        return self.coder_
+        counter: Counter = self.coder_
+        return counter
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return a name for each column: its iteration and its bin, or its number if columns are hashed."""
@@ -252,11 +254,11 @@ class CountFeatures(CountEstimator):
         if self.n_columns_ is not None:
             return np.array([f"column{i}" for i in range(self.n_columns_)], dtype=object)
         names = [
-            f"t{t}{suffix}_bin{i}"
+            f"t{t}{suffix}_{column}"
             for t, suffix, codes in zip(
                 self.stream_iterations_, self._suffixes(), self.stream_codes_, strict=True
             )
-            for i in range(len(codes))
+            for column in self.counter_.column_names(codes)
         ]
         return np.array(names, dtype=object)
 
@@ -268,10 +270,18 @@ class CountFeatures(CountEstimator):
 
     def _fit(self, graphs: Any) -> list[StreamCounts]:
         n_columns = None if self.n_features is None else check_integer(self.n_features, "n_features", 1)
+        base_kernel = resolve_base_kernel(self.base_kernel)
+        if not base_kernel.is_dot_product:
+            raise ValueError(
+                "features need a base kernel that is their dot product, "
+                f"base_kernel='linear' or 'intersection'; got {self.base_kernel!r}"
+            )
         coder, streams = self._count_training(graphs)
         if n_columns is None:
             streams = run_threads(rank_bins, streams, self.n_jobs)
-        self.coder_, self.n_columns_ = coder, n_columns
+        streams = base_kernel.features(streams)
+        self.coder_: Any = base_kernel.counter(coder)
+        self.n_columns_ = n_columns
         self.stream_codes_ = [s.codes if n_columns is None else s.codes[:0] for s in streams]
         self.stream_iterations_ = np.array([s.iteration for s in streams])
         return streams

@@ -1,11 +1,11 @@
-"""LabelHistogram: the baseline that only counts node labels."""
+"""Label histograms: the baseline that only counts node labels, as a kernel and as features."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.base import CountKernel
+from propkernels.kernels.base import CountFeatures, CountKernel
 from propkernels.kernels.label_keys import LABEL_SOURCES, resolve_source
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.utils.checks import check_choice
@@ -62,6 +62,60 @@ class LabelHistogram(CountKernel):
         self.labels = labels
         self.base_kernel = base_kernel
         self.normalize = normalize
+        self.n_jobs = n_jobs
+
+    def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
+        check_choice(self.labels, LABEL_SOURCES, "labels")
+        return RefinementCoder(resolve_source(graphs, self.labels), False, False, 0)
+
+
+class LabelHistogramFeatures(CountFeatures):
+    """Sparse features whose dot product is the label histogram kernel: one column per label.
+
+    Parameters
+    ----------
+    labels, normalize, n_jobs
+        As in :class:`LabelHistogram`.
+    base_kernel : {"linear", "intersection"}, default="linear"
+        "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
+        hold 1, one for each level, so that the dot product adds the smaller of two counts.
+    n_features : int or None, default=None
+        None: one column for each label seen in fit. A number (2**20 is usual): labels are hashed into that
+        many columns, so that labels never seen in fit have columns too.
+    sparse_output : bool, default=True
+        Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
+
+    See Also
+    --------
+    LabelHistogram : The kernel.
+    PropagationFeatures : Labels together with what surrounds them.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> features = pk.LabelHistogramFeatures(base_kernel="intersection")
+    >>> phi = features.fit_transform([(path, ["C", "O", "C"]), (path, ["C", "C", "C"])])
+    >>> (phi @ phi.T).toarray()
+    array([[3., 2.],
+           [2., 3.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: str | None = "auto",
+        base_kernel: str = "linear",
+        normalize: bool = False,
+        n_features: int | None = None,
+        sparse_output: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.labels = labels
+        self.base_kernel = base_kernel
+        self.normalize = normalize
+        self.n_features = n_features
+        self.sparse_output = sparse_output
         self.n_jobs = n_jobs
 
     def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:

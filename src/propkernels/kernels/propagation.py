@@ -277,7 +277,7 @@ class P2K(PropagationKernel):
 class PropagationFeatures(CountFeatures):
     """Sparse features whose dot product is the propagation kernel.
 
-    One row a graph, one column a bin, columns grouped by iteration: for linear models on many graphs,
+    One row per graph, one column per bin, columns grouped by iteration: for linear models on many graphs,
     for inspection, and for anything in scikit-learn that takes a sparse matrix.
 
     Parameters
@@ -285,6 +285,9 @@ class PropagationFeatures(CountFeatures):
     propagation, labels, prior, attributes, t_max, metric, bin_width, n_hashes, attribute_metric, \
     attribute_bin_width, standardize, normalize, random_state, n_jobs
         As in :class:`PropagationKernel`.
+    base_kernel : {"linear", "intersection"}, default="linear"
+        "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
+        hold 1, one for each level, so that the dot product adds the smaller of two counts.
     n_features : int or None, default=None
         None: one column for each bin seen in fit. A number (2**20 is usual): bins are hashed into that
         many columns, so that no vocabulary is kept and bins never seen in fit have columns too.
@@ -329,6 +332,7 @@ class PropagationFeatures(CountFeatures):
         attribute_metric: str = "l1",
         attribute_bin_width: float = 1.0,
         standardize: bool = True,
+        base_kernel: str = "linear",
         normalize: bool = False,
         n_features: int | None = None,
         sparse_output: bool = True,
@@ -346,6 +350,7 @@ class PropagationFeatures(CountFeatures):
         self.attribute_metric = attribute_metric
         self.attribute_bin_width = attribute_bin_width
         self.standardize = standardize
+        self.base_kernel = base_kernel
         self.normalize = normalize
         self.n_features = n_features
         self.sparse_output = sparse_output

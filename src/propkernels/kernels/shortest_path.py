@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from propkernels.counting.counters import Counter, Known, Occurrences
 from propkernels.counting.counts import StreamCounts, count_codes
+from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.lsh import NO_BIN
 from propkernels.kernels.base import CountFeatures
@@ -185,6 +186,9 @@ class ShortestPath(PairwiseKernel):
     edge_labels : bool, default=False
         Paths must also agree in their edge labels: the multisets of label sequences along all shortest paths
         between the two ends must be the same. Not together with attributes.
+    base_kernel : {"linear", "intersection"}, default="linear"
+        How counts of triplets are compared: by their dot product, or by the sum of the smaller ones. Only
+        "linear" together with attributes.
     gamma : float or None, default=None
         None: 1 / (number of attribute dimensions).
     standardize : bool, default=True
@@ -225,6 +229,7 @@ class ShortestPath(PairwiseKernel):
         attributes: str | None = None,
         weighted: bool = True,
         edge_labels: bool = False,
+        base_kernel: str = "linear",
         gamma: float | None = None,
         standardize: bool = True,
         normalize: bool = False,
@@ -236,6 +241,7 @@ class ShortestPath(PairwiseKernel):
         self.attributes = attributes
         self.weighted = weighted
         self.edge_labels = edge_labels
+        self.base_kernel = base_kernel
         self.gamma = gamma
         self.standardize = standardize
         self.normalize = normalize
@@ -251,10 +257,14 @@ class ShortestPath(PairwiseKernel):
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
         check_choice(self.weighted, (True, False), "weighted")
         check_choice(self.edge_labels, (True, False), "edge_labels")
+        check_choice(self.base_kernel, ("linear", "intersection"), "base_kernel")
         check_edge_labels(graphs, self.edge_labels)
         nodes = NodeComparison.learn(graphs, self)
         if nodes.kind == 0:
-            return CountedComparison(TripletCoder(nodes.source, self.weighted, self.edge_labels))
+            counter = TripletCoder(nodes.source, self.weighted, self.edge_labels)
+            return CountedComparison(counter, base_kernel=resolve_base_kernel(self.base_kernel))
+        if self.base_kernel != "linear":
+            raise ValueError(f"base_kernel={self.base_kernel!r} cannot be used with attributes")
         if self.edge_labels:
             raise ValueError("edge_labels=True and attributes cannot be combined in ShortestPath")
         return EqualLengths(nodes, self.weighted)
@@ -263,13 +273,16 @@ class ShortestPath(PairwiseKernel):
 class ShortestPathFeatures(CountFeatures):
     """Sparse features whose dot product is the shortest-path kernel on labels.
 
-    One row a graph, one column a triplet (label, length, label): how many ordered pairs of nodes have such a
-    shortest path between them.
+    One row per graph, one column per triplet (label, length, label): how many ordered pairs of nodes have
+    such a shortest path between them.
 
     Parameters
     ----------
     labels, weighted, edge_labels, normalize, n_jobs
         As in :class:`ShortestPath`.
+    base_kernel : {"linear", "intersection"}, default="linear"
+        "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
+        hold 1, one for each level, so that the dot product adds the smaller of two counts.
     n_features : int or None, default=None
         None: one column for each triplet seen in fit. A number (2**20 is usual): triplets are hashed into
         that many columns, so that those never seen in fit have columns too.
@@ -300,6 +313,7 @@ class ShortestPathFeatures(CountFeatures):
         labels: str | None = "auto",
         weighted: bool = True,
         edge_labels: bool = False,
+        base_kernel: str = "linear",
         normalize: bool = False,
         n_features: int | None = None,
         sparse_output: bool = True,
@@ -308,6 +322,7 @@ class ShortestPathFeatures(CountFeatures):
         self.labels = labels
         self.weighted = weighted
         self.edge_labels = edge_labels
+        self.base_kernel = base_kernel
         self.normalize = normalize
         self.n_features = n_features
         self.sparse_output = sparse_output

@@ -219,12 +219,15 @@ class WeisfeilerLehman(CountKernel):
 class WeisfeilerLehmanFeatures(CountFeatures):
     """Sparse features whose dot product is the Weisfeiler-Lehman subtree kernel.
 
-    One row a graph, one column a label of an iteration (Shervashidze et al., JMLR 2011, Definition 5).
+    One row per graph, one column per label of an iteration (Shervashidze et al., JMLR 2011, Definition 5).
 
     Parameters
     ----------
     n_iter, labels, edge_labels, edge_weights, normalize, n_jobs
         As in :class:`WeisfeilerLehman`.
+    base_kernel : {"linear", "intersection"}, default="linear"
+        "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
+        hold 1, one for each level, so that the dot product adds the smaller of two counts.
     n_features : int or None, default=None
         None: one column for each label seen in fit. A number (2**20 is usual): labels are hashed into
         that many columns, so that labels never seen in fit have columns too.
@@ -257,6 +260,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         labels: str | None = "auto",
         edge_labels: bool = False,
         edge_weights: bool = False,
+        base_kernel: str = "linear",
         normalize: bool = False,
         n_features: int | None = None,
         sparse_output: bool = True,
@@ -266,6 +270,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         self.labels = labels
         self.edge_labels = edge_labels
         self.edge_weights = edge_weights
+        self.base_kernel = base_kernel
         self.normalize = normalize
         self.n_features = n_features
         self.sparse_output = sparse_output

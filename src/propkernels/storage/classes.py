@@ -67,7 +67,7 @@ _BY_MODULE = {
         "HopCounter",
         "Hops",
     ),
-    "propkernels.kernels.label_histogram": ("LabelHistogram",),
+    "propkernels.kernels.label_histogram": ("LabelHistogram", "LabelHistogramFeatures"),
     "propkernels.kernels.pairwise.node_kernel": (
         "NodeComparison",
         "Nodes",

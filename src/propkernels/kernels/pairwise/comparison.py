@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.counting.counters import Counter
 from propkernels.counting.counts import StreamCounts
-from propkernels.gram.base_kernels import Linear
+from propkernels.gram.base_kernels import BaseKernel, Linear
 from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
@@ -42,17 +42,18 @@ class TiledComparison(ABC):
 
 @dataclass(frozen=True)
 class CountedComparison:
-    """Graphs have explicit features, and are compared by their dot product."""
+    """Graphs are counted, and compared by a dot product of features of the counts."""
 
     counter: Counter
+    base_kernel: BaseKernel = field(default=Linear(), kw_only=True)
 
     def explicit(self) -> Counter | None:
-        """How graphs are counted."""
-        return self.counter
+        """How features are counted."""
+        return self.base_kernel.counter(self.counter)
 
     def explicit_counts(self, counts: list[StreamCounts]) -> list[StreamCounts]:
         """Counts of the training graphs, as the explicit counter counts them."""
-        return counts
+        return self.base_kernel.features(counts)
 
     def prepare(self, graphs: GraphDatabase, n_jobs: int | None) -> list[StreamCounts]:
         """Count in the training graphs."""
@@ -60,15 +61,15 @@ class CountedComparison:
 
     def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
         """Kernel among training graphs."""
-        return Linear().square(counts, n_jobs)
+        return self.base_kernel.square(counts, n_jobs)
 
     def diagonal(self, counts: list[StreamCounts]) -> Matrix:
         """Self-similarities."""
-        return Linear().diagonal(counts)
+        return self.base_kernel.diagonal(counts)
 
     def cross(
         self, graphs: GraphDatabase, train: list[StreamCounts], n_jobs: int | None
     ) -> tuple[Matrix, Matrix]:
         """Kernel of new graphs against training graphs, and the new graphs' self-similarities."""
         new = self.counter.count(graphs, [stream.codes for stream in train], n_jobs)
-        return Linear().cross(new, train, n_jobs), Linear().diagonal(new)
+        return self.base_kernel.cross(new, train, n_jobs), self.base_kernel.diagonal(new)
