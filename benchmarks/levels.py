@@ -1,4 +1,4 @@
-"""The intersection's kernel matrix beside the linear one's, from the same counts: python -m benchmarks.levels.
+"""The intersection's kernel matrix beside the linear one's: python -m benchmarks.levels.
 
 Both are timed in turn in one process; the best of several is shown.
 """

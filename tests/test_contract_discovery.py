@@ -26,6 +26,15 @@ NOT_UNDER_CONTRACT: dict[str, str] = {}
 # Estimators that rightly refuse training graphs without a single node, each with the reason.
 NEEDS_NODES = {"P2K": "sample points are drawn from the attributes of the training nodes"}
 
+# Estimators whose base kernel must be a dot product: features, and shortest paths.
+DOT_PRODUCTS_ONLY = (
+    "LabelHistogramFeatures",
+    "PropagationFeatures",
+    "ShortestPath",
+    "ShortestPathFeatures",
+    "WeisfeilerLehmanFeatures",
+)
+
 # Parameters other than the default ones, tried wherever an estimator has them all.
 VARIATIONS: list[dict[str, Any]] = [
     {},
@@ -62,6 +71,9 @@ VARIATIONS: list[dict[str, Any]] = [
     {"attributes": "gaussian", "gamma": 0.7},
     {"attributes": "linear", "gamma": None, "labels": None},
     {"k": 2, "connected": False},
+    {"attributes": "sum", "attribute_bin_width": (0.5, 2.0)},
+    {"normalize_parts": False},
+    {"weights": (0.5, 2.0), "normalize": True},
 ]
 FEW: list[dict[str, Any]] = [{}, {"metric": "hellinger"}, {"normalize": True}, {"n_hashes": 2}]
 
@@ -121,7 +133,16 @@ def takes(cls: type, graphs: Any) -> bool:
 def variations(cls: type) -> list[dict[str, Any]]:
     """Parameters to try; of an estimator derived from another public one, only those of ``FEW``."""
     several = FEW if is_derived(cls) else [*VARIATIONS, *({"propagation": scheme} for scheme in schemes())]
-    return [variation for variation in several if has(cls, *variation)]
+    return [one for one in several if has(cls, *one) and not refuses(cls, one)]
+
+
+def refuses(cls: type, parameters: dict[str, Any]) -> bool:
+    """Whether an estimator needs a base kernel that is a dot product, and these parameters have another."""
+    return cls.__name__ in DOT_PRODUCTS_ONLY and parameters.get("base_kernel") in (
+        "rbf",
+        "tanimoto",
+        "jaccard",
+    )
 
 
 def has(cls: type, *names: str) -> bool:

@@ -71,6 +71,9 @@ from .kernels import (
     SubgraphMatching as SubgraphMatching,
 )
 from .kernels import (
+    SumKernel as SumKernel,
+)
+from .kernels import (
     WeisfeilerLehman as WeisfeilerLehman,
 )
 from .kernels import (

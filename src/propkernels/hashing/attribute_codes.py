@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -33,24 +33,29 @@ class AttributeCoder:
     combine : {"sum", "product", "joint"}
     lsh : LocalitySensitiveHash
         A fresh hash for each iteration, repetition and column.
+    further : tuple of LocalitySensitiveHash
+        Hashes with other bin widths, whose streams are added to those of the first.
     """
 
     standardizer: Standardizer
     learned: LearnedAttributes
     combine: str
     lsh: LocalitySensitiveHash
+    further: tuple[LocalitySensitiveHash, ...] = ()
 
     def join(
         self, graphs: GraphDatabase, labels: CodeStreams, n_jobs: int | None = None
     ) -> Iterator[CodeStreams]:
-        """Join each label stream with the attribute codes of its iteration; one block per iteration."""
+        """Join label streams with the attribute codes of their iteration: a block per iteration and width."""
         attributes = self.standardizer(graphs)
         iterations = np.unique(labels.iterations)
         matrices = islice(self.learned.matrices(graphs, attributes), len(iterations))
         for t, matrix in zip(iterations, matrices, strict=True):
             streams = np.flatnonzero(labels.iterations == t)
             weight = float(labels.weights[streams[0]])
-            yield self._block(int(t), matrix, labels.codes[streams], weight, n_jobs)
+            for lsh in (self.lsh, *self.further):
+                one = replace(self, lsh=lsh)
+                yield one._block(int(t), matrix, labels.codes[streams], weight, n_jobs)
 
     def _block(
         self,

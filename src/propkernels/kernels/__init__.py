@@ -6,6 +6,7 @@ from propkernels.kernels.label_histogram import LabelHistogram, LabelHistogramFe
 from propkernels.kernels.propagation import P2K, PropagationFeatures, PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath, ShortestPathFeatures
 from propkernels.kernels.subgraphs.kernel import SubgraphMatching
+from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman, WeisfeilerLehmanFeatures
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "ShortestPath",
     "ShortestPathFeatures",
     "SubgraphMatching",
+    "SumKernel",
     "WeisfeilerLehman",
     "WeisfeilerLehmanFeatures",
 ]

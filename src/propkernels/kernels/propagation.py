@@ -97,15 +97,27 @@ def _learn_attributes(
 ) -> AttributeCoder | None:
     """Check the parameters that concern attributes, and learn how to code them."""
     check_choice(parameters.attribute_metric, METRICS, "attribute_metric")
-    width = check_positive(parameters.attribute_bin_width, "attribute_bin_width")
+    widths = _check_widths(parameters.attribute_bin_width)
     if attributes is None:
         return None
     treatment = resolve_attributes(attributes)
     standardizer = Standardizer.learn(graphs, bool(parameters.standardize))
     direction = getattr(scheme, "direction", "follow")
     learned = treatment.learn(graphs, standardizer(graphs), t_max, direction, seed)
-    lsh = LocalitySensitiveHash(parameters.attribute_metric, width, seed, _ATTRIBUTES)
-    return AttributeCoder(standardizer, learned, treatment.combine, lsh)
+    lsh, *further = (
+        LocalitySensitiveHash(parameters.attribute_metric, width, seed, _ATTRIBUTES + number)
+        for number, width in enumerate(widths)
+    )
+    return AttributeCoder(standardizer, learned, treatment.combine, lsh, tuple(further))
+
+
+def _check_widths(widths: Any) -> list[float]:
+    """One bin width, or several."""
+    if isinstance(widths, (list, tuple)):
+        if not widths:
+            raise ValueError("attribute_bin_width must be a number or several, got none")
+        return [check_positive(width, "attribute_bin_width") for width in widths]
+    return [check_positive(widths, "attribute_bin_width")]
 
 
 class PropagationKernel(CountKernel):
@@ -148,8 +160,8 @@ class PropagationKernel(CountKernel):
     attribute_metric : {"l1", "l2", "tv", "hellinger"}, default="l1"
         Distance that the hash of attributes preserves. "tv" hashes as "l1" does; "hellinger" takes square
         roots and is for densities (P2K): values below 0 count as 0.
-    attribute_bin_width : float, default=1.0
-        Bin width of attributes, in standard deviations.
+    attribute_bin_width : float or sequence of float, default=1.0
+        Bin width of attributes, in standard deviations. Several widths: the kernels of all of them are added.
     standardize : bool, default=True
         Bring each attribute to mean 0 and standard deviation 1 over the nodes of the training graphs.
     base_kernel : str or callable, default="linear"
@@ -208,7 +220,7 @@ class PropagationKernel(CountKernel):
         bin_width: float = 1e-5,
         n_hashes: int = 1,
         attribute_metric: str = "l1",
-        attribute_bin_width: float = 1.0,
+        attribute_bin_width: Any = 1.0,
         standardize: bool = True,
         base_kernel: Any = "linear",
         normalize: bool = False,
@@ -330,7 +342,7 @@ class PropagationFeatures(CountFeatures):
         bin_width: float = 1e-5,
         n_hashes: int = 1,
         attribute_metric: str = "l1",
-        attribute_bin_width: float = 1.0,
+        attribute_bin_width: Any = 1.0,
         standardize: bool = True,
         base_kernel: str = "linear",
         normalize: bool = False,

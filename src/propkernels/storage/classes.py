@@ -35,6 +35,7 @@ _BY_MODULE = {
     "propkernels.hashing.attribute_codes": ("AttributeCoder",),
     "propkernels.hashing.lsh": ("LocalitySensitiveHash",),
     "propkernels.counting.counts": ("StreamCounts",),
+    "propkernels.counting.joined": ("JoinedCounter",),
     "propkernels.counting.levels": ("LevelCounter",),
     "propkernels.gram.base_kernels": (
         "Intersection",
@@ -78,6 +79,7 @@ _BY_MODULE = {
         "WeisfeilerLehman",
         "WeisfeilerLehmanFeatures",
     ),
+    "propkernels.kernels.sum_kernel": ("SumKernel",),
     "propkernels.kernels.subgraphs.cliques": (
         "SubgraphComparison",
         "Wired",

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from propkernels.counting.counts import StreamCounts
 from propkernels.utils.arrays import offsets
 
-EXACT_FLOAT32 = 2**24
-
 
 @dataclass(frozen=True)
 class Postings:
@@ -95,7 +93,8 @@ def _columns(stream: StreamCounts) -> tuple[NDArray[Any], NDArray[Any], NDArray[
 
 def _compact(counts: NDArray[np.float64]) -> NDArray[Any]:
     """Float32 where all counts are exact in it."""
-    return counts.astype(np.float32) if counts.max(initial=0.0) < EXACT_FLOAT32 else counts
+    short = counts.astype(np.float32)
+    return short if np.array_equal(short, counts) else counts
 
 
 def _common_bins(

@@ -1,0 +1,125 @@
+"""The counter of a weighted sum of kernels that all are dot products of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels.counting.counters import Codes, Counter, Known, Occurrences, Values
+from propkernels.counting.counts import StreamCounts, after_known
+from propkernels.graphs.database import GraphDatabase
+
+
+@dataclass(frozen=True)
+class JoinedCounter(Counter):
+    """Counts as several counters do; a part's counts may be divided by their length.
+
+    Attributes
+    ----------
+    counters : list of Counter
+    weights : ndarray, (counters,)
+        What each part counts in the sum.
+    normalized : ndarray of bool, (counters,)
+        Whether each part is normalized: its counts then have length 1 in each graph.
+    parts : ndarray of int64, (streams,)
+        The part that each stream is of; streams are ordered by iteration, then by part.
+    """
+
+    counters: list[Counter]
+    weights: NDArray[np.float64]
+    normalized: NDArray[np.bool_]
+    parts: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        counters: list[Counter],
+        weights: Values,
+        normalized: Sequence[bool],
+        streams: Sequence[list[StreamCounts]],
+    ) -> JoinedCounter:
+        """Join counters; ``streams`` are those that each of them counts."""
+        order = sorted((s.iteration, part) for part, some in enumerate(streams) for s in some)
+        parts = np.array([part for _, part in order], dtype=np.int64)
+        return cls(counters, weights, np.array(normalized, dtype=np.bool_), parts)
+
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+        """Counts of all parts; known codes own the first columns."""
+        streams = self.join([counter.count(graphs, None, n_jobs) for counter in self.counters])
+        if known is None:
+            return streams
+        return [after_known(stream, codes) for stream, codes in zip(streams, known, strict=True)]
+
+    def join(self, streams: Sequence[list[StreamCounts]]) -> list[StreamCounts]:
+        """Put the streams of all parts in order, weighted and of length 1 where that is wanted."""
+        ready = []
+        for some, weight, is_normalized in zip(streams, self.weights, self.normalized, strict=True):
+            scales = inverse_lengths(some) if is_normalized else None
+            ready.append(iter([_scaled(stream, float(weight), scales) for stream in some]))
+        return [next(ready[part]) for part in self.parts]
+
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+        """Items of all parts."""
+        found = [self._items(part, counter, graphs, n_jobs) for part, counter in enumerate(self.counters)]
+        return (next(found[part]) for part in self.parts)
+
+    def contributions(
+        self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
+    ) -> Values:
+        """What nodes add in each part, divided by the length of their graph's counts."""
+        total = np.zeros((graphs.n_nodes, 0))
+        for part, counter in enumerate(self.counters):
+            own = np.flatnonzero(self.parts == part).tolist()
+            added = counter.contributions(graphs, [known[s] for s in own], [weights[s] for s in own], n_jobs)
+            scales = self._scales(part, counter, graphs, n_jobs)
+            if scales is not None:
+                added = added * scales[graphs.graph_ids][:, None]
+            total = _added(total, added)
+        return total
+
+    def extend(self, graphs: GraphDatabase) -> None:
+        """Take note of further graphs."""
+        for counter in self.counters:
+            counter.extend(graphs)
+
+    def _scales(
+        self, part: int, counter: Counter, graphs: GraphDatabase, n_jobs: int | None
+    ) -> Values | None:
+        return inverse_lengths(counter.count(graphs, None, n_jobs)) if self.normalized[part] else None
+
+    def _items(
+        self, part: int, counter: Counter, graphs: GraphDatabase, n_jobs: int | None
+    ) -> Iterator[Occurrences]:
+        scales, weight = self._scales(part, counter, graphs, n_jobs), float(self.weights[part])
+        for found in counter.occurrences(graphs, n_jobs):
+            both = found.scales if scales is None else scales
+            if scales is not None and found.scales is not None:
+                both = scales * found.scales
+            yield replace(found, weight=weight * found.weight, scales=both)
+
+
+def inverse_lengths(streams: Sequence[StreamCounts]) -> Values:
+    """1 / sqrt(k(x, x)) of each graph; 0 where k(x, x) is 0."""
+    squares = np.sum([s.weight * (s.counts * s.counts).sum(axis=1) for s in streams], axis=0)
+    lengths = np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
+    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+
+def _scaled(stream: StreamCounts, weight: float, scales: Values | None) -> StreamCounts:
+    counts = stream.counts
+    if scales is not None:
+        data = counts.data * np.repeat(scales, np.diff(counts.indptr))
+        counts = csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+    return StreamCounts(counts, stream.codes, stream.iteration, weight * stream.weight)
+
+
+def _added(left: Values, right: Values) -> Values:
+    """Sum of two matrices, the one with fewer columns filled up with zeros."""
+    total = np.zeros((len(left), max(left.shape[1], right.shape[1])))
+    total[:, : left.shape[1]] += left
+    total[:, : right.shape[1]] += right
+    return total

@@ -1,0 +1,343 @@
+"""SumKernel: a weighted sum of kernels, with weights given or learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels.counting.counters import Counter
+from propkernels.counting.counts import StreamCounts
+from propkernels.counting.joined import JoinedCounter
+from propkernels.gram.normalize import normalized
+from propkernels.graphs.check import check_graphs
+from propkernels.kernels.base import check_options
+from propkernels.kernels.shortest_path import ShortestPath
+from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
+
+Matrix = NDArray[np.float64]
+
+
+class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Weighted sum of kernels.
+
+    Each kernel sees the graphs in its own way, and a sum of kernels sees all of it: the features of the parts
+    stand side by side. If all parts are dot products of counts, so is the sum: it folds, explains and can
+    be searched like each of them.
+
+    Parameters
+    ----------
+    kernels : list of estimators or None, default=None
+        The parts. None: ``[WeisfeilerLehman(), ShortestPath()]``.
+    weights : None, sequence of float, or "alignment", default=None
+        None: 1 each. Numbers, not negative, one for each part. "alignment": learned in fit from the target
+        ``y``, so that the centered sum is as parallel as can be to the centered kernel of the target
+        (ALIGNF [1]_, Proposition 9); they add up to 1.
+    normalize_parts : bool, default=True
+        Normalize each part before it is added, whatever its own ``normalize`` says, so that no part drowns
+        the others; False: parts are added as they are.
+    normalize : bool, default=False
+        Divide the sum by the square roots of both graphs' self-similarities.
+    n_jobs : int or None, default=None
+        Not used by the sum itself: each part has its own.
+
+    Attributes
+    ----------
+    kernels_ : list of estimators
+        The fitted parts.
+    weights_ : ndarray of shape (parts,)
+    diagonal_ : ndarray of shape (n,)
+        Self-similarity of each training graph, before normalization.
+
+    See Also
+    --------
+    PropagationKernel : A part; several ``attribute_bin_width`` make a sum of its own.
+
+    References
+    ----------
+    .. [1] C. Cortes, M. Mohri, A. Rostamizadeh, "Algorithms for Learning Kernels Based on Centered
+       Alignment", Journal of Machine Learning Research 13, 2012, pages 795-828.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(30, random_state=0)
+    >>> kernel = pk.SumKernel([pk.LabelHistogram(), pk.WeisfeilerLehman(n_iter=2)], weights="alignment")
+    >>> kernel.fit_transform(data.graphs, data.target).shape
+    (30, 30)
+    >>> kernel.weights_.shape, bool(kernel.weights_.sum().round(12) == 1)
+    ((2,), True)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        weights: Any = None,
+        normalize_parts: bool = True,
+        normalize: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.weights = weights
+        self.normalize_parts = normalize_parts
+        self.normalize = normalize
+        self.n_jobs = n_jobs
+
+    # parameters of the parts: kernel0, kernel0__t_max, ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep``, also those of the parts: kernel0__t_max and the like."""
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        if deep and isinstance(self.kernels, (list, tuple)):
+            for i, kernel in enumerate(self.kernels):
+                parameters[f"kernel{i}"] = kernel
+                if hasattr(kernel, "get_params") and not isinstance(kernel, type):
+                    parameters |= {f"kernel{i}__{k}": v for k, v in kernel.get_params().items()}
+        return parameters
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters, also those of the parts."""
+        for name in [name for name in parameters if name.startswith("kernel") and name[6:].isdigit()]:
+            kernels, place = list(self.kernels or ()), int(name[6:])
+            if place >= len(kernels):
+                raise ValueError(f"there is no part {name}: SumKernel has {len(kernels)}")
+            kernels[place] = parameters.pop(name)
+            self.kernels = kernels
+        super().set_params(**parameters)
+        return self
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the parts, and learn their weights if they are to be learned.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : array-like of shape (n,), optional
+            Classes or numbers; only ``weights="alignment"`` needs it.
+
+        Returns
+        -------
+        self
+        """
+        graphs, parts = check_graphs(X), self._parts()
+        if _is_alignment(self.weights):
+            self.fit_transform(graphs, y)
+            return self
+        weights = _check_weights(self.weights, len(parts))
+        own = [part.fit(graphs).self_similarities(graphs) for part in parts]
+        self._keep(parts, weights, [_unit(part, values) for part, values in zip(parts, own, strict=True)])
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
+        """Fit, and return the kernel matrix of the training graphs.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+        """
+        graphs, parts = check_graphs(X), self._parts()
+        if not _is_alignment(self.weights):
+            _check_weights(self.weights, len(parts))
+        stack = np.stack([np.asarray(part.fit_transform(graphs), dtype=np.float64) for part in parts])
+        weights = self._weights(stack, y)
+        self._keep(parts, weights, [matrix.diagonal().copy() for matrix in stack])
+        return self._finish(_sum(weights, list(stack)))
+
+    def fit_transform_cumulative(self, X: Any, y: Any = None) -> Matrix:
+        """Fit, and return the sums for every smaller number of iterations, from one pass of each part.
+
+        A part with fewer iterations than another stays at its last. Weights that are learned are those
+        of the largest number of iterations.
+
+        Returns
+        -------
+        ndarray of shape (t_max + 1, n, n)
+        """
+        graphs, parts = check_graphs(X), self._parts()
+        for part in parts:
+            if not hasattr(part, "fit_transform_cumulative"):
+                raise TypeError(f"{type(part).__name__} has no iterations, so the sum has none")
+        stacks = [np.asarray(part.fit_transform_cumulative(graphs)) for part in parts]
+        weights = self._weights(np.stack([stack[-1] for stack in stacks]), y)
+        self._keep(parts, weights, [stack[-1].diagonal().copy() for stack in stacks])
+        last = max(len(stack) for stack in stacks)
+        at = [[stack[min(t, len(stack) - 1)] for stack in stacks] for t in range(last)]
+        return np.stack([self._finish(_sum(weights, several)) for several in at])
+
+    def transform(self, X: Any) -> Matrix:
+        """Return the kernel of new graphs against the fitted ones.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        check_is_fitted(self, "kernels_")
+        graphs = check_graphs(X)
+        kernel = _sum(self.weights_, [np.asarray(part.transform(graphs)) for part in self.kernels_])
+        return (
+            normalized(kernel, self.self_similarities(graphs), self.diagonal_) if self.normalize else kernel
+        )
+
+    def self_similarities(self, X: Any) -> NDArray[np.float64]:
+        """Return k(x, x) of new graphs, before normalization of the sum.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        check_is_fitted(self, "kernels_")
+        graphs = check_graphs(X)
+        return _sum(self.weights_, [_unit(part, part.self_similarities(graphs)) for part in self.kernels_])
+
+    @property
+    def is_dot_product(self) -> bool:
+        """Whether all parts are dot products of counts; then a fitted sum has a ``counter_``."""
+        return all(getattr(kernel, "is_dot_product", False) for kernel in self._given())
+
+    @property
+    def counter_(self) -> Counter | None:
+        """How graphs are counted, where all parts are dot products of counts; else None."""
+        counters = [part.counter_ for part in self.kernels_]
+        if any(counter is None for counter in counters):
+            return None
+        streams = [part.training_counts_ for part in self.kernels_]
+        return JoinedCounter.of(counters, self.weights_, [part.normalize for part in self.kernels_], streams)
+
+    @property
+    def training_counts_(self) -> list[StreamCounts]:
+        """Counts of the training graphs, as ``counter_`` counts them."""
+        counter = self.counter_
+        if not isinstance(counter, JoinedCounter):
+            raise TypeError("this sum is not a dot product of counts")
+        return counter.join([part.training_counts_ for part in self.kernels_])
+
+    def restricted(self, t: int | None, normalize: bool) -> Self:
+        """Return a fitted copy that is normalized or not; t must be None."""
+        check_is_fitted(self, "kernels_")
+        if t is not None:
+            raise ValueError(f"SumKernel has no t_max of its own, got t = {t}")
+        return copy(self).set_params(normalize=normalize)
+
+    # the steps of fit
+
+    def _given(self) -> list[Any]:
+        if self.kernels is None:
+            return [WeisfeilerLehman(), ShortestPath()]
+        if not isinstance(self.kernels, (list, tuple)) or not self.kernels:
+            raise TypeError(f"kernels must be a list of at least one kernel, got {self.kernels!r}")
+        for kernel in self.kernels:
+            if isinstance(kernel, type) or not hasattr(kernel, "self_similarities"):
+                raise TypeError(f"kernels must be kernels of this library, got {kernel!r}")
+        return list(self.kernels)
+
+    def _parts(self) -> list[Any]:
+        """Copies of the parts, to be fitted."""
+        check_options(self)
+        if not isinstance(self.normalize_parts, (bool, np.bool_)):
+            raise TypeError(f"normalize_parts must be True or False, got {self.normalize_parts!r}")
+        parts = [clone(kernel) for kernel in self._given()]
+        return [part.set_params(normalize=True) for part in parts] if self.normalize_parts else parts
+
+    def _weights(self, stack: Matrix, y: Any) -> NDArray[np.float64]:
+        if not _is_alignment(self.weights):
+            return _check_weights(self.weights, len(stack))
+        if y is None:
+            raise ValueError('weights="alignment" are learned from the target: fit needs y')
+        return aligned_weights(stack, y)
+
+    def _keep(self, parts: list[Any], weights: Matrix, own: Sequence[Matrix]) -> None:
+        self.kernels_, self.weights_ = parts, weights
+        self.diagonal_ = _sum(weights, own)
+        self._n_features_out = len(self.diagonal_)
+
+    def _finish(self, kernel: Matrix) -> Matrix:
+        if self.normalize:
+            own = kernel.diagonal().copy()
+            normalized(kernel, own, own)
+            np.fill_diagonal(kernel, (own > 0).astype(np.float64))
+        return kernel
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+def aligned_weights(kernels: Matrix, target: Any) -> NDArray[np.float64]:
+    """Weights of kernels by centered alignment (Cortes, Mohri and Rostamizadeh 2012, Proposition 9).
+
+    With centered kernels K_i and the centered kernel T of the target, the weights are proportional to the
+    minimizer of ``v M v - 2 v a`` over v >= 0, where ``M_ij = <K_i, K_j>`` and ``a_i = <K_i, T>``. T is ``y y^T``
+    where the target holds floating-point numbers; else it tells which graphs have the same class.
+
+    Parameters
+    ----------
+    kernels : ndarray of shape (parts, n, n)
+    target : array-like of shape (n,)
+
+    Returns
+    -------
+    ndarray of shape (parts,)
+        Not negative, with sum 1; all equal where no kernel is aligned with the target.
+    """
+    values = np.asarray(target)
+    if values.shape != kernels.shape[1:2]:
+        raise ValueError(f"y must hold one value for each of {kernels.shape[1]} graphs, got {values.shape}")
+    if values.dtype.kind == "f":
+        columns = values.astype(np.float64)[:, None]
+    else:
+        columns = (values[:, None] == np.unique(values)).astype(np.float64)
+    columns = columns - columns.mean(axis=0)
+    centered = np.stack([_centered(kernel) for kernel in kernels])
+    flat = centered.reshape(len(kernels), -1)
+    alignment = np.array([np.sum(columns * (kernel @ columns)) for kernel in centered])
+    # v M v - 2 v a = |R v - b|^2 + constant, with M = R^T R and b = R^-T a
+    squares, vectors = np.linalg.eigh(flat @ flat.T)
+    kept = squares > 1e-12 * squares.max()
+    roots, vectors = np.sqrt(squares[kept]), vectors[:, kept]
+    found = np.zeros(len(kernels))
+    if len(roots):
+        found, _ = nnls(roots[:, None] * vectors.T, (vectors.T @ alignment) / roots)
+    total = float(found.sum())
+    return found / total if total > 0 else np.full(len(kernels), 1 / len(kernels))
+
+
+def _centered(kernel: Matrix) -> Matrix:
+    rows = kernel - kernel.mean(axis=0)
+    return np.asarray(rows - rows.mean(axis=1)[:, None])
+
+
+def _is_alignment(weights: Any) -> bool:
+    if isinstance(weights, str) and weights != "alignment":
+        raise ValueError(f'weights must be None, numbers or "alignment", got {weights!r}')
+    return isinstance(weights, str)
+
+
+def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
+    if weights is None:
+        return np.ones(n_parts)
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (n_parts,) or not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"weights must be {n_parts} finite numbers, not negative; got {weights!r}")
+    return values
+
+
+def _unit(part: Any, own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Self-similarities of a part, after its normalization."""
+    return (own > 0).astype(np.float64) if part.normalize else own
+
+
+def _sum(weights: NDArray[np.float64], parts: Sequence[Matrix]) -> Matrix:
+    total = weights[0] * parts[0]
+    for weight, part in zip(weights[1:], parts[1:], strict=True):
+        total += weight * part
+    return np.asarray(total)

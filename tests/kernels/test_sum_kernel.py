@@ -1,0 +1,143 @@
+"""SumKernel: values, learned weights, and everything that follows from counting."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import clone
+
+import propkernels as pk
+from propkernels.kernels.sum_kernel import aligned_weights
+from propkernels.learn.machines.rules import FoldedRule
+
+DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=12)
+TRAIN, TEST = DATA.graphs[:20], DATA.graphs[20:]
+
+
+def parts():
+    return [pk.WeisfeilerLehman(n_iter=2), pk.ShortestPath(), pk.LabelHistogram(base_kernel="intersection")]
+
+
+@pytest.mark.parametrize("normalize_parts", [True, False])
+@pytest.mark.parametrize("normalize", [True, False])
+def test_the_sum_is_the_weighted_sum(normalize_parts, normalize):
+    weights = [0.5, 2.0, 0.0]
+    kernel = pk.SumKernel(parts(), weights=weights, normalize_parts=normalize_parts, normalize=normalize)
+    matrices = [part.set_params(normalize=normalize_parts).fit_transform(DATA.graphs) for part in parts()]
+    total = sum(weight * matrix for weight, matrix in zip(weights, matrices, strict=True))
+    if normalize:
+        own = np.sqrt(total.diagonal())
+        total = total / own[:, None] / own
+    whole = kernel.fit_transform(DATA.graphs)
+    assert np.allclose(whole, total, atol=1e-12)
+    assert np.allclose(kernel.fit(TRAIN).transform(DATA.graphs), total[:, :20], atol=1e-12)
+
+
+def naive_weights(kernels, target):
+    """Maximize the centered alignment of a sum with weights that are not negative, numerically."""
+    n = len(target)
+    center = np.eye(n) - 1 / n
+    wanted = center @ (target[:, None] == target).astype(float) @ center
+    centered = [center @ kernel @ center for kernel in kernels]
+
+    def loss(weights):
+        total = sum(w * kernel for w, kernel in zip(weights, centered, strict=True))
+        return -np.sum(total * wanted) / np.linalg.norm(total)
+
+    bounds = [(0, None)] * len(kernels)
+    starts = (np.ones(3), [1, 0.1, 0.1], [0.1, 0.1, 1])
+    several = [minimize(loss, start, bounds=bounds, tol=1e-14) for start in starts]
+    best = min(several, key=lambda found: found.fun)
+    return best.x / best.x.sum(), -best.fun, loss
+
+
+def test_learned_weights_maximize_the_alignment():
+    kernels = np.stack([part.set_params(normalize=True).fit_transform(DATA.graphs) for part in parts()])
+    weights = aligned_weights(kernels, DATA.target)
+    _, best, loss = naive_weights(kernels, DATA.target)
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1)
+    assert -loss(weights) >= best - 1e-6
+    kernel = pk.SumKernel(parts(), weights="alignment").fit(DATA.graphs, DATA.target)
+    assert np.allclose(kernel.weights_, weights)
+
+
+def test_alignment_with_numbers_and_with_nothing():
+    sizes = DATA.graphs.graph_sizes.astype(float) + 0.5
+    kernels = np.stack([np.outer(sizes, sizes), np.eye(30)])
+    assert aligned_weights(kernels, sizes)[0] > 0.9
+    assert aligned_weights(np.zeros((2, 30, 30)), sizes).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("normalize_parts", [True, False])
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_a_sum_of_counting_kernels_counts(normalize_parts, solver, tmp_path):
+    kernel = pk.SumKernel(parts(), weights=[1.0, 0.5, 2.0], normalize_parts=normalize_parts)
+    model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, normalize=None, random_state=0)
+    model.fit(TRAIN, DATA.target[:20])
+    assert isinstance(model.rule_, FoldedRule)
+    decisions = model.decision_function(TEST)
+    assert np.allclose(model.explain(TEST).decisions, decisions, atol=1e-9, rtol=0)
+    pk.save_model(model, tmp_path / "model.pk")
+    assert np.array_equal(pk.load_model(tmp_path / "model.pk").decision_function(TEST), decisions)
+    index = pk.GraphIndex(kernel=kernel).fit(TRAIN).add(TEST)
+    matrix = clone(kernel).set_params(normalize=True).fit_transform(DATA.graphs)
+    similarities, ids = index.query(DATA.graphs, k=4)
+    assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
+    kernel.fit(TRAIN)
+    found = pk.similar_because(kernel, DATA.graphs[3], DATA.graphs[25])
+    assert found.value == pytest.approx(kernel.transform(DATA.graphs[[25]])[0, 3], abs=1e-12)
+
+
+def test_folded_decisions_equal_those_of_the_kernel():
+    kernel = pk.SumKernel(parts(), weights=[1.0, 0.5, 2.0])
+    model = pk.PropagationClassifier(kernel=kernel, C=1, normalize=False, random_state=0)
+    model.fit(TRAIN, DATA.target[:20])
+    streams, matrix = kernel.fit(TRAIN).training_counts_, kernel.fit_transform(TRAIN)
+    product = sum(s.weight * (s.counts @ s.counts.T) for s in streams).toarray()
+    assert np.allclose(product, matrix, atol=1e-12)
+
+
+def test_cumulative_parameters_and_copies():
+    kernel = pk.SumKernel([pk.WeisfeilerLehman(n_iter=3), pk.PropagationKernel(t_max=1, random_state=0)])
+    stack = kernel.fit_transform_cumulative(TRAIN)
+    for t in range(4):
+        smaller = clone(kernel).set_params(kernel0__n_iter=t, kernel1__t_max=min(t, 1))
+        assert np.allclose(stack[t], smaller.fit_transform(TRAIN), atol=1e-12)
+    replaced = clone(kernel).set_params(kernel1=pk.LabelHistogram())
+    assert isinstance(replaced.kernels[1], pk.LabelHistogram)
+    assert isinstance(kernel.kernels[1], pk.PropagationKernel)
+    copied = pickle.loads(pickle.dumps(kernel))
+    assert np.array_equal(copied.transform(TEST), kernel.transform(TEST))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind", "message"),
+    [
+        ({"kernels": []}, TypeError, "at least one kernel"),
+        ({"kernels": [3]}, TypeError, "kernels of this library"),
+        ({"weights": [1.0]}, ValueError, "weights must be 2 finite numbers"),
+        ({"weights": [1.0, -1.0]}, ValueError, "not negative"),
+        ({"weights": "equal"}, ValueError, "weights must be None, numbers"),
+        ({"weights": "alignment"}, ValueError, "fit needs y"),
+        ({"normalize_parts": 1}, TypeError, "normalize_parts must be"),
+    ],
+)
+def test_bad_parameters(parameters, kind, message):
+    with pytest.raises(kind, match=message):
+        pk.SumKernel(**parameters).fit(TRAIN)
+
+
+def test_several_widths_are_a_sum():
+    data = pk.datasets.make_synthetic(12, random_state=0)
+    for combine in ("sum", "product", "joint"):
+        kernel = pk.PropagationKernel(t_max=2, attributes=combine, attribute_bin_width=0.5, random_state=0)
+        first = kernel.fit_transform(data.graphs)
+        several = kernel.set_params(attribute_bin_width=(0.5, 2.0)).fit_transform(data.graphs)
+        rest = several - first
+        assert (rest.diagonal() >= first.diagonal()).mean() > 0.5, "wider bins hold more nodes"
+        one = kernel.set_params(attribute_bin_width=[0.5]).fit_transform(data.graphs)
+        assert np.array_equal(one, first)
+    with pytest.raises(ValueError, match="attribute_bin_width"):
+        kernel.set_params(attribute_bin_width=()).fit(data.graphs)
