@@ -276,8 +276,8 @@ def aligned_weights(kernels: Matrix, target: Any) -> NDArray[np.float64]:
     """Weights of kernels by centered alignment (Cortes, Mohri and Rostamizadeh 2012, Proposition 9).
 
     With centered kernels K_i and the centered kernel T of the target, the weights are proportional to the
-    minimizer of ``v M v - 2 v a`` over v >= 0, where ``M_ij = <K_i, K_j>`` and ``a_i = <K_i, T>``. T is ``y y^T``
-    where the target holds floating-point numbers; else it tells which graphs have the same class.
+    minimizer of ``v M v - 2 v a`` over v >= 0, where ``M_ij = <K_i, K_j>`` and ``a_i = <K_i, T>``. T is
+    ``y y^T`` where the target holds floating-point numbers; else it tells which graphs have the same class.
 
     Parameters
     ----------
