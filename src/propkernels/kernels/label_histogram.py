@@ -90,6 +90,12 @@ class LabelHistogramFeatures(CountFeatures):
     LabelHistogram : The kernel.
     PropagationFeatures : Labels together with what surrounds them.
 
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.4, the baseline LABELS.
+
     Examples
     --------
     >>> import numpy as np, propkernels as pk

@@ -61,8 +61,9 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     References
     ----------
-    .. [1] C. Cortes, M. Mohri, A. Rostamizadeh, "Algorithms for Learning Kernels Based on Centered
-       Alignment", Journal of Machine Learning Research 13, 2012, pages 795-828.
+    .. [1] C. Cortes, M. Mohri and A. Rostamizadeh (2012). Algorithms for learning kernels based on centered
+       alignment. Journal of Machine Learning Research 13, 795-828.
+       https://jmlr.org/papers/v13/cortes12a.html. Proposition 9.
 
     Examples
     --------
