@@ -105,6 +105,7 @@ def row_walk(graphs, laziness=Fraction(0), direction="follow"):
     return step
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_mutag_is_exact_entry_for_entry():
     graphs = pk.datasets.load("MUTAG").graphs
