@@ -33,12 +33,16 @@ def some_operator(graphs, restarts, pushes):
     return AffineOperator(graphs.adjacency, spread, keep, restart, pushed)
 
 
-def expected_codes(operator, start, offsets, n_hashes):
-    dense = operator.adjacency.toarray()
+def expected_codes(operator, start, offsets, n_hashes, edge_labels):
     codes = []
     for stream in range(len(offsets)):
         x = start[:, stream]
-        for _ in range(stream // n_hashes):
+        for step in range(stream // n_hashes):
+            labelled = operator
+            if edge_labels is not None:
+                kinds, factors = edge_labels
+                labelled = operator.scaled(factors[step, kinds, stream])
+            dense = labelled.adjacency.toarray()
             if operator.pushed_back is not None:
                 x = np.where(operator.pushed_back, start[:, stream], x)
             x = operator.spread * (dense @ x) + operator.keep * x
@@ -51,17 +55,22 @@ def expected_codes(operator, start, offsets, n_hashes):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("restarts", [False, True])
 @pytest.mark.parametrize("pushes", [False, True])
+@pytest.mark.parametrize("labelled", [False, True])
 @pytest.mark.parametrize(("t_max", "n_hashes"), [(0, 1), (2, 3), (9, 1), (3, 4)])
-def test_a_block_makes_all_its_steps(weighted, restarts, pushes, t_max, n_hashes):
+def test_a_block_makes_all_its_steps(weighted, restarts, pushes, labelled, t_max, n_hashes):
     graphs = some_graphs(weighted)
     operator = some_operator(graphs, restarts, pushes)
     initial, _ = _in_key_order(initial_distributions(label_column(graphs, "node"), Prior((), None)))
     n_streams = (t_max + 1) * n_hashes
     vectors = GENERATOR.integers(-50, 50, (len(initial.values), n_streams)).astype(float)
     offsets = GENERATOR.integers(0, 8, n_streams) / 8
-    codes = _fused(graphs, operator, initial, vectors, offsets, n_hashes, None)
+    edge_labels = None
+    if labelled:
+        kinds = GENERATOR.integers(0, 3, graphs.adjacency.nnz).astype(np.int32)
+        edge_labels = kinds, GENERATOR.choice([0.5, 1.0, 2.0], (t_max, 3, n_streams))
+    codes = _fused(graphs, operator, initial, vectors, offsets, n_hashes, None, edge_labels)
     start = np.asarray((initial.table @ vectors)[initial.rows])
-    np.testing.assert_array_equal(codes, expected_codes(operator, start, offsets, n_hashes))
+    np.testing.assert_array_equal(codes, expected_codes(operator, start, offsets, n_hashes, edge_labels))
 
 
 def test_codes_of_single_numbers():

@@ -14,6 +14,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.grid_codes import grid_codes
 from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, floor_codes, join_codes, stream_numbers
 from propkernels.propagation.base import AffineOperator, PropagationScheme
+from propkernels.propagation.edge_labels import EdgeFactors, edges_of_operator
 from propkernels.propagation.grids.operator import GridOperator
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.utils.parallel import run_threads, threads_for, whole_runs
@@ -85,12 +86,13 @@ def label_codes(
     t_max: int,
     n_hashes: int,
     n_jobs: int | None,
+    edge_factors: EdgeFactors | None = None,
 ) -> CodeStreams:
     """Propagate and hash: Algorithms 1 and 3 up to the codes.
 
     Where the scheme is affine and the metric takes no root, P_0 is projected first and the projections
     are propagated, ``P_t v_t = T^t (P_0 v_t)``; otherwise P_t itself is kept, for a run of graphs at
-    a time.
+    a time. ``edge_factors``, where edge labels count, multiply the projections that cross an edge.
     """
     streams = stream_numbers(t_max, n_hashes)
     initial, keys = _in_key_order(initial)
@@ -99,11 +101,19 @@ def label_codes(
     if project:
         prepared = scheme.prepare(graphs, initial)
         if isinstance(prepared, AffineOperator):
-            codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs)
+            labels = None
+            if edge_factors is not None:
+                edges = edges_of_operator(graphs, prepared, getattr(scheme, "direction", "follow"))
+                labels = edges.kinds, edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
+            codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs, labels)
             return _as_streams(codes, t_max, n_hashes)
-        if isinstance(prepared, GridOperator):
+        if isinstance(prepared, GridOperator) and edge_factors is None:
             codes = grid_codes(prepared, initial, vectors, offsets, n_hashes, n_jobs)
             return _as_streams(codes, t_max, n_hashes)
+    if edge_factors is not None:
+        raise ValueError(
+            f"edge_labels=True needs a propagation scheme of affine steps along edges; got {scheme}"
+        )
     width = len(streams) if project else len(initial.values)
     runs = whole_runs(graphs.graph_ptr, VALUES_IN_MEMORY / max(width, 1))
     hasher = _Projected(vectors, offsets) if project else _Distributed(vectors, offsets, lsh.takes_root)
@@ -141,8 +151,12 @@ def _fused(
     offsets: NDArray[np.float64],
     n_hashes: int,
     n_jobs: int | None,
+    edge_labels: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
 ) -> NDArray[np.int64]:
-    """Run the compiled loop: every block of graphs makes all its steps while it is in the cache."""
+    """Run the compiled loop: every block of graphs makes all its steps while it is in the cache.
+
+    ``edge_labels``, where they count: the number of each edge's label, and factors of (step, label, stream).
+    """
     from propkernels.hashing.compiled import LANES, Start, Step, propagate_and_hash
     from propkernels.utils.jit import slp_vectorization
 
@@ -159,6 +173,8 @@ def _fused(
         operator.keep,
         operator.restart,
         np.empty(0, dtype=np.bool_) if operator.pushed_back is None else operator.pushed_back,
+        None if edge_labels is None else edge_labels[0],
+        None if edge_labels is None else _by_lanes(edge_labels[1], unused, LANES),
     )
     start = Start(initial.rows, projected)
     blocks = graphs.graph_ptr[whole_runs(graphs.graph_ptr, NODES_IN_CACHE)]
@@ -175,6 +191,16 @@ def _fused(
     if operator.vanished is not None:
         codes[n_hashes:, operator.vanished] = NO_BIN
     return codes
+
+
+def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[np.float64]:
+    """Factors of (step, label, stream) as (group of columns, step, label, lane); see ``compiled.Start``."""
+    n_steps, n_labels, n_streams = factors.shape
+    padded = np.ones((n_steps, n_labels, unused + n_streams))
+    padded[:, :, unused:] = factors
+    return np.ascontiguousarray(
+        np.moveaxis(padded.reshape(n_steps, n_labels, padded.shape[2] // lanes, lanes), 2, 0)
+    )
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,10 @@ class Step(NamedTuple):
     ``indptr``, ``indices`` and ``weights`` are the CSR arrays of A; ``weights`` is None where all are 1, and
     ``restart`` where all are 0 (then nothing is compiled for them). Nodes with a True in ``pushed_back`` are
     reset to x0 before each step; an empty array: none is.
+
+    With edge labels, A_ij is also multiplied by a factor of the edge's label, another one in each step and
+    column: entry e of A has the label number ``kinds[e]``, and ``factors[g, k - 1, label, lane]`` is the
+    factor of a label in step k and column g * LANES + lane. Both are None without.
     """
 
     indptr: Any
@@ -28,6 +32,8 @@ class Step(NamedTuple):
     keep: Any
     restart: Any
     pushed_back: Any
+    kinds: Any = None
+    factors: Any = None
 
 
 class Start(NamedTuple):
@@ -59,18 +65,20 @@ def _walk(
     indptr: Any,
     indices: Any,
     weights: Any,
-    first: int,
-    last: int,
+    kinds: Any,
+    factors: Any,
     spread: Any,
     keep: Any,
+    place: Any,
     now: Any,
     then: Any,
 ) -> None:
     """x'_i = spread_i * sum_j A_ij x_j + keep_i x_i for the nodes first .. last - 1 and all LANES columns.
 
-    Node i of the database is row i - first of ``now`` and ``then``. Without ``weights`` (None) all A_ij are
-    1, and numba leaves the multiplication out.
+    ``place`` is (first, last, group of columns, steps made before). Node i of the database is row i - first
+    of ``now`` and ``then``. Without ``weights`` or ``factors`` (None), numba leaves their multiplication out.
     """
+    first, last, group, made = place
     # The sums of a node's LANES columns are plain variables, which the compiler keeps in registers and, with
     # SLP vectorization, in a few vector registers; an array of sums would be written to memory at every edge.
     # Indices are unsigned, so that the compiler need not ask whether they count from the end.
@@ -81,14 +89,25 @@ def _walk(
             for entry in range(indptr[i], indptr[i + 1]):
                 j = np.uint64(indices[entry] - first)
                 weight = 1.0 if weights is None else weights[entry]
-                a += weight * now[j, 0]
-                b += weight * now[j, 1]
-                c += weight * now[j, 2]
-                d += weight * now[j, 3]
-                e += weight * now[j, 4]
-                f += weight * now[j, 5]
-                g += weight * now[j, 6]
-                h += weight * now[j, 7]
+                if factors is None:
+                    a += weight * now[j, 0]
+                    b += weight * now[j, 1]
+                    c += weight * now[j, 2]
+                    d += weight * now[j, 3]
+                    e += weight * now[j, 4]
+                    f += weight * now[j, 5]
+                    g += weight * now[j, 6]
+                    h += weight * now[j, 7]
+                else:
+                    kind = np.uint64(kinds[entry])
+                    a += weight * factors[group, made, kind, 0] * now[j, 0]
+                    b += weight * factors[group, made, kind, 1] * now[j, 1]
+                    c += weight * factors[group, made, kind, 2] * now[j, 2]
+                    d += weight * factors[group, made, kind, 3] * now[j, 3]
+                    e += weight * factors[group, made, kind, 4] * now[j, 4]
+                    f += weight * factors[group, made, kind, 5] * now[j, 5]
+                    g += weight * factors[group, made, kind, 6] * now[j, 6]
+                    h += weight * factors[group, made, kind, 7] * now[j, 7]
             share = spread[i]
             a *= share
             b *= share
@@ -167,17 +186,11 @@ def propagate_and_hash(
             _push_back(now, everywhere, start, column, first, last)
             for t in range((column + LANES - 1 - unused) // n_hashes + 1):
                 if t > 0:
+                    place = (first, last, column // LANES, t - 1)
                     _walk(
-                        step.indptr,
-                        step.indices,
-                        step.weights,
-                        first,
-                        last,
-                        step.spread,
-                        step.keep,
-                        now,
-                        then,
-                    )
+                        step.indptr, step.indices, step.weights, step.kinds, step.factors, step.spread,
+                        step.keep, place, now, then,
+                    )  # fmt: skip
                     _restart(then, step.restart, start, column, first, last)
                     now, then = then, now
                 # The streams of iteration t, as far as they are among these columns.

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
@@ -13,10 +15,12 @@ from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import CodeStreams, label_codes
 from propkernels.hashing.lsh import METRICS, LocalitySensitiveHash
 from propkernels.kernels.base import CountFeatures, CountKernel
+from propkernels.kernels.label_keys import check_edge_labels
 from propkernels.propagation.attributes.base import resolve_attributes
 from propkernels.propagation.attributes.gaussian_mixtures import GaussianMixtures
 from propkernels.propagation.attributes.standardize import Standardizer
 from propkernels.propagation.base import PropagationScheme
+from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
     Prior,
     initial_distributions,
@@ -47,6 +51,8 @@ class PropagationCoder(Coder):
     t_max, n_hashes : int
     attributes : AttributeCoder or None
         How attributes are coded, if they are.
+    edge_labels : bool
+        Whether what crosses an edge is told apart by its label.
     """
 
     scheme: PropagationScheme
@@ -56,6 +62,7 @@ class PropagationCoder(Coder):
     t_max: int
     n_hashes: int
     attributes: AttributeCoder | None = None
+    edge_labels: bool = False
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any, attributes: Any) -> PropagationCoder:
@@ -65,15 +72,17 @@ class PropagationCoder(Coder):
         t_max = check_integer(parameters.t_max, "t_max", 0)
         n_hashes = check_integer(parameters.n_hashes, "n_hashes", 1)
         bin_width = check_positive(parameters.bin_width, "bin_width")
+        edge_labels = _check_edge_labels(graphs, parameters)
         source = label_source(graphs, parameters.labels)
         column = label_column(graphs, source)
         on_grids = isinstance(graphs, GridDatabase)
         scheme = resolve_scheme(parameters.propagation, not bool(column.observed.all()), on_grids)
         seed = draw_seed(parameters.random_state)
         lsh = LocalitySensitiveHash(parameters.metric, bin_width, seed, _LABELS)
-        attribute_coder = _learn_attributes(graphs, parameters, attributes, scheme, t_max, seed)
+        factors = EdgeFactors(seed, _ATTRIBUTES) if edge_labels else None
+        attribute_coder = _learn_attributes(graphs, parameters, attributes, scheme, t_max, seed, factors)
         prior = learn_prior(column, parameters.prior)
-        return cls(scheme, source, prior, lsh, t_max, n_hashes, attribute_coder)
+        return cls(scheme, source, prior, lsh, t_max, n_hashes, attribute_coder, edge_labels)
 
     def restricted(self, t_max: int) -> PropagationCoder:
         """Return a coder with fewer iterations, which are the first of this one's."""
@@ -83,8 +92,20 @@ class PropagationCoder(Coder):
         """Codes of all nodes for t = 0..t_max; with attributes, one block per iteration."""
         initial = initial_distributions(label_column(graphs, self.source), self.prior)
         arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs)
-        labels = label_codes(graphs, *arguments)
+        factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
+        labels = label_codes(graphs, *arguments, factors)
         return [labels] if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
+
+
+def _check_edge_labels(graphs: GraphDatabase, parameters: Any) -> bool:
+    """Refuse edge labels where there are none, or where the hash takes roots before it projects."""
+    if not isinstance(parameters.edge_labels, (bool, np.bool_)):
+        raise ValueError(f"edge_labels must be True or False; got {parameters.edge_labels!r}")
+    edge_labels = bool(parameters.edge_labels)
+    check_edge_labels(graphs, edge_labels)
+    if edge_labels and parameters.metric == "hellinger":
+        raise ValueError("edge_labels=True needs a metric that projects: tv, l1 or l2; got 'hellinger'")
+    return edge_labels
 
 
 def _learn_attributes(
@@ -94,6 +115,7 @@ def _learn_attributes(
     scheme: PropagationScheme,
     t_max: int,
     seed: int,
+    edge_factors: EdgeFactors | None,
 ) -> AttributeCoder | None:
     """Check the parameters that concern attributes, and learn how to code them."""
     check_choice(parameters.attribute_metric, METRICS, "attribute_metric")
@@ -103,7 +125,8 @@ def _learn_attributes(
     treatment = resolve_attributes(attributes)
     standardizer = Standardizer.learn(graphs, bool(parameters.standardize))
     direction = getattr(scheme, "direction", "follow")
-    learned = treatment.learn(graphs, standardizer(graphs), t_max, direction, seed)
+    labelled = {} if edge_factors is None else {"edge_factors": edge_factors}
+    learned = treatment.learn(graphs, standardizer(graphs), t_max, direction, seed, **labelled)
     lsh, *further = (
         LocalitySensitiveHash(parameters.attribute_metric, width, seed, _ATTRIBUTES + number)
         for number, width in enumerate(widths)
@@ -149,6 +172,15 @@ class PropagationKernel(CountKernel):
         missing agrees with missing only; for "joint", a vector with any missing value is missing.
         :class:`PropagatedAttributes` diffuses the attributes along the edges, :class:`GaussianMixtures`
         their distributions (P2K); both fill missing values.
+    edge_labels : bool, default=False
+        True: what arrives over an edge is told apart by its label. At iteration t two nodes are then equal if
+        their walks have the same distribution over (labels of the edges walked, in order; label at the
+        end), where a step in which a walk stays put counts as such. A missing edge label is a label of its
+        own, and labels never seen in fit are told apart like any others. It needs a metric other than
+        "hellinger" and a scheme that walks along edges (diffusion, label propagation, absorbing walks,
+        label spreading). Distances between unequal nodes are preserved up to a factor of the order of 1.
+        Of the attributes, those that cross edges are told apart likewise: see
+        :class:`PropagatedAttributes` and :class:`GaussianMixtures`.
     t_max : int, default=10
         Number of propagation steps; iterations t = 0, ..., t_max contribute.
     metric : {"tv", "hellinger", "l1", "l2"}, default="tv"
@@ -215,6 +247,7 @@ class PropagationKernel(CountKernel):
         labels: str | None = "auto",
         prior: Any = "uniform",
         attributes: Any = None,
+        edge_labels: bool = False,
         t_max: int = 10,
         metric: str = "tv",
         bin_width: float = 1e-5,
@@ -231,6 +264,7 @@ class PropagationKernel(CountKernel):
         self.labels = labels
         self.prior = prior
         self.attributes = attributes
+        self.edge_labels = edge_labels
         self.t_max = t_max
         self.metric = metric
         self.bin_width = bin_width
@@ -257,7 +291,7 @@ class P2K(PropagationKernel):
     ----------
     attributes : GaussianMixtures or None, default=None
         The mixtures and their sample points; None: ``GaussianMixtures()``.
-    propagation, labels, prior, t_max, metric, bin_width, n_hashes, attribute_metric, \
+    propagation, labels, prior, edge_labels, t_max, metric, bin_width, n_hashes, attribute_metric, \
     attribute_bin_width, standardize, base_kernel, normalize, random_state, n_jobs
         As in :class:`PropagationKernel`.
 
@@ -294,8 +328,8 @@ class PropagationFeatures(CountFeatures):
 
     Parameters
     ----------
-    propagation, labels, prior, attributes, t_max, metric, bin_width, n_hashes, attribute_metric, \
-    attribute_bin_width, standardize, normalize, random_state, n_jobs
+    propagation, labels, prior, attributes, edge_labels, t_max, metric, bin_width, n_hashes, \
+    attribute_metric, attribute_bin_width, standardize, normalize, random_state, n_jobs
         As in :class:`PropagationKernel`.
     base_kernel : {"linear", "intersection"}, default="linear"
         "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
@@ -337,6 +371,7 @@ class PropagationFeatures(CountFeatures):
         labels: str | None = "auto",
         prior: Any = "uniform",
         attributes: Any = None,
+        edge_labels: bool = False,
         t_max: int = 10,
         metric: str = "tv",
         bin_width: float = 1e-5,
@@ -355,6 +390,7 @@ class PropagationFeatures(CountFeatures):
         self.labels = labels
         self.prior = prior
         self.attributes = attributes
+        self.edge_labels = edge_labels
         self.t_max = t_max
         self.metric = metric
         self.bin_width = bin_width

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,11 @@ class AffineOperator:
     restart: NDArray[np.float64] | None = None
     pushed_back: NDArray[np.bool_] | None = None
     vanished: NDArray[np.bool_] | None = None
+
+    def scaled(self, factors: NDArray[np.float64]) -> AffineOperator:
+        """Return the operator whose A is multiplied by one factor for each entry."""
+        a = self.adjacency
+        return replace(self, adjacency=csr_array((a.data * factors, a.indices, a.indptr), shape=a.shape))
 
     def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
         """Apply the formula to any columns: label probabilities or projections of them."""

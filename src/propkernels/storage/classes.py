@@ -32,6 +32,7 @@ _BY_MODULE = {
         "SpreadingAttributes",
     ),
     "propkernels.propagation.attributes.standardize": ("Standardizer",),
+    "propkernels.propagation.edge_labels": ("EdgeFactors",),
     "propkernels.hashing.attribute_codes": ("AttributeCoder",),
     "propkernels.hashing.lsh": ("LocalitySensitiveHash",),
     "propkernels.counting.counts": ("StreamCounts",),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.edge_labels import EdgeFactors
 
 COMBINATIONS = ("sum", "product", "joint")
 
@@ -32,9 +33,18 @@ class AttributeTreatment(BaseEstimator, ABC):
 
     @abstractmethod
     def learn(
-        self, graphs: GraphDatabase, attributes: NDArray[np.float64], t_max: int, direction: str, seed: int
+        self,
+        graphs: GraphDatabase,
+        attributes: NDArray[np.float64],
+        t_max: int,
+        direction: str,
+        seed: int,
+        edge_factors: EdgeFactors | None = None,
     ) -> LearnedAttributes:
-        """Learn from the standardized attributes of the training graphs."""
+        """Learn from the standardized attributes of the training graphs.
+
+        ``edge_factors``, where edge labels count, multiply what crosses an edge.
+        """
 
 
 class FixedAttributes(AttributeTreatment):
@@ -50,9 +60,15 @@ class FixedAttributes(AttributeTreatment):
         self.combine = combine
 
     def learn(
-        self, graphs: GraphDatabase, attributes: NDArray[np.float64], t_max: int, direction: str, seed: int
+        self,
+        graphs: GraphDatabase,
+        attributes: NDArray[np.float64],
+        t_max: int,
+        direction: str,
+        seed: int,
+        edge_factors: EdgeFactors | None = None,
     ) -> FixedAttributes:
-        """Nothing is learned."""
+        """Nothing is learned: the attributes cross no edges."""
         return self
 
     def matrices(

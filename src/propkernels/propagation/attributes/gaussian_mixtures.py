@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
@@ -13,6 +13,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.attributes.base import AttributeTreatment
 from propkernels.propagation.attributes.standardize import fill_missing
 from propkernels.propagation.diffusion import walk_operator
+from propkernels.propagation.edge_labels import EdgeFactors, walk_steps
 from propkernels.utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
 from propkernels.utils.randomness import mix
 
@@ -29,6 +30,8 @@ class GaussianMixtures(AttributeTreatment):
     from the training attributes. The N x N weights W_t are never formed: Q_{t+1} = T Q_t.
 
     A node with a missing attribute (NaN) starts as the mixture of its graph's other nodes (else of all).
+    Where edge labels count, densities that cross an edge are told apart by its label; a refit replaces them
+    by those of one Gaussian at the plain mean, and so forgets the edge labels before it.
     The paper's own setting is ``GaussianMixtures(scale=None, ridge=0)``.
 
     Parameters
@@ -91,7 +94,13 @@ class GaussianMixtures(AttributeTreatment):
         self.laziness = laziness
 
     def learn(
-        self, graphs: GraphDatabase, attributes: Matrix, t_max: int, direction: str, seed: int
+        self,
+        graphs: GraphDatabase,
+        attributes: Matrix,
+        t_max: int,
+        direction: str,
+        seed: int,
+        edge_factors: EdgeFactors | None = None,
     ) -> SpreadingMixtures:
         """Draw the sample points and learn covariances and scales from the training graphs."""
         check_choice(self.scale, SCALES, "scale")
@@ -105,7 +114,9 @@ class GaussianMixtures(AttributeTreatment):
         first = GaussianFamily.learn(observed, ridge)
         points = draw_points(observed, number, seed)
         overall, centre = first.densities(observed, points).mean(axis=0), observed.mean(axis=0)
-        learned = SpreadingMixtures(points, {0: first}, overall, centre, refit, laziness, direction)
+        learned = SpreadingMixtures(
+            points, {0: first}, overall, centre, refit, laziness, direction, edge_factors=edge_factors
+        )
         return learned.with_scales(graphs, attributes, t_max, ridge, self.scale)
 
 
@@ -176,6 +187,8 @@ class SpreadingMixtures:
         Mean of the training attributes.
     scales : ndarray, (t_max + 1, M)
         What densities are divided by.
+    edge_factors : EdgeFactors or None
+        What densities are multiplied by when they cross an edge, where edge labels count.
     """
 
     points: Matrix
@@ -186,6 +199,7 @@ class SpreadingMixtures:
     laziness: float
     direction: str
     scales: Matrix = field(default_factory=lambda: np.ones((1, 1)))
+    edge_factors: EdgeFactors | None = None
 
     def matrices(self, graphs: GraphDatabase, attributes: Matrix) -> Iterator[Matrix]:
         """Yield the scaled densities Q_0, Q_1, ..."""
@@ -208,16 +222,7 @@ class SpreadingMixtures:
         found = np.array([_deviations(current) for current in islice(densities, steps)])
         scales = np.broadcast_to(found if scale == "each" else found[:1], (t_max + 1, len(self.points)))
         scales = np.ones_like(scales) if scale is None else np.array(scales)
-        return SpreadingMixtures(
-            self.points,
-            families,
-            self.overall,
-            self.centre,
-            self.refit_every,
-            self.laziness,
-            self.direction,
-            scales,
-        )
+        return replace(self, families=families, scales=scales)
 
     def _densities(
         self, graphs: GraphDatabase, attributes: Matrix, family_at: Callable[[int, Matrix], GaussianFamily]
@@ -228,18 +233,16 @@ class SpreadingMixtures:
         current[missing] = np.nan
         current = fill_missing(current, graphs, self.overall)
         centres = None if self.refit_every is None else fill_missing(attributes, graphs, self.centre)
-        t = 0
-        while True:
+        for t, step in enumerate(walk_steps(walk, graphs, self.direction, self.edge_factors), start=1):
             yield current
-            t += 1
             if centres is None or self.refit_every is None:
-                current = walk.step(current, current)
+                current = step.step(current, current)
                 continue
             centres = walk.step(centres, centres)
             if t % self.refit_every == 0:
                 current = family_at(t, centres).densities(centres, self.points)
             else:
-                current = walk.step(current, current)
+                current = step.step(current, current)
 
 
 def _deviations(values: Matrix) -> Matrix:

@@ -12,6 +12,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.attributes.base import AttributeTreatment
 from propkernels.propagation.attributes.standardize import fill_missing, observed_means
 from propkernels.propagation.diffusion import walk_operator
+from propkernels.propagation.edge_labels import EdgeFactors, walk_steps
 from propkernels.utils.checks import check_fraction
 
 
@@ -19,7 +20,8 @@ class PropagatedAttributes(AttributeTreatment):
     """Attributes that spread: X_{t+1} = (1 - l) T X_t + l X_t, hashed at every t.
 
     A missing value (NaN) starts as the mean of its graph's observed values (else of all), and is filled
-    by propagation.
+    by propagation. Where edge labels count, two nodes have the same values at iteration t if, for each
+    sequence of edge labels, the expected value at the end of a walk along it is the same.
 
     Parameters
     ----------
@@ -49,11 +51,17 @@ class PropagatedAttributes(AttributeTreatment):
         self.combine = combine
 
     def learn(
-        self, graphs: GraphDatabase, attributes: NDArray[np.float64], t_max: int, direction: str, seed: int
+        self,
+        graphs: GraphDatabase,
+        attributes: NDArray[np.float64],
+        t_max: int,
+        direction: str,
+        seed: int,
+        edge_factors: EdgeFactors | None = None,
     ) -> SpreadingAttributes:
         """Check the laziness; what fills gaps in graphs without any value is the mean over all nodes."""
         laziness = check_fraction(self.laziness, "laziness")
-        return SpreadingAttributes(laziness, direction, observed_means(attributes))
+        return SpreadingAttributes(laziness, direction, observed_means(attributes), edge_factors)
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,7 @@ class SpreadingAttributes:
     laziness: float
     direction: str
     elsewhere: NDArray[np.float64]
+    edge_factors: EdgeFactors | None = None
 
     def matrices(
         self, graphs: GraphDatabase, attributes: NDArray[np.float64]
@@ -70,6 +79,6 @@ class SpreadingAttributes:
         """Yield X_0, X_1, ..."""
         walk = walk_operator(graphs, self.laziness, self.direction)
         current = fill_missing(attributes, graphs, self.elsewhere)
-        while True:
+        for step in walk_steps(walk, graphs, self.direction, self.edge_factors):
             yield current
-            current = walk.step(current, current)
+            current = step.step(current, current)

@@ -1,0 +1,341 @@
+"""Edge labels in propagation kernels, against walks that are listed in exact rational arithmetic."""
+
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import propkernels as pk
+from propkernels.graphs.labels import LabelColumn
+from propkernels.propagation.edge_labels import crossed_edges
+from propkernels.propagation.transition import directed_adjacency
+
+GENERATOR = np.random.default_rng(0)
+NARROW = 1e-10
+
+
+def some_graphs(
+    n_graphs=8,
+    directed=False,
+    weighted=False,
+    labels=("a", "b", None),
+    seed=0,
+    one_label=False,
+    connected=False,
+):
+    generator = np.random.default_rng(seed)
+    adjacency, nodes = [], []
+    for n in generator.integers(2, 7, n_graphs):
+        matrix = np.triu(generator.random((n, n)) < 0.5, 1).astype(int)
+        if connected:
+            matrix |= np.eye(n, k=1, dtype=int)
+        if weighted:
+            matrix *= generator.integers(1, 3, (n, n))
+        adjacency.append(matrix if directed else matrix + matrix.T)
+        nodes.append(generator.integers(0, 2, n).tolist())
+    plain = pk.check_graphs(list(zip(adjacency, nodes, strict=True)))
+    rows, columns = plain.adjacency.tocoo().coords
+    edge_labels = [None] * len(rows)
+    for e, (i, j) in enumerate(zip(rows, columns, strict=True)):
+        k = 0 if one_label else (min(i, j) * 7 + max(i, j) * 3 + (i > j) * directed) % len(labels)
+        edge_labels[e] = labels[k]
+    return pk.GraphDatabase(
+        plain.adjacency,
+        plain.graph_ptr,
+        plain.node_labels,
+        np.arange(plain.n_nodes)[:, None] % 3.0,
+        edge_labels,
+    )
+
+
+def walks(graphs, t_max, step):
+    """Distributions over (record of the walk, label at its end), as numbers of equal ones: (t_max + 1, N).
+
+    ``step(i)`` lists what a walk at node i does next: (probability, what is recorded, node it goes to); no
+    node, None, ends the walk with the label of i.
+    """
+    current = [{((), label): Fraction(1)} for label in graphs.node_labels]
+    start, found = list(current), []
+    for _ in range(t_max + 1):
+        names = {}
+        found.append([names.setdefault(frozenset(d.items()), len(names)) for d in current])
+        following = []
+        for i in range(graphs.n_nodes):
+            total = defaultdict(Fraction)
+            for share, record, j in step(i):
+                origin = start[i] if j is None else current[j]
+                for (records, end), mass in origin.items():
+                    # a walk that ended earlier has a shorter record: what it did is told by place
+                    total[(record, *records), end] += share * mass
+            following.append(dict(total))
+        current = following
+    return np.array(found)
+
+
+def exact_kernel(graphs, codes):
+    kernel = np.zeros((len(graphs), len(graphs)))
+    for row in codes:
+        counts = np.zeros((len(graphs), row.max() + 1))
+        np.add.at(counts, (graphs.graph_ids, row), 1)
+        kernel += counts @ counts.T
+    return kernel
+
+
+def row_walk(graphs, laziness=Fraction(0), direction="follow"):
+    """(1 - l) D^-1 A + l I along the directed edges, with their labels."""
+    adjacency, edges = directed_adjacency(graphs, direction), crossed_edges(graphs, direction)
+
+    def step(i):
+        entries = range(adjacency.indptr[i], adjacency.indptr[i + 1])
+        total = sum(Fraction(float(adjacency.data[e])) for e in entries)
+        if total == 0:
+            return [(Fraction(1), "stay", i)]
+        moves = [
+            (
+                (1 - laziness) * Fraction(float(adjacency.data[e])) / total,
+                int(edges.keys[edges.kinds[e]]),
+                int(adjacency.indices[e]),
+            )
+            for e in entries
+        ]
+        return moves if laziness == 0 else [*moves, (laziness, "stay", i)]
+
+    return step
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_mutag_is_exact_entry_for_entry():
+    graphs = pk.datasets.load("MUTAG").graphs
+    codes = walks(graphs, 5, row_walk(graphs))
+    for t_max in range(6):
+        kernel = pk.PropagationKernel(edge_labels=True, t_max=t_max, bin_width=NARROW, random_state=t_max)
+        np.testing.assert_array_equal(kernel.fit_transform(graphs), exact_kernel(graphs, codes[: t_max + 1]))
+
+
+@pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("laziness", [0, Fraction(1, 4)])
+def test_walks_with_directions_weights_and_laziness(direction, weighted, laziness):
+    graphs = some_graphs(directed=True, weighted=weighted)
+    scheme = pk.Diffusion(float(laziness), direction=direction)
+    kernel = pk.PropagationKernel(
+        propagation=scheme, edge_labels=True, t_max=4, bin_width=NARROW, random_state=0
+    )
+    codes = walks(graphs, 4, row_walk(graphs, laziness, direction))
+    np.testing.assert_array_equal(kernel.fit_transform(graphs), exact_kernel(graphs, codes))
+
+
+def test_absorbing_walks_and_partial_absorption():
+    graphs = some_graphs()
+    plain, labels = row_walk(graphs), graphs.node_labels
+
+    def absorbing(i):
+        return [(Fraction(1), "stay", i)] if labels[i] == 1 else plain(i)
+
+    def partial(i):
+        moves = plain(i)
+        if moves[0][1] == "stay":
+            return moves
+        quarter = Fraction(1, 4)
+        return [(quarter, "end", None), *((share * (1 - quarter), record, j) for share, record, j in moves)]
+
+    for scheme, step in ((pk.AbsorbingWalk({1}), absorbing), (pk.PartialAbsorption(0.25), partial)):
+        settings = {"propagation": scheme, "t_max": 4, "bin_width": NARROW, "random_state": 0}
+        kernel = pk.PropagationKernel(edge_labels=True, **settings).fit_transform(graphs)
+        np.testing.assert_array_equal(kernel, exact_kernel(graphs, walks(graphs, 4, step)))
+
+
+WALKS = [
+    pk.Diffusion(),
+    pk.Diffusion(0, "symmetric"),
+    pk.Diffusion(0, "none"),
+    pk.Diffusion(isolated="vanish"),
+]
+SCHEMES = [
+    pk.Diffusion(0.5),
+    pk.Diffusion(0.5, "symmetric"),
+    pk.Diffusion(0.5, "none"),
+    pk.LabelPropagation(),
+    pk.LabelPropagation(clamp="before"),
+    pk.LabelSpreading(),
+    pk.PartialAbsorption(),
+    pk.PartialAbsorption(rate=1.0),
+    pk.AbsorbingWalk({1}),
+]
+
+
+@pytest.mark.parametrize("scheme", WALKS, ids=str)
+def test_one_label_everywhere_changes_no_classes(scheme):
+    """Where all walks make the same number of steps: no node is isolated, and no walk stays or ends."""
+    graphs = some_graphs(one_label=True, connected=True)
+    settings = {"propagation": scheme, "t_max": 4, "bin_width": NARROW, "random_state": 0}
+    plain = pk.PropagationKernel(**settings).fit_transform(graphs)
+    labelled = pk.PropagationKernel(edge_labels=True, **settings)
+    np.testing.assert_array_equal(labelled.fit_transform(graphs), plain)
+
+
+@pytest.mark.parametrize("scheme", WALKS + SCHEMES, ids=str)
+def test_edge_labels_only_tell_more_nodes_apart(scheme):
+    graphs = some_graphs(12)
+    if isinstance(scheme, pk.LabelPropagation):
+        graphs = pk.hide_labels(graphs, 0.5, random_state=0)
+    settings = {"propagation": scheme, "t_max": 4, "bin_width": NARROW, "random_state": 0}
+    plain = pk.PropagationKernel(**settings).fit_transform(graphs)
+    labelled = pk.PropagationKernel(edge_labels=True, **settings).fit_transform(graphs)
+    assert (labelled <= plain).all()
+    assert (labelled < plain).any()
+
+
+def test_the_order_of_edge_labels_counts():
+    """Paths a b and b a with equal nodes: middle nodes are equal at all t, end nodes at no t > 0."""
+    path = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
+    there, back = ["a", "a", "b", "b", "b", "b"], ["a", "a", "b", "b", "c", "c"]
+    graphs = [pk.GraphDatabase(path, [0, 4], [0] * 4, edge_labels=labels) for labels in (there, back)]
+    both = pk.GraphDatabase.concat(graphs)
+    codes = walks(both, 3, row_walk(both))
+    kernel = pk.PropagationKernel(edge_labels=True, t_max=3, bin_width=NARROW, random_state=0)
+    np.testing.assert_array_equal(kernel.fit_transform(both), exact_kernel(both, codes))
+
+
+@pytest.mark.parametrize(
+    "attributes", ["sum", "product", "joint", pk.PropagatedAttributes(laziness=0), pk.GaussianMixtures()]
+)
+def test_attributes(attributes):
+    """One edge label everywhere changes no classes; several change those whose values cross edges."""
+    settings = {"attributes": attributes, "t_max": 3, "attribute_bin_width": 1e-6, "random_state": 0}
+    graphs, alike = some_graphs(connected=True), some_graphs(one_label=True, connected=True)
+    plain = pk.PropagationKernel(**settings).fit_transform(alike)
+    np.testing.assert_array_equal(
+        pk.PropagationKernel(edge_labels=True, **settings).fit_transform(alike), plain
+    )
+    labelled = pk.PropagationKernel(edge_labels=True, **settings).fit_transform(graphs)
+    assert (labelled <= plain).all()
+    assert (labelled < plain).any()
+    if not isinstance(attributes, str):  # labels of nodes left out: what differs are the attributes
+        settings["labels"] = None
+        ones = pk.PropagationKernel(
+            edge_labels=True, propagation=pk.AbsorbingWalk(lambda g: np.ones(g.n_nodes, bool))
+        )
+        ones.set_params(**settings)
+        assert (ones.fit_transform(graphs) < ones.fit_transform(alike)).any()
+
+
+def test_refitted_mixtures_and_p2k():
+    graphs = some_graphs()
+    mixtures = pk.GaussianMixtures(refit_every=2, scale="each")
+    for attributes in (None, mixtures):
+        kernel = pk.P2K(attributes=attributes, edge_labels=True, t_max=3, random_state=0)
+        matrix = kernel.fit_transform(graphs)
+        np.testing.assert_array_equal(kernel.transform(graphs), matrix)
+
+
+def test_prefixes_batches_features_and_files(tmp_path):
+    graphs = some_graphs()
+    settings = {"edge_labels": True, "random_state": 3, "n_hashes": 2}
+    kernel = pk.PropagationKernel(t_max=5, **settings)
+    matrix, stack = kernel.fit_transform(graphs), kernel.fit_transform_cumulative(graphs)
+    for t in range(6):
+        np.testing.assert_array_equal(
+            stack[t], pk.PropagationKernel(t_max=t, **settings).fit_transform(graphs)
+        )
+    one_at_a_time = np.vstack([kernel.transform(graphs[[i]]) for i in range(len(graphs))])
+    np.testing.assert_array_equal(one_at_a_time, matrix)
+    phi = pk.PropagationFeatures(t_max=5, **settings).fit_transform(graphs)
+    np.testing.assert_allclose((phi @ phi.T).toarray(), matrix, rtol=1e-12)
+    pk.save_model(kernel, tmp_path / "kernel.pk")
+    np.testing.assert_array_equal(pk.load_model(tmp_path / "kernel.pk").transform(graphs), matrix)
+    threads = pk.PropagationKernel(t_max=5, n_jobs=2, **settings)
+    np.testing.assert_array_equal(threads.fit_transform(graphs), matrix)
+
+
+def test_attributes_survive_a_file(tmp_path):
+    graphs = some_graphs()
+    kernel = pk.P2K(edge_labels=True, t_max=2, random_state=0)
+    matrix = kernel.fit_transform(graphs)
+    pk.save_model(kernel, tmp_path / "kernel.pk")
+    np.testing.assert_array_equal(pk.load_model(tmp_path / "kernel.pk").transform(graphs), matrix)
+
+
+def test_edge_labels_never_seen_in_fit():
+    """Nothing is agreed on in fit: new graphs meet the same bins as if they had been there."""
+    graphs, new = some_graphs(), some_graphs(labels=("a", "new", "newer"), seed=1)
+    settings = {"edge_labels": True, "t_max": 3, "bin_width": NARROW, "random_state": 0}
+    both = pk.PropagationKernel(**settings).fit_transform(pk.GraphDatabase.concat([graphs, new]))
+    kernel = pk.PropagationKernel(**settings).fit(graphs)
+    np.testing.assert_array_equal(kernel.transform(new), both[len(graphs) :, : len(graphs)])
+    unlabelled = pk.check_graphs([(graph.adjacency, graph.node_labels) for graph in new])
+    assert kernel.transform(unlabelled).shape == (len(new), len(graphs))
+
+
+def test_explanations_add_up():
+    graphs = some_graphs(20)
+    target = np.arange(20) % 2
+    kernel = pk.PropagationKernel(edge_labels=True, t_max=2, random_state=0)
+    model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(graphs, target)
+    explanation = model.explain(graphs)
+    totals = [explanation.of_graph(i).sum() for i in range(20)]
+    constants = model.decision_function(graphs) - totals
+    np.testing.assert_allclose(constants, constants[0], atol=1e-9)
+
+
+def refuses(message, graphs, **settings):
+    with pytest.raises(ValueError, match=message):
+        pk.PropagationKernel(edge_labels=settings.pop("edge_labels", True), **settings).fit(graphs)
+
+
+class Shuffled(pk.PropagationScheme):
+    """Affine, but along no edges."""
+
+    affine = True
+
+    def prepare(self, graphs, initial):
+        return None
+
+    def step(self, prepared, current, initial):
+        return current
+
+
+def test_what_edge_labels_need():
+    graphs = some_graphs()
+    refuses("no edge labels", pk.check_graphs([np.ones((2, 2)) - np.eye(2)]))
+    refuses("no edge labels", pk.GridDatabase([np.eye(3, dtype=int)]))
+    refuses("True or False", graphs, edge_labels="yes")
+    refuses("tv, l1 or l2", graphs, metric="hellinger")
+    refuses("affine", graphs, propagation=pk.BeliefPropagation())
+    refuses("affine", graphs, propagation=Shuffled())
+    complete = pk.Diffusion(direction="both")
+    complete.direction = "reverse"
+    assert pk.PropagationKernel(edge_labels=True, propagation=complete).fit_transform(graphs).shape == (8, 8)
+
+
+class Pruned(pk.Diffusion):
+    """Walks along some of the edges only."""
+
+    def prepare(self, graphs, initial):
+        operator = super().prepare(graphs, initial)
+        kept = csr_array(operator.adjacency.multiply(np.tri(graphs.n_nodes)))
+        kept.eliminate_zeros()
+        return type(operator)(kept, operator.spread, operator.keep)
+
+
+def test_a_scheme_of_other_edges_is_refused():
+    refuses("along the edges of the graphs", some_graphs(), propagation=Pruned())
+
+
+def test_labels_of_both_ways():
+    """The heavier way of an edge gives its label; of two equal ones, the way that is gone."""
+    adjacency = np.array([[0, 1, 2], [1, 0, 0], [5, 0, 0]])
+    graphs = pk.GraphDatabase(adjacency, [0, 3], edge_labels=["01", "02", "10", "20"])
+    column = graphs.edge_label_column
+    assert isinstance(column, LabelColumn)
+    expected = {
+        "follow": ["01", "02", "10", "20"],
+        "reverse": ["10", "20", "01", "02"],
+        "both": ["01", "20", "10", "20"],
+    }
+    for direction, labels in expected.items():
+        kinds = crossed_edges(graphs, direction).kinds
+        assert [column.values[kind] for kind in kinds] == labels
