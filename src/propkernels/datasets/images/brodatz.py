@@ -68,13 +68,13 @@ def load_brodatz(
 
 def read_crops(path: Path) -> tuple[tuple[str, ...], list[Images]]:
     """Names and pictures of the crops, sorted by name."""
-    from propkernels.images.folder import decode_picture
+    from propkernels.images.folder import decode_image
 
     with open_archive(path) as archive:
         members = sorted(member for member in archive.namelist() if member.endswith(".png"))
         if not members:
             raise ValueError(f"{path.name} holds no pictures (.png)")
-        crops = [decode_picture(read_member(archive, member, path), member) for member in members]
+        crops = [decode_image(read_member(archive, member, path), member) for member in members]
     return tuple(PurePosixPath(member).stem for member in members), crops
 
 

@@ -39,10 +39,10 @@ def load_leaves(*, n_colors: int = 5, folder: str | os.PathLike[str] | None = No
 
 def read_leaves(path: Path) -> tuple[list[np.ndarray], np.ndarray, tuple[str, ...], np.ndarray]:
     """Read pictures, classes, their names, and which part each picture belongs to."""
-    from propkernels.images.folder import as_image_folder, is_picture
+    from propkernels.images.folder import as_image_folder, is_image
 
     with open_archive(path) as archive:
-        members = sorted(m for m in archive.namelist() if is_picture(Path(m).name))
+        members = sorted(m for m in archive.namelist() if is_image(Path(m).name))
         if not members:
             raise ValueError(f"{path.name} holds no pictures")
         pictures = as_image_folder([(m, read_member(archive, m, path)) for m in members])
