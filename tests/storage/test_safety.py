@@ -250,7 +250,7 @@ def test_a_plain_value_is_no_model(folder):
 def test_classes_that_are_not_in_the_table(folder, name):
     header, _ = parts_of(file_of("kernel"))
     tree = {"object": {"class": name, "state": {}}}
-    refused(forged(header | {"model": tree}, []), folder, "is no class of a model")
+    refused(forged(header | {"model": tree}, []), folder, "is not a class of a model")
 
 
 @pytest.mark.parametrize("name", ["transform", "__class__", "__dict__", "get_params", "a b", "_learn_coder"])
