@@ -250,7 +250,7 @@ def test_a_plain_value_is_no_model(folder):
 def test_classes_that_are_not_in_the_table(folder, name):
     header, _ = parts_of(file_of("kernel"))
     tree = {"object": {"class": name, "state": {}}}
-    refused(forged(header | {"model": tree}, []), folder, "is no class of a model")
+    refused(forged(header | {"model": tree}, []), folder, "is not a class of a model")
 
 
 @pytest.mark.parametrize("name", ["transform", "__class__", "__dict__", "get_params", "a b", "_learn_coder"])
@@ -396,7 +396,7 @@ def test_arrays_that_compiled_loops_would_run_out_of(folder, file, name, attribu
 def test_settings_that_compiled_loops_rely_on(folder, attribute, value):
     header, arrays = parts_of(file_of("kernel"))
     next(find(header, "PropagationCoder"))[attribute] = value
-    refused(forged(header, arrays), folder, "PropagationCoder.* (do not fit together|is no int)")
+    refused(forged(header, arrays), folder, "PropagationCoder.* (do not fit together|is not int)")
 
 
 @pytest.mark.parametrize("position", [-1, 625, None])
@@ -422,3 +422,38 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
     header, arrays = parts_of(file_of("shortest path"))
     header["model"]["object"]["state"]["checkpoint"] = str(tmp_path / "written")
     assert load_bytes(forged(header, arrays), folder).checkpoint is None
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "attribute", "value"),
+    [
+        ("kernel", "PropagationKernel", "counts_", []),
+        ("kernel", "PropagationKernel", "counts_", None),
+        ("kernel", "PropagationKernel", "coder_", 3),
+        ("kernel", "PropagationKernel", "base_kernel_", "linear"),
+        ("kernel", "PropagationKernel", "normalize", "yes"),
+        ("kernel", "PropagationCoder", "source", "nodes"),
+        ("kernel", "PropagationCoder", "scheme", None),
+        ("kernel", "LocalitySensitiveHash", "metric", "l3"),
+        ("kernel", "LocalitySensitiveHash", "bin_width", 0),
+        ("kernel", "AttributeCoder", "combine", "mean"),
+        ("classifier", "PropagationClassifier", "rule_", None),
+        ("classifier", "PropagationClassifier", "classes_", 2),
+        ("classifier", "PropagationClassifier", "intercept_", 0.5),
+        ("classifier", "DecisionLayout", "n_classes", 3),
+        ("classifier", "FoldedRule", "codes", []),
+        ("classifier", "FoldedRule", "weights", []),
+        ("classifier", "FoldedRule", "coder", {"tuple": []}),
+        ("index", "GraphIndex", "file_", None),
+        ("index", "GraphIndex", "names_", [1]),
+        ("exact", "ExactCoder", "tables", []),
+        ("exact", "ExactCoder", "n_iter", 7),
+        ("shortest path", "ShortestPath", "prepared_", []),
+        ("graph hopper", "HopComparison", "nodes", 0),
+    ],
+)
+def test_parts_of_the_wrong_kind(folder, file, name, attribute, value):
+    """They would end in an error of the interpreter or of the compiler on use."""
+    header, arrays = parts_of(file_of(file))
+    next(find(header, name))[attribute] = value
+    refused(forged(header, arrays), folder)

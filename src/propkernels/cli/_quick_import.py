@@ -1,8 +1,8 @@
 """Importing scikit-learn without what it does not use.
 
-scikit-learn's base imports ``scipy.stats`` for one function that hardly anybody calls, and pandas, where it
-is installed, for none; that is most of its start-up time. Nothing is lost if these imports find placeholders:
-whoever names or imports the modules later loads them.
+scikit-learn's base imports ``scipy.stats`` for one function that is hardly ever called, and pandas, if it is
+installed, for none; that is most of its start-up time. Nothing is lost if these imports find placeholders:
+naming or importing the modules later loads them. Only the command does this, in its own process.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from propkernels._version import __version__
-from propkernels.cli import datasets, demo, evaluate, explain, fit, info, kernel, predict, similar
+from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
 from propkernels.cli.console import OneSentenceErrors
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
@@ -46,7 +46,7 @@ COMMANDS = (
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,
-    datasets.datasets,
+    info.datasets,
     info.info,
 )
 for command in COMMANDS:

@@ -134,7 +134,7 @@ def report(model: Any, output: Path, took: float) -> None:
     print_text(f"\nWrote {output} ({size_of(output)}), learned in {seconds(took)}. Next:")
     print_text(f"  propkernels predict {output} NEW -o predictions.csv")
     if can_explain(model):
-        print_text(f"  propkernels explain {output} NEW --graph 0 -o picture.png")
+        print_text(f"  propkernels explain {output} NEW --graph 0 -o graph.png")
 
 
 def choices(model: Any) -> list[tuple[str, str]]:

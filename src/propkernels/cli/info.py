@@ -1,15 +1,28 @@
-"""``propkernels info``: versions, threads, and where data is looked for."""
+"""``propkernels datasets`` and ``propkernels info``: what can be loaded, and what is installed."""
 
 from __future__ import annotations
 
 import os
 import platform
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 
 from propkernels.cli.arguments import Format, FormatOption
 from propkernels.cli.console import print_records, print_text
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "pooch", "networkx", "scikit-image")
+
+
+def datasets(output_format: FormatOption = Format.table) -> None:
+    """List the data sets that are known by name."""
+    from propkernels.datasets import list_datasets
+
+    known = list_datasets()
+    if output_format is not Format.table:
+        print_records([asdict(info) for info in known], output_format)
+        return
+    print_text(str(known))
+    print_text("\nA path of a folder or zip in the TU layout can be given instead of a name.")
 
 
 def info(output_format: FormatOption = Format.table) -> None:

@@ -29,13 +29,15 @@ def prompt_interrupts() -> Iterator[None]:
     writer.setblocking(False)
     before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     done = Event()
-    Thread(target=_watch, args=(reader, done), daemon=True).start()
+    thread = Thread(target=_watch, args=(reader, done), daemon=True)
+    thread.start()
     try:
         yield
     finally:
         done.set()
         signal.set_wakeup_fd(before)
-        writer.close()
+        writer.close()  # ends the thread, after it has printed the line for a signal that just came
+        thread.join(GRACE)
 
 
 def _watch(reader: socket.socket, done: Event) -> None:

@@ -14,7 +14,7 @@ from propkernels.graphs.display import count
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Graphs together with one target value (or row) a graph.
+    """Graphs together with one target value (or row) per graph.
 
     Attributes
     ----------

@@ -190,7 +190,7 @@ class _Fetch:
 
 
 def _session() -> Any:
-    """Return a session that cannot speak anything but the allowed schemes, and asks for plain bytes."""
+    """Return a session for the allowed schemes only, which asks for bytes without compression."""
     import requests
 
     session = requests.Session()

@@ -129,9 +129,9 @@ def _labels(
 FLIPS_IN_A, FLIPS_IN_B = 10, 5
 NOISE_IN_B = 0.45
 SYNTHETIC_DESCRIPTION = (
-    "Copies of one random graph with one normally distributed attribute a node. In each graph of class A the "
-    f"attributes of {FLIPS_IN_A} nodes are exchanged, in each of class B those of {FLIPS_IN_B}, and noise "
-    f"from N(0, {NOISE_IN_B}^2) is added to the attributes in B."
+    "Copies of one random graph with one normally distributed attribute per node. In each graph of class A "
+    f"the attributes of {FLIPS_IN_A} nodes are exchanged, in each of class B those of {FLIPS_IN_B}, and "
+    f"noise from N(0, {NOISE_IN_B}^2) is added to the attributes in B."
 )
 
 

@@ -1,4 +1,4 @@
-"""Where pictures are drawn: matplotlib, imported when it is needed."""
+"""Axes to draw on; matplotlib is imported when it is needed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def several_axes(ax: Any, n: int, columns: int = 4) -> list[Any]:
     if ax is not None:
         given = list(np.ravel(np.array(ax, dtype=object)))
         if len(given) != n:
-            raise ValueError(f"ax must hold {n} axes, one an iteration; got {len(given)}")
+            raise ValueError(f"ax must hold {n} axes, one per iteration; got {len(given)}")
         return [one_axes(axes) for axes in given]
     columns = min(n, columns)
     rows = -(-n // columns)

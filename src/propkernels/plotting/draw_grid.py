@@ -1,4 +1,4 @@
-"""One picture, with a heat map over it."""
+"""One image, with a heat map over it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap
     ----------
     ax : Axes
     grid : Grid
-        One picture (two axes), a line of pixels, or a volume, of which the slice with the largest values
+        One image (two axes), a line of pixels, or a volume, of which the slice with the largest values
         along the first axis is drawn.
     values : ndarray in the shape of the grid
         NaN outside its mask.

@@ -19,7 +19,7 @@ STILL = 1e-3  # edges: a round that moves no node further is the last
 
 
 def node_positions(graph: Graph, layout: Any = None) -> Positions:
-    """Return one point of the plane a node.
+    """Return one point of the plane per node.
 
     Parameters
     ----------

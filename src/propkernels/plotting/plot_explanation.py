@@ -37,7 +37,7 @@ def plot_explanation(
     limit: float | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw a graph with nodes colored by their contribution, or a picture with a heat map over it.
+    """Draw a graph with nodes colored by their contribution, or an image with a heat map over it.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def plot_explanation(
     graph : int, default=0
         Which of them to draw.
     t : int, sequence of int, "each" or None, default=None
-        Iteration whose contributions are shown; None: their sum; several: a picture for each, with one scale.
+        Iteration whose contributions are shown; None: their sum; several: one panel each, one scale.
     classes : pair, or one class, optional
         With a model: as in ``explain``. By default, of more than two classes, the predicted one against
         the others.
     class_names : mapping, optional
-        What classes are called in the picture.
+        Names of classes in the figure.
     labels : bool, mapping or sequence, default=True
         What is written into nodes: their labels (of graphs that are not too large); names of labels, as
         in ``{0: "C", 1: "N"}``; or one text per node.

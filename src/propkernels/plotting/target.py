@@ -1,4 +1,4 @@
-"""Classes in pictures: one a graph, and what they are called."""
+"""Classes in figures: one per graph, and their names."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def name_of(thing: Any) -> str | None:
 def class_of(name: str) -> type:
     """Return the class that a file names; only those of the table are imported."""
     if name not in _HOME:
-        raise ValueError(f"{name!r} is no class of a model")
+        raise ValueError(f"{name!r} is not a class of a model")
     cls: type = getattr(importlib.import_module(_HOME[name]), name)
     return cls
 

@@ -60,7 +60,7 @@ def write_float(value: float) -> Any:
 def read_float(text: Any) -> float:
     """Read what ``write_float`` named."""
     if text not in ("nan", "inf", "-inf"):
-        raise ValueError(f"{text!r} is no float")
+        raise ValueError(f"{text!r} is not a float")
     return float(text)
 
 
@@ -128,7 +128,7 @@ class Decoder:
 
     def _same(self, number: Any) -> Any:
         if type(number) is not int or number < 0:
-            raise ValueError(f"{number!r} is no number of an object")
+            raise ValueError(f"{number!r} is not the number of an object")
         return self._done[number]
 
     def _keep(self, thing: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What compiled loops rely on, checked before anything from a file reaches them."""
+"""What the code relies on, checked before anything from a file reaches it."""
 
 from __future__ import annotations
 
@@ -8,61 +8,30 @@ from typing import Any
 import numpy as np
 
 from propkernels.storage.archive import is_partition
-from propkernels.storage.classes import name_of, required_names
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _is_float(value: Any) -> bool:
-    return _is_int(value) or isinstance(value, (float, np.floating))
-
-
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, (bool, np.bool_))
-
-
-def _array_of(dtype: Any) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, np.ndarray) and value.dtype == dtype
-
-
-_BY_ANNOTATION: dict[str, Callable[[Any], bool]] = {
-    "int": _is_int,
-    "float": _is_float,
-    "bool": _is_bool,
-    "str": lambda value: isinstance(value, str),
-    "str | None": lambda value: value is None or isinstance(value, str),
-    "int | None": lambda value: value is None or _is_int(value),
-    "Matrix": _array_of(np.float64),
-    "NDArray[np.float64]": _array_of(np.float64),
-    "NDArray[np.int64]": _array_of(np.int64),
-    "NDArray[np.int32]": _array_of(np.int32),
-    "NDArray[np.uint64]": _array_of(np.uint64),
-    "NDArray[np.bool_]": _array_of(np.bool_),
-}
+from propkernels.storage.classes import FORGOTTEN, name_of
+from propkernels.storage.fitted import FITTED
+from propkernels.storage.types import check_of, declared_types
 
 
 def check_fields(thing: Any) -> None:
-    """Refuse a field whose value is not what its class declares; annotations that say more are passed over.
+    """Refuse a value that is not what its class declares, or that fit never leaves behind.
 
     Raises
     ------
     ValueError
     """
-    cls = type(thing)
-    declared = {name: text for base in reversed(cls.__mro__) for name, text in _annotations(base).items()}
-    for name in required_names(cls):
-        check = _BY_ANNOTATION.get(str(declared.get(name)))
-        if check is not None and not check(getattr(thing, name)):
-            raise ValueError(f"{cls.__name__}.{name} is no {declared[name]}")
+    cls: Any = type(thing)
+    for name, annotation in declared_types(cls).items():
+        if name not in FORGOTTEN and not check_of(annotation)(getattr(thing, name)):
+            raise ValueError(f"{cls.__name__}.{name} is not {_text(annotation)}")
+    if hasattr(cls, "_get_param_names"):
+        for name, value in vars(thing).items():
+            if name in FITTED and not FITTED[name](value):
+                raise ValueError(f"{cls.__name__}.{name} is not what fit makes it")
 
 
-def _annotations(cls: type) -> dict[str, Any]:
-    return {
-        name: getattr(text, "__forward_arg__", text)
-        for name, text in vars(cls).get("__annotations__", {}).items()
-    }
+def _text(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 def check_object(thing: Any) -> None:
@@ -95,21 +64,138 @@ def _prior(prior: Any) -> bool:
     return _is(prior.weights, "f", 1) and len(set(prior.values)) == len(prior.values) == len(prior.weights)
 
 
+SOURCES = (None, "node", "degree")  # of initial labels
+METRICS = ("tv", "hellinger", "l1", "l2")
+DIRECTIONS = ("follow", "reverse", "both")
+
+
 def _propagation_coder(coder: Any) -> bool:
-    return (
-        _whole(coder.t_max, 0)
-        and _whole(coder.n_hashes, 1)
-        and name_of(coder.prior) == "Prior"
-        and name_of(coder.lsh) == "LocalitySensitiveHash"
-    )
+    return _whole(coder.t_max, 0) and _whole(coder.n_hashes, 1) and coder.source in SOURCES
 
 
 def _refinement_coder(coder: Any) -> bool:
-    return _whole(coder.n_iter, 0)
+    return _whole(coder.n_iter, 0) and coder.source in SOURCES
+
+
+def _exact_coder(coder: Any) -> bool:
+    numbers = (number for table in coder.tables for number in table.values())
+    return _refinement_coder(coder) and len(coder.tables) == coder.n_iter + 1 and min(numbers, default=0) >= 0
+
+
+def _hash(lsh: Any) -> bool:
+    return lsh.metric in METRICS and 0 < lsh.bin_width < np.inf
+
+
+def _attribute_coder(coder: Any) -> bool:
+    return coder.combine in ("sum", "product", "joint")
+
+
+def _spreading_attributes(learned: Any) -> bool:
+    fits = 0 <= learned.laziness <= 1 and learned.direction in DIRECTIONS
+    return fits and _is(learned.elsewhere, "f", 1)
+
+
+def _spreading_mixtures(learned: Any) -> bool:
+    points, dimension = learned.points, learned.points.shape[-1]
+    families = learned.families.values()
+    return (
+        _is(points, "f", 2)
+        and learned.direction in DIRECTIONS
+        and 0 <= learned.laziness <= 1
+        and all(family.whitening.shape[-1:] == (dimension,) for family in families)
+    )
+
+
+def _folded_rule(rule: Any) -> bool:
+    """Whether every stream has codes, as many rows of weights, and a weight of its own."""
+    streams = len(rule.codes) == len(rule.weights) == len(rule.stream_weights) >= 1
+    tables = all(_is(table, "f", 2) for table in rule.weights) and _is(rule.stream_weights, "f", 1)
+    widths = {table.shape[1] for table in rule.weights} if tables else set()
+    lengths = all(_is(codes, "i", 1) for codes in rule.codes)
+    return (
+        streams
+        and tables
+        and lengths
+        and len(widths) == 1
+        and all(len(codes) == len(table) for codes, table in zip(rule.codes, rule.weights, strict=True))
+    )
+
+
+def _kernel_rule(rule: Any) -> bool:
+    n_graphs = getattr(rule.kernel, "_n_features_out", len(rule.coefficients))
+    return _is(rule.coefficients, "f", 2) and len(rule.coefficients) == n_graphs
+
+
+def _calibration(calibration: Any) -> bool:
+    fits = _is(calibration.coefficients, "f", 2) and _is(calibration.intercepts, "f", 1)
+    return fits and calibration.coefficients.shape[1] == len(calibration.intercepts)
+
+
+def _posterior(posterior: Any) -> bool:
+    roots, factors = posterior.roots, posterior.factors
+    return _is(roots, "f", 2) and factors.shape == (*roots.shape, roots.shape[1])
+
+
+def _n_decisions(model: Any) -> int:
+    rule = model.rule_
+    return int((rule.weights[0] if name_of(rule) == "FoldedRule" else rule.coefficients).shape[1])
+
+
+def _regressor(model: Any) -> bool:
+    return not hasattr(model, "rule_") or model.intercept_.shape == (_n_decisions(model),)
+
+
+def _classifier(model: Any) -> bool:
+    """Whether decisions, classes and probabilities fit each other."""
+    if not hasattr(model, "rule_"):
+        return True
+    n_classes, layout, calibration = len(model.classes_), model.layout_, model.calibration_
+    n_pairs = n_classes * (n_classes - 1) // 2
+    n_decisions = n_pairs if layout.pairwise else (1 if n_classes == 2 else n_classes)
+    n_scores = 1 if n_classes == 2 else n_classes
+    return (
+        layout.n_classes == n_classes >= 2
+        and _regressor(model)
+        and _n_decisions(model) == n_decisions
+        and (calibration is None or calibration.coefficients.shape == (n_scores, n_classes))
+    )
+
+
+def _count_kernel(kernel: Any) -> bool:
+    """Whether the counts of all streams are of the same graphs."""
+    if not hasattr(kernel, "counts_"):
+        return True
+    sizes = {stream.counts.shape[0] for stream in kernel.counts_}
+    if len(sizes) != 1:
+        return False
+    n_graphs = sizes.pop()
+    diagonal = getattr(kernel, "diagonal_", None)
+    return diagonal is None or diagonal.shape == (n_graphs,)
+
+
+def _count_features(features: Any) -> bool:
+    if not hasattr(features, "stream_codes_"):
+        return True
+    columns = features.n_columns_
+    fits = all(_is(codes, "i", 1) for codes in features.stream_codes_) and (columns is None or columns >= 1)
+    return fits and features.stream_iterations_.shape == (len(features.stream_codes_),)
+
+
+def _category_prior(prior: Any) -> bool:
+    """Whether every training graph has a class."""
+    if not hasattr(prior, "target_"):
+        return True
+    target = prior.target_
+    return _is(target, "i", 1) and prior.n_neighbors_ >= 1 and len(prior.classes_) > target.max(initial=0)
+
+
+def _colors(quantizer: Any) -> bool:
+    return not hasattr(quantizer, "colors_") or quantizer.colors_.shape == (quantizer.n_labels_, 3)
 
 
 def _stream_counts(stream: Any) -> bool:
     fits = stream.counts.format == "csr" and stream.counts.shape[1] == len(stream.codes)
+    fits = fits and stream.iteration >= 0 and 0 <= stream.weight < np.inf
     return fits and stream.counts.dtype == np.float64 and stream.codes.ndim == 1
 
 
@@ -164,7 +250,7 @@ def _hops(hops: Any) -> bool:
 
 
 def _node_comparison(nodes: Any) -> bool:
-    """Attributes are compared if and only if it is known how they are standardised."""
+    """Attributes are compared if and only if it is known how they are standardized."""
     standardizer = None if nodes.kind == 0 else "Standardizer"
     return nodes.kind in range(4) and name_of(nodes.standardizer) == standardizer
 
@@ -220,7 +306,26 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "Prior": _prior,
     "PropagationCoder": _propagation_coder,
     "RefinementCoder": _refinement_coder,
-    "ExactCoder": _refinement_coder,
+    "ExactCoder": _exact_coder,
+    "LocalitySensitiveHash": _hash,
+    "AttributeCoder": _attribute_coder,
+    "SpreadingAttributes": _spreading_attributes,
+    "SpreadingMixtures": _spreading_mixtures,
+    "FoldedRule": _folded_rule,
+    "KernelRule": _kernel_rule,
+    "Calibration": _calibration,
+    "Posterior": _posterior,
+    "PropagationClassifier": _classifier,
+    "PropagationRegressor": _regressor,
+    "PropagationKernel": _count_kernel,
+    "P2K": _count_kernel,
+    "WeisfeilerLehman": _count_kernel,
+    "LabelHistogram": _count_kernel,
+    "PropagationFeatures": _count_features,
+    "WeisfeilerLehmanFeatures": _count_features,
+    "ShortestPathFeatures": _count_features,
+    "CategoryPrior": _category_prior,
+    "KMeansColors": _colors,
     "StreamCounts": _stream_counts,
     "Postings": _postings,
     "InvertedFile": _inverted_file,

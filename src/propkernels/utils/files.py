@@ -136,7 +136,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _name_the_file(error: OSError, path: Pathlike, instead_of: set[str]) -> None:
-    """Let an error speak of the file that was asked for, not of the temporary one."""
+    """Make an error name the requested file instead of the temporary one."""
     if error.errno is not None and (error.filename is None or os.fspath(error.filename) in instead_of):
         error.filename, error.filename2 = os.fspath(path), None
 

@@ -8,7 +8,7 @@ from typing import Any
 class GraphInput:
     """Mixin of estimators that take graphs: their X is not a table, and holds no NaN.
 
-    It stands before scikit-learn's ``BaseEstimator`` among the bases of a class.
+    List it before scikit-learn's ``BaseEstimator`` among the bases of a class.
     """
 
     def __sklearn_tags__(self) -> Any:

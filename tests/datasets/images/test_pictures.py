@@ -99,7 +99,7 @@ def test_leaves(tmp_path):
 def test_archives_without_pictures(load, file, tmp_path):
     with zipfile.ZipFile(tmp_path / file, "w") as archive:
         archive.writestr("README.txt", "nothing here")
-    with pytest.raises(ValueError, match=f"{file} holds no pictures"):
+    with pytest.raises(ValueError, match=f"{file} does not contain images"):
         load(folder=tmp_path)
 
 

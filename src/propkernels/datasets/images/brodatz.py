@@ -29,19 +29,19 @@ def load_brodatz(
     n_levels: int = 3,
     folder: str | os.PathLike[str] | None = None,
 ) -> Dataset:
-    """Load patches of 32 Brodatz textures: 16 a texture, in up to four versions each.
+    """Load patches of 32 Brodatz textures: 16 per texture, in up to four versions each.
 
     Each crop of 256 x 256 is cut into 16 patches of 64 x 64, the originals. "rotated" turns a patch by 90
     degrees; "scaled" enlarges its middle 45 x 45 pixels to 64 x 64, bilinearly; "rotated_scaled" does
-    both. Each patch is histogram-equalised by itself, so that its grey levels are about equally
-    frequent and only their arrangement tells textures apart, and quantised to a few levels.
+    both. Each patch is histogram-equalized by itself, so that its gray levels are about equally
+    frequent and only their arrangement tells textures apart, and quantized to a few levels.
 
     Parameters
     ----------
     versions : str or iterable of str
         Which of "original", "rotated", "scaled", "rotated_scaled"; all four give 2,048 grids.
     n_levels : int, default=3
-        Number of grey levels, the labels.
+        Number of gray levels, the labels.
     folder : str or path, optional
         Folder that has ``brodatz32.zip``; by default the one that PROPKERNELS_DATA names.
 
@@ -50,7 +50,7 @@ def load_brodatz(
     Dataset
         ``graphs`` is a GridDatabase. ``extras["groups"]`` numbers the patches: keep versions of one patch
         together in folds (``StratifiedGroupKFold``). ``extras["versions"]`` and ``extras["images"]``, the
-        patches before equalisation (uint8), are in the order of the grids.
+        patches before equalization (uint8), are in the order of the grids.
     """
     chosen = [versions] if isinstance(versions, str) else list(versions)
     for version in chosen:
@@ -67,14 +67,14 @@ def load_brodatz(
 
 
 def read_crops(path: Path) -> tuple[tuple[str, ...], list[Images]]:
-    """Names and pictures of the crops, sorted by name."""
-    from propkernels.images.folder import decode_picture
+    """Names and images of the crops, sorted by name."""
+    from propkernels.images.folder import decode_image
 
     with open_archive(path) as archive:
         members = sorted(member for member in archive.namelist() if member.endswith(".png"))
         if not members:
-            raise ValueError(f"{path.name} holds no pictures (.png)")
-        crops = [decode_picture(read_member(archive, member, path), member) for member in members]
+            raise ValueError(f"{path.name} does not contain images (.png)")
+        crops = [decode_image(read_member(archive, member, path), member) for member in members]
     return tuple(PurePosixPath(member).stem for member in members), crops
 
 
@@ -97,5 +97,5 @@ def _description(n_levels: int) -> str:
     return (
         "Crops of 32 textures of the Brodatz album, a stand-in for the data set Brodatz32 of Valkealahti and "
         f"Oja (1998): patches of {SIDE} x {SIDE}, original, rotated by 90 degrees, scaled (the middle "
-        f"{MIDDLE} x {MIDDLE} pixels enlarged), and both; histogram-equalised one by one, {n_levels} levels."
+        f"{MIDDLE} x {MIDDLE} pixels enlarged), and both; histogram-equalized one by one, {n_levels} levels."
     )

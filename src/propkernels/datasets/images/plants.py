@@ -22,10 +22,10 @@ def load_plants(
     Parameters
     ----------
     n_colors : int, default=5
-        Number of colours, the labels: a k-means palette of all pictures. To fit it on training
-        pictures only, start from ``extras["images"]`` with :class:`propkernels.images.KMeansColors`.
+        Number of colors, the labels: a k-means palette of all images. To fit it on training
+        images only, start from ``extras["images"]`` with :class:`propkernels.images.KMeansColors`.
     outside : {None, "black"}, default=None
-        None: the black around the regions is one of the colours, as in the paper, so that the shape of a
+        None: the black around the regions is one of the colors, as in the paper, so that the shape of a
         region counts. "black": it is masked out.
     folder : str or path, optional
         Folder that has ``plants_demo.mat``; by default the one that PROPKERNELS_DATA names.
@@ -33,19 +33,19 @@ def load_plants(
     Returns
     -------
     Dataset
-        ``graphs`` is a GridDatabase. ``extras["images"]`` are the pictures, (h, w, 3) floats from 0 to 1.
+        ``graphs`` is a GridDatabase. ``extras["images"]`` are the images, (h, w, 3) floats from 0 to 1.
     """
     images, target = read_plants(find_pictures(IMAGE_FILES["PLANTS"], folder))
     description = (
         "The authors' own excerpt of PLANTS: regions of beet leaves, at most 75 x 75 pixels, black outside; "
-        f"{n_colors} colours by k-means."
+        f"{n_colors} colors by k-means."
     )
     graphs = label_colors(images, n_colors, outside)
     return Dataset("PLANTS", graphs, target, ("1", "2", "3"), {"images": images}, description)
 
 
 def read_plants(path: Path) -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
-    """Read the pictures and their classes."""
+    """Read the images and their classes."""
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
 

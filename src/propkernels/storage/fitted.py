@@ -1,0 +1,101 @@
+"""What ``fit`` leaves behind: the types of the attributes of fitted estimators.
+
+A test compares the fitted attributes of all estimators with this table, so that none is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.storage.classes import name_of
+from propkernels.storage.types import Check, check_of
+
+
+class Objects:
+    """Savable objects of some classes; without names, any estimator of this library."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __call__(self, value: Any) -> bool:
+        """Whether the value is one of them."""
+        if not self.names:
+            return name_of(value) is not None and hasattr(value, "get_params")
+        return name_of(value) in self.names
+
+
+def _list_of(check: Check) -> Check:
+    return lambda value: isinstance(value, list) and all(check(item) for item in value)
+
+
+def _classes(value: Any) -> bool:
+    """Class labels: one dimension of numbers, text or any objects."""
+    return isinstance(value, np.ndarray) and value.ndim == 1
+
+
+CODERS = (
+    "PropagationCoder",
+    "RefinementCoder",
+    "ExactCoder",
+    "TripletCoder",
+    "HopCounter",
+    "SubgraphCounter",
+)
+COMPARISONS = (
+    "CountedComparison",
+    "EqualLengths",
+    "HopComparison",
+    "MeanOverPairs",
+    "SubgraphComparison",
+    "SubgraphCounts",
+)
+_STREAMS = _list_of(Objects("StreamCounts"))
+_PREPARED = Objects("Nodes", "Paths", "Hops", "Wired")
+_whole, _number = check_of(int), check_of(float)
+_floats, _optional_floats = check_of(NDArray[np.float64]), check_of(NDArray[np.float64] | None)
+
+FITTED: dict[str, Check] = {
+    "C_": check_of(float | None),
+    "_n_features_out": _whole,
+    "base_kernel_": Objects("Linear", "RadialBasis", "Intersection", "Tanimoto", "Jaccard"),
+    "calibration_": lambda value: value is None or name_of(value) == "Calibration",
+    "classes_": _classes,
+    "coder_": Objects(*CODERS),
+    "colors_": _floats,
+    "comparison_": Objects(*COMPARISONS),
+    "completed_": _number,
+    "counter_": lambda value: value is None or name_of(value) is not None,
+    "counts_": _STREAMS,
+    "diagonal_": _optional_floats,
+    "epsilon_": check_of(float | None),
+    "file_": Objects("InvertedFile"),
+    "fingerprint_": check_of(str),
+    "frequencies_": check_of(dict[Hashable, float]),
+    "intercept_": _floats,
+    "kernel_": Objects(),
+    "layout_": Objects("DecisionLayout"),
+    "n_added_": _whole,
+    "n_columns_": check_of(int | None),
+    "n_labels_": _whole,
+    "n_levels_": _whole,
+    "n_neighbors_": _whole,
+    "names_": lambda value: isinstance(value, list) and all(map(check_of(int | str), value)),
+    "normalize_": check_of(bool | None),
+    "partial_": lambda value: value is None or name_of(value) in ("TiledMatrix", "SubgraphTally"),
+    "posterior_": lambda value: value is None or name_of(value) == "Posterior",
+    "prepared_": lambda value: _STREAMS(value) or _PREPARED(value),
+    "prior_": Objects("Prior"),
+    "rule_": Objects("FoldedRule", "KernelRule"),
+    "scheme_": Objects(),
+    "score_": _number,
+    "solver_": check_of(str),
+    "stream_codes_": check_of(list[NDArray[np.int64]]),
+    "stream_iterations_": check_of(NDArray[np.int64]),
+    "t_max_": check_of(int | None),
+    "target_": _classes,
+    "train_ptr_": check_of(NDArray[np.int64]),
+}

@@ -1,0 +1,125 @@
+"""Values checked against annotations: real types, not their text.
+
+Every annotation of a savable class must be understood: :func:`check_of` raises TypeError for one that is not,
+and a test asks it for all of them.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Collection, Hashable, Sequence
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from propkernels.storage.classes import is_named_tuple, name_of, required_names
+
+Check = Callable[[Any], bool]
+
+
+def is_int(value: Any) -> bool:
+    """Whether it is an integer, of Python or numpy."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_float(value: Any) -> bool:
+    """Whether it is a real number."""
+    return is_int(value) or isinstance(value, (float, np.floating))
+
+
+def is_hashable(value: Any) -> bool:
+    """Whether it can be a label, with everything inside it."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+_PLAIN: dict[Any, Check] = {
+    Any: lambda value: True,
+    int: is_int,
+    float: is_float,
+    bool: lambda value: isinstance(value, (bool, np.bool_)),
+    str: lambda value: isinstance(value, str),
+    type(None): lambda value: value is None,
+    Hashable: is_hashable,
+}
+
+
+@cache
+def check_of(annotation: Any) -> Check:
+    """Return a function that says whether a value is what an annotation promises.
+
+    Raises
+    ------
+    TypeError
+        If the annotation is of a kind that is not understood.
+
+    Examples
+    --------
+    >>> check = check_of(dict[str, int | None])
+    >>> check({"a": 1, "b": None}), check({"a": 1.5}), check([])
+    (True, False, False)
+    """
+    if annotation in _PLAIN:
+        return _PLAIN[annotation]
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (types.UnionType, typing.Union):
+        parts = [check_of(argument) for argument in arguments]
+        return lambda value: any(part(value) for part in parts)
+    if origin is np.ndarray:
+        return _array_check(get_args(arguments[1])[0])
+    if origin is Callable:
+        return lambda value: False  # functions are never written to a file
+    if origin in (list, tuple, dict, Sequence, Collection):
+        return _container_check(origin, arguments)
+    if isinstance(annotation, type):
+        return _class_check(annotation)
+    raise TypeError(f"storage does not know how to check the annotation {annotation!r}")
+
+
+def _array_check(scalar: Any) -> Check:
+    if scalar is Any:
+        return lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+    return lambda value: isinstance(value, np.ndarray) and value.dtype == np.dtype(scalar)
+
+
+def _container_check(origin: Any, arguments: tuple[Any, ...]) -> Check:
+    if origin is dict:
+        key, item = map(check_of, arguments)
+        return lambda value: isinstance(value, dict) and all(key(k) and item(v) for k, v in value.items())
+    if origin is tuple and not (len(arguments) == 2 and arguments[1] is Ellipsis):
+        parts = [check_of(argument) for argument in arguments]
+        return lambda value: (
+            isinstance(value, tuple)
+            and len(value) == len(parts)
+            and all(part(item) for part, item in zip(parts, value, strict=True))
+        )
+    kinds = {list: (list,), tuple: (tuple,)}.get(origin, (list, tuple, range, set, frozenset, np.ndarray))
+    part = check_of(arguments[0])
+    return lambda value: isinstance(value, kinds) and all(part(item) for item in value)
+
+
+def _class_check(cls: type) -> Check:
+    """An object of the class; of a protocol, one of the savable objects that has all its methods."""
+    if not getattr(cls, "_is_protocol", False):
+        return lambda value: isinstance(value, cls)
+    methods = [name for base in cls.__mro__ for name in vars(base) if not name.startswith("_")]
+    return lambda value: name_of(value) is not None and all(hasattr(value, name) for name in methods)
+
+
+# scikit-learn's class has no annotations
+NOT_ANNOTATED: dict[str, dict[str, Any]] = {"Pipeline": {"steps": list[tuple[str, Any]], "verbose": bool}}
+
+
+@cache
+def declared_types(cls: Any) -> dict[str, Any]:
+    """Annotations of the fields of a dataclass or named tuple, or of the parameters of an estimator."""
+    if cls.__name__ in NOT_ANNOTATED:
+        return NOT_ANNOTATED[cls.__name__]
+    is_estimator = hasattr(cls, "_get_param_names") and not is_named_tuple(cls)
+    hints = get_type_hints(cls.__init__ if is_estimator else cls)
+    return {name: hints[name] for name in required_names(cls)}

@@ -1,0 +1,83 @@
+"""Checks by annotations: all of them are understood, by what they are and not by how they are written."""
+
+from collections.abc import Callable, Hashable
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import propkernels as pk
+from propkernels.storage.classes import class_of, known_names
+from propkernels.storage.fitted import FITTED
+from propkernels.storage.types import check_of, declared_types
+from tests.storage.test_safety import GRAPHS, MAKERS, SMALL, fitted
+
+Renamed = NDArray[np.float64]
+
+
+@pytest.mark.parametrize("name", known_names())
+def test_every_annotation_of_a_savable_class_is_understood(name):
+    for field, annotation in declared_types(class_of(name)).items():
+        assert callable(check_of(annotation)), field
+
+
+@pytest.mark.parametrize("annotation", [Literal["a"], set[int], "int", object(), type[int]])
+def test_an_unknown_annotation_is_an_error(annotation):
+    with pytest.raises(TypeError):
+        check_of(annotation)
+
+
+class Walks(Protocol):
+    def codes(self): ...
+
+
+class Pair(NamedTuple):
+    weights: Renamed
+    name: str | None
+
+
+@pytest.mark.parametrize(
+    ("annotation", "good", "bad"),
+    [
+        (int, [1, np.int8(1)], [True, 1.0, "1", None]),
+        (float, [1, 1.5, np.float32(1)], [False, "1", None]),
+        (bool, [True, np.bool_(False)], [0, None]),
+        (str | None, ["", None], [b"", 0]),
+        (Renamed, [np.ones(2), np.ones((1, 1))], [np.ones(2, dtype=int), [1.0], None]),
+        (list[NDArray[np.int64]], [[], [np.arange(2)]], [[np.ones(2)], (np.arange(2),)]),
+        (tuple[Hashable, ...], [(), ("a", (1, 2))], [([],), ["a"]]),
+        (tuple[str, int], [("a", 1)], [("a",), ("a", 1, 1), (1, "a")]),
+        (dict[int, str], [{}, {1: "a"}], [{"a": "a"}, []]),
+        (Callable[[int], int], [], [len, "len"]),
+        (Pair, [Pair(np.ones(1), None)], [(np.ones(1), None)]),
+        (Walks, [], [pk.PropagationKernel(), "codes"]),
+    ],
+)
+def test_checks(annotation, good, bad):
+    check = check_of(annotation)
+    assert all(check(value) for value in good)
+    assert not any(check(value) for value in bad)
+
+
+def test_an_alias_is_what_it_stands_for():
+    """Checks do not depend on the text of an annotation."""
+    assert declared_types(Pair)["weights"] == NDArray[np.float64]
+
+
+MORE = {
+    "regressor": lambda: pk.PropagationRegressor(C=1.0, n_folds=2, random_state=0, t_max=1),
+    "gaussian process": lambda: pk.PropagationRegressor(solver="gp", n_folds=2, random_state=0, t_max=1),
+    "features": lambda: pk.PropagationFeatures(random_state=0),
+    "prior": lambda: pk.CategoryPrior(random_state=0),
+    "imputer": lambda: pk.LabelImputer(),
+}
+
+
+@pytest.mark.parametrize("name", [*MAKERS, *MORE])
+def test_every_fitted_attribute_has_a_check(name):
+    target = SMALL.target * (1.5 if name in ("regressor", "gaussian process") else 1)
+    model = fitted(name) if name in MAKERS else MORE[name]().fit(GRAPHS, target)
+    learned = {key: value for key, value in vars(model).items() if key not in model.get_params(deep=False)}
+    assert learned.keys() <= FITTED.keys()
+    assert all(FITTED[key](value) for key, value in learned.items())
