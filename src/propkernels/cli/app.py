@@ -46,6 +46,7 @@ COMMANDS = (
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,
+    datasets.convert,
     datasets.datasets,
     info.info,
 )

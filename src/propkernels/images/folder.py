@@ -24,9 +24,9 @@ class ImageFolder:
     images : list of ndarray
         Gray (h, w) or color (h, w, 3), uint8.
     target : ndarray of int64
-        The class of each image: the position of its name in ``target_names``.
+        The class of each image: the position of its name in ``target_names``; -1 where it is not known.
     target_names : tuple of str
-        Names of the subfolders, sorted.
+        Names of the subfolders, sorted; empty where images are in no subfolders.
     paths : tuple of str
         Where each image lies, relative to the folder.
     """
@@ -44,7 +44,7 @@ class ImageFolder:
 
 
 def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
-    """Read a folder of images that has one subfolder per class.
+    """Read a folder of images: one subfolder per class, or, for prediction, images without classes.
 
     Images are read in the order of their names; hidden files and files with other
     suffixes (such as ``.txt``) are skipped. Palettes become colors, and transparency is dropped.
@@ -67,11 +67,24 @@ def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
     root = Path(path)
     if not root.is_dir():
         raise NotADirectoryError(f"there is no folder {root}")
-    files = sorted(file for file in root.glob("*/*") if is_picture(file.name) and file.is_file())
+    files = _images(root, "*/*")
     if not files:
-        raise ValueError(f"{root} has no subfolders with images ({', '.join(SUFFIXES)})")
+        return _unsorted(root, _images(root, "*"))
     named = [(file.relative_to(root).as_posix(), file.read_bytes()) for file in files]
     return as_image_folder(named)
+
+
+def _images(root: Path, pattern: str) -> list[Path]:
+    return sorted(file for file in root.glob(pattern) if is_picture(file.name) and file.is_file())
+
+
+def _unsorted(root: Path, files: list[Path]) -> ImageFolder:
+    """Images without classes."""
+    if not files:
+        raise ValueError(f"{root} has no images ({', '.join(SUFFIXES)}), nor subfolders with images")
+    images = [decode_picture(file.read_bytes(), file.name) for file in files]
+    unknown = np.full(len(files), -1, dtype=np.int64)
+    return ImageFolder(images, unknown, (), tuple(file.name for file in files))
 
 
 def as_image_folder(named: Sequence[tuple[str, bytes]]) -> ImageFolder:
