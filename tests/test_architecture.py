@@ -90,7 +90,9 @@ def test_only_commands_draw(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", ["matplotlib", "networkx", "pandas", "skimage", "PIL"])
+@pytest.mark.parametrize(
+    "package", ["matplotlib", "networkx", "pandas", "skimage", "PIL", "igraph", "rdkit", "pyarrow"]
+)
 def test_optional_packages_are_imported_inside_functions(package):
     for path in PACKAGE.rglob("*.py"):
         for node in ast.parse(path.read_text()).body:

@@ -32,13 +32,58 @@ from .graphs import (
     flip_labels as flip_labels,
 )
 from .graphs import (
+    from_adjacency as from_adjacency,
+)
+from .graphs import (
+    from_dgl as from_dgl,
+)
+from .graphs import (
+    from_grakel as from_grakel,
+)
+from .graphs import (
+    from_igraph as from_igraph,
+)
+from .graphs import (
     from_networkx as from_networkx,
+)
+from .graphs import (
+    from_pandas as from_pandas,
+)
+from .graphs import (
+    from_points as from_points,
+)
+from .graphs import (
+    from_pyg as from_pyg,
+)
+from .graphs import (
+    from_rdkit as from_rdkit,
+)
+from .graphs import (
+    from_smiles as from_smiles,
+)
+from .graphs import (
+    from_triples as from_triples,
 )
 from .graphs import (
     hide_labels as hide_labels,
 )
 from .graphs import (
     knn_graph as knn_graph,
+)
+from .graphs import (
+    to_grakel as to_grakel,
+)
+from .graphs import (
+    to_igraph as to_igraph,
+)
+from .graphs import (
+    to_networkx as to_networkx,
+)
+from .graphs import (
+    to_pandas as to_pandas,
+)
+from .graphs import (
+    to_pyg as to_pyg,
 )
 from .kernels import (
     P2K as P2K,
@@ -117,6 +162,9 @@ from .plotting import (
 )
 from .plotting import (
     plot_explanation as plot_explanation,
+)
+from .plotting import (
+    plot_graph as plot_graph,
 )
 from .plotting import (
     plot_kernel as plot_kernel,

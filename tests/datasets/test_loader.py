@@ -72,7 +72,7 @@ def test_first_affordances(data_folder: Path) -> None:
     data = load_real("FIRSTMM_DB", data_folder)
     assert np.count_nonzero(data.graphs.adjacency.diagonal()) > 0
     assert data.extras["coordinates"].shape == data.extras["normals"].shape == (56468, 3)
-    assert data.extras["edge_attributes"].shape == (data.graphs.adjacency.nnz, 2)
+    assert data.graphs.edge_attributes.shape == (data.graphs.adjacency.nnz, 2)
     np.testing.assert_allclose(data.extras["coordinates"][0], [-0.018220, -0.032919, 0.006787])
     assert data.extras["graph_list"][0] == "freeform_beer_bottle"
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from scipy import sparse
 
 from propkernels.graphs import GraphDatabase, check_graphs
+from propkernels.graphs.check import ACCEPTED
 from tests.strategies import databases
 from tests.zoo import labelled_zoo, one, path_edges, zoo, zoo_databases
 
@@ -125,10 +126,7 @@ def test_not_bad_input(graph):
 
 # refused
 
-WANTED = (
-    "expected a GraphDatabase, or a list of networkx graphs, of (adjacency, node_labels[, node_attributes]) "
-    "tuples, of adjacency matrices, or of graphs taken from databases"
-)
+WANTED = f"expected {ACCEPTED}"
 
 
 def refused(kind, message, graphs):
@@ -162,7 +160,7 @@ def test_one_graph_alone(graph):
         (None, "NoneType"),
         (sparse.csr_array(PATH), "csr_array"),
         (PATH, "an array of float64 numbers"),
-        (np.zeros((4, 3, 3), dtype=int), "an array of int64 numbers"),
+        (np.zeros((4, 3, 3, 3), dtype=int), "an array of int64 numbers"),
     ],
 )
 def test_no_sequence_of_graphs(thing, name):
@@ -171,23 +169,74 @@ def test_no_sequence_of_graphs(thing, name):
 
 def test_frames_are_not_sequences_of_graphs():
     pandas = pytest.importorskip("pandas")
-    refused(TypeError, f"{WANTED}; got DataFrame", pandas.DataFrame(PATH))
+    message = "a table is read by pk.from_pandas(edges, nodes), which takes the names of its columns"
+    refused(TypeError, message, pandas.DataFrame(PATH))
 
 
 @pytest.mark.parametrize(
     ("thing", "name"),
     [
-        ("C", "str"),
         (3.5, "float"),
         (None, "NoneType"),
         ([PATH, LABELS], "list"),
-        ({"adjacency": PATH}, "dict"),
         ((), "tuple of 0 items"),
         ((PATH, LABELS, None, None), "tuple of 4 items"),
     ],
 )
 def test_wrong_things_in_the_list(thing, name):
     refused(TypeError, f"graph 1 is a {name}; {WANTED}", [(PATH, LABELS), thing])
+
+
+def test_dictionaries_that_are_not_edges():
+    expected = "(edges as a set or dictionary, labels as dictionaries)"
+    message = f"graph 1 is not a graph in one of GraKeL's formats {expected}"
+    refused(TypeError, message, [(PATH, LABELS), {"adjacency": PATH}])
+
+
+def test_texts_are_pointed_to_from_smiles():
+    refused(TypeError, f"graph 0 is a str; {WANTED} (SMILES are read by pk.from_smiles)", ["CCO"])
+
+
+EDGES = "it may be an adjacency matrix or a list of two edges"
+PICTURE = "it may be the adjacency matrix of a directed graph with loops, or an image"
+LIST = "it is not square; it looks like a list of edges, two node numbers in each row"
+
+
+@pytest.mark.parametrize(
+    ("array", "reason"),
+    [
+        (np.array([[0, 1], [1, 2]]), EDGES),
+        (np.array([[0, 1], [2, 0]]), EDGES),
+        (np.array([[0, 1], [1, 2], [2, 3]]), LIST),
+        (np.random.default_rng(0).random((8, 8)), PICTURE),
+        (np.arange(64).reshape(8, 8), PICTURE),
+    ],
+)
+def test_bare_arrays_that_may_be_something_else(array, reason):
+    message = (
+        f"graph 1 is an array of shape {array.shape}, and {reason}: pass pk.from_adjacency(arrays) if they "
+        "are adjacency matrices, pk.from_grakel for lists of edges, pk.GridDatabase for images"
+    )
+    refused(ValueError, message, [PATH, array])
+    if array.shape[0] == array.shape[1]:
+        assert len(check_graphs([(array, None)])) == 1  # in a tuple, it is said what it is
+        refused(ValueError, message.replace("graph 1", "graph 0"), np.stack([array, array]))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([[0, 1], [1, 0]]),
+        np.array([[0, 1], [0, 0]]),
+        np.array([[0.0, 0.5], [0.5, 0.0]]),
+        np.array([[1.0, 0.5], [0.5, 1.0]]),
+        np.triu(np.ones((4, 4))),
+        np.array([[0, 3, 1], [0, 0, 2], [5, 0, 0]]),
+    ],
+)
+def test_bare_arrays_beyond_doubt(array):
+    assert np.array_equal(check_graphs([array]).adjacency.toarray(), array)
+    assert check_graphs(np.stack([array, array])) == check_graphs([array, array])
 
 
 def test_databases_in_the_list():

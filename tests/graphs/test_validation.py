@@ -162,10 +162,10 @@ def test_labels_of_two_dimensions():
     refused(ValueError, message, TWO, [0, 2, 4], np.zeros((4, 1), dtype=int))
 
 
-def test_edges_listed_twice_cannot_be_labelled():
+def test_edge_labels_that_are_not_hashable_are_named_by_their_edge():
     coo = sparse.coo_array((np.ones(2), ([3, 3], [2, 2])), shape=(4, 4))
-    message = "edge (1, 0) of graph 1 is listed twice, so its edge label is ambiguous"
-    refused(ValueError, message, coo, [0, 2, 4], edge_labels=["a", "b"])
+    message = "edge_labels: the label ['b'] of edge (1, 0) of graph 1 is not hashable"
+    refused(TypeError, message, coo, [0, 2, 4], edge_labels=["a", ["b"]])
 
 
 # attributes

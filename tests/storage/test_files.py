@@ -266,7 +266,6 @@ def own_kernel(x, y):
             r"PropagationKernel.base_kernel is a builtins.function",
         ),
         (pk.PropagationKernel(prior={"C": object()}), r"PropagationKernel.prior\['C'\] is a builtins.object"),
-        (SMALL.graphs, "save_model takes an estimator of this library"),
         (np.ones(3), "save_model takes an estimator of this library"),
         (pk.PropagationKernel, "save_model takes an estimator of this library"),
     ],

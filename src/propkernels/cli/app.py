@@ -46,6 +46,7 @@ COMMANDS = (
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,
+    info.convert,
     info.datasets,
     info.info,
 )

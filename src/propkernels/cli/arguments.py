@@ -80,8 +80,18 @@ def _check_jobs(jobs: int) -> int:
 Name = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="Data set (see 'propkernels datasets'), or path of a TU folder or zip."
+        metavar="NAME",
+        help="Data set (see 'propkernels datasets'), or a path: TU folder or zip, Parquet, CSV, SDF or SMI "
+        "of molecules, folder of images, edges.csv,nodes.csv.",
     ),
+]
+SmilesColumn = Annotated[
+    str | None,
+    typer.Option("--smiles-column", help="Column of SMILES in a CSV file; by default 'smiles' or the like."),
+]
+TargetColumn = Annotated[
+    str | None,
+    typer.Option("--target-column", help="Column (or SDF property) of the target; by default 'target' ..."),
 ]
 TMax = Annotated[int, typer.Option("--t-max", min=0, metavar="N", help="Number of propagation steps.")]
 MetricOption = Annotated[Metric, typer.Option("--metric", help="Distance that the hash preserves.")]
@@ -114,18 +124,22 @@ Jobs = Annotated[
 ]
 
 
-def open_dataset(name: str, target_required: bool = True) -> Dataset:
-    """Load a data set by its name, or from a path; with or without a target.
+def open_dataset(
+    name: str,
+    target_required: bool = True,
+    *,
+    smiles_column: str | None = None,
+    target_column: str | None = None,
+) -> Dataset:
+    """Load a data set by its name, or from a path in any form that is known; with or without a target."""
+    from propkernels.datasets import open_source
 
-    Whatever has a slash, ends in ".zip" or is a folder here is a path; anything else is a name.
-    """
-    from propkernels.datasets import load, read_tu
-
-    path = Path(name).expanduser()
-    is_path = len(path.parts) > 1 or path.suffix == ".zip" or path.is_dir()
-    if is_path:
-        return read_tu(path, target_required=target_required)
-    return load(name, target_required=target_required)
+    return open_source(
+        name,
+        smiles_column=smiles_column,
+        target_column=target_column,
+        target_required=target_required,
+    )
 
 
 def build_scheme(scheme: str, laziness: float | None, normalization: Normalization | None) -> Any:

@@ -13,6 +13,7 @@ from propkernels.cli.console import check_output, new_table, print_text, progres
 from propkernels.utils.files import atomic_write
 
 if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
     from propkernels.learn import Evaluation
 
 NOTE = """
@@ -77,6 +78,8 @@ def evaluate(
     ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
 ) -> None:
     """Accuracy on a data set, by cross-validation.
 
@@ -112,7 +115,8 @@ def evaluate(
     }
     if cost is not None or paper_costs:
         protocol["C"] = "paper" if paper_costs else cost
-    results = run_both(name, kernel, protocol, t_max if cost is not None else None)
+    data = open_dataset(name, smiles_column=smiles_column, target_column=target_column)
+    results = run_both(data, kernel, protocol, t_max if cost is not None else None)
     print_table(results)
     if output is not None:
         write_records(results, output)
@@ -120,11 +124,12 @@ def evaluate(
         draw(results, plot)
 
 
-def run_both(name: str, kernel: Any, protocol: dict[str, Any], t_max: int | None) -> dict[str, Evaluation]:
+def run_both(
+    data: Dataset, kernel: Any, protocol: dict[str, Any], t_max: int | None
+) -> dict[str, Evaluation]:
     """Evaluate LABELS and the kernel on the same folds."""
     from propkernels.learn import evaluate as cross_validate
 
-    data = open_dataset(name)
     print_text(repr(data))
     compile_loops()
     results = {}

@@ -48,6 +48,8 @@ def explain(
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of nodes to print.")] = 10,
     output_format: arguments.FormatOption = arguments.Format.table,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
 ) -> None:
     """Show what each node of a graph adds to its prediction.
 
@@ -57,7 +59,7 @@ def explain(
     if output is not None:
         check_picture(output, force)
     fitted = open_model(model)
-    data = open_dataset(name, target_required=False)
+    data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
     if graph >= len(data.graphs):
         raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {graph}")
     chosen = data.graphs[[graph]]

@@ -69,13 +69,15 @@ def fit(
     ] = 5,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
 ) -> None:
     """Train a model on a data set, and write it to a file.
 
     Kernel, t_max, normalization and C are chosen by cross-validation.
     """
     check_output(output, force, "model.pk")
-    data = open_dataset(name)
+    data = open_dataset(name, smiles_column=smiles_column, target_column=target_column)
     target = choose_target(data, column)
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),

@@ -46,6 +46,8 @@ def kernel(
     base_kernel: arguments.BaseKernelOption = arguments.BaseKernel.linear,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
 ) -> None:
     """Write the kernel matrix of a data set.
 
@@ -66,7 +68,7 @@ def kernel(
         "normalize": normalize,
         "random_state": seed,
     }
-    data = open_dataset(name)
+    data = open_dataset(name, smiles_column=smiles_column, target_column=target_column)
     compile_loops()
     with spinner(f"Kernel of {data.name}"):
         matrix, took = compute(

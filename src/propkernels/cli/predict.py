@@ -27,6 +27,8 @@ def predict(
     ] = None,
     force: Force = False,
     jobs: arguments.Jobs = -1,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
 ) -> None:
     """Predict the targets of graphs, as CSV.
 
@@ -38,7 +40,7 @@ def predict(
     if output is not None:
         check_output(output, force, "predictions.csv")
     fitted = open_model(model)
-    data = open_dataset(name, target_required=False)
+    data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
     with spinner(f"Predicting {data.name}"):
         fitted.set_params(n_jobs=jobs)
         predictions, columns = compute(fitted, data.graphs)

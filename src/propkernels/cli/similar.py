@@ -45,14 +45,22 @@ def similar(
     ] = None,
     output_format: arguments.FormatOption = arguments.Format.table,
     jobs: arguments.Jobs = -1,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
 ) -> None:
     """Search a data set for the graphs most similar to one.
 
     Similarity is the normalized kernel: 1 for graphs that it cannot tell apart. The graph itself is not
     listed. An index belongs to its graphs and options: with others it is refused.
     """
-    data = open_dataset(name, target_required=False)
-    other = None if source is None else open_dataset(source, target_required=False)
+    data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
+    other = (
+        None
+        if source is None
+        else open_dataset(
+            source, target_required=False, smiles_column=smiles_column, target_column=target_column
+        )
+    )
     asked = data if other is None else other
     if to >= len(asked.graphs):
         raise ValueError(f"{asked.name} has the graphs 0 to {len(asked.graphs) - 1}, not {to}")

@@ -7,7 +7,9 @@ from propkernels.datasets.images.brodatz import load_brodatz
 from propkernels.datasets.images.leaves import load_leaves
 from propkernels.datasets.images.plants import load_plants
 from propkernels.datasets.loader import load, load_dataset
+from propkernels.datasets.sources import open_source
 from propkernels.datasets.tu.reader import read_tu
+from propkernels.datasets.tu.writer import write_tu
 
 __all__ = [
     "Dataset",
@@ -19,5 +21,7 @@ __all__ = [
     "load_plants",
     "make_molecules",
     "make_synthetic",
+    "open_source",
     "read_tu",
+    "write_tu",
 ]

@@ -27,7 +27,7 @@ class Dataset:
     target_names : tuple of str
         What the classes are called, in the order of their sorted labels; empty where the set does not say.
     extras : dict
-        What else came with the graphs: "coordinates", "normals", "edge_attributes", "smiles", ...
+        What else came with the graphs: "coordinates", "normals", "smiles", ...
     description : str
         The text that came with the set.
     """

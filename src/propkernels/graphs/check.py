@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
+from propkernels.graphs.adapters import dgl, grakel, igraph, networkx, pyg, rdkit
+from propkernels.graphs.adapters.adjacency import doubt, from_adjacency
+from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.adapters.networkx import is_networkx
 from propkernels.graphs.database import Graph, GraphDatabase, join
 from propkernels.graphs.grids.database import Grid, GridDatabase
-from propkernels.graphs.networkx import is_networkx, one_from_networkx
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
@@ -21,9 +25,18 @@ from propkernels.graphs.validation import (
 )
 
 ACCEPTED = (
-    "a GraphDatabase, or a list of networkx graphs, of (adjacency, node_labels[, node_attributes]) tuples, "
-    "of adjacency matrices, or of graphs taken from databases"
+    "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric, DGL, GraKeL or RDKit, "
+    "of (adjacency, node_labels[, node_attributes]) tuples, of adjacency matrices, or of graphs taken "
+    "from databases"
 )
+ADAPTERS: dict[str, tuple[Callable[[Any], bool], Callable[[list[Any], Faults], GraphDatabase]]] = {
+    "networkx": (networkx.is_networkx, networkx.convert),
+    "igraph": (igraph.is_igraph, igraph.convert),
+    "rdkit": (rdkit.is_mol, rdkit.convert),
+    "dgl": (dgl.is_dgl, dgl.convert),
+    "pyg": (pyg.is_pyg, pyg.convert),
+    "grakel": (grakel.is_grakel, grakel.convert),
+}
 
 
 def check_graphs(graphs: Any) -> GraphDatabase:
@@ -31,11 +44,12 @@ def check_graphs(graphs: Any) -> GraphDatabase:
 
     Parameters
     ----------
-    graphs : GraphDatabase, GridDatabase or sequence
-        A sequence may mix networkx graphs (node data "label" and "attributes", edge data "weight" and
-        "label"; use :func:`from_networkx` for other names), tuples ``(adjacency, node_labels)`` or
-        ``(adjacency, node_labels, node_attributes)`` with a dense or scipy sparse adjacency, bare
-        adjacency matrices, and single graphs taken from databases.
+    graphs : GraphDatabase, GridDatabase, array of shape (n, m, m), or sequence
+        A sequence may mix graphs of other libraries, which are read as their ``from_X`` does by default
+        (:func:`from_networkx`, :func:`from_igraph`, :func:`from_pyg`, :func:`from_dgl`, :func:`from_rdkit`,
+        :func:`from_grakel`: call these for other names), tuples ``(adjacency, node_labels)`` or
+        ``(adjacency, node_labels, node_attributes)`` with a dense or scipy sparse adjacency, bare adjacency
+        matrices that can be nothing else, and single graphs taken from databases.
 
     Returns
     -------
@@ -51,22 +65,45 @@ def check_graphs(graphs: Any) -> GraphDatabase:
     See Also
     --------
     GraphDatabase : What it returns.
-    from_networkx : With other names of node and edge data.
+    from_networkx, from_igraph, from_pyg, from_rdkit, from_pandas : With other names.
 
     Examples
     --------
-    >>> import numpy as np, propkernels as pk
-    >>> edge = np.array([[0, 1], [1, 0]])
-    >>> len(pk.check_graphs([(edge, ["C", "O"]), (edge, ["C", "C"])]))
-    2
+    >>> import networkx as nx, propkernels as pk
+    >>> pk.check_graphs([nx.path_graph(3), ([[0, 1], [1, 0]], ["C", "O"])])
+    GraphDatabase(2 graphs, 5 nodes, 3 edges, 2 node labels, 3 unobserved)
     """
     if isinstance(graphs, GridDatabase) or _are_grids(graphs):
         graphs = graphs if isinstance(graphs, GridDatabase) else GridDatabase.concat(graphs)
+    elif isinstance(graphs, np.ndarray) and graphs.ndim == 3 and graphs.dtype != object:
+        for i, matrix in enumerate(graphs):
+            _refuse_doubt(matrix, i)
+        graphs = from_adjacency(graphs)
     elif not isinstance(graphs, GraphDatabase):
-        graphs = join([_one_graph(graph, i) for i, graph in enumerate(_as_list(graphs))], "graph")
+        found = list(_by_kind(_as_list(graphs)))
+        graphs = join([part for _, part in found], "graph", [first for first, _ in found])
     if len(graphs) == 0:
         raise ValueError("at least one graph is needed, got none (0 graphs)")
     return graphs
+
+
+def _by_kind(graphs: list[Any]) -> Iterator[tuple[int, GraphDatabase]]:
+    """Convert graphs of one kind that follow each other together; yield them with the first's position."""
+    first = 0
+    for kind, run in groupby(graphs, _kind_of):
+        several = list(run)
+        if kind is None:
+            yield from ((first + i, _one_graph(graph, first + i)) for i, graph in enumerate(several))
+        else:
+            yield first, ADAPTERS[kind][1](several, Faults("raise", len(several), first=first))
+        first += len(several)
+
+
+def _kind_of(graph: Any) -> str | None:
+    """Which adapter takes a graph; None for databases, tuples and matrices."""
+    if isinstance(graph, (Graph, GraphDatabase, np.ndarray, str)) or issparse(graph):
+        return None
+    return next((kind for kind, (takes, _) in ADAPTERS.items() if takes(graph)), None)
 
 
 def _are_grids(graphs: Any) -> bool:
@@ -74,23 +111,49 @@ def _are_grids(graphs: Any) -> bool:
 
 
 def _as_list(graphs: Any) -> list[Any]:
-    if isinstance(graphs, Graph) or is_networkx(graphs):
+    if isinstance(graphs, Graph) or (
+        _kind_of(graphs) not in (None, "grakel", "dgl") and not _is_batch(graphs)
+    ):
         raise TypeError(
             f"expected several graphs, got one {type(graphs).__name__}: put it into a list, [graph]"
         )
     if isinstance(graphs, np.ndarray) and graphs.dtype != object:
         raise TypeError(f"expected {ACCEPTED}; got an array of {graphs.dtype} numbers")
+    if _kind_of(graphs) == "dgl":
+        return [graphs]  # a batch of graphs, or one
+    if _is_batch(graphs):
+        return list(pyg.from_pyg(graphs))
+    if hasattr(graphs, "columns") and hasattr(graphs, "iloc"):
+        raise TypeError(
+            "a table is read by pk.from_pandas(edges, nodes), which takes the names of its columns"
+        )
     flat = hasattr(graphs, "__iter__") and getattr(graphs, "ndim", 1) == 1
     if isinstance(graphs, (str, bytes, Mapping, Set)) or not flat:
         raise TypeError(f"expected {ACCEPTED}; got {type(graphs).__name__}")
     return list(graphs)
 
 
+def _is_batch(graphs: Any) -> bool:
+    """Whether this is a Batch of PyTorch Geometric."""
+    return pyg.is_pyg(graphs) and getattr(graphs, "ptr", None) is not None
+
+
+def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:
+    """Refuse a bare array that may be something else than an adjacency matrix."""
+    reason = doubt(matrix)
+    if reason is not None:
+        raise ValueError(
+            f"graph {position} is an array of shape {matrix.shape}, and {reason}: pass "
+            "pk.from_adjacency(arrays) if they are adjacency matrices, pk.from_grakel for lists of edges, "
+            "pk.GridDatabase for images"
+        )
+
+
 def _one_graph(graph: Any, position: int) -> GraphDatabase:
     if isinstance(graph, Graph):
         return graph.database
-    if is_networkx(graph):
-        return one_from_networkx(graph, position)
+    if isinstance(graph, np.ndarray):
+        _refuse_doubt(graph, position)
     if issparse(graph) or isinstance(graph, np.ndarray):
         graph = (graph,)
     if not isinstance(graph, tuple):
@@ -102,6 +165,8 @@ def _one_graph(graph: Any, position: int) -> GraphDatabase:
 
 
 def _hint(graph: Any) -> str:
+    if isinstance(graph, str):
+        return " (SMILES are read by pk.from_smiles)"
     return " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else ""
 
 
@@ -110,7 +175,7 @@ def _from_parts(adjacency: Any, node_labels: Any = None, node_attributes: Any = 
         raise TypeError("a networkx graph stands in the list alone, its node labels are its node data")
     square = check_square(np.zeros((0, 0)) if _is_empty_list(adjacency) else adjacency)
     graph_ptr = np.array([0, square.shape[0]], dtype=np.int64)
-    matrix, _ = check_adjacency(square, None, graph_ptr)
+    matrix = check_adjacency(square)
     check_weights(matrix, graph_ptr)
     labels = check_node_labels(node_labels, graph_ptr)
     attributes = check_attributes(node_attributes, graph_ptr)

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from propkernels.graphs.container import Container
+from propkernels.graphs.edges import (
+    check_edge_attributes,
+    check_ids,
+    check_names,
+    choose_column,
+    joined_edge_attributes,
+    joined_ids,
+    parallel_entries,
+    sorted_edges,
+)
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
+    check_edge_labels,
     check_edges_stay_inside,
     check_graph_ptr,
     check_node_labels,
@@ -44,6 +56,7 @@ def _neighbours(database: GraphDatabase, first: int, last: int) -> GraphDatabase
         entries,
         database.adjacency.indices[entries] - start,
         indptr[start : stop + 1] - indptr[start],
+        slice(first, last),
     )
 
 
@@ -56,7 +69,8 @@ def _scattered(database: GraphDatabase, positions: NDArray[np.int64]) -> GraphDa
     graph_ptr = offsets(sizes)
     shift = np.repeat(np.repeat(graph_ptr[:-1] - starts, sizes), lengths)
     columns = database.adjacency.indices[entries] + shift
-    return _gather(database, graph_ptr, nodes, entries, columns, offsets(lengths))
+    indptr = offsets(lengths)
+    return _gather(database, graph_ptr, nodes, entries, columns, indptr, positions)
 
 
 def _gather(
@@ -66,24 +80,31 @@ def _gather(
     entries: slice | NDArray[np.int64],
     columns: NDArray[Any],
     indptr: NDArray[Any],
+    positions: slice | NDArray[np.int64],
 ) -> GraphDatabase:
     matrix, n = database.adjacency, int(graph_ptr[-1])
     index = matrix.indices.dtype
     arrays = (matrix.data[entries].copy(), columns.astype(index), indptr.astype(index))
     labels, edge_labels = database.label_column, database.edge_label_column
-    attributes = database.node_attributes
+    attributes, edge_attributes = database.node_attributes, database.edge_attributes
     return GraphDatabase._assemble(
         csr_array(arrays, shape=(n, n)),
         graph_ptr,
         None if labels is None else labels.take(nodes),
         None if attributes is None else attributes[nodes].copy(),
         None if edge_labels is None else edge_labels.take(entries),
+        None if edge_attributes is None else edge_attributes[entries].copy(),
+        None if database.ids is None else database.ids[positions].copy(),
+        database.edge_attribute_names,
     )
 
 
-def join(items: Iterable[GraphDatabase | Graph], noun: str = "item") -> GraphDatabase:
-    """Concatenate databases; see ``GraphDatabase.concat``. Errors speak of the items by the noun."""
+def join(
+    items: Iterable[GraphDatabase | Graph], noun: str = "item", numbers: Sequence[int] | None = None
+) -> GraphDatabase:
+    """Concatenate databases; see ``GraphDatabase.concat``. Errors name items by the noun and a number."""
     databases = [_as_database(item, f"{noun} {i}") for i, item in enumerate(items)]
+    names = [f"{noun} {i}" for i in (range(len(databases)) if numbers is None else numbers)]
     if len(databases) == 1:
         return databases[0]
     if not databases:
@@ -92,9 +113,18 @@ def join(items: Iterable[GraphDatabase | Graph], noun: str = "item") -> GraphDat
         _block_diagonal([database.adjacency for database in databases]),
         _stack_offsets([database.graph_ptr for database in databases]),
         _join_labels(databases, lambda d: d.label_column, lambda d: d.n_nodes),
-        _join_attributes(databases, noun),
+        _join_attributes(databases, names),
         _join_labels(databases, lambda d: d.edge_label_column, lambda d: d.adjacency.nnz),
+        joined_edge_attributes([(d.edge_attributes, d.adjacency.nnz) for d in databases], names),
+        joined_ids([(d.ids, len(d)) for d in databases]),
+        _join_names(databases),
     )
+
+
+def _join_names(databases: Sequence[GraphDatabase]) -> tuple[str, ...] | None:
+    """Names of edge attributes, where all databases that have names agree."""
+    names = {d.edge_attribute_names for d in databases if d.edge_attribute_names is not None}
+    return names.pop() if len(names) == 1 else None
 
 
 def _as_database(item: Any, name: str) -> GraphDatabase:
@@ -141,7 +171,7 @@ def _join_labels(
     )
 
 
-def _join_attributes(databases: Sequence[GraphDatabase], noun: str) -> NDArray[np.float64] | None:
+def _join_attributes(databases: Sequence[GraphDatabase], names: Sequence[str]) -> NDArray[np.float64] | None:
     """Stack attributes; a database without nodes agrees with any dimension."""
     inhabited = [(i, d.node_attributes) for i, d in enumerate(databases) if d.n_nodes]
     given = [(i, a) for i, a in inhabited if a is not None]
@@ -149,12 +179,12 @@ def _join_attributes(databases: Sequence[GraphDatabase], noun: str) -> NDArray[n
         return databases[0].node_attributes if not inhabited else None
     if len(given) < len(inhabited):
         without = next(i for i, a in inhabited if a is None)
-        raise ValueError(f"{noun} {without} has no node attributes but {noun} {given[0][0]} has some")
+        raise ValueError(f"{names[without]} has no node attributes but {names[given[0][0]]} has some")
     first, dimension = given[0][0], given[0][1].shape[1]
     for i, attributes in given:
         if attributes.shape[1] != dimension:
             found = f"{attributes.shape[1]} attribute dimensions"
-            raise ValueError(f"{noun} {i} has {found} but {noun} {first} has {dimension}")
+            raise ValueError(f"{names[i]} has {found} but {names[first]} has {dimension}")
     return np.concatenate([attributes for _, attributes in given])
 
 
@@ -204,6 +234,16 @@ class Graph:
         return self.database.edge_labels
 
     @property
+    def edge_attributes(self) -> NDArray[np.float64] | None:
+        """One row for each stored entry of ``adjacency``, or None."""
+        return self.database.edge_attributes
+
+    @property
+    def id(self) -> Any:
+        """What the graph is called, or None."""
+        return None if self.database.ids is None else self.database.ids[0]
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes."""
         return self.database.n_nodes
@@ -224,8 +264,8 @@ class Graph:
         return f"Graph({describe(self.database)})"
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.Graph``, or ``DiGraph`` where edges are directed."""
-        from propkernels.graphs.networkx import graph_to_networkx
+        """Return a ``networkx.Graph``, or ``DiGraph`` where edges are directed (or their multigraphs)."""
+        from propkernels.graphs.adapters.networkx import graph_to_networkx
 
         return graph_to_networkx(self)
 
@@ -240,8 +280,8 @@ class GraphDatabase(Container["Graph"]):
     ----------
     adjacency : sparse or dense matrix of shape (N, N)
         Weighted adjacency of all graphs, block-diagonal. Weights are finite and not negative; a
-        non-symmetric matrix means directed edges (row to column). Zeros are not edges and repeated
-        entries are added up.
+        non-symmetric matrix means directed edges (row to column). Zeros are not edges. Repeated entries
+        are added up, but for those with different edge labels or attributes: these are parallel edges.
     graph_ptr : sequence of int, length n + 1
         Graph ``i`` owns the nodes ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``.
     node_labels : sequence of length N, optional
@@ -251,6 +291,24 @@ class GraphDatabase(Container["Graph"]):
     edge_labels : sequence, optional
         One hashable value for each stored entry of ``adjacency``, in the order of
         ``scipy.sparse.coo_array(adjacency)``.
+    edge_attributes : array of shape (entries,) or (entries, D), optional
+        Real-valued vectors in the same order; NaN and masked entries mean "not observed".
+    ids : sequence of length n, optional
+        What the graphs are called, numbers or texts; subsets and joined databases keep them.
+    edge_attribute_names : sequence of str, optional
+        Names of the columns of ``edge_attributes``.
+
+    Attributes
+    ----------
+    adjacency : csr_array of shape (N, N)
+        Weights, rows and columns sorted. Parallel edges are entries of one row and column, next to each
+        other; sums such as ``adjacency @ x`` add them up.
+    ids : ndarray or None
+        What the graphs are called.
+    edge_attributes : ndarray of shape (entries, D) or None
+        One row for each stored entry of ``adjacency``.
+    skipped : mapping
+        Graphs that an adapter left out (``errors="skip"``): what was wrong, by the id or position.
 
     See Also
     --------
@@ -272,6 +330,7 @@ class GraphDatabase(Container["Graph"]):
 
     _labels: LabelColumn | LabelDistributions | None
     _edge_labels: LabelColumn | None
+    skipped: Mapping[Any, str] = MappingProxyType({})
 
     def __init__(
         self,
@@ -280,14 +339,36 @@ class GraphDatabase(Container["Graph"]):
         node_labels: Any = None,
         node_attributes: Any = None,
         edge_labels: Any = None,
+        edge_attributes: Any = None,
+        ids: Any = None,
+        edge_attribute_names: Any = None,
     ) -> None:
         square = check_square(adjacency)
         offsets = check_graph_ptr(graph_ptr, square.shape[0])
-        matrix, edge_column = check_adjacency(square, edge_labels, offsets)
+        if edge_labels is None and edge_attributes is None:
+            matrix, edge_column, edge_rows = check_adjacency(square), None, None
+        else:
+            entries = coo_array(square)
+            edge_column = check_edge_labels(edge_labels, entries, offsets)
+            edge_rows = check_edge_attributes(edge_attributes, entries.nnz)
+            matrix, edge_column, edge_rows = sorted_edges(entries, edge_column, edge_rows)
         check_edges_stay_inside(matrix, offsets)
         check_weights(matrix, offsets)
         labels = check_node_labels(node_labels, offsets)
-        self._store(matrix, offsets, labels, check_attributes(node_attributes, offsets), edge_column)
+        attributes = check_attributes(node_attributes, offsets)
+        names = check_names(
+            edge_attribute_names, 0 if edge_rows is None else edge_rows.shape[1], "edge_attribute_names"
+        )
+        self._store(
+            matrix,
+            offsets,
+            labels,
+            attributes,
+            edge_column,
+            edge_rows,
+            check_ids(ids, len(offsets) - 1),
+            names,
+        )
 
     def _store(
         self,
@@ -296,12 +377,18 @@ class GraphDatabase(Container["Graph"]):
         labels: LabelColumn | LabelDistributions | None,
         attributes: NDArray[np.float64] | None,
         edge_labels: LabelColumn | None,
+        edge_attributes: NDArray[np.float64] | None = None,
+        ids: NDArray[Any] | None = None,
+        edge_attribute_names: tuple[str, ...] | None = None,
     ) -> None:
         self.adjacency = adjacency
         self.graph_ptr = graph_ptr
         self._labels = labels
         self.node_attributes = attributes
         self._edge_labels = edge_labels
+        self.edge_attributes = edge_attributes
+        self.ids = ids
+        self.edge_attribute_names = edge_attribute_names
 
     @classmethod
     def _assemble(cls, *parts: Any) -> GraphDatabase:
@@ -363,6 +450,11 @@ class GraphDatabase(Container["Graph"]):
             directed[self.graph_ids[rows]] = True
         return directed
 
+    @cached_property
+    def has_parallel_edges(self) -> bool:
+        """Whether some edges join the same two nodes and differ in their labels or attributes."""
+        return bool(parallel_entries(self.adjacency).any())
+
     @property
     def is_directed(self) -> bool:
         """Whether some edge of some graph lacks a reverse edge of the same weight."""
@@ -372,7 +464,8 @@ class GraphDatabase(Container["Graph"]):
     def n_edges(self) -> int:
         """Number of edges; an edge of an undirected graph, stored in both directions, counts once."""
         ends = self.adjacency.indptr[self.graph_ptr]
-        loops = np.bincount(self.graph_ids[self.adjacency.diagonal() != 0], minlength=len(self))
+        rows = np.repeat(np.arange(self.n_nodes), np.diff(self.adjacency.indptr))
+        loops = np.bincount(self.graph_ids[rows[rows == self.adjacency.indices]], minlength=len(self))
         stored = np.diff(ends.astype(np.int64))
         return int(np.where(self.directed_graphs, stored, (stored + loops) // 2).sum())
 
@@ -395,18 +488,110 @@ class GraphDatabase(Container["Graph"]):
         """
         return join(databases)
 
+    def _with(self, **parts: Any) -> GraphDatabase:
+        """Return a database with some parts, known to be valid, in place of its own."""
+        return GraphDatabase._assemble(*(self._parts() | parts).values())
+
+    def _parts(self) -> dict[str, Any]:
+        """What the database is made of, in the order of ``_store``."""
+        return {
+            "adjacency": self.adjacency,
+            "graph_ptr": self.graph_ptr,
+            "labels": self._labels,
+            "attributes": self.node_attributes,
+            "edge_labels": self._edge_labels,
+            "edge_attributes": self.edge_attributes,
+            "ids": self.ids,
+            "edge_attribute_names": self.edge_attribute_names,
+        }
+
     def with_labels(self, node_labels: Any) -> GraphDatabase:
         """Return the same graphs with other node labels (or none)."""
-        column = check_node_labels(node_labels, self.graph_ptr)
-        return GraphDatabase._assemble(
-            self.adjacency, self.graph_ptr, column, self.node_attributes, self._edge_labels
-        )
+        return self._with(labels=check_node_labels(node_labels, self.graph_ptr))
 
     def with_attributes(self, node_attributes: Any) -> GraphDatabase:
         """Return the same graphs with other node attributes (or none)."""
-        attributes = check_attributes(node_attributes, self.graph_ptr)
-        return GraphDatabase._assemble(
-            self.adjacency, self.graph_ptr, self._labels, attributes, self._edge_labels
+        return self._with(attributes=check_attributes(node_attributes, self.graph_ptr))
+
+    def with_ids(self, ids: Any) -> GraphDatabase:
+        """Return the same graphs with other ids (or none)."""
+        return self._with(ids=check_ids(ids, len(self)))
+
+    def with_edge_labels(self, edge_labels: Any) -> GraphDatabase:
+        """Return the same graphs with other labels (or none) of the stored entries of ``adjacency``."""
+        return self._rebuilt(edge_labels=edge_labels)
+
+    def with_edge_attributes(self, edge_attributes: Any, names: Any = None) -> GraphDatabase:
+        """Return the same graphs with other attributes (or none) of the stored entries of ``adjacency``."""
+        return self._rebuilt(edge_attributes=edge_attributes, edge_attribute_names=names)
+
+    def with_weights(self, weights: Any) -> GraphDatabase:
+        """Return the same graphs with other weights of their edges.
+
+        Parameters
+        ----------
+        weights : str, int, array or None
+            Name or number of an edge attribute; or one weight for each stored entry of ``adjacency``. An
+            edge of weight 0 is dropped. None: every edge weighs 1.
+
+        Examples
+        --------
+        >>> import numpy as np, propkernels as pk
+        >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], edge_attributes=[2.5, 2.5])
+        >>> pair.with_weights(0).degrees
+        array([2.5, 2.5])
+        """
+        if weights is None:
+            values: Any = np.ones(self.adjacency.nnz)
+        elif np.ndim(weights) == 0:
+            values = choose_column(self.edge_attributes, self.edge_attribute_names, weights)
+        else:
+            values = np.asarray(weights, dtype=np.float64)
+        if values.shape != (self.adjacency.nnz,):
+            raise ValueError(
+                f"weights must hold one number for each of {self.adjacency.nnz} stored entries of adjacency"
+            )
+        return self._rebuilt(weights=values)
+
+    def bin_edge_attribute(self, attribute: str | int = 0, bins: Any = 4) -> GraphDatabase:
+        """Return the same graphs with edges labeled by the bin of one of their attributes.
+
+        Parameters
+        ----------
+        attribute : str or int, default=0
+            Name or number of the edge attribute.
+        bins : int or sequence of float, default=4
+            Limits between bins, as for ``numpy.digitize``; or the number of bins that hold about equally
+            many edges of these graphs. For new graphs, pass the limits that were used before.
+
+        Examples
+        --------
+        >>> import numpy as np, propkernels as pk
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> lengths = pk.GraphDatabase(path, [0, 3], edge_attributes=[1.2, 1.2, 3.4, 3.4])
+        >>> lengths.bin_edge_attribute(bins=[2.0]).edge_labels
+        array([0, 0, 1, 1])
+        """
+        values = choose_column(self.edge_attributes, self.edge_attribute_names, attribute)
+        known = ~np.isnan(values)
+        if np.ndim(bins) == 0:
+            shares = np.arange(1, int(bins)) / int(bins)
+            bins = np.quantile(values[known], shares) if known.any() else []
+        labels = np.where(known, np.digitize(values, np.asarray(bins, dtype=np.float64)), UNOBSERVED)
+        return self.with_edge_labels(labels)
+
+    def _rebuilt(self, weights: NDArray[np.float64] | None = None, **changed: Any) -> GraphDatabase:
+        """The same nodes; entries that carry the same after a change of labels or attributes become one."""
+        coo = self.adjacency.tocoo()
+        matrix = coo_array((coo.data if weights is None else weights, coo.coords), shape=coo.shape)
+        parts: dict[str, Any] = {
+            "edge_labels": self._edge_labels,
+            "edge_attributes": self.edge_attributes,
+            "edge_attribute_names": self.edge_attribute_names,
+        }
+        parts |= {"edge_attribute_names": None} if "edge_attributes" in changed else {}
+        return GraphDatabase(
+            matrix, self.graph_ptr, self._labels, self.node_attributes, ids=self.ids, **(parts | changed)
         )
 
     def __eq__(self, other: object) -> bool:
@@ -418,6 +603,7 @@ class GraphDatabase(Container["Graph"]):
             and self._labels == other._labels
             and _same_attributes(self.node_attributes, other.node_attributes)
             and self._edge_labels == other._edge_labels
+            and _same_attributes(self.edge_attributes, other.edge_attributes)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -425,7 +611,9 @@ class GraphDatabase(Container["Graph"]):
     def __getstate__(self) -> dict[str, Any]:
         """Pickle and copy the data, not what can be worked out from it again."""
         names = ("adjacency", "graph_ptr", "_labels", "node_attributes", "_edge_labels")
-        return {name: getattr(self, name) for name in names}
+        return {
+            name: getattr(self, name) for name in (*names, "edge_attributes", "ids", "edge_attribute_names")
+        }
 
     # what a person sees
 
@@ -441,9 +629,40 @@ class GraphDatabase(Container["Graph"]):
 
     def to_networkx(self) -> list[Any]:
         """Return each graph as a ``networkx.Graph`` (``DiGraph`` where edges are directed)."""
-        from propkernels.graphs.networkx import graph_to_networkx
+        from propkernels.graphs.adapters.networkx import graph_to_networkx
 
         return [graph_to_networkx(graph) for graph in self]
+
+    # files
+
+    def save(self, path: Any) -> None:
+        """Write all graphs to one file, which :meth:`load` reads; see :func:`propkernels.save_model`."""
+        import propkernels  # the public face: files are a station above this one
+
+        propkernels.save_model(self, path)
+
+    @classmethod
+    def load(cls, path: Any) -> GraphDatabase:
+        """Read what :meth:`save` wrote; a file of unknown origin can do no harm."""
+        import propkernels
+
+        graphs = propkernels.load_model(path)
+        if not isinstance(graphs, cls):
+            raise ValueError(f"{path} holds a {type(graphs).__name__}, not a GraphDatabase")
+        return graphs
+
+    def to_parquet(self, path: Any, *, target: Any = None, row_group_size: int = 10_000) -> None:
+        """Write one row per graph to a Parquet file; see :func:`propkernels.graphs.to_parquet`."""
+        from propkernels.graphs.adapters.parquet import to_parquet
+
+        to_parquet(self, path, target=target, row_group_size=row_group_size)
+
+    @classmethod
+    def from_parquet(cls, path: Any, *, rows: slice | None = None) -> GraphDatabase:
+        """Read graphs, all or a range of rows; see :func:`propkernels.graphs.from_parquet`."""
+        from propkernels.graphs.adapters.parquet import from_parquet
+
+        return from_parquet(path, rows=rows)
 
 
 def _same_matrix(a: csr_array, b: csr_array) -> bool:

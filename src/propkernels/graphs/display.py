@@ -30,6 +30,8 @@ def describe(database: GraphDatabase) -> str:
         parts.append(count(database.node_attributes.shape[1], "attribute"))
     if database.edge_label_column is not None:
         parts.append(count(len(database.edge_label_column.present), "edge label"))
+    if database.edge_attributes is not None:
+        parts.append(count(database.edge_attributes.shape[1], "edge attribute"))
     return ", ".join(parts)
 
 

@@ -37,15 +37,9 @@ def _dense(adjacency: Any) -> NDArray[Any]:
     return array
 
 
-def check_adjacency(
-    matrix: Any, edge_labels: Any, graph_ptr: NDArray[np.int64]
-) -> tuple[csr_array, LabelColumn | None]:
-    """Copy a square matrix to sorted float64 CSR without zeros, its edge labels along with it."""
-    if edge_labels is None:
-        csr, column = _to_csr(matrix), None
-    else:
-        csr, column = _with_edge_labels(coo_array(matrix), edge_labels, graph_ptr)
-    return _smallest_index(csr), column
+def check_adjacency(matrix: Any) -> csr_array:
+    """Copy a square matrix to sorted float64 CSR without zeros; repeated entries are added up."""
+    return _smallest_index(_to_csr(matrix))
 
 
 def _to_csr(matrix: Any) -> csr_array:
@@ -69,27 +63,18 @@ def _dense_to_csr(matrix: NDArray[Any]) -> csr_array:
     return csr_array((matrix[rows, columns].astype(np.float64), columns, indptr), shape=matrix.shape)
 
 
-def _with_edge_labels(
-    coo: coo_array, edge_labels: Any, graph_ptr: NDArray[np.int64]
-) -> tuple[csr_array, LabelColumn]:
-    row, col = coo.coords
-    column = check_labels(
+def check_edge_labels(
+    edge_labels: Any, entries: coo_array, graph_ptr: NDArray[np.int64]
+) -> LabelColumn | None:
+    """Encode edge labels, one for each stored entry."""
+    row, col = entries.coords
+    return check_labels(
         edge_labels,
-        coo.nnz,
+        entries.nnz,
         "edge_labels",
         "stored entries of adjacency",
         lambda i: name_edge(row[i], col[i], graph_ptr),
     )
-    assert column is not None
-    order = np.lexsort((col, row))
-    order = order[coo.data[order] != 0]
-    sorted_row, sorted_col = row[order], col[order]
-    repeated = np.flatnonzero((np.diff(sorted_row) == 0) & (np.diff(sorted_col) == 0))
-    if repeated.size:
-        edge = name_edge(sorted_row[repeated[0]], sorted_col[repeated[0]], graph_ptr)
-        raise ValueError(f"{edge} is listed twice, so its edge label is ambiguous")
-    data = coo.data[order].astype(np.float64)
-    return csr_array((data, (sorted_row, sorted_col)), shape=coo.shape), column.take(order)
 
 
 def _smallest_index(csr: csr_array) -> csr_array:

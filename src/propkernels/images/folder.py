@@ -33,9 +33,9 @@ class ImageFolder:
     images : list of ndarray
         Gray (h, w) or color (h, w, 3), uint8.
     target : ndarray of int64
-        The class of each image: the position of its name in ``target_names``.
+        The class of each image: the position of its name in ``target_names``; -1 where it is not known.
     target_names : tuple of str
-        Names of the subfolders, sorted.
+        Names of the subfolders, sorted; empty where images are in no subfolders.
     paths : tuple of str
         Where each image lies, relative to the folder.
     """
@@ -53,7 +53,7 @@ class ImageFolder:
 
 
 def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
-    """Read a folder of images that has one subfolder per class.
+    """Read a folder of images: one subfolder per class, or, for prediction, images without classes.
 
     Images are read in the order of their names; hidden files and files that are not images by their
     names (``.txt`` and so on) are skipped. Palettes become colors, and transparency is dropped. Files
@@ -79,10 +79,14 @@ def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
     root = Path(path)
     if not root.is_dir():
         raise NotADirectoryError(f"there is no folder {root}")
-    files = sorted(file for file in root.glob("*/*") if is_image(file.name) and file.is_file())
+    files = _images(root, "*/*") or _images(root, "*")
     if not files:
-        raise ValueError(f"{root} has no subfolders with images ({', '.join(SUFFIXES)})")
+        raise ValueError(f"{root} has no images ({', '.join(SUFFIXES)}), nor subfolders with images")
     return as_image_folder((file.relative_to(root).as_posix(), _read(file, root)) for file in files)
+
+
+def _images(root: Path, pattern: str) -> list[Path]:
+    return sorted(file for file in root.glob(pattern) if is_image(file.name) and file.is_file())
 
 
 def _read(file: Path, root: Path) -> bytes:
@@ -98,7 +102,7 @@ def _read(file: Path, root: Path) -> bytes:
 
 
 def as_image_folder(named: Iterable[tuple[str, bytes]]) -> ImageFolder:
-    """Decode images whose paths end in CLASS/NAME, one after the other."""
+    """Decode images whose paths end in CLASS/NAME, or are names alone: then there are no classes."""
     images, paths, total = [], [], 0
     for path, data in named:
         images.append(decode_image(data, path))
@@ -107,6 +111,8 @@ def as_image_folder(named: Iterable[tuple[str, bytes]]) -> ImageFolder:
         if total > MOST_BYTES:
             raise ValueError(f"the images up to {path} take more than the {MOST_BYTES:,} bytes allowed")
     names = [Path(path).parent.name for path in paths]
+    if not any(names):
+        return ImageFolder(images, np.full(len(images), -1, dtype=np.int64), (), tuple(paths))
     classes = tuple(sorted(set(names)))
     position = {name: i for i, name in enumerate(classes)}
     target = np.array([position[name] for name in names], dtype=np.int64)

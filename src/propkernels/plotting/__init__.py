@@ -3,7 +3,15 @@
 from propkernels.plotting.plot_embedding import plot_embedding
 from propkernels.plotting.plot_evaluation import plot_evaluation
 from propkernels.plotting.plot_explanation import plot_explanation
+from propkernels.plotting.plot_graph import plot_graph
 from propkernels.plotting.plot_kernel import plot_kernel
 from propkernels.plotting.plot_similarity import plot_similarity
 
-__all__ = ["plot_embedding", "plot_evaluation", "plot_explanation", "plot_kernel", "plot_similarity"]
+__all__ = [
+    "plot_embedding",
+    "plot_evaluation",
+    "plot_explanation",
+    "plot_graph",
+    "plot_kernel",
+    "plot_similarity",
+]

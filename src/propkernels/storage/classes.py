@@ -8,7 +8,11 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import Any
 
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.packing import pack, unpack
+
 _BY_MODULE = {
+    "propkernels.graphs.database": ("GraphDatabase",),
     "propkernels.propagation.walks": (
         "AbsorbingWalk",
         "LabelPropagation",
@@ -150,6 +154,8 @@ def is_named_tuple(cls: type) -> bool:
 
 def state_of(thing: Any) -> dict[str, Any]:
     """All that an object is made of, by name."""
+    if type(thing) is GraphDatabase:
+        return pack(thing)
     if is_named_tuple(type(thing)):
         return dict(zip(type(thing)._fields, thing, strict=True))
     state = dict(vars(thing))
@@ -190,7 +196,12 @@ def defaults_of(cls: Any) -> dict[str, Any]:
 
 
 def make(cls: Any, state: dict[str, Any]) -> Any:
-    """Put an object together from its state; no code of the class is run for that, but for named tuples."""
+    """Put an object together from its state; no code of the class is run for that, but for named tuples.
+
+    Graphs go through all the checks of their constructor.
+    """
+    if cls is GraphDatabase:
+        return unpack(state)
     renamed = _RENAMED.get(cls.__name__, {})
     state = defaults_of(cls) | {renamed.get(name, name): value for name, value in state.items()}
     check_state(cls, state)

@@ -8,6 +8,7 @@ from typing import IO, Any
 from zipfile import ZipFile
 
 from propkernels._version import __version__
+from propkernels.graphs.database import GraphDatabase
 from propkernels.storage.archive import check_members, read_array, read_header, write_archive
 from propkernels.storage.classes import name_of
 from propkernels.storage.decoder import Decoder
@@ -37,14 +38,14 @@ FORMAT, FORMAT_VERSION = "propkernels model", 1
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted classifier, regressor, kernel, feature map or index to one file.
+    """Write a fitted classifier, regressor, kernel, feature map or index, or graphs, to one file.
 
     The file is a zip with JSON and arrays and holds no code; an existing one is replaced once the new one is
     complete. The same model makes the same file.
 
     Parameters
     ----------
-    model : estimator of this library
+    model : estimator of this library, or GraphDatabase
     path : path
         Any name will do; ``.pk`` says what it is.
 
@@ -75,7 +76,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, str]) -> None:
     """Write a model together with notes, which :func:`read_model` returns and ``load_model`` ignores."""
     if not is_model(model):
-        raise TypeError(f"save_model takes an estimator of this library, got {model!r}")
+        raise TypeError(f"save_model takes an estimator of this library or a GraphDatabase, got {model!r}")
     encoder = Encoder()
     tree = encoder.encode(model, type(model).__name__)
     header = {
@@ -157,8 +158,8 @@ def _read(stream: IO[bytes], n_bytes: int) -> tuple[Any, dict[str, str]]:
 
 
 def is_model(thing: Any) -> bool:
-    """Whether something is an estimator of this library, of those that can be saved."""
-    return name_of(thing) is not None and hasattr(thing, "get_params")
+    """Whether something is an estimator of this library, of those that can be saved, or graphs."""
+    return name_of(thing) is not None and (hasattr(thing, "get_params") or isinstance(thing, GraphDatabase))
 
 
 def _check_version(header: dict[str, Any]) -> None:

@@ -122,7 +122,18 @@ def test_repeated_lines_that_agree(tmp_path: Path) -> None:
     data = read(tmp_path, A="1,2\n2,1\n1,2\n", edge_labels="5\n6\n5\n", edge_attributes="0.5\n1\n0.5\n")
     assert data.graphs.edge_labels is not None
     assert data.graphs.edge_labels.tolist() == [5, 6]
-    assert data.extras["edge_attributes"].tolist() == [[0.5], [1.0]]
+    assert data.graphs.edge_attributes.tolist() == [[0.5], [1.0]]
+
+
+def test_repeated_lines_that_differ_are_parallel_edges(tmp_path: Path) -> None:
+    data = read(tmp_path, A="1,2\n2,1\n1,2\n1,2\n", edge_labels="5\n6\n7\n5\n")
+    assert data.graphs.has_parallel_edges
+    labels = data.graphs.edge_labels
+    assert labels is not None
+    assert sorted(zip(edges(data), labels.tolist(), strict=True)) == [((0, 1), 5), ((0, 1), 7), ((1, 0), 6)]
+    assert data.graphs.is_unweighted
+    data = read(tmp_path / "other", A="1,2\n2,1\n1,2\n", edge_attributes="1,2\n1,2\n1,3\n")
+    assert data.graphs.adjacency.nnz == 3
 
 
 def test_several_columns_of_labels_are_tuples(tmp_path: Path) -> None:
@@ -215,13 +226,9 @@ BAD = {
         "TINY_coordinates.txt has 1 lines, but TINY_graph_indicator.txt has 6",
     ),
     "few smiles": ({"smiles": "C\n"}, "TINY_smiles.txt has 1 lines, but TINY_graph_labels.txt has 2"),
-    "edge labels that disagree": (
-        {"A": "1,2\n2,1\n1,2\n", "edge_labels": "1\n1\n2\n"},
-        "TINY_edge_labels.txt, line 3 says 2 of an edge that is listed before, where line 1 says 1",
-    ),
-    "edge attributes that disagree": (
-        {"A": "1,2\n2,1\n1,2\n", "edge_attributes": "1,2\n1,2\n1,3\n"},
-        "TINY_edge_attributes.txt, line 3 says 1.0, 3.0 of an edge",
+    "few names": (
+        {"node_label_names": "C\n"},
+        "TINY_node_label_names.txt has 1 lines, but a label is",
     ),
     "more graphs than labels": (
         {"graph_labels": "1\n"},

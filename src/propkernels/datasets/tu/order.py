@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +58,7 @@ class EdgeOrder:
     Attributes
     ----------
     lines : ndarray
-        Line numbers (from 0), sorted by row and column; repeated lines follow each other in file order.
+        Line numbers (from 0), sorted by row and column; repeated lines follow each other.
     is_first : ndarray of bool
         Whether each of them is the first for its edge.
     """
@@ -66,35 +67,32 @@ class EdgeOrder:
     is_first: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, ends: NDArray[np.int64], n_nodes: int) -> EdgeOrder:
-        """Sort an (edges, 2) array of node numbers."""
+    def of(cls, ends: NDArray[np.int64], n_nodes: int, contents: Sequence[NDArray[Any]] = ()) -> EdgeOrder:
+        """Sort an (edges, 2) array of node numbers.
+
+        Parameters
+        ----------
+        ends : ndarray of shape (lines, 2)
+        n_nodes : int
+        contents : sequence of ndarray, each of shape (lines, columns)
+            What lines say of their edges; lines that say different things are different (parallel) edges.
+        """
         keys = ends[:, 0] * n_nodes + ends[:, 1]
         lines = np.argsort(keys, kind="stable")
         is_first = np.ones(len(lines), dtype=bool)
         is_first[1:] = np.diff(keys[lines]) != 0
+        columns = [column for table in contents for column in table.T]
+        if columns and not is_first.all():
+            lines = np.lexsort((*columns, keys))
+            for column in columns:
+                a, b = column[lines[:-1]], column[lines[1:]]
+                is_first[1:] |= (a != b) & ~((a != a) & (b != b))  # NaN agrees with NaN
         return cls(lines, is_first)
 
     @property
     def entries(self) -> NDArray[np.int64]:
         """For each stored entry of the matrix, the line that it comes from."""
         return self.lines[self.is_first]
-
-    def disagreement(self, values: NDArray[Any]) -> tuple[int, int] | None:
-        """Find two lines (from 0) that list the same edge with different values, if any.
-
-        Parameters
-        ----------
-        values : ndarray of shape (lines, columns)
-            What each line says of its edge.
-        """
-        repeated = np.flatnonzero(~self.is_first)
-        before, after = self.lines[repeated - 1], self.lines[repeated]
-        a, b = values[before], values[after]
-        differs = ((a != b) & ~((a != a) & (b != b))).any(axis=1)  # NaN agrees with NaN
-        if not differs.any():
-            return None
-        at = int(np.flatnonzero(differs)[0])
-        return int(before[at]), int(after[at])
 
 
 def adjacency_matrix(ends: NDArray[np.int64], order: EdgeOrder, n_nodes: int) -> csr_array:

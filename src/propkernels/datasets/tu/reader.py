@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,10 @@ KNOWN = [
     "node_attributes",
     "edge_labels",
     "edge_attributes",
+    "graph_ids",
+    "node_label_names",
+    "edge_label_names",
+    "graph_label_names",
 ]
 NODE_EXTRAS = ("coordinates", "normals")
 
@@ -38,8 +43,11 @@ def read_tu(
     The layout is ``NAME_A.txt`` (edges), ``NAME_graph_indicator.txt`` (the graph of each node),
     ``NAME_graph_labels.txt`` or ``NAME_graph_attributes.txt`` (the target), and optional node and edge
     labels and attributes. Edges are kept as listed: one direction alone is a directed edge, and a line that
-    is repeated is one edge of weight 1. Nodes are put into the order of their graphs. Several columns of
-    labels become tuples; a node or edge label of -1 means "not observed", as everywhere in this package.
+    is repeated is one edge of weight 1, unless its label or attributes differ: these are parallel edges.
+    Nodes are put into the order of their graphs. Several columns of labels become tuples; a node or edge
+    label of -1 means "not observed", as everywhere in this package. Where ``NAME_node_label_names.txt``,
+    ``NAME_edge_label_names.txt`` or ``NAME_graph_label_names.txt`` is there, its line i is what label i is
+    called; ``NAME_graph_ids.txt`` holds the ids of the graphs (:func:`write_tu` writes these).
 
     Parameters
     ----------
@@ -53,9 +61,8 @@ def read_tu(
     Returns
     -------
     Dataset
-        ``extras`` holds "coordinates" and "normals" (one row per node), "edge_attributes" (one row for each
-        stored entry of ``graphs.adjacency``, in CSR order), "graph_attributes" (beside graph labels),
-        "smiles" (one string per graph), and the lines of any other ``NAME_*.txt``.
+        ``extras`` holds "coordinates" and "normals" (one row per node), "graph_attributes" (beside graph
+        labels), "smiles" (one string per graph), and the lines of any other ``NAME_*.txt``.
 
     Raises
     ------
@@ -82,16 +89,19 @@ class TuFiles:
         """Put the files together."""
         target = self.target()
         nodes = self.nodes(len(target))
-        ends, order = self.edges(nodes)
+        ends, order, edge_labels, edge_attributes = self.edges(nodes)
         graphs = GraphDatabase(
             adjacency_matrix(ends, order, len(nodes.graph)),
             nodes.graph_ptr,
             node_labels=self.node_labels(nodes),
             node_attributes=self.per_node("node_attributes", nodes),
-            edge_labels=self.edge_labels(order),
+            edge_labels=edge_labels,
+            edge_attributes=edge_attributes,
+            ids=self.ids(len(target)),
         )
-        extras = self.extras(nodes, order, len(target))
-        return Dataset(self.name, graphs, target, (), extras, self.description())
+        extras = self.extras(nodes, len(target))
+        names = tuple(self.names("graph_labels") or ())
+        return Dataset(self.name, graphs, target, names, extras, self.description())
 
     def integers(self, kind: str, columns: int | None = None) -> NDArray[np.int64]:
         """Read a file that must be there, as whole numbers."""
@@ -133,12 +143,54 @@ class TuFiles:
             raise ValueError(f"{labels} has {n_graphs} lines, but the last graph that {file} names is {last}")
         return NodeOrder.of(graph - 1, n_graphs)
 
-    def edges(self, nodes: NodeOrder) -> tuple[NDArray[np.int64], EdgeOrder]:
-        """Read the edges, with nodes counted from 0 in their new order."""
+    def edges(self, nodes: NodeOrder) -> tuple[NDArray[np.int64], EdgeOrder, Any, Any]:
+        """Read the edges, with nodes counted from 0 in their new order, and what entries carry."""
         ends = self.integers("A", columns=2) - 1
         self.check_ends(ends, nodes)
         ends = nodes.new_numbers(ends)
-        return ends, EdgeOrder.of(ends, len(nodes.graph))
+        labels = self.per_edge("edge_labels", len(ends), self.integers)
+        attributes = self.per_edge("edge_attributes", len(ends), self.floats)
+        contents = [table for table in (labels, attributes) if table is not None]
+        order = EdgeOrder.of(ends, len(nodes.graph), contents)
+        return (
+            ends,
+            order,
+            None if labels is None else self.named("edge_labels", label_column(labels[order.entries])),
+            None if attributes is None else attributes[order.entries],
+        )
+
+    def per_edge(self, kind: str, n_edges: int, read: Any) -> NDArray[Any] | None:
+        """One row per line of the edges, or None."""
+        if kind not in self.files:
+            return None
+        table: NDArray[Any] = read(kind)
+        self.check_lines(kind, len(table), "A", n_edges)
+        return table
+
+    def names(self, kind: str) -> list[str] | None:
+        """What labels are called, by their number, or None."""
+        file = f"{kind.removesuffix('s')}_names"
+        return text_lines(self.files[file]) if file in self.files else None
+
+    def named(self, kind: str, column: LabelColumn) -> LabelColumn:
+        """Labels by their names, where they have such."""
+        names = self.names(kind)
+        if names is None:
+            return column
+        for value in column.values:
+            if not (isinstance(value, int) and 0 <= value < len(names)):
+                file = self.file(f"{kind.removesuffix('s')}_names")
+                raise ValueError(f"{file} has {len(names)} lines, but a label is {value}, counted from 0")
+        return LabelColumn(column.ids, tuple(names[int(str(value))] for value in column.values))
+
+    def ids(self, n_graphs: int) -> list[Any] | None:
+        """Ids of the graphs, numbers where all are."""
+        if "graph_ids" not in self.files:
+            return None
+        lines = text_lines(self.files["graph_ids"])
+        self.check_lines("graph_ids", len(lines), self.target_kind, n_graphs)
+        numbers = all(re.fullmatch(r"-?\d{1,18}", line) for line in lines)
+        return [int(line) for line in lines] if numbers else lines
 
     def check_ends(self, ends: NDArray[np.int64], nodes: NodeOrder) -> None:
         """Refuse edges to nodes that do not exist, and edges between two graphs."""
@@ -166,7 +218,7 @@ class TuFiles:
             return None
         table = self.integers("node_labels")
         self.check_lines("node_labels", len(table), INDICATOR, len(nodes.graph))
-        return label_column(nodes.sort(table))
+        return self.named("node_labels", label_column(nodes.sort(table)))
 
     def per_node(self, kind: str, nodes: NodeOrder) -> NDArray[np.float64] | None:
         """Real numbers, one row per node, in the new order."""
@@ -176,40 +228,18 @@ class TuFiles:
         self.check_lines(kind, len(table), INDICATOR, len(nodes.graph))
         return nodes.sort(table)
 
-    def edge_labels(self, order: EdgeOrder) -> Any:
-        """Edge labels in the order of the stored entries."""
-        if "edge_labels" not in self.files:
-            return None
-        return label_column(self.per_edge("edge_labels", self.integers("edge_labels"), order))
-
-    def per_edge(self, kind: str, table: NDArray[Any], order: EdgeOrder) -> NDArray[Any]:
-        """Bring one row per line into the order of the stored entries; repeated lines must agree."""
-        self.check_lines(kind, len(table), "A", len(order.lines))
-        lines = order.disagreement(table)
-        if lines is not None:
-            first, second = lines
-            says, said = (", ".join(map(str, table[line].tolist())) for line in (second, first))
-            raise ValueError(
-                f"{self.file(kind)}, line {second + 1} says {says} of an edge "
-                f"that is listed before, where line {first + 1} says {said}"
-            )
-        return table[order.entries]
-
     def check_lines(self, kind: str, n_lines: int, other: str, n_other: int) -> None:
         """Two files must have the same number of lines."""
         if n_lines != n_other:
             raise ValueError(f"{self.file(kind)} has {n_lines} lines, but {self.file(other)} has {n_other}")
 
-    def extras(self, nodes: NodeOrder, order: EdgeOrder, n_graphs: int) -> dict[str, Any]:
+    def extras(self, nodes: NodeOrder, n_graphs: int) -> dict[str, Any]:
         """Everything that is not graphs or target."""
         others = set(self.files) - {*KNOWN, *NODE_EXTRAS}
         extras: dict[str, Any] = {
             kind: text_lines(self.files[kind]) for kind in sorted(others) if "readme" not in kind.lower()
         }
         extras |= {kind: self.per_node(kind, nodes) for kind in NODE_EXTRAS if kind in self.files}
-        if "edge_attributes" in self.files:
-            table = self.floats("edge_attributes")
-            extras["edge_attributes"] = self.per_edge("edge_attributes", table, order)
         if "graph_attributes" in self.files and self.target_kind == "graph_labels":
             extras["graph_attributes"] = self.floats("graph_attributes")
         for kind in {"smiles", "graph_attributes"} & set(extras):

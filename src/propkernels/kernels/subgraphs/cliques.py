@@ -86,6 +86,6 @@ def _edge_words(
     first, size = graphs.graph_ptr[graph], graphs.graph_sizes[graph]
     there = pair_ptr[graph] + (rows - first) * size + (columns - first)
     back = pair_ptr[graph] + (columns - first) * size + (rows - first)
-    words[there] += mix(2, own)
-    words[back] += mix(3, own)
+    np.add.at(words, there, mix(2, own))  # parallel edges add up, in any order
+    np.add.at(words, back, mix(3, own))
     return words

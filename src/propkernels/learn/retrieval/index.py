@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.counting.counts import StreamCounts
+from propkernels.graphs.adapters.networkx import is_networkx
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import Graph
 from propkernels.graphs.grids.database import Grid
-from propkernels.graphs.networkx import is_networkx
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.inverted_file import InvertedFile, self_similarities
 from propkernels.utils.checks import check_integer

@@ -1,0 +1,360 @@
+"""open_source: a data set from whatever a user has: a name, a folder, a table of molecules, pictures, ..."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, IMAGES
+from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.loader import load
+from propkernels.datasets.tu.reader import read_tu
+from propkernels.graphs import from_pandas, from_rdkit, from_smiles
+from propkernels.graphs.adapters.parquet import read_parquet
+from propkernels.utils.optional import import_optional
+
+SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
+TARGET_NAMES = ("target", "label", "class", "activity", "y", "active")
+SUFFIXES = (".zip", ".parquet", ".csv", ".tsv", ".sdf", ".smi", ".smiles")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How tables are read.
+
+    Attributes
+    ----------
+    smiles_column, target_column : str or None
+        Columns of a table of molecules (or graphs); found by their usual names if None.
+    target_required : bool
+        Whether a target must be there.
+    node_labels : str
+        Labels of atoms, see :func:`from_smiles`.
+    errors : {"raise", "skip"}
+    n_jobs : int or None
+    """
+
+    smiles_column: str | None = None
+    target_column: str | None = None
+    target_required: bool = True
+    node_labels: str = "symbol"
+    errors: str = "raise"
+    n_jobs: int | None = None
+
+
+def open_source(
+    source: Any,
+    *,
+    smiles_column: str | None = None,
+    target_column: str | None = None,
+    target_required: bool = True,
+    node_labels: str = "symbol",
+    errors: str = "raise",
+    n_jobs: int | None = None,
+) -> Dataset:
+    r"""Open a data set from wherever it is, in whatever form.
+
+    Parameters
+    ----------
+    source : str or path
+        The name of a data set (see :func:`load`), in capitals or not; or the path of a TU folder or zip, a
+        Parquet file, a CSV, TSV, SDF or SMI file of molecules, a folder of images (with a subfolder per
+        class, or without), or a CSV file of edges. With a file of edges ``X_edges.csv`` go, where they exist,
+        the nodes ``X_nodes.csv`` and graphs ``X_graphs.csv``; or pass "edges.csv,nodes.csv[,graphs.csv]".
+    smiles_column, target_column : str, optional
+        Columns of a table, or properties in an SDF file; by default those with a usual name.
+    target_required : bool, default=True
+        Whether a target must be there; without one, the target has no columns.
+    node_labels : str, default="symbol"
+        Labels of atoms, see :func:`propkernels.from_smiles`.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a faulty molecule or graph is an error, or left out with a warning.
+    n_jobs : int, optional
+        Processes that read molecules.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError, OSError, ImportError
+        One sentence that names the file and what is wrong.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, propkernels as pk
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "drugs.csv"
+    ...     _ = file.write_text("smiles,active\nCCO,0\nCCN,1\n")
+    ...     pk.datasets.open_source(file)
+    Dataset(drugs: 2 graphs, 6 nodes, 4 edges, 3 node labels, 1 edge label, 2 classes)
+    """
+    how = Reading(smiles_column, target_column, target_required, node_labels, errors, n_jobs)
+    text = str(source)
+    if "," in text and not Path(text).exists():
+        return _read_edges([Path(part.strip()).expanduser() for part in text.split(",")], how)
+    path = Path(text).expanduser()
+    if len(path.parts) <= 1 and path.suffix.lower() not in SUFFIXES and not path.is_dir():
+        return load(_known_name(text), target_required=target_required)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {path}")
+    return _read_folder(path, how) if path.is_dir() else _reader_of(path)(path, how)
+
+
+def _known_name(name: str) -> str:
+    """The name of a known data set, however it is written."""
+    known = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}
+    return known.get(name.casefold(), name)
+
+
+def _reader_of(path: Path) -> Callable[[Path, Reading], Dataset]:
+    readers: dict[str, Callable[[Path, Reading], Dataset]] = {
+        ".zip": _read_zip,
+        ".parquet": _read_parquet,
+        ".csv": _read_table,
+        ".tsv": _read_table,
+        ".sdf": _read_sdf,
+        ".smi": _read_smi,
+        ".smiles": _read_smi,
+    }
+    if path.suffix.lower() not in readers:
+        raise ValueError(f"{path} is of no known kind: {', '.join(SUFFIXES)}, or a folder, can be read")
+    return readers[path.suffix.lower()]
+
+
+def _read_zip(path: Path, how: Reading) -> Dataset:
+    return read_tu(path, target_required=how.target_required)
+
+
+def _read_folder(path: Path, how: Reading) -> Dataset:
+    from propkernels.images.folder import is_image, read_image_folder
+    from propkernels.images.gray_levels import GrayLevels
+
+    images = [file for pattern in ("*", "*/*") for file in path.glob(pattern) if is_image(file.name)]
+    if not images or [*path.glob("*_A.txt"), *path.glob("*/*_A.txt")]:
+        return read_tu(path, target_required=how.target_required)
+    folder = read_image_folder(path)
+    if how.target_required and not folder.target_names:
+        raise ValueError(f"{path} has images but no subfolders, one per class, to learn from")
+    grids = GrayLevels().fit_transform(folder.images)
+    target = folder.target if folder.target_names else np.empty((len(grids), 0))
+    return Dataset(path.name, grids, target, folder.target_names, {"paths": folder.paths})
+
+
+def _read_parquet(path: Path, how: Reading) -> Dataset:
+    graphs, target = read_parquet(path)
+    return Dataset(path.stem, graphs, _checked_target(target, len(graphs), path, how))
+
+
+def _checked_target(target: Any, n_graphs: int, path: Path, how: Reading) -> NDArray[Any]:
+    """The target, classes as integers or texts and other numbers as floats; empty where there is none."""
+    if target is None:
+        if how.target_required:
+            raise ValueError(f"{path} has no target: name its column by --target-column")
+        return np.empty((n_graphs, 0))
+    values = np.asarray(target)
+    if values.dtype.kind == "f" and len(values) and not np.isnan(values).any():
+        whole = values.astype(np.int64)
+        values = (
+            whole if (whole == values).all() and len(np.unique(whole)) <= max(2, len(whole) // 4) else values
+        )
+    return values.astype(str) if values.dtype.kind == "O" else values
+
+
+def _table(path: Path) -> Any:
+    pd = import_optional("pandas", extra="pandas", purpose="tables need")
+    try:
+        table = pd.read_csv(path, sep="\t" if path.suffix.lower() == ".tsv" else ",")
+    except (ValueError, UnicodeDecodeError) as error:  # pandas' errors are ValueErrors
+        raise ValueError(f"{path} cannot be read as a table: {error}") from None
+    if not len(table):
+        raise ValueError(f"{path} has no rows")
+    return table
+
+
+def _column(table: Any, wanted: str | None, usual: tuple[str, ...], path: Path) -> str | None:
+    """Name of a column: the one asked for, or the first with a usual name."""
+    if wanted is not None:
+        if wanted not in table.columns:
+            raise ValueError(f"{path} has no column {wanted!r}; its columns are {list(table.columns)}")
+        return wanted
+    by_name = {str(name).casefold(): name for name in reversed(list(table.columns))}
+    return next((by_name[name] for name in usual if name in by_name), None)
+
+
+def _read_table(path: Path, how: Reading) -> Dataset:
+    table = _table(path)
+    smiles = _column(table, how.smiles_column, SMILES_NAMES, path)
+    if smiles is None:
+        if {"source", "target"} <= set(table.columns):
+            return _read_edges(_companions(path), how)
+        raise ValueError(
+            f"{path} has neither a column of SMILES nor columns source and target of edges: name the SMILES "
+            f"by --smiles-column; its columns are {list(table.columns)}"
+        )
+    column = _column(table, how.target_column, TARGET_NAMES, path)
+    if column is None and how.target_required:
+        left = [name for name in table.columns if name != smiles]
+        raise ValueError(f"{path} has no column with a usual name for the target: choose one of {left}")
+    graphs = from_smiles(table[smiles], node_labels=how.node_labels, errors=how.errors, n_jobs=how.n_jobs)
+    kept = slice(None) if graphs.ids is None else graphs.ids.astype(np.int64)
+    target = None if column is None else table[column].to_numpy()[kept]
+    extras = {"smiles": table[smiles].to_numpy()[kept].tolist()}
+    return Dataset(path.stem, graphs, _checked_target(target, len(graphs), path, how), (), extras)
+
+
+def _companions(path: Path) -> list[Path]:
+    """The files of nodes and graphs that go with a file of edges."""
+    base = path.stem.removesuffix("edges")
+    others = [path.with_name(f"{base}{kind}{path.suffix}") for kind in ("nodes", "graphs")]
+    return [path, *(other for other in others if path.stem.endswith("edges") and other.exists())]
+
+
+def _read_edges(paths: list[Path], how: Reading) -> Dataset:
+    """Tables of edges, nodes and graphs, told apart by their columns."""
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file {path}")
+    tables: dict[str, Any] = {}
+    for path in paths:
+        table = _table(path)
+        kind = (
+            "edges"
+            if {"source", "target"} <= set(table.columns)
+            else "nodes"
+            if "node" in table.columns
+            else "graphs"
+        )
+        if kind in tables:
+            raise ValueError(f"{path} is a second table of {kind}")
+        tables[kind] = table
+    if "edges" not in tables:
+        raise ValueError(f"{paths[0]} has no columns source and target: it is not a table of edges")
+    if all("graph" not in table.columns for table in tables.values()):  # one graph
+        tables = {kind: table.assign(graph=0) for kind, table in tables.items()}
+    columns = _columns_of(tables)
+    target = (
+        None
+        if "graphs" not in tables
+        else _column(tables["graphs"], how.target_column, TARGET_NAMES, paths[-1])
+    )
+    found = from_pandas(**tables, **columns, graph_target=target, errors=how.errors)
+    graphs, values = (found, None) if target is None else found
+    name = paths[0].stem.removesuffix("edges").rstrip("_-") or paths[0].parent.name
+    return Dataset(name, graphs, _checked_target(values, len(graphs), paths[0], how))
+
+
+def _columns_of(tables: dict[str, Any]) -> dict[str, Any]:
+    """What the columns beside the keys are: label, weight, and numbers, which are attributes."""
+    columns: dict[str, Any] = {}
+    edges = tables["edges"]
+    if "nodes" in tables:
+        nodes = tables["nodes"]
+        columns |= {"label": "label"} if "label" in nodes.columns else {}
+        columns["attributes"] = _number_columns(nodes, ("graph", "node", "label"))
+    columns |= {"edge_label": "label"} if "label" in edges.columns else {}
+    columns |= {"weight": "weight"} if "weight" in edges.columns else {}
+    columns["edge_attributes"] = _number_columns(
+        edges, ("graph", "source", "target", "label", "weight", "directed")
+    )
+    if "directed" in edges.columns:
+        columns["directed"] = bool(edges["directed"].all())
+    return columns
+
+
+def _number_columns(table: Any, without: tuple[str, ...]) -> list[str]:
+    numbers = set(table.select_dtypes("number").columns)
+    return [name for name in table.columns if name in numbers and name not in without]
+
+
+def _read_smi(path: Path, how: Reading) -> Dataset:
+    """Lines of SMILES, each with a name, or a target by that name, behind it."""
+    lines = [line.split(None, 1) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    if not lines:
+        raise ValueError(f"{path} has no molecules")
+    names = [line[1].strip() if len(line) > 1 else "" for line in lines]
+    ids = names if all(names) and len(set(names)) == len(names) else None
+    graphs = from_smiles(
+        [line[0] for line in lines],
+        node_labels=how.node_labels,
+        ids=ids,
+        errors=how.errors,
+        n_jobs=how.n_jobs,
+    )
+    return Dataset(path.stem, graphs, _checked_target(None, len(graphs), path, how))
+
+
+def _read_sdf(path: Path, how: Reading) -> Dataset:
+    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+    base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
+    with base.BlockLogs():
+        mols = list(chem.SDMolSupplier(str(path)))
+    known = [mol for mol in mols if mol is not None]
+    if not known:
+        raise ValueError(f"{path} has no molecules that can be read")
+    names = sorted({name for mol in known for name in mol.GetPropNames()})
+    usual = {name.casefold(): name for name in names}
+    column = how.target_column or next((usual[name] for name in TARGET_NAMES if name in usual), None)
+    if column is not None and column not in names:
+        raise ValueError(f"no molecule of {path} has the property {column!r}; there are {names}")
+    found = from_rdkit(mols, node_labels=how.node_labels, target=column, errors=how.errors)
+    graphs, target = (found, None) if column is None else found
+    return Dataset(path.stem, graphs, _checked_target(target, len(graphs), path, how))
+
+
+def save_source(data: Dataset, path: Any, *, overwrite: bool = False) -> None:
+    """Write a data set in the form that the name of a file says.
+
+    Parameters
+    ----------
+    data : Dataset
+    path : str or path
+        ``.parquet``, ``.zip`` (TU), ``_edges.csv`` (with ``_nodes.csv`` and ``_graphs.csv`` beside it), or,
+        without a suffix, a TU folder.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+    """
+    from propkernels.datasets.tu.writer import write_tu
+    from propkernels.graphs import GridDatabase, to_parquet
+
+    place = Path(path)
+    graphs = data.graphs.to_graphs() if isinstance(data.graphs, GridDatabase) else data.graphs
+    target = data.target if data.target.size else None
+    if place.suffix in ("", ".zip"):
+        write_tu(Dataset(data.name, graphs, data.target, data.target_names), place, overwrite=overwrite)
+    elif place.suffix == ".parquet":
+        _refuse_existing([place], overwrite)
+        to_parquet(graphs, place, target=target)
+    elif place.suffix == ".csv":
+        _write_tables(graphs, target, place, overwrite)
+    else:
+        raise ValueError(f"cannot write {place}: use .parquet, .zip, _edges.csv, or a folder")
+
+
+def _refuse_existing(paths: list[Path], overwrite: bool) -> None:
+    for path in paths:
+        if path.exists() and not overwrite:
+            raise FileExistsError(f"{path} exists already: pass --force to replace it")
+
+
+def _write_tables(graphs: Any, target: Any, path: Path, overwrite: bool) -> None:
+    from propkernels.graphs import to_pandas
+    from propkernels.utils.files import atomic_write
+
+    base = path.stem.removesuffix("edges").rstrip("_-")
+    paths = [path.with_name(f"{base}_{kind}.csv") for kind in ("edges", "nodes", "graphs")]
+    _refuse_existing(paths, overwrite)
+    tables = to_pandas(graphs, target)
+    if any(isinstance(value, tuple) for value in graphs.label_values):
+        warnings.warn("labels that are tuples become texts in CSV files", stacklevel=2)
+    edges = tables.edges.assign(directed=True) if tables.edges.attrs["directed"] else tables.edges
+    for place, table in zip(paths, (edges, tables.nodes, tables.graphs), strict=True):
+        with atomic_write(place) as stream:
+            stream.write(table.to_csv(index=False).encode())

@@ -1,0 +1,190 @@
+"""A GraphDatabase from flat arrays: nodes and edges of all graphs one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+
+@dataclass
+class FlatGraphs:
+    """Graphs as flat arrays; what there is none of is None.
+
+    Attributes
+    ----------
+    sizes, edge_counts : ndarray of int64, (n,)
+        Nodes, and listed edges, of each graph.
+    source, target : ndarray of int64, (edges,)
+        Ends of the edges, nodes of each graph counted from 0.
+    directed : bool, or ndarray of bool (n,)
+        Whether edges lead from source to target only. An edge of an undirected graph is listed once.
+    weights : ndarray of float64, (edges,)
+    node_labels, edge_labels
+        As for GraphDatabase, one per node and one per listed edge.
+    node_attributes, edge_attributes : ndarray, one row per node and one per listed edge
+    edge_attribute_names : sequence of str
+    """
+
+    sizes: NDArray[np.int64]
+    edge_counts: NDArray[np.int64]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    directed: bool | NDArray[np.bool_] = False
+    weights: NDArray[np.float64] | None = None
+    node_labels: Any = None
+    node_attributes: Any = None
+    edge_labels: Any = None
+    edge_attributes: Any = None
+    edge_attribute_names: Any = None
+
+
+def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
+    """Check the arrays, leave out what is faulty if that is asked for, and make the database."""
+    flat.node_labels = _encoded(flat.node_labels, flat.sizes, "node", faults)
+    flat.edge_labels = _encoded(flat.edge_labels, flat.edge_counts, "edge", faults)
+    _check_ends(flat, faults)
+    _check_weights(flat, faults)
+    _check_finite(flat, faults)
+    if faults.found:
+        flat = _without(flat, faults.kept)
+    starts = np.concatenate([[0], np.cumsum(flat.sizes)])
+    shift = np.repeat(starts[:-1], flat.edge_counts)
+    rows, cols = flat.source + shift, flat.target + shift
+    weights = np.ones(len(rows)) if flat.weights is None else flat.weights
+    labels, attributes = flat.edge_labels, flat.edge_attributes
+    back = (rows != cols) & ~np.repeat(
+        np.broadcast_to(np.asarray(flat.directed), flat.sizes.shape), flat.edge_counts
+    )
+    if back.any():
+        rows, cols = np.concatenate([rows, cols[back]]), np.concatenate([cols, rows[back]])
+        weights = np.concatenate([weights, weights[back]])
+        if labels is not None:
+            labels = LabelColumn(np.concatenate([labels.ids, labels.ids[back]]), labels.values)
+        attributes = None if attributes is None else np.concatenate([attributes, attributes[back]])
+    n = int(starts[-1])
+    graphs = GraphDatabase(
+        coo_array((weights, (rows, cols)), shape=(n, n)),
+        starts,
+        flat.node_labels,
+        flat.node_attributes,
+        labels,
+        attributes,
+        faults.kept_ids,
+        flat.edge_attribute_names,
+    )
+    return faults.finish(graphs)
+
+
+def owners(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each edge (or node), the position of its graph."""
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def _encoded(labels: Any, counts: NDArray[np.int64], noun: str, faults: Faults) -> LabelColumn | None:
+    """Encode labels; those that are not hashable are named by graph and node."""
+    if labels is None or isinstance(labels, LabelColumn):
+        return labels
+    try:
+        return LabelColumn.from_values(labels, name=f"{noun}_labels")
+    except TypeError:
+        graph, starts = owners(counts), np.concatenate([[0], np.cumsum(counts)])
+        values = list(labels)
+        for row, label in enumerate(values):
+            try:
+                hash(label)
+            except TypeError:
+                place = f"{noun} {row - int(starts[graph[row]])}"
+                reason = f"{noun}_labels: the label {label!r} of {place} is not hashable"
+                faults.add(int(graph[row]), reason, TypeError)
+                values[row] = None
+        return LabelColumn.from_values(values)
+
+
+def _check_ends(flat: FlatGraphs, faults: Faults) -> None:
+    """Refuse edges to nodes that do not exist."""
+    graph = owners(flat.edge_counts)
+    limit = flat.sizes[graph]
+    wrong = (np.minimum(flat.source, flat.target) < 0) | (np.maximum(flat.source, flat.target) >= limit)
+    for edge in _first_of_each(graph, wrong):
+        size = int(flat.sizes[graph[edge]])
+        ends = f"({int(flat.source[edge])}, {int(flat.target[edge])})"
+        faults.add(int(graph[edge]), f"edge {ends} names a node that is not there: it has {size} nodes")
+
+
+def _check_weights(flat: FlatGraphs, faults: Faults) -> None:
+    if flat.weights is None:
+        return
+    graph = owners(flat.edge_counts)
+    wrong = ~((flat.weights >= 0) & (flat.weights < np.inf))
+    for edge in _first_of_each(graph, wrong):
+        ends = f"({int(flat.source[edge])}, {int(flat.target[edge])})"
+        reason = f"edge {ends} has weight {flat.weights[edge]}: weights must be finite and not negative"
+        faults.add(int(graph[edge]), reason)
+
+
+def _check_finite(flat: FlatGraphs, faults: Faults) -> None:
+    """Refuse infinite attributes of nodes and edges."""
+    for noun, table, counts in (
+        ("node", flat.node_attributes, flat.sizes),
+        ("edge", flat.edge_attributes, flat.edge_counts),
+    ):
+        if table is None:
+            continue
+        rows = np.asarray(table, dtype=np.float64).reshape(len(table), -1)
+        infinite = np.isinf(rows).any(axis=1)
+        if infinite.any():
+            graph, starts = owners(counts), np.concatenate([[0], np.cumsum(counts)])
+            for row in _first_of_each(graph, infinite):
+                at = row - int(starts[graph[row]])
+                dimension = int(np.flatnonzero(np.isinf(rows[row]))[0])
+                value = f"an infinite attribute in dimension {dimension}: {rows[row, dimension]}"
+                faults.add(int(graph[row]), f"{noun} {at} has {value}")
+
+
+def _first_of_each(graph: NDArray[np.int64], wrong: Any) -> list[int]:
+    """The first wrong row of each graph that has one."""
+    rows = np.flatnonzero(wrong)
+    return [int(i) for i in rows[np.unique(graph[rows], return_index=True)[1]]]
+
+
+def _without(flat: FlatGraphs, kept: NDArray[np.bool_]) -> FlatGraphs:
+    """Only the graphs that are kept."""
+    nodes, edges = np.repeat(kept, flat.sizes), np.repeat(kept, flat.edge_counts)
+
+    def some(values: Any, mask: NDArray[np.bool_]) -> Any:
+        if values is None:
+            return None
+        at = np.flatnonzero(mask)
+        return values[at] if isinstance(values, np.ndarray) else values.take(at)
+
+    return FlatGraphs(
+        flat.sizes[kept],
+        flat.edge_counts[kept],
+        flat.source[edges],
+        flat.target[edges],
+        flat.directed if np.ndim(flat.directed) == 0 else np.asarray(flat.directed)[kept],
+        some(flat.weights, edges),
+        some(flat.node_labels, nodes),
+        some(flat.node_attributes, nodes),
+        some(flat.edge_labels, edges),
+        some(flat.edge_attributes, edges),
+        flat.edge_attribute_names,
+    )
+
+
+def integers(values: Any) -> NDArray[np.int64]:
+    """A flat array of whole numbers from a list of them."""
+    return np.asarray(values, dtype=np.int64).reshape(-1)
+
+
+def joined(parts: list[Any], like: Any = ()) -> NDArray[Any]:
+    """Concatenate arrays; where there are none, an empty one of a kind."""
+    return np.concatenate(parts) if parts else np.asarray(like)

@@ -1,0 +1,226 @@
+"""To and from the graphs of GraKeL: edge sets or dictionaries, with dictionaries of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Set
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, issparse
+
+from propkernels.graphs.adapters.build import FlatGraphs, build, integers
+from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.adapters.listing import list_edges
+from propkernels.graphs.database import GraphDatabase
+
+
+class DanglingError(ValueError):
+    """An edge names a node that does not exist."""
+
+
+def from_grakel(graphs: Any, *, ids: Any = None, errors: str = "raise") -> GraphDatabase:
+    """Convert graphs in GraKeL's formats to a GraphDatabase.
+
+    Parameters
+    ----------
+    graphs : sequence
+        Each graph is ``edges``, ``[edges, node_labels]`` or ``[edges, node_labels, edge_labels]``, or a
+        ``grakel.Graph``. Edges are a set or list of pairs ``(u, v)`` or triples ``(u, v, weight)``, a
+        dictionary ``{(u, v): weight}``, ``{u: [v, ...]}`` or ``{u: {v: weight}}``, or an adjacency matrix. As
+        in GraKeL they lead from u to v: an undirected edge is listed in both directions. Labels are
+        dictionaries by node and by pair of nodes; node labels that are vectors become attributes.
+    ids : sequence, optional
+        What the graphs are called.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a faulty graph is an error, or left out (see ``graphs.skipped``).
+
+    Returns
+    -------
+    GraphDatabase
+
+    See Also
+    --------
+    to_grakel
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> water = [{(0, 1), (1, 0), (0, 2), (2, 0)}, {0: "O", 1: "H", 2: "H"}]
+    >>> pk.from_grakel([water])
+    GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
+    """
+    several = list(graphs)
+    return convert(several, Faults(errors, len(several), ids))
+
+
+def is_grakel(thing: Any) -> bool:
+    """Whether something is a graph in one of GraKeL's formats, other than a bare adjacency matrix."""
+    if type(thing).__module__.startswith("grakel."):
+        return True
+    if isinstance(thing, (list, tuple)) and 1 <= len(thing) <= 3:
+        labeled = len(thing) > 1 and isinstance(thing[1], Mapping)
+        return _are_edges(thing[0]) or (labeled and isinstance(thing[0], (list, np.ndarray)))
+    return _are_edges(thing)
+
+
+def _are_edges(thing: Any) -> bool:
+    return isinstance(thing, (Mapping, Set)) and not issparse(thing)
+
+
+def convert(graphs: list[Any], faults: Faults) -> GraphDatabase:
+    """Convert a list of graphs in GraKeL's formats."""
+    sizes, counts = np.zeros((2, len(graphs)), dtype=np.int64)
+    source, target, weights, edge_labels = [], [], [], []
+    labels: list[Any] = []
+    for i, graph in enumerate(graphs):
+        try:
+            nodes, edges, own_labels, own_edge_labels = _one(graph)
+        except DanglingError as error:
+            faults.add(i, str(error))
+            continue
+        except (TypeError, ValueError, IndexError, KeyError, AttributeError):
+            expected = "edges as a set or dictionary, labels as dictionaries"
+            faults.add(i, f"is not a graph in one of GraKeL's formats ({expected})", TypeError, " ")
+            continue
+        number = {node: at for at, node in enumerate(nodes)}
+        sizes[i], counts[i] = len(nodes), len(edges)
+        source += [number[u] for u, _, _ in edges]
+        target += [number[v] for _, v, _ in edges]
+        weights += [w for _, _, w in edges]
+        labels += [own_labels.get(node) for node in nodes]
+        edge_labels += [own_edge_labels.get((u, v)) for u, v, _ in edges]
+    rows = _vectors(labels)
+    flat = FlatGraphs(
+        sizes,
+        counts,
+        integers(source),
+        integers(target),
+        True,
+        np.array(weights, dtype=np.float64),
+        None if rows is not None or all(label is None for label in labels) else labels,
+        rows,
+        None if all(label is None for label in edge_labels) else edge_labels,
+    )
+    return build(flat, faults)
+
+
+def _vectors(labels: list[Any]) -> Any:
+    """Attributes, where all node labels are vectors."""
+    if not labels or not all(isinstance(label, (list, np.ndarray)) for label in labels):
+        return None
+    try:
+        return np.array(labels, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("node labels that are vectors must hold numbers, all as many") from None
+
+
+def _one(graph: Any) -> tuple[list[Any], list[Any], Mapping[Any, Any], Mapping[Any, Any]]:
+    """Nodes, edges (u, v, weight), and labels of one graph."""
+    if type(graph).__module__.startswith("grakel."):
+        graph = _from_object(graph)
+    bare = isinstance(graph, (Mapping, Set)) or hasattr(graph, "ndim")
+    parts = (graph,) if bare else tuple(graph)
+    edges = _edges(parts[0])
+    labels, edge_labels = (_labels(part) for part in (*parts[1:], None, None)[:2])
+    loose = parts[0] if isinstance(parts[0], Mapping) and not _has_pairs(parts[0]) else ()
+    named = [*labels, *loose] if labels else [*loose, *(end for u, v, _ in edges for end in (u, v))]
+    nodes = list(dict.fromkeys(named)) if labels else _in_order(named)
+    known = set(nodes)
+    for u, v, _ in edges:
+        for node in (u, v):
+            if node not in known:
+                raise DanglingError(f"edge ({u!r}, {v!r}) names node {node!r}, which has no label")
+    return nodes, edges, labels, edge_labels
+
+
+def _in_order(nodes: list[Hashable]) -> list[Any]:
+    """Different nodes in their own order where they have one, else as they appear."""
+    different: list[Any] = list(dict.fromkeys(nodes))
+    try:
+        return sorted(different)
+    except TypeError:
+        return different
+
+
+def _labels(labels: Any) -> Mapping[Any, Any]:
+    if labels is None:
+        return {}
+    return labels if isinstance(labels, Mapping) else dict(enumerate(labels))
+
+
+def _has_pairs(edges: Mapping[Any, Any]) -> bool:
+    return all(isinstance(key, tuple) and len(key) == 2 for key in edges) and not any(
+        isinstance(value, (Mapping, Set, list)) for value in edges.values()
+    )
+
+
+def _edges(edges: Any) -> list[tuple[Any, Any, float]]:
+    if hasattr(edges, "ndim") or hasattr(edges, "tocoo"):
+        entries = coo_array(edges)
+        return list(zip(*(axis.tolist() for axis in entries.coords), entries.data.tolist(), strict=True))
+    if not isinstance(edges, Mapping):
+        return [(*edge[:2], float(edge[2]) if len(edge) > 2 else 1.0) for edge in edges]
+    if _has_pairs(edges):
+        return [(u, v, float(weight)) for (u, v), weight in edges.items()]
+    pairs = []
+    for u, around in edges.items():
+        several = around.items() if isinstance(around, Mapping) else ((v, 1.0) for v in around)
+        pairs += [(u, v, float(weight)) for v, weight in several]
+    return pairs
+
+
+def _from_object(graph: Any) -> tuple[Any, ...]:
+    """A grakel.Graph, which holds a dictionary of edges, an adjacency matrix, or both."""
+    try:
+        edges, by = graph.get_edge_dictionary(), "dictionary"
+    except (AttributeError, TypeError, ValueError):
+        edges, by = graph.get_adjacency_matrix(), "adjacency"
+    return (
+        edges,
+        graph.get_labels(purpose=by, label_type="vertex", return_none=True),
+        graph.get_labels(purpose=by, label_type="edge", return_none=True),
+    )
+
+
+def to_grakel(graphs: Any) -> list[list[Any]]:
+    """Convert graphs to what GraKeL's kernels take.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase or sequence of graphs
+
+    Returns
+    -------
+    list of [edges, node_labels, edge_labels]
+        Edges are a dictionary ``{(u, v): weight}``, undirected ones in both directions; labels are
+        dictionaries; where there are none, nodes are labeled by their attributes, or by 0.
+
+    Raises
+    ------
+    ValueError
+        If a graph has parallel edges, which this format cannot hold.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=["C", "O"])
+    >>> pk.to_grakel(pair)
+    [[{(0, 1): 1.0, (1, 0): 1.0}, {0: 'C', 1: 'O'}, {}]]
+    """
+    from propkernels.graphs.check import check_graphs
+
+    twins = []
+    for i, graph in enumerate(check_graphs(graphs)):
+        if graph.database.has_parallel_edges:
+            raise ValueError(f"graph {i} has parallel edges, which GraKeL's format cannot hold")
+        edges = list_edges(graph, both=True)
+        pairs = list(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
+        labels: Any = graph.node_labels
+        if labels is None:
+            labels = (
+                np.zeros(graph.n_nodes, dtype=int) if graph.node_attributes is None else graph.node_attributes
+            )
+        named = {} if edges.labels is None else dict(zip(pairs, edges.labels.tolist(), strict=True))
+        weighted = dict(zip(pairs, edges.weights.tolist(), strict=True))
+        twins.append([weighted, dict(enumerate(labels.tolist())), named])
+    return twins

@@ -1,0 +1,217 @@
+"""From point clouds: k-nearest-neighbor graphs with curvature and lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.adapters.build import FlatGraphs, build, integers, joined
+from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.point_clouds import curvature
+from propkernels.utils.checks import check_integer
+
+Points = NDArray[np.float64]
+
+
+def from_points(
+    clouds: Any,
+    k: int = 4,
+    normals: Any = None,
+    *,
+    mutual: bool = False,
+    weight: str | None = None,
+    ids: Any = None,
+    errors: str = "raise",
+) -> GraphDatabase:
+    """Join the points of each cloud with their nearest neighbors.
+
+    The point clouds of the paper (section "Datasets", Point Cloud Graphs) are of this kind: four neighbors,
+    and the curvature as attribute.
+
+    Parameters
+    ----------
+    clouds : sequence of arrays of shape (n_i, d)
+        Coordinates, finite; all clouds have the same d.
+    k : int, default=4
+        Neighbors of each point by Euclidean distance. An edge joins two points if one of them is a neighbor
+        of the other. In a cloud with fewer points all are joined.
+    normals : sequence of arrays of shape (n_i, d), False or None, default=None
+        Normals of the surface, for the curvature (see :func:`curvature`). None: estimated from the neighbors,
+        as the direction in which they spread least. False: no attributes.
+    mutual : bool, default=False
+        Whether both points have to be a neighbor of the other.
+    weight : {None, "length"}, default=None
+        Weight of edges: 1, or their length. Edges between points that coincide have length 0 and are not
+        edges then. The length is an edge attribute in any case.
+    ids : sequence, optional
+        What the clouds are called.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a faulty cloud is an error, or left out (see ``graphs.skipped``).
+
+    Returns
+    -------
+    GraphDatabase
+        Node attribute: curvature; edge attribute: "length".
+
+    See Also
+    --------
+    knn_graph, curvature
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> clouds = [np.random.default_rng(i).normal(size=(30, 3)) for i in range(2)]
+    >>> graphs = pk.from_points(clouds, k=4)
+    >>> len(graphs), graphs.node_attributes.shape, graphs.edge_attribute_names
+    (2, (60, 1), ('length',))
+    """
+    if weight not in (None, "length"):
+        raise ValueError(f"weight must be None or 'length', got {weight!r}")
+    k = check_integer(k, "k", 1)
+    several = list(clouds)
+    faults = Faults(errors, len(several), ids, noun="cloud")
+    tables = _tables(several, faults)
+    sizes = integers([len(table) for table in tables])
+    points = joined(tables, np.empty((0, 1)))
+    graph = np.repeat(np.arange(len(sizes)), sizes)
+    source, target, neighbors = _neighbors(points, graph, k, mutual)
+    starts = np.cumsum(sizes) - sizes
+    lengths = np.linalg.norm(points[source] - points[target], axis=1)
+    rows = _curvatures(points, neighbors, source, target, normals, sizes, faults)
+    owner = graph[source]
+    flat = FlatGraphs(
+        sizes,
+        np.bincount(owner, minlength=len(sizes)),
+        source - starts[owner],
+        target - starts[owner],
+        True,
+        lengths if weight == "length" else None,
+        node_attributes=rows,
+        edge_attributes=lengths[:, None],
+        edge_attribute_names=["length"],
+    )
+    return build(flat, faults)
+
+
+def _tables(clouds: list[Any], faults: Faults) -> list[Points]:
+    tables: list[Any] = []
+    width = None
+    for i, cloud in enumerate(clouds):
+        table = _checked(cloud, i, faults)
+        if table is not None and len(table):
+            width = table.shape[1] if width is None else width
+            if table.shape[1] != width:
+                reason = f"has points with {table.shape[1]} coordinates, others have {width}"
+                faults.add(i, reason, link=" ")
+                table = None
+        tables.append(table)
+    return [np.empty((0, width or 1)) if t is None or not len(t) else t for t in tables]
+
+
+def _checked(cloud: Any, position: int, faults: Faults) -> Points | None:
+    try:
+        table = np.asarray(cloud, dtype=np.float64)
+    except (TypeError, ValueError):
+        faults.add(position, "points must be rows of numbers, all of one length")
+        return None
+    if table.ndim != 2:
+        faults.add(position, f"points must be of shape (n, d), got the shape {table.shape}")
+        return None
+    wrong = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if wrong.size:
+        faults.add(position, f"point {wrong[0]} is not finite: {table[wrong[0]].tolist()}")
+        return None
+    return table
+
+
+def _neighbors(
+    points: Points, graph: NDArray[np.int64], k: int, mutual: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Edges in both directions, and the k neighbors of each point (-1 where there are fewer).
+
+    All clouds are searched in one tree: a further coordinate sets them apart, by more than any two points of
+    one cloud are, and leaves distances within a cloud as they are.
+    """
+    from scipy.spatial import cKDTree
+
+    if not len(points):
+        none = integers([])
+        return none, none, np.empty((0, k), dtype=np.int64)
+    apart = 2.0 * float(np.linalg.norm(np.ptp(points, axis=0))) + 1.0
+    raised = np.column_stack([points, graph * apart])
+    found = cKDTree(raised).query(raised, min(k + 1, len(points)), distance_upper_bound=apart)[1]
+    found = np.where(found == len(points), -1, np.asarray(found).reshape(len(points), -1))
+    itself = found == np.arange(len(points))[:, None]
+    itself[~itself.any(axis=1), -1] = True  # points may coincide: another stands for it
+    neighbors = found[~itself].reshape(len(points), -1)
+    rows, at = np.nonzero(neighbors >= 0)
+    cols = neighbors[rows, at]
+    n = len(points)
+    there, back = rows * n + cols, cols * n + rows
+    keys = np.intersect1d(there, back) if mutual else np.union1d(there, back)
+    return keys // n, keys % n, neighbors
+
+
+def _curvatures(
+    points: Points,
+    neighbors: NDArray[np.int64],
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    normals: Any,
+    sizes: NDArray[np.int64],
+    faults: Faults,
+) -> Points | None:
+    from scipy.sparse import coo_array
+
+    if normals is False:
+        return None
+    table = estimate_normals(points, neighbors) if normals is None else _given(normals, points, sizes, faults)
+    n = len(points)
+    return curvature(coo_array((np.ones(len(source)), (source, target)), shape=(n, n)), table)[:, None]
+
+
+def _given(normals: Any, points: Points, sizes: NDArray[np.int64], faults: Faults) -> Points:
+    if len(normals) != len(sizes):
+        raise ValueError(f"normals must hold one array for each of {len(sizes)} clouds, got {len(normals)}")
+    parts = []
+    for i, own in enumerate(normals):
+        table = np.asarray(own, dtype=np.float64)
+        if table.shape != (sizes[i], points.shape[1]):
+            if i not in faults.found:
+                expected = (int(sizes[i]), points.shape[1])
+                faults.add(i, f"normals must be of shape {expected}, got {table.shape}")
+            table = np.full((int(sizes[i]), points.shape[1]), np.nan)
+        parts.append(table)
+    return joined(parts, points)
+
+
+def estimate_normals(points: Points, neighbors: NDArray[np.int64]) -> Points:
+    """Return the direction in which each point and its neighbors spread least; NaN where it is not defined.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    neighbors : ndarray of shape (n, k)
+        Numbers of points; -1 where there is none.
+
+    Examples
+    --------
+    >>> flat = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+    >>> estimate_normals(flat, np.array([[1, 2], [0, 3], [0, 3], [1, 2]]))[0].round(6).tolist()
+    [0.0, 0.0, 1.0]
+    """
+    n, d = points.shape
+    group = np.column_stack([np.arange(n), neighbors])
+    known = group >= 0
+    around = np.where(known[:, :, None], points[group], 0.0)
+    number = known.sum(axis=1)
+    mean = around.sum(axis=1) / number[:, None]
+    centered = np.where(known[:, :, None], around - mean[:, None], 0.0)
+    spread = np.einsum("nki,nkj->nij", centered, centered)
+    normals = np.linalg.eigh(spread)[1][:, :, 0]
+    normals *= np.sign(normals[np.arange(n), np.abs(normals).argmax(axis=1)])[:, None]
+    normals[number < min(d, 3)] = np.nan
+    return normals

@@ -1,0 +1,298 @@
+"""To and from PyTorch Geometric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from propkernels.graphs.adapters.build import FlatGraphs, build, integers
+from propkernels.graphs.adapters.faults import Faults, with_target
+from propkernels.graphs.adapters.listing import list_edges
+from propkernels.graphs.adapters.tensors import Table, as_labels, labels_or_attributes, to_numpy
+from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.optional import import_optional
+
+
+def from_pyg(
+    graphs: Any,
+    *,
+    x: str = "auto",
+    edge_attr: str = "auto",
+    weight: str | None = "edge_weight",
+    target: str | None = None,
+    ids: Any = None,
+    errors: str = "raise",
+) -> Any:
+    """Convert PyTorch Geometric graphs to a GraphDatabase.
+
+    Parameters
+    ----------
+    graphs : sequence of Data, a Batch, or a dataset
+        Edges are those of ``edge_index``, from source to target; PyTorch Geometric lists an undirected edge
+        in both directions.
+    x, edge_attr : {"auto", "labels", "attributes", "ignore"}, default="auto"
+        What ``x`` and ``edge_attr`` are. "auto": labels where all rows are one-hot, or whole numbers by their
+        type (several columns become tuples); else attributes. Where ``node_type`` or ``edge_type`` is there,
+        these are the labels.
+    weight : str or None, default="edge_weight"
+        Name of the weights of edges, where there are any.
+    target : str, optional
+        Name of what is to be predicted: "y", as a rule.
+    ids : sequence, optional
+        What the graphs are called.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a faulty graph is an error, or left out (see ``graphs.skipped``).
+
+    Returns
+    -------
+    GraphDatabase, or (GraphDatabase, ndarray) with ``target``
+
+    See Also
+    --------
+    to_pyg, from_dgl
+
+    Examples
+    --------
+    Anything with the same names will do, so that this example needs no torch:
+
+    >>> import numpy as np, propkernels as pk
+    >>> from types import SimpleNamespace
+    >>> edges = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    >>> data = SimpleNamespace(edge_index=edges, x=np.eye(3), num_nodes=3, y=np.array([1]))
+    >>> pk.from_pyg([data], target="y")
+    (GraphDatabase(1 graph, 3 nodes, 2 edges, 3 node labels), array([1]))
+    """
+    if not is_dataset(graphs) and _get(graphs, "edge_index") is not None:
+        if _get(graphs, "ptr") is None:
+            raise TypeError(
+                "from_pyg takes a list of graphs, a Batch or a dataset; wrap the one graph: [data]"
+            )
+        database, faults = _from_batch(graphs, x, edge_attr, weight, ids, errors)
+        return database if target is None else with_target(database, _batch_target(graphs, target), faults)
+    several = list(graphs)
+    faults = Faults(errors, len(several), ids)
+    database = convert(several, faults, x, edge_attr, weight)
+    return database if target is None else with_target(database, _targets(several, target), faults)
+
+
+def is_pyg(thing: Any) -> bool:
+    """Whether something offers what a ``Data`` does."""
+    if is_dataset(thing):
+        return False
+    return hasattr(type(thing), "edge_index") or (
+        hasattr(thing, "edge_index") and hasattr(thing, "num_nodes")
+    )
+
+
+def is_dataset(thing: Any) -> bool:
+    """Whether something is a dataset, which also offers what all its graphs have together."""
+    return hasattr(thing, "get") and hasattr(thing, "indices") and hasattr(thing, "slices")
+
+
+def _get(graph: Any, name: str) -> Any:
+    value = getattr(graph, name, None)
+    return None if callable(value) else value
+
+
+def convert(
+    graphs: list[Any],
+    faults: Faults,
+    x: str = "auto",
+    edge_attr: str = "auto",
+    weight: str | None = "edge_weight",
+) -> GraphDatabase:
+    """Convert a list of Data."""
+    sizes, counts = np.zeros((2, len(graphs)), dtype=np.int64)
+    ends = []
+    for i, graph in enumerate(graphs):
+        index = _get(graph, "edge_index")
+        if index is None:
+            faults.add(i, f"is a {type(graph).__name__} without an edge_index", TypeError, " ")
+            continue
+        own = to_numpy(index)
+        if own.ndim != 2 or own.shape[0] != 2 or own.dtype.kind not in "iu":
+            if own.size:
+                faults.add(i, f"edge_index must hold whole numbers in two rows, got shape {own.shape}")
+                continue
+            own = np.empty((2, 0), dtype=np.int64)
+        sizes[i], counts[i] = _n_nodes(graph, own), own.shape[1]
+        ends.append(own)
+    source, target = np.concatenate([np.empty((2, 0), dtype=np.int64), *ends], axis=1)
+    tables = {
+        name: _stacked(graphs, name, per, faults)
+        for name, per in (("x", sizes), ("node_type", sizes), ("edge_attr", counts), ("edge_type", counts))
+    }
+    weights = None if weight is None else _stacked(graphs, weight, counts, faults)
+    return build(_flat(sizes, counts, source, target, tables, weights, x, edge_attr), faults)
+
+
+def _flat(
+    sizes: Table,
+    counts: Table,
+    source: Table,
+    target: Table,
+    tables: dict[str, Any],
+    weights: Any,
+    x: str,
+    edge_attr: str,
+) -> FlatGraphs:
+    labels, rows = _told_apart(tables["node_type"], tables["x"], x, "x")
+    edge_labels, edge_rows = _told_apart(tables["edge_type"], tables["edge_attr"], edge_attr, "edge_attr")
+    flat_weights = None if weights is None else weights.astype(np.float64).reshape(-1)
+    return FlatGraphs(
+        sizes,
+        counts,
+        source.astype(np.int64),
+        target.astype(np.int64),
+        True,
+        flat_weights,
+        labels,
+        rows,
+        edge_labels,
+        edge_rows,
+    )
+
+
+def _told_apart(types: Any, table: Any, meaning: str, name: str) -> tuple[LabelColumn | None, Table | None]:
+    """Labels and attributes; where types are given, the table is attributes."""
+    if types is None:
+        return labels_or_attributes(table, meaning, name)
+    meaning = "attributes" if meaning == "auto" else meaning
+    return as_labels(types), labels_or_attributes(table, meaning, name)[1]
+
+
+def _n_nodes(graph: Any, ends: Table) -> int:
+    number, rows = _get(graph, "num_nodes"), _get(graph, "x")
+    if number is None:
+        number = int(ends.max(initial=-1)) + 1 if rows is None else len(rows)
+    return int(number)
+
+
+def _stacked(graphs: list[Any], name: str, lengths: Table, faults: Faults) -> Table | None:
+    """One tensor of all graphs, stacked; graphs without nodes (or edges) need not have it."""
+    parts: list[Table | None] = []
+    first: int | None = None
+    for i, graph in enumerate(graphs):
+        tensor = _get(graph, name)
+        own = None if tensor is None or i in faults.found else to_numpy(tensor)
+        own = own[:, None] if own is not None and own.ndim == 1 else own
+        parts.append(own)
+        if own is not None and first is None and lengths[i]:
+            first = i
+    if first is None:
+        return None
+    like = parts[first]
+    assert like is not None
+    filled = []
+    for i, own in enumerate(parts):
+        if own is None or own.shape[1:] != like.shape[1:] or len(own) != lengths[i]:
+            if i not in faults.found and lengths[i]:
+                faults.add(i, f"{name} must be of shape {(int(lengths[i]), *like.shape[1:])}, {_shape(own)}")
+            own = np.zeros((int(lengths[i]), *like.shape[1:]), dtype=like.dtype)
+        filled.append(own)
+    return np.concatenate(filled)
+
+
+def _shape(own: Table | None) -> str:
+    return "but there is none" if own is None else f"got {own.shape}"
+
+
+def _from_batch(
+    batch: Any, x: str, edge_attr: str, weight: str | None, ids: Any, errors: str
+) -> tuple[GraphDatabase, Faults]:
+    """Convert a Batch: its graphs lie one after the other already."""
+    ptr = integers(to_numpy(batch.ptr))
+    faults = Faults(errors, len(ptr) - 1, ids)
+    ends = to_numpy(batch.edge_index).astype(np.int64)
+    graph = np.searchsorted(ptr, ends[0], side="right") - 1
+    order = np.argsort(graph, kind="stable")
+    source, target = (ends - ptr[graph])[:, order]
+    counts = np.bincount(graph, minlength=len(ptr) - 1)
+    tables = {name: _table(batch, name) for name in ("x", "node_type")}
+    tables |= {name: _table(batch, name, order) for name in ("edge_attr", "edge_type")}
+    weights = None if weight is None else _table(batch, weight, order)
+    flat = _flat(np.diff(ptr), counts, source, target, tables, weights, x, edge_attr)
+    return build(flat, faults), faults
+
+
+def _table(batch: Any, name: str, order: Any = slice(None)) -> Table | None:
+    tensor = _get(batch, name)
+    return None if tensor is None else to_numpy(tensor)[order]
+
+
+def _batch_target(batch: Any, name: str) -> Table:
+    values, n = to_numpy(getattr(batch, name)), len(batch.ptr) - 1
+    return values if len(values) == n else values.reshape(n, -1)
+
+
+def _targets(graphs: list[Any], name: str) -> Table:
+    """One value per graph, or a row; NaN for graphs that have none."""
+    rows = [_get(graph, name) for graph in graphs]
+    values = [np.array([np.nan]) if row is None else to_numpy(row).reshape(-1) for row in rows]
+    table = np.stack(values) if len({len(value) for value in values}) == 1 else np.array(values, dtype=object)
+    return table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
+
+
+def to_pyg(graphs: Any, target: Any = None) -> list[Any]:
+    """Convert graphs to PyTorch Geometric, which has to be installed together with torch.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase or sequence of graphs
+    target : sequence, optional
+        One value per graph, as ``y``.
+
+    Returns
+    -------
+    list of torch_geometric.data.Data
+        ``x`` holds the attributes, or the labels one-hot where there are none; labels are also
+        ``node_type`` and ``edge_type``, as positions in the sorted labels of all graphs; ``edge_attr`` holds
+        the attributes of edges and ``edge_weight`` the weights, where they are not all 1.
+    """
+    from propkernels.graphs.check import check_graphs
+
+    torch = import_optional("torch", extra="pyg", purpose="to_pyg needs")
+    kind = import_optional("torch_geometric.data", extra="pyg", purpose="to_pyg needs").Data
+    database = check_graphs(graphs)
+    columns = (_numbered(database.label_column), _numbered(database.edge_label_column))
+    ptr, entries = database.graph_ptr, database.adjacency.indptr[database.graph_ptr]
+    twins = []
+    for i, graph in enumerate(database):
+        nodes, edges = slice(ptr[i], ptr[i + 1]), slice(entries[i], entries[i + 1])
+        fields = _fields(graph, columns, nodes, edges, not database.is_unweighted)
+        fields |= {} if target is None else {"y": np.atleast_1d(np.asarray(target)[i])}
+        tensors = {name: torch.as_tensor(value) for name, value in fields.items()}
+        twins.append(kind(num_nodes=graph.n_nodes, **tensors))
+    return twins
+
+
+def _numbered(column: Any) -> tuple[Table, int] | None:
+    """Positions of labels among the sorted values, and how many there are; -1 where unobserved."""
+    if not isinstance(column, LabelColumn):
+        return None
+    values = column.values
+    order = sorted(range(len(values)), key=lambda i: (str(type(values[i])), values[i]))
+    rank = np.empty(len(order) + 1, dtype=np.int64)
+    rank[order], rank[-1] = np.arange(len(order)), -1
+    return rank[column.ids], len(order)
+
+
+def _fields(graph: Graph, columns: Any, nodes: slice, edges: slice, weighted: bool) -> dict[str, Table]:
+    listing = list_edges(graph, both=True)
+    fields: dict[str, Table] = {"edge_index": np.stack([listing.source, listing.target])}
+    if columns[0] is not None:
+        numbers, n_labels = columns[0]
+        fields["node_type"] = numbers[nodes]
+        hot = numbers[nodes][:, None] == np.arange(n_labels)
+        fields["x"] = hot.astype(np.float32)
+    if graph.node_attributes is not None:
+        fields["x"] = graph.node_attributes.copy()
+    if columns[1] is not None:
+        fields["edge_type"] = columns[1][0][edges]
+    if listing.attributes is not None:
+        fields["edge_attr"] = listing.attributes.copy()
+    if weighted:
+        fields["edge_weight"] = listing.weights.copy()
+    return fields

@@ -1,0 +1,468 @@
+"""From molecules: RDKit's objects, or SMILES.
+
+RDKit answers about one atom or bond at a time, which costs more than all that is done with the answers.
+What can be asked of a whole molecule at once is therefore asked so: the matrix of bond orders, and which
+atoms are not carbon. Molecules with bonds that this matrix does not tell apart (dative ones, say) are asked
+bond by bond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.adapters.build import FlatGraphs, build, integers, joined
+from propkernels.graphs.adapters.faults import Faults, with_target
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.optional import import_optional
+
+Recipe = str | Callable[[Any], Any]
+RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
+ORDERS = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
+FEATURES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
+CARBON = 6
+CHUNK = 2000  # molecules that are in memory at once
+LARGE = 1000  # atoms, from which on a matrix is larger than the bonds are slow
+MANY = 1_000_000
+
+
+def from_rdkit(
+    mols: Any,
+    *,
+    node_labels: Recipe = "symbol",
+    edge_labels: bool = True,
+    explicit_hydrogens: bool = False,
+    stereo: bool = False,
+    target: str | None = None,
+    ids: Any = None,
+    errors: str = "raise",
+) -> Any:
+    """Convert RDKit molecules to a GraphDatabase: atoms are nodes, bonds are edges.
+
+    Parameters
+    ----------
+    mols : sequence of rdkit.Chem.Mol
+        Molecules, which are not changed. Parts that no bond joins, as of a salt, are one graph. None, which
+        is what RDKit gives for what it cannot read, is a fault.
+    node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"} or callable, default="symbol"
+        Label of an atom: its symbol ("C"); the symbol in small letters where it is aromatic ("c"); the seven
+        Daylight invariants that ECFP starts from (heavy neighbors, valence without hydrogens, atomic
+        number, isotope or 0, charge, hydrogens, 1 if in a ring); its roles ("donor+acceptor"), as in FCFP; or
+        what a function of the atom returns.
+    edge_labels : bool, default=True
+        Whether edges are labeled by the type of the bond: "single", "double", "triple", "aromatic", ...
+    explicit_hydrogens : bool, default=False
+        Whether hydrogens are added as nodes.
+    stereo : bool, default=False
+        Whether labels tell stereoisomers apart: a label becomes a pair with "R" or "S" for such an atom, and
+        "double E" or "double Z" for such a bond.
+    target : str, optional
+        Name of the molecules' property that is to be predicted.
+    ids : sequence, optional
+        What the molecules are called.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a faulty molecule is an error, or left out; ``graphs.skipped`` then says why, and
+        ``graphs.ids`` which are left.
+
+    Returns
+    -------
+    GraphDatabase, or (GraphDatabase, ndarray) with ``target``
+
+    See Also
+    --------
+    from_smiles
+
+    References
+    ----------
+    D. Rogers, M. Hahn, *Extended-connectivity fingerprints*, Journal of Chemical Information and Modeling 50,
+    2010 (the invariants and roles of atoms).
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> from rdkit import Chem
+    >>> pk.from_rdkit([Chem.MolFromSmiles("CCO"), Chem.MolFromSmiles("c1ccccc1")])
+    GraphDatabase(2 graphs, 9 nodes, 8 edges, 2 node labels, 2 edge labels)
+    """
+    if is_mol(mols):
+        raise TypeError("from_rdkit takes a list of molecules; wrap the one molecule: [mol]")
+    several = list(mols)
+    faults = Faults(errors, len(several), ids, noun="molecule")
+    options = _Options(_check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
+    database = convert(several, faults, options)
+    if target is None:
+        return database
+    values = [
+        _property(mol, target) if kept else np.nan for mol, kept in zip(several, faults.kept, strict=True)
+    ]
+    return with_target(database, values, faults)
+
+
+def from_smiles(
+    smiles: Any,
+    *,
+    node_labels: Recipe = "symbol",
+    edge_labels: bool = True,
+    explicit_hydrogens: bool = False,
+    stereo: bool = False,
+    ids: Any = None,
+    errors: str = "raise",
+    n_jobs: int | None = None,
+) -> GraphDatabase:
+    """Read molecules from SMILES.
+
+    Parameters
+    ----------
+    smiles : sequence of str, such as a column of a pandas table
+    node_labels, edge_labels, explicit_hydrogens, stereo
+        As for :func:`from_rdkit`.
+    ids : sequence, optional
+        What the molecules are called.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a text that is not a molecule is an error, or left out; ``graphs.skipped`` then says why, and
+        ``graphs.ids`` which are left.
+    n_jobs : int, optional
+        Processes that read at once; -1: one per core. However many molecules there are, only a few thousand
+        are in memory as RDKit's objects.
+
+    Returns
+    -------
+    GraphDatabase
+
+    See Also
+    --------
+    from_rdkit
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> pk.from_smiles(["CCO", "c1ccccc1"])
+    GraphDatabase(2 graphs, 9 nodes, 8 edges, 2 node labels, 2 edge labels)
+    """
+    if isinstance(smiles, (str, bytes)):
+        raise TypeError("from_smiles takes a list of strings; wrap the one string: [smiles]")
+    texts = smiles.tolist() if hasattr(smiles, "tolist") else list(smiles)
+    faults = Faults(errors, len(texts), ids, noun="molecule")
+    options = _Options(_check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
+    parts = list(_read_chunks(texts, options, n_jobs))
+    return _assembled(parts, options, faults)
+
+
+def is_mol(thing: Any) -> bool:
+    """Tell a molecule of RDKit without importing it."""
+    return any(base.__module__.startswith("rdkit.Chem") for base in type(thing).__mro__) and hasattr(
+        thing, "GetNumAtoms"
+    )
+
+
+@dataclass(frozen=True)
+class _Options:
+    node_labels: Recipe = "symbol"
+    edge_labels: bool = True
+    explicit_hydrogens: bool = False
+    stereo: bool = False
+
+
+@dataclass
+class _Part:
+    """Some molecules as flat arrays; what is wrong with some of them, by position."""
+
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    labels: LabelColumn
+    bonds: LabelColumn | None
+    faults: dict[int, str]
+
+
+def _check_recipe(recipe: Any) -> Recipe:
+    if callable(recipe) or recipe in RECIPES:
+        return recipe
+    raise ValueError(
+        f"node_labels must be one of {', '.join(map(repr, RECIPES))} or a function, got {recipe!r}"
+    )
+
+
+def convert(mols: list[Any], faults: Faults, options: _Options | None = None) -> GraphDatabase:
+    """Convert a list of molecules."""
+    options = options or _Options()
+    parts = [_extract(mols[i : i + CHUNK], options) for i in range(0, len(mols), CHUNK)]
+    return _assembled(parts, options, faults)
+
+
+def _assembled(parts: list[_Part], options: _Options, faults: Faults) -> GraphDatabase:
+    start = 0
+    for part in parts:
+        for position, reason in part.faults.items():
+            faults.add(start + position, reason)
+        start += len(part.sizes)
+    none = integers([])
+    flat = FlatGraphs(
+        joined([part.sizes for part in parts], none),
+        joined([part.counts for part in parts], none),
+        joined([part.source for part in parts], none),
+        joined([part.target for part in parts], none),
+        False,
+        None,
+        LabelColumn.concat([part.labels for part in parts]),
+        edge_labels=LabelColumn.concat([part.bonds for part in parts if part.bonds is not None])
+        if options.edge_labels
+        else None,
+    )
+    return build(flat, faults)
+
+
+def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Iterator[_Part]:
+    """Parts of the list in order, each read in one go."""
+    chunks = [texts[i : i + CHUNK] for i in range(0, len(texts), CHUNK)]
+    if n_jobs in (None, 1) or len(chunks) < 2:
+        yield from (_read(chunk, options) for chunk in chunks)
+        return
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_read)(chunk, options) for chunk in chunks
+    )
+
+
+def _read(texts: Sequence[Any], options: _Options) -> _Part:
+    chem, base = _chem(), import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
+    with base.BlockLogs():
+        mols = [
+            chem.MolFromSmiles(text) if isinstance(text, str) and text.strip() else None for text in texts
+        ]
+        reasons = {i: _why_not(chem, texts[i]) for i, mol in enumerate(mols) if mol is None}
+    part = _extract(mols, options)
+    part.faults |= reasons
+    return part
+
+
+def _chem() -> Any:
+    return import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+
+
+def _why_not(chem: Any, text: Any) -> str:
+    if not isinstance(text, str):
+        return f"{text!r} is not a SMILES string"
+    if not text.strip():
+        return "the SMILES string is empty"
+    short = text if len(text) <= 60 else text[:57] + "..."
+    mol = chem.MolFromSmiles(text, sanitize=False)
+    problems = [] if mol is None else chem.DetectChemistryProblems(mol)
+    if problems:
+        return f"{short!r} is not a possible molecule: {problems[0].Message()}"
+    return f"{short!r} cannot be read as SMILES"
+
+
+def _extract(mols: Sequence[Any], options: _Options) -> _Part:
+    """Atoms and bonds of some molecules."""
+    chem = _chem()
+    faults: dict[int, str] = {}
+    usable: list[Any] = []
+    for i, mol in enumerate(mols):
+        if mol is None or not is_mol(mol):
+            faults[i] = "is None: RDKit could not read it" if mol is None else f"is a {type(mol).__name__}"
+            mol = _nothing(chem)
+        elif options.explicit_hydrogens:
+            mol = chem.AddHs(mol)
+        usable.append(mol)
+    if options.stereo:
+        usable = [chem.Mol(mol) for mol in usable]
+        for mol in usable:
+            chem.AssignStereochemistry(mol, cleanIt=True, force=True)
+    sizes = integers([mol.GetNumAtoms() for mol in usable])
+    labels = _atom_labels(chem, usable, sizes, options, faults)
+    counts, source, target, bonds = _bonds(chem, usable, sizes, options)
+    return _Part(sizes, counts, source, target, labels, bonds, faults)
+
+
+@cache
+def _nothing(chem: Any) -> Any:
+    return chem.Mol()
+
+
+# atoms
+
+
+def _atom_labels(
+    chem: Any, mols: list[Any], sizes: NDArray[np.int64], options: _Options, faults: dict[int, str]
+) -> LabelColumn:
+    recipe = options.node_labels
+    if callable(recipe) or recipe in ("invariants", "pharmacophore"):
+        known: dict[Any, Callable[[Any], list[Any]]] = {"invariants": _invariants, "pharmacophore": _roles}
+        per_mol = _by(recipe) if callable(recipe) else known[recipe]
+        values: list[Any] = []
+        for i, mol in enumerate(mols):
+            try:
+                values += per_mol(mol)
+            except (RuntimeError, ValueError) as error:  # a molecule that was not sanitized
+                faults.setdefault(i, " ".join(str(error).split())[:200])
+                values += [None] * int(sizes[i])
+        column = LabelColumn.from_values(_objects(values))
+    else:
+        column = _symbols(chem, mols, sizes, recipe == "symbol+aromatic")
+    return _with_chirality(column, mols, sizes) if options.stereo else column
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    """An object array, in which -1 is a label as any other."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _by(function: Any) -> Callable[[Any], list[Any]]:
+    return lambda mol: [function(atom) for atom in mol.GetAtoms()]
+
+
+def _symbols(chem: Any, mols: list[Any], sizes: NDArray[np.int64], aromatic: bool) -> LabelColumn:
+    """Symbols of atoms; only those that are not carbon are asked for their number."""
+    other, ring = _queries(chem)
+    number_of = chem.Atom.GetAtomicNum
+    at: list[int] = []
+    numbers: list[int] = []
+    counts, rings, ring_counts = [], [], []
+    for mol in mols:
+        found = [i for (i,) in mol.GetSubstructMatches(other, False, False, MANY)]
+        at += found
+        numbers += map(number_of, map(mol.GetAtomWithIdx, found))
+        counts.append(len(found))
+        if aromatic:
+            inside = [i for (i,) in mol.GetSubstructMatches(ring, False, False, MANY)]
+            rings += inside
+            ring_counts.append(len(inside))
+    starts = np.cumsum(sizes) - sizes
+    codes = np.full(int(sizes.sum()), CARBON)
+    codes[integers(at) + np.repeat(starts, integers(counts))] = numbers
+    if aromatic:
+        codes[integers(rings) + np.repeat(starts, integers(ring_counts))] += 1000
+    distinct, ids = np.unique(codes, return_inverse=True)
+    table = chem.GetPeriodicTable()
+    names = [table.GetElementSymbol(int(code) % 1000) for code in distinct]
+    values = [name.lower() if code >= 1000 else name for name, code in zip(names, distinct, strict=True)]
+    return LabelColumn(ids.astype(np.int32), tuple(values))
+
+
+@cache
+def _queries(chem: Any) -> tuple[Any, Any]:
+    return chem.MolFromSmarts("[!#6]"), chem.MolFromSmarts("a")
+
+
+def _invariants(mol: Any) -> list[tuple[int, ...]]:
+    """The seven Daylight invariants of each atom (Rogers and Hahn 2010, "Initial assignment")."""
+    found: list[tuple[int, ...]] = []
+    for atom in mol.GetAtoms():
+        hydrogens = atom.GetTotalNumHs(includeNeighbors=True)
+        found.append(
+            (
+                atom.GetTotalDegree() - hydrogens,
+                atom.GetTotalValence() - hydrogens,
+                atom.GetAtomicNum(),
+                atom.GetIsotope(),
+                atom.GetFormalCharge(),
+                hydrogens,
+                int(atom.IsInRing()),
+            )
+        )
+    return found
+
+
+def _roles(mol: Any) -> list[str]:
+    """Pharmacophoric roles of each atom, as FCFP knows them."""
+    descriptors = import_optional("rdkit.Chem.rdMolDescriptors", extra="chem", purpose="molecules need")
+    return [_role_names(bits) for bits in descriptors.GetFeatureInvariants(mol)]
+
+
+@cache
+def _role_names(bits: int) -> str:
+    return "+".join(name for i, name in enumerate(FEATURES) if bits >> i & 1) or "none"
+
+
+def _with_chirality(column: LabelColumn, mols: list[Any], sizes: NDArray[np.int64]) -> LabelColumn:
+    labels = column.to_array().astype(object)
+    starts = np.cumsum(sizes) - sizes
+    for start, mol in zip(starts.tolist(), mols, strict=True):
+        for atom in mol.GetAtoms():
+            if atom.HasProp("_CIPCode"):
+                at = start + atom.GetIdx()
+                labels[at] = (labels[at], atom.GetProp("_CIPCode"))
+    return LabelColumn.from_values(labels)
+
+
+# bonds
+
+
+def _bonds(
+    chem: Any, mols: list[Any], sizes: NDArray[np.int64], options: _Options
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], LabelColumn | None]:
+    """Number of bonds of each molecule, their ends, and their types."""
+    fast = np.zeros(len(mols), dtype=bool)
+    counts = integers([mol.GetNumBonds() for mol in mols])
+    if not options.stereo:
+        fast = (sizes < LARGE) & (counts > 0)
+    owner, rows, cols, orders = _from_matrices(chem, mols, sizes, fast)
+    found = np.bincount(owner, minlength=len(mols))
+    unclear = np.unique(owner[~np.isin(orders, list(ORDERS))])
+    fast &= (found == 2 * counts) & ~np.isin(np.arange(len(mols)), unclear)
+    once = fast[owner] & (rows < cols)
+    codes = np.searchsorted(list(ORDERS), orders[once])
+    names = list(ORDERS.values())
+    parts = [(owner[once], rows[once], cols[once], codes)]
+    for i in np.flatnonzero(~fast & (counts > 0)).tolist():
+        begin, end, kinds = _one_by_one(mols[i], options.stereo)
+        names += sorted(set(kinds) - set(names))
+        numbers = [names.index(kind) for kind in kinds]
+        parts.append((np.full(len(begin), i), integers(begin), integers(end), integers(numbers)))
+    owner, rows, cols, codes = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.argsort(owner, kind="stable") if len(parts) > 1 else slice(None)
+    column = LabelColumn(codes[order].astype(np.int32), tuple(names)) if options.edge_labels else None
+    return counts, rows[order], cols[order], column
+
+
+def _from_matrices(
+    chem: Any, mols: list[Any], sizes: NDArray[np.int64], chosen: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Molecule, row, column and value of the entries of the matrices of bond orders."""
+    where = np.flatnonzero(chosen)
+    matrices = []
+    for i in where.tolist():
+        matrices.append(chem.GetAdjacencyMatrix(mols[i], True).ravel())
+        mols[i].ClearProp("AdjacencyMatrixBO")  # RDKit would keep the matrix with the molecule
+    flat = joined(matrices, np.empty(0))
+    entries = np.flatnonzero(flat)
+    squares = sizes[where] ** 2
+    at = np.repeat(np.arange(len(where)), _counts_between(entries, np.cumsum(squares)))
+    n, local = sizes[where][at], entries - (np.cumsum(squares) - squares)[at]
+    return where[at], local // n, local % n, flat[entries]
+
+
+def _counts_between(entries: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of the sorted entries lie before each end and not before the one before it."""
+    return np.diff(np.searchsorted(entries, ends), prepend=0)
+
+
+def _one_by_one(mol: Any, stereo: bool) -> tuple[list[int], list[int], list[str]]:
+    begin, end, kinds = [], [], []
+    for bond in mol.GetBonds():
+        begin.append(bond.GetBeginAtomIdx())
+        end.append(bond.GetEndAtomIdx())
+        kind = bond.GetBondType().name.lower()
+        side = bond.GetStereo().name.removeprefix("STEREO") if stereo else ""
+        side = {"CIS": "Z", "TRANS": "E"}.get(side, side)
+        kinds.append(f"{kind} {side}" if side in ("E", "Z") else kind)
+    return begin, end, kinds
+
+
+def _property(mol: Any, name: str) -> Any:
+    """A property as a number where it is one."""
+    if not mol.HasProp(name):
+        return np.nan
+    value = mol.GetPropsAsDict().get(name)
+    return mol.GetProp(name) if value is None else value

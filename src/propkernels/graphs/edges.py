@@ -1,0 +1,191 @@
+"""What edges carry: labels, attributes and weights; and parallel edges, which differ in what they carry.
+
+The stored entries of the adjacency are the edges. Entries of one pair of nodes that carry the same are one
+edge, their weights added up; entries that carry different labels or attributes stay apart, next to each
+other, in an order that follows from their contents alone: by column, then by the key of the label, then by
+the attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.randomness import label_keys
+
+_NO_LABEL = ("no label",)
+
+
+def check_edge_attributes(attributes: Any, n_entries: int) -> NDArray[np.float64] | None:
+    """Return a float64 array with one row per stored entry: finite or NaN (not observed)."""
+    if attributes is None:
+        return None
+    try:
+        masked = np.ma.getmaskarray(attributes) if isinstance(attributes, np.ma.MaskedArray) else None
+        array = np.array(np.ma.getdata(attributes), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError("edge_attributes must be an array of numbers, one row per stored edge") from None
+    if masked is not None:
+        array[masked] = np.nan
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or len(array) != n_entries:
+        raise ValueError(
+            f"edge_attributes must have one row for each of {n_entries} stored entries of adjacency, "
+            f"got shape {array.shape}"
+        )
+    if np.isinf(array).any():
+        row, column = (int(i) for i in np.argwhere(np.isinf(array))[0])
+        raise ValueError(f"edge_attributes: entry {row} is infinite in dimension {column}")
+    return np.ascontiguousarray(array)
+
+
+def check_names(names: Any, n_columns: int, what: str) -> tuple[str, ...] | None:
+    """Return the names of the columns, different from each other, or None."""
+    if names is None:
+        return None
+    texts = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
+    if len(texts) != n_columns or len(set(texts)) != n_columns:
+        raise ValueError(f"{what} must hold {n_columns} different names, got {list(texts)}")
+    return texts
+
+
+def sorted_edges(
+    coo: coo_array, labels: LabelColumn | None, attributes: NDArray[np.float64] | None
+) -> tuple[csr_array, LabelColumn | None, NDArray[np.float64] | None]:
+    """Bring entries, with what they carry, into the order of a CSR matrix; entries that agree become one.
+
+    Parameters
+    ----------
+    coo : coo_array of shape (N, N)
+        Entries in any order; zeros are dropped.
+    labels : LabelColumn or None
+        One label per entry.
+    attributes : ndarray of shape (entries, D) or None
+
+    Returns
+    -------
+    csr_array, LabelColumn or None, ndarray or None
+        Parallel edges have the same column in the matrix, one after the other.
+    """
+    row, col = (axis.astype(np.int64, copy=False) for axis in coo.coords)
+    n = coo.shape[0]
+    key = row * n + col
+    # entries that are sorted already, as those of a CSR matrix are, need no sorting
+    order = np.arange(len(key)) if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
+    order = order[coo.data[order] != 0]
+    if bool((np.diff(key[order]) == 0).any()):
+        order = order[np.lexsort((*_contents(labels, attributes, order), key[order]))]
+    starts = _starts(key[order], labels, attributes, order)
+    weights = coo.data[order].astype(np.float64)
+    data = weights if len(starts) == len(order) else np.add.reduceat(weights, starts)
+    order = order[starts]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row[order], minlength=n))])
+    index = np.int32 if max(len(order), n) < 2**31 else np.int64
+    matrix = csr_array((data, col[order].astype(index), indptr.astype(index)), shape=coo.shape)
+    return (
+        matrix,
+        None if labels is None else labels.take(order),
+        None if attributes is None else attributes[order],
+    )
+
+
+def _contents(
+    labels: LabelColumn | None, attributes: NDArray[np.float64] | None, order: NDArray[np.int64]
+) -> list[NDArray[Any]]:
+    """What entries are sorted by, the last one first: attributes, then the keys of labels."""
+    columns: list[NDArray[Any]] = []
+    if attributes is not None:
+        columns += list(attributes[order].T[::-1])
+    if labels is not None:
+        columns.append(label_keys((*labels.values, _NO_LABEL))[labels.ids][order])
+    return columns
+
+
+def _starts(
+    key: NDArray[np.int64],
+    labels: LabelColumn | None,
+    attributes: NDArray[np.float64] | None,
+    order: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Where in a sorted order another edge begins."""
+    differs = np.ones(len(order), dtype=bool)
+    if len(order):
+        differs[1:] = key[1:] != key[:-1]
+        if labels is not None:
+            ids = labels.ids[order]
+            differs[1:] |= ids[1:] != ids[:-1]
+        if attributes is not None:
+            a, b = attributes[order[:-1]], attributes[order[1:]]
+            differs[1:] |= ((a != b) & ~((a != a) & (b != b))).any(axis=1)  # NaN agrees with NaN
+    return np.flatnonzero(differs)
+
+
+def parallel_entries(adjacency: csr_array) -> NDArray[np.bool_]:
+    """For each stored entry, whether the one before it joins the same two nodes."""
+    same = np.zeros(adjacency.nnz, dtype=bool)
+    if adjacency.nnz:
+        same[1:] = adjacency.indices[1:] == adjacency.indices[:-1]
+        firsts = adjacency.indptr[:-1]
+        same[firsts[firsts < adjacency.nnz]] = False
+    return same
+
+
+def choose_column(
+    attributes: NDArray[np.float64] | None, names: Sequence[str] | None, which: Any
+) -> NDArray[np.float64]:
+    """Return one column of the edge attributes, by its name or its number."""
+    if attributes is None:
+        raise ValueError("the graphs have no edge attributes")
+    if isinstance(which, str):
+        if which not in (names or ()):
+            known = f"their names are {list(names)}" if names else "they have no names, only numbers from 0"
+            raise ValueError(f"there is no edge attribute {which!r}: {known}")
+        which = list(names or ()).index(which)
+    if not 0 <= which < attributes.shape[1]:
+        raise ValueError(f"there is no edge attribute {which}: there are {attributes.shape[1]}, from 0")
+    return attributes[:, which]
+
+
+def joined_edge_attributes(
+    parts: Sequence[tuple[NDArray[np.float64] | None, int]], names: Sequence[str]
+) -> NDArray[np.float64] | None:
+    """Stack edge attributes of databases, given each with its number of entries; NaN where one has none."""
+    given = [(i, a) for i, (a, n) in enumerate(parts) if a is not None and n]
+    if not given:
+        return next((a for a, _ in parts if a is not None), None)
+    first, dimension = given[0][0], given[0][1].shape[1]
+    for i, a in given:
+        if a.shape[1] != dimension:
+            raise ValueError(
+                f"{names[i]} has {a.shape[1]} edge attributes but {names[first]} has {dimension}"
+            )
+    return np.concatenate([np.full((n, dimension), np.nan) if a is None or not n else a for a, n in parts])
+
+
+def check_ids(ids: Any, n_graphs: int) -> NDArray[Any] | None:
+    """Return one id per graph: integers, or objects such as strings."""
+    if ids is None:
+        return None
+    values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    if len(values) != n_graphs:
+        raise ValueError(f"ids has {len(values)} values for {n_graphs} graphs")
+    if values and all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
+        return np.array(values, dtype=np.int64)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def joined_ids(parts: Sequence[tuple[NDArray[Any] | None, int]]) -> NDArray[Any] | None:
+    """Join ids end to end; None for graphs that have none, unless none has any."""
+    if all(ids is None for ids, _ in parts):
+        return None
+    values: list[Any] = []
+    for ids, n in parts:
+        values += [None] * n if ids is None else ids.tolist()
+    return check_ids(values, len(values))

@@ -1,0 +1,344 @@
+"""plot_graph: any graph, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.adapters.listing import Listing, list_edges
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.grids.database import Grid, GridDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.plotting.canvas import one_axes, text_color
+from propkernels.plotting.draw_graph import EDGE_COLOR, LARGE, node_texts
+from propkernels.plotting.layout import node_positions
+
+MOST_IN_LEGEND = 20
+MOST_EDGE_LABELS = 10
+MOST_CURVED = 2000  # edges, up to which parallel ones are drawn apart and directions as arrows
+UNKNOWN_COLOR = "0.85"
+EDGE_STYLES = ("-", "--", ":", "-.")
+
+
+def plot_graph(
+    graphs: Any,
+    graph: int = 0,
+    *,
+    color: Any = "auto",
+    labels: Any = True,
+    edge_labels: bool = True,
+    layout: Any = None,
+    cmap: Any = None,
+    legend: bool = True,
+    ax: Any = None,
+) -> Any:
+    """Draw one graph: nodes colored by label or attribute, edges by their labels.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase, GridDatabase, Graph, or sequence of graphs
+        Whatever an estimator takes, or one graph of a database.
+    graph : int, default=0
+        Which of them to draw.
+    color : {"auto", "label", "attribute"}, int, array of shape (nodes,) or None, default="auto"
+        What colors stand for: the node labels; an attribute, the first or that of a number; given numbers; or
+        nothing. "auto": labels where there are any, else the first attribute, else nothing.
+    labels : bool, mapping or sequence, default=True
+        What is written into nodes: their labels (of graphs that are not too large); names of labels, as
+        in ``{0: "C", 1: "N"}``; or one text per node.
+    edge_labels : bool, default=True
+        Whether edges have the color and style of their label. Parallel edges are drawn as arcs, and edges
+        of directed graphs as arrows.
+    layout : None, str or array of shape (nodes, 2 or more), default=None
+        Where nodes are drawn: by the number of edges between them; by a layout of networkx, as "spring";
+        or at given coordinates.
+    cmap : str or Colormap, optional
+        Colors; by default "tab20" for labels and "viridis" for numbers.
+    legend : bool, default=True
+        Whether labels of nodes and edges are explained beside the graph, and numbers by a color bar.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+
+    See Also
+    --------
+    plot_explanation
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(3, random_state=0)
+    >>> ax = pk.plot_graph(data.graphs, 1)
+    >>> ax.get_title()
+    'graph 1: 17 nodes, 17 edges'
+    """
+    one, name = _chosen(graphs, graph)
+    where = one_axes(ax, (5.6, 4.4))
+    if isinstance(one, Grid):
+        return _draw_grid(where, one, name)
+    positions = node_positions(one, layout)
+    size = float(np.clip(7000 / max(one.n_nodes, 1), 6, 330))
+    handles = _draw_edges(where, one, positions, size, edge_labels)
+    node_handles, colors, mappable = _colors(one, color, cmap)
+    _draw_nodes(where, one, positions, size, colors, labels)
+    if legend and mappable is not None:
+        where.figure.colorbar(mappable, ax=where, shrink=0.85, aspect=25).set_label(_meaning(color))
+    if legend and (node_handles or handles):
+        where.legend(
+            handles=[*node_handles, *handles],
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            frameon=False,
+            fontsize=9,
+        )
+    where.set_title(f"{name}: {_size(one)}", fontsize=10)
+    return where
+
+
+def _chosen(graphs: Any, graph: int) -> tuple[Any, str]:
+    if isinstance(graphs, (Graph, Grid)):
+        own = getattr(graphs, "id", None)
+        return graphs, "graph" if own is None else f"graph {own}"
+    database = graphs if isinstance(graphs, (GraphDatabase, GridDatabase)) else check_graphs(graphs)
+    one = database[graph]
+    own = getattr(one, "id", None)
+    return one, f"graph {graph if own is None else own}"
+
+
+def _size(graph: Graph) -> str:
+    from propkernels.graphs.display import count
+
+    edge = "directed edge" if graph.database.is_directed else "edge"
+    return f"{count(graph.n_nodes, 'node')}, {count(graph.n_edges, edge)}"
+
+
+def _meaning(color: Any) -> str:
+    if isinstance(color, (int, np.integer)) and not isinstance(color, bool):
+        return f"attribute {color}"
+    return "attribute 0" if isinstance(color, str) else "value"
+
+
+def _colors(graph: Graph, color: Any, cmap: Any) -> tuple[list[Any], Any, Any]:
+    """Handles of a legend, colors of the nodes, and what a color bar can be made of."""
+    column, attributes = graph.database.label_column, graph.node_attributes
+    if isinstance(color, str) and color == "auto":
+        color = (
+            "label" if isinstance(column, LabelColumn) else "attribute" if attributes is not None else None
+        )
+    if color is None:
+        return [], ["#9ecae1"] * graph.n_nodes, None
+    if isinstance(color, str) and color == "label":
+        if not isinstance(column, LabelColumn):
+            raise ValueError("the graph has no node labels to color by")
+        return *_by_label(column, cmap), None
+    if isinstance(color, str) and color != "attribute":
+        raise ValueError(
+            f"color must be 'auto', 'label', 'attribute', a number, values or None, got {color!r}"
+        )
+    if isinstance(color, str) or np.ndim(color) == 0:
+        number = 0 if isinstance(color, str) else int(color)
+        if attributes is None or not 0 <= number < attributes.shape[1]:
+            there = 0 if attributes is None else attributes.shape[1]
+            raise ValueError(f"there is no attribute {number}: the graph has {there}")
+        color = attributes[:, number]
+    return [], *_by_number(np.asarray(color, dtype=np.float64), graph.n_nodes, cmap)
+
+
+def _by_label(column: LabelColumn, cmap: Any) -> tuple[list[Any], list[Any]]:
+    """Colors by label, the same for a label in every graph of a database, and what explains them."""
+    from matplotlib import colormaps
+    from matplotlib.lines import Line2D
+
+    palette = colormaps[cmap or "tab20"] if isinstance(cmap or "tab20", str) else cmap
+    order = _label_order(column)
+    number = getattr(palette, "N", 20) if getattr(palette, "N", 256) < 256 else max(len(order), 1)
+    shade = {label: palette((i % number) / max(number - 1, 1)) for i, label in enumerate(order)}
+    colors = [UNKNOWN_COLOR if i < 0 else shade[column.values[i]] for i in column.ids]
+    present = [label for label in order if label in set(column.present)]
+    handles = [
+        Line2D([], [], ls="", marker="o", ms=8, mfc=shade[label], mec="0.25", label=str(label))
+        for label in present[:MOST_IN_LEGEND]
+    ]
+    if len(present) > MOST_IN_LEGEND:
+        handles.append(Line2D([], [], ls="", label=f"and {len(present) - MOST_IN_LEGEND} more"))
+    if not column.observed.all():
+        handles.append(
+            Line2D([], [], ls="", marker="o", ms=8, mfc=UNKNOWN_COLOR, mec="0.25", label="unobserved")
+        )
+    return handles, colors
+
+
+def _label_order(column: LabelColumn) -> list[Any]:
+    return sorted(
+        column.values, key=lambda label: (str(type(label).__name__), label if _sorts(label) else str(label))
+    )
+
+
+def _sorts(label: Any) -> bool:
+    return isinstance(label, (int, float, str))
+
+
+def _by_number(values: NDArray[np.float64], n_nodes: int, cmap: Any) -> tuple[list[Any], Any]:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    if values.shape != (n_nodes,):
+        raise ValueError(f"color must hold a number for each of {n_nodes} nodes, got shape {values.shape}")
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    mappable = ScalarMappable(Normalize(low, high if high > low else low + 1.0), cmap or "viridis")
+    colors = [mappable.to_rgba(value) if np.isfinite(value) else UNKNOWN_COLOR for value in values]
+    return colors, mappable
+
+
+def _draw_nodes(
+    ax: Any, graph: Graph, positions: NDArray[np.float64], size: float, colors: Sequence[Any], labels: Any
+) -> None:
+    from matplotlib.colors import to_rgb
+
+    large = size > LARGE
+    ax.scatter(
+        *positions.T,
+        s=size,
+        c=colors,
+        zorder=3,
+        clip_on=False,
+        edgecolors="0.25" if large else "0.7",
+        linewidths=0.9 if large else 0.2,
+    )
+    font = min(10.0, 0.55 * np.sqrt(size))
+    for node, text in enumerate(node_texts(graph, labels)):
+        ink = text_color(to_rgb(colors[node]))
+        ax.text(*positions[node], text, ha="center", va="center", fontsize=font, color=ink, zorder=4)
+    ax.set_aspect("equal")
+    ax.margins(0.1)
+    ax.set_axis_off()
+
+
+def _draw_edges(
+    ax: Any, graph: Graph, positions: NDArray[np.float64], size: float, edge_labels: bool
+) -> list[Any]:
+    """Draw all edges, and return handles that explain their labels."""
+    edges = list_edges(graph)
+    styles, handles = _styles(graph, edges, edge_labels)
+    widths = 1.5 * edges.weights / edges.weights.max() if len(edges.weights) else edges.weights
+    bends = _bends(edges)
+    if len(widths) > MOST_CURVED or (not edges.directed and not bends.any()):
+        _straight(ax, edges, positions, widths if size > LARGE else widths / 3, styles)
+    else:
+        _curved(ax, edges, positions, widths, bends, styles, np.sqrt(size) / 2)
+    loops = edges.source == edges.target
+    if loops.any():
+        points = positions[np.unique(edges.source[loops])]
+        ax.scatter(
+            *points.T, s=2.6 * size, facecolors="none", edgecolors=EDGE_COLOR, linewidths=1.2, zorder=1
+        )
+    return handles
+
+
+def _styles(graph: Graph, edges: Listing, wanted: bool) -> tuple[list[tuple[Any, str]], list[Any]]:
+    """Color and line style of each edge, and what explains them."""
+    from matplotlib import colormaps
+    from matplotlib.lines import Line2D
+
+    column = graph.database.edge_label_column
+    if not wanted or column is None or edges.labels is None:
+        return [(EDGE_COLOR, "-")] * len(edges.source), []
+    order = _label_order(column)
+    palette = colormaps["Dark2"]
+    # a label has its style in every graph of a database, which hold the same values
+    style = {
+        label: (palette(i % 8), EDGE_STYLES[i // 2 % len(EDGE_STYLES)] if len(order) > 2 else "-")
+        for i, label in enumerate(order)
+    }
+    shown = [
+        None if label is None or (label == UNSEEN and label not in style) else label
+        for label in edges.labels.tolist()
+    ]
+    styles = [(EDGE_COLOR, "-") if label is None else style[label] for label in shown]
+    present = [label for label in order if label in set(shown)]
+    handles = [
+        Line2D([], [], color=style[label][0], ls=style[label][1], lw=1.8, label=str(label))
+        for label in present[:MOST_EDGE_LABELS]
+    ]
+    return styles, handles
+
+
+UNSEEN = -1  # how integer labels say "not observed"
+
+
+def _bends(edges: Listing) -> NDArray[np.float64]:
+    """How far each edge is bent: parallel edges, and the two directions of a pair, lie apart."""
+    bends = np.zeros(len(edges.source))
+    low, high = np.minimum(edges.source, edges.target), np.maximum(edges.source, edges.target)
+    width = int(high.max(initial=0)) + 1
+    _, pair, number = np.unique(low * width + high, return_inverse=True, return_counts=True)
+    order = np.argsort(pair, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(number) - number, number)
+    several = number[pair] > 1
+    centered = rank - (number[pair] - 1) / 2
+    turned = np.where(edges.source > edges.target, -1.0, 1.0)
+    bends[several] = (0.28 * centered * turned)[several]
+    return bends
+
+
+def _straight(ax: Any, edges: Listing, positions: Any, widths: Any, styles: list[tuple[Any, str]]) -> None:
+    from matplotlib.collections import LineCollection
+
+    lines: Any = np.stack([positions[edges.source], positions[edges.target]], axis=1)
+    colors, dashes = [style[0] for style in styles], [style[1] for style in styles]
+    ax.add_collection(LineCollection(lines, linewidths=widths, colors=colors, linestyles=dashes, zorder=1))
+    ax.update_datalim(positions)
+
+
+def _curved(
+    ax: Any,
+    edges: Listing,
+    positions: Any,
+    widths: Any,
+    bends: Any,
+    styles: list[tuple[Any, str]],
+    shrink: float,
+) -> None:
+    from matplotlib.patches import FancyArrowPatch
+
+    arrow = "-|>" if edges.directed else "-"
+    for i, (source, target) in enumerate(zip(edges.source, edges.target, strict=True)):
+        if source != target:
+            patch = FancyArrowPatch(
+                positions[source],
+                positions[target],
+                arrowstyle=arrow,
+                mutation_scale=10,
+                connectionstyle=f"arc3,rad={bends[i]}",
+                color=styles[i][0],
+                linestyle=styles[i][1],
+                linewidth=max(float(widths[i]), 0.4),
+                shrinkA=0,
+                shrinkB=shrink if edges.directed else 0,
+                zorder=1,
+            )
+            ax.add_patch(patch)
+    ax.update_datalim(positions)
+
+
+def _draw_grid(ax: Any, grid: Grid, name: str) -> Any:
+    """Draw the labels of a picture; of a volume, its middle slice."""
+    image = np.asarray(grid.image)
+    image = image.argmax(axis=-1) if image.ndim > len(grid.shape) else image
+    while image.ndim > 2:
+        image = image[len(image) // 2]
+    ax.imshow(np.atleast_2d(image), cmap="gray", interpolation="nearest")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.set_title(f"{name}: {' x '.join(map(str, grid.shape))} pixels", fontsize=10)
+    return ax

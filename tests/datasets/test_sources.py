@@ -1,0 +1,144 @@
+"""open_source and save_source: whatever a user has, and what is said where it cannot be read."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.datasets import Dataset, open_source, write_tu
+from propkernels.datasets.sources import save_source
+
+
+@pytest.fixture
+def small():
+    return pk.datasets.make_molecules(12, random_state=0)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PROPKERNELS_DATA", raising=False)
+    monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("place", ["SMALL", "small.zip", "small.parquet", "small_edges.csv"])
+def test_every_form_comes_back(place, small, folder):
+    save_source(small, folder / place)
+    data = open_source(place if place != "SMALL" else folder / place)
+    assert data.graphs == small.graphs
+    assert data.target.tolist() == small.target.tolist()
+    with pytest.raises(FileExistsError):
+        save_source(small, folder / place)
+    save_source(small, folder / place, overwrite=True)
+
+
+def test_names_in_small_letters(folder, monkeypatch, small):
+    write_tu(small, folder / "data" / "MUTAG.zip", "MUTAG")
+    monkeypatch.setenv("PROPKERNELS_DATA", str(folder / "data"))
+    assert open_source("mutag").graphs == open_source("MUTAG").graphs == small.graphs
+    assert open_source("digits").name == "DIGITS"
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+def test_tables_of_molecules(folder):
+    path = write(folder / "x.csv", "name,SMILES,active\na,CCO,1\nb,CCN,0\n")
+    data = open_source(path)
+    assert data.target.tolist() == [1, 0]
+    assert data.extras["smiles"] == ["CCO", "CCN"]
+    assert data.graphs == pk.from_smiles(["CCO", "CCN"])
+    other = write(folder / "y.tsv", "s\tv\nCCO\t1.5\nCCN\t2.25\n")
+    data = open_source(other, smiles_column="s", target_column="v")
+    assert data.target.tolist() == [1.5, 2.25]
+    assert open_source(other, smiles_column="s", target_required=False).target.shape == (2, 0)
+    texts = open_source(write(folder / "z.csv", "smiles,class\nC,low\nCC,high\n"))
+    assert texts.target.tolist() == ["low", "high"]
+
+
+def test_molecules_that_cannot_be_read(folder):
+    path = write(folder / "x.csv", "smiles,active\nCCO,1\nC1C,0\nCC,1\n")
+    with pytest.raises(ValueError, match="molecule 1: 'C1C' cannot be read as SMILES"):
+        open_source(path)
+    with pytest.warns(UserWarning, match="skipped 1 of 3 molecules"):
+        data = open_source(path, errors="skip")
+    assert data.target.tolist() == [1, 1]
+    assert data.extras["smiles"] == ["CCO", "CC"]
+
+
+def test_smi_and_sdf(folder):
+    chem = pytest.importorskip("rdkit.Chem")
+    data = open_source(write(folder / "x.smi", "CCO ethanol\nCC ethane\n\n"), target_required=False)
+    assert data.graphs.ids.tolist() == ["ethanol", "ethane"]
+    writer = chem.SDWriter(str(folder / "x.sdf"))
+    for text, value in (("CCO", 1), ("CC", 0)):
+        mol = chem.MolFromSmiles(text)
+        mol.SetIntProp("active", value)
+        writer.write(mol)
+    writer.close()
+    data = open_source(folder / "x.sdf")
+    assert data.target.tolist() == [1, 0]
+    assert data.graphs == pk.from_smiles(["CCO", "CC"])
+    with pytest.raises(ValueError, match=r"no molecule of .* has the property 'x'; there are"):
+        open_source(folder / "x.sdf", target_column="x")
+
+
+def test_tables_of_edges_and_nodes(folder):
+    write(folder / "e.csv", "graph,source,target,label,length\na,0,1,x,1.5\nb,0,1,y,2.5\n")
+    write(folder / "n.csv", "graph,node,label,charge\na,0,C,0\na,1,O,1\nb,0,C,0\nb,1,N,2\n")
+    write(folder / "g.csv", "graph,target\na,1\nb,0\n")
+    data = open_source("e.csv,n.csv,g.csv")
+    assert data.target.tolist() == [1, 0]
+    assert data.graphs.node_labels.tolist() == ["C", "O", "C", "N"]
+    assert data.graphs.node_attributes[:, 0].tolist() == [0, 1, 0, 2]
+    assert data.graphs.edge_attribute_names == ("length",)
+    assert open_source("e.csv,n.csv", target_required=False).graphs == data.graphs
+    alone = open_source(write(folder / "one.csv", "source,target\n0,1\n1,2\n"), target_required=False)
+    assert alone.graphs.graph_sizes.tolist() == [3]
+
+
+def test_folders_of_pictures(folder):
+    image = pytest.importorskip("PIL.Image")
+    for kind, value in (("dark", 10), ("light", 240)):
+        (folder / "pictures" / kind).mkdir(parents=True)
+        for number in range(2):
+            pixels = np.full((4, 5), value, dtype=np.uint8)
+            image.fromarray(pixels).save(folder / "pictures" / kind / f"{number}.png")
+    data = open_source(folder / "pictures")
+    assert isinstance(data.graphs, pk.GridDatabase)
+    assert data.target.tolist() == [0, 0, 1, 1]
+    assert data.target_names == ("dark", "light")
+    new = open_source(folder / "pictures" / "dark", target_required=False)
+    assert new.graphs == data.graphs[:2]
+    assert new.target.shape == (2, 0)
+    with pytest.raises(ValueError, match="has images but no subfolders, one per class"):
+        open_source(folder / "pictures" / "dark")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.csv", "a,b\n1,2\n", "has neither a column of SMILES nor columns source and target of edges"),
+        ("x.csv", "smiles,b\nC,2\n", r"no column with a usual name for the target: choose one of \['b'\]"),
+        ("x.csv", "smiles,y\n", "has no rows"),
+        ("x.smi", "\n", "has no molecules"),
+        ("x.smi", "C\n", "has no target"),
+        ("x.parquet", "?", "is not a Parquet file"),
+    ],
+)
+def test_files_that_are_wrong(name, text, message, folder):
+    with pytest.raises(ValueError, match=message):
+        open_source(write(folder / name, text))
+
+
+def test_files_that_are_not_there(folder):
+    for name in ("x.csv", "no/such/folder", "x.parquet"):
+        with pytest.raises(FileNotFoundError, match="there is no file"):
+            open_source(name)
+    write(folder / "x.txt", "?")
+    with pytest.raises(ValueError, match="is of no known kind"):
+        open_source("./x.txt" if False else str(folder / "x.txt"))
+    with pytest.raises(ValueError, match="cannot write"):
+        save_source(Dataset("X", pk.datasets.make_molecules(2, random_state=0).graphs, np.zeros(2)), "x.xlsx")

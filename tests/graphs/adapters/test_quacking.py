@@ -1,0 +1,167 @@
+"""PyTorch Geometric and DGL by objects that offer the same, so that torch is not needed."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+
+EDGES = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+
+
+class Tensor:
+    """What a torch tensor offers, and no more of an array than torch's does."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return self.values
+
+    def __len__(self):
+        return len(self.values)
+
+
+def data(**fields):
+    tensors = {
+        name: Tensor(value) if isinstance(value, (list, np.ndarray)) else value
+        for name, value in fields.items()
+    }
+    return SimpleNamespace(**({"edge_index": Tensor(EDGES), "num_nodes": 3} | tensors))
+
+
+def test_one_hot_rows_are_labels():
+    graphs, target = pk.from_pyg([data(x=np.eye(3, 4), y=[1]), data(x=np.eye(3, 4)[::-1], y=[0])], target="y")
+    assert graphs.node_labels.tolist() == [0, 1, 2, 2, 1, 0]
+    assert graphs.node_attributes is None
+    assert target.tolist() == [1, 0]
+    assert not graphs.is_directed
+
+
+def test_other_rows_are_attributes_and_whole_numbers_labels():
+    graphs = pk.from_pyg([data(x=np.full((3, 2), 0.5), edge_attr=[[1], [1], [2], [2]])])
+    assert graphs.node_labels is None
+    assert graphs.node_attributes.tolist() == np.full((3, 2), 0.5).tolist()
+    assert graphs.edge_labels.tolist() == [1, 1, 2, 2]
+    several = pk.from_pyg([data(x=np.array([[1, 0], [1, 0], [2, 7]]))])
+    assert several.node_labels.tolist() == [(1, 0), (1, 0), (2, 7)]
+    assert pk.from_pyg([data(x=np.eye(3))], x="attributes").node_attributes.shape == (3, 3)
+    assert pk.from_pyg([data(x=np.eye(3))], x="ignore").node_labels is None
+
+
+def test_edge_attributes_and_weights():
+    graphs = pk.from_pyg([data(edge_attr=np.linspace(0, 1, 4), edge_weight=[1.0, 1.0, 3.0, 3.0])])
+    assert graphs.edge_attributes.shape == (4, 1)
+    assert graphs.adjacency.data.tolist() == [1, 1, 3, 3]
+    one_hot = pk.from_pyg([data(edge_attr=np.eye(2)[[0, 0, 1, 1]])])
+    assert one_hot.edge_labels.tolist() == [0, 0, 1, 1]
+
+
+def test_types_are_labels():
+    graphs = pk.from_pyg([data(x=np.eye(3), node_type=[4, 5, 4], edge_type=[0, 0, 1, 1])])
+    assert graphs.node_labels.tolist() == [4, 5, 4]
+    assert graphs.node_attributes.shape == (3, 3)
+    assert graphs.edge_labels.tolist() == [0, 0, 1, 1]
+
+
+def test_a_batch_is_several_graphs():
+    ends = np.concatenate([EDGES, EDGES + 3], axis=1)
+    batch = data(edge_index=ends, num_nodes=6, ptr=[0, 3, 6], x=np.eye(6, 7), y=[0, 1])
+    graphs, target = pk.from_pyg(batch, target="y")
+    assert graphs == pk.from_pyg([data(x=np.eye(6, 7)[:3]), data(x=np.eye(6, 7)[3:])])
+    assert target.tolist() == [0, 1]
+    assert pk.check_graphs(batch) == graphs
+
+
+def test_numbers_of_nodes():
+    assert pk.from_pyg([data(num_nodes=5)]).n_nodes == 5
+    assert pk.from_pyg([data(num_nodes=None, x=np.eye(4))]).n_nodes == 4
+    assert pk.from_pyg([data(num_nodes=None)]).n_nodes == 3
+
+
+def test_faults_are_named_or_skipped():
+    good, wrong = data(x=np.eye(3)), data(x=np.eye(3), edge_index=EDGES + 2)
+    with pytest.raises(
+        ValueError, match=r"graph 1: edge \(2, 3\) names a node that is not there: it has 3 nodes"
+    ):
+        pk.from_pyg([good, wrong])
+    with pytest.raises(ValueError, match=r"graph 1: x must be of shape \(3, 3\), got \(2, 3\)"):
+        pk.from_pyg([good, data(x=np.eye(2, 3))])
+    with pytest.raises(TypeError, match="graph 'b' is a int without an edge_index"):
+        pk.from_pyg([good, 5], ids=["a", "b"])
+    with pytest.raises(TypeError, match=r"wrap the one graph: \[data\]"):
+        pk.from_pyg(good)
+    with pytest.warns(UserWarning, match="skipped 2 of 4 graphs: 1"):
+        graphs, target = pk.from_pyg([good, wrong, good, 5], errors="skip", target="edge_index")
+    assert graphs == pk.from_pyg([good, good])
+    assert graphs.ids.tolist() == [0, 2]
+    assert list(graphs.skipped) == [1, 3]
+    assert len(target) == 2
+
+
+def test_estimators_take_them():
+    several = [data(x=np.eye(3)), data(x=np.eye(3)[::-1])]
+    gram = pk.PropagationKernel(t_max=1, random_state=0).fit_transform(several)
+    assert (
+        gram.tolist()
+        == pk.PropagationKernel(t_max=1, random_state=0).fit_transform(pk.from_pyg(several)).tolist()
+    )
+
+
+class Dgl:
+    """What a DGLGraph offers."""
+
+    def __init__(self, sizes, ends, ndata=None, edata=None):
+        self.sizes, self.ends = sizes, ends
+        self.ndata = {name: Tensor(value) for name, value in (ndata or {}).items()}
+        self.edata = {name: Tensor(value) for name, value in (edata or {}).items()}
+
+    def num_nodes(self):
+        return sum(self.sizes)
+
+    def batch_num_nodes(self):
+        return Tensor(self.sizes)
+
+    def batch_num_edges(self):
+        limits = np.concatenate([[0], np.cumsum(self.sizes)])
+        return Tensor(np.histogram(self.ends[0], limits)[0])
+
+    def edges(self):
+        return Tensor(self.ends[0]), Tensor(self.ends[1])
+
+
+def test_dgl_graphs_and_batches():
+    edata = {"label": [0, 0, 1, 1], "weight": [1.0, 1.0, 2.0, 2.0]}
+    one = Dgl([3], EDGES, {"label": [4, 5, 4], "attr": np.ones((3, 2))}, edata)
+    batch = Dgl(
+        [3, 3],
+        np.concatenate([EDGES, EDGES + 3], axis=1),
+        {"label": [4, 5, 4] * 2, "attr": np.ones((6, 2))},
+        {name: values * 2 for name, values in edata.items()},
+    )
+    graphs = pk.from_dgl([one, one])
+    assert graphs.node_labels.tolist() == [4, 5, 4, 4, 5, 4]
+    assert graphs.node_attributes.shape == (6, 2)
+    assert graphs.adjacency.data.tolist() == [1, 1, 2, 2] * 2
+    assert graphs.edge_labels.tolist() == [0, 0, 1, 1] * 2
+    assert pk.from_dgl(batch) == graphs
+    assert pk.check_graphs(batch) == graphs
+    assert pk.check_graphs([one, one]) == graphs
+
+
+def test_dgl_faults():
+    with pytest.raises(ValueError, match="graph 1 has no 'label' in ndata, but others have"):
+        pk.from_dgl([Dgl([3], EDGES, {"label": [1, 2, 3]}), Dgl([3], EDGES)])
+    with pytest.raises(TypeError, match="graph 0 is a int, not a DGL graph"):
+        pk.from_dgl([5])
+    with pytest.raises(
+        ValueError, match=r"graph 0: edge \(1, 2\) names a node that is not there: it has 2 nodes"
+    ):
+        pk.from_dgl([Dgl([2], EDGES)])

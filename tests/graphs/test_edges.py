@@ -1,0 +1,186 @@
+"""What edges carry: attributes, names, ids, and parallel edges."""
+
+import pickle
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import coo_array
+
+import propkernels as pk
+from propkernels.graphs import GraphDatabase
+
+ENTRY = st.tuples(
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.integers(1, 3),
+    st.sampled_from(["a", "b", None]),
+    st.integers(0, 1),
+)
+
+
+def database(entries, n=4, attributes=True):
+    rows, cols, weights, labels, values = zip(*entries, strict=True) if entries else ((),) * 5
+    matrix = coo_array((np.array(weights, dtype=float), (rows, cols)), shape=(n, n))
+    rows_of = np.array(values, dtype=float).reshape(-1, 1) if attributes else None
+    return GraphDatabase(matrix, [0, n], np.arange(n), edge_labels=list(labels), edge_attributes=rows_of)
+
+
+def contents(graphs):
+    """Weights added up by what an edge is, from the database."""
+    coo = graphs.adjacency.tocoo()
+    attributes = np.zeros((coo.nnz, 1)) if graphs.edge_attributes is None else graphs.edge_attributes
+    labels = [None if label == -1 else label for label in graphs.edge_labels.tolist()]
+    keys = zip(*(axis.tolist() for axis in coo.coords), labels, attributes[:, 0], strict=True)
+    return dict(zip(keys, coo.data.tolist(), strict=True))
+
+
+@given(st.lists(ENTRY, max_size=12), st.randoms(use_true_random=False))
+def test_entries_that_agree_add_up_and_others_stay_apart(entries, random):
+    expected = defaultdict(float)
+    for row, col, weight, label, value in entries:
+        expected[row, col, label, value] += weight
+    graphs = database(entries)
+    assert contents(graphs) == dict(expected)
+    assert graphs.adjacency.nnz == len(expected)  # each key once
+    shuffled = random.sample(entries, len(entries))
+    assert database(shuffled) == graphs  # the order follows from the contents
+    pairs = {key[:2] for key in expected}
+    assert graphs.has_parallel_edges == (len(pairs) < len(expected))
+
+
+@given(st.lists(ENTRY, min_size=1, max_size=12))
+def test_parts_of_a_database_keep_everything(entries):
+    one, two = database(entries).with_ids(["x"]), database(entries[:1]).with_ids([7])
+    both = GraphDatabase.concat([one, two, one])
+    assert both.ids.tolist() == ["x", 7, "x"]
+    assert both[[0]] == one
+    assert both[1:2] == two
+    assert both[[2, 1]] == GraphDatabase.concat([one, two])
+    assert both[[2, 1]].ids.tolist() == ["x", 7]
+    again = pickle.loads(pickle.dumps(both))
+    assert again == both
+    assert again.ids.tolist() == both.ids.tolist()
+
+
+def parallel():
+    """Two nodes joined by a single and a double edge, and a third node."""
+    entries = [(0, 1, 1.0, "a", 0), (0, 1, 2.0, "b", 1), (1, 2, 4.0, "a", 1)]
+    return database(entries + [(c, r, w, label, a) for r, c, w, label, a in entries], 3)
+
+
+def test_sums_over_entries_are_those_of_the_merged_graph():
+    graphs = parallel()
+    merged = graphs.with_edge_labels(None).with_edge_attributes(None)
+    assert not merged.has_parallel_edges
+    assert np.array_equal(graphs.adjacency.toarray(), merged.adjacency.toarray())
+    assert graphs.degrees.tolist() == merged.degrees.tolist() == [3, 7, 4]
+    assert graphs.n_edges == 3
+    assert merged.n_edges == 2
+    assert not graphs.is_directed
+    kernel = pk.PropagationKernel(t_max=3, random_state=0)
+    both = [graphs[0], merged[0]]
+    assert kernel.fit_transform(both).tolist() == np.full((2, 2), kernel.fit_transform(both)[0, 0]).tolist()
+
+
+@pytest.mark.parametrize(
+    "scheme", ["diffusion", "label_propagation", "label_spreading", pk.Diffusion(direction="both")]
+)
+def test_every_scheme_sees_the_sum_of_parallel_edges(scheme):
+    graphs = parallel().with_labels(np.array([0, -1, 1]) if scheme == "label_propagation" else np.arange(3))
+    merged = graphs.with_edge_labels(None).with_edge_attributes(None)
+    kernel = pk.PropagationKernel(propagation=scheme, t_max=3, bin_width=1e-3, random_state=0)
+    gram = kernel.fit_transform([graphs[0], merged[0]])
+    assert np.ptp(gram) == 0
+
+
+def test_shortest_paths_take_the_lightest_of_parallel_edges():
+    from propkernels.paths.distances import path_lengths
+
+    found = path_lengths(parallel(), weighted=True).distances.reshape(3, 3)
+    assert found.tolist() == [[0, 1, 5], [1, 0, 4], [5, 4, 0]]
+
+
+def test_weisfeiler_lehman_counts_each_parallel_edge():
+    graphs = parallel()
+    single = database([(0, 1, 1.0, "a", 0), (1, 0, 1.0, "a", 0), (1, 2, 4.0, "a", 1), (2, 1, 4.0, "a", 1)], 3)
+    for edge_labels in (False, True):
+        kernel = pk.WeisfeilerLehman(n_iter=1, labels=None, edge_labels=edge_labels)
+        gram = kernel.fit_transform([graphs[0], single[0]])
+        assert gram[0, 1] < gram[1, 1]  # node 0 has two edges here and one there
+
+
+def test_subgraph_matching_tells_parallel_edges_from_single_ones():
+    graphs, twin = parallel(), parallel()
+    single = graphs.with_edge_attributes(None).with_edge_labels(["a"] * graphs.adjacency.nnz)
+    assert not single.has_parallel_edges
+    for attributes in (None, np.ones((9, 1))):  # counted, and compared in pairs
+        three = GraphDatabase.concat([graphs, twin, single]).with_attributes(attributes)
+        gram = pk.SubgraphMatching(k=2, edge_labels=True).fit_transform(three)
+        assert gram[0, 0] == gram[0, 1] > gram[0, 2]
+
+
+def test_weights_from_attributes_by_number_name_and_array():
+    graphs = GraphDatabase(
+        [[0, 1], [1, 0]],
+        [0, 2],
+        edge_attributes=[[1.5, 9.0], [1.5, 8.0]],
+        edge_attribute_names=["length", "angle"],
+    )
+    assert graphs.with_weights("length").adjacency.data.tolist() == [1.5, 1.5]
+    assert graphs.with_weights(1).adjacency.data.tolist() == [9.0, 8.0]
+    assert graphs.with_weights([0.0, 2.0]).adjacency.data.tolist() == [2.0]  # no edge of weight 0
+    assert graphs.with_weights(1).with_weights(None) == graphs
+    assert graphs.with_weights("angle").edge_attribute_names == ("length", "angle")
+    with pytest.raises(ValueError, match=r"no edge attribute 'width': their names are \['length', 'angle'\]"):
+        graphs.with_weights("width")
+    with pytest.raises(ValueError, match="no edge attribute 2: there are 2"):
+        graphs.with_weights(2)
+    with pytest.raises(ValueError, match="the graphs have no edge attributes"):
+        graphs.with_edge_attributes(None).with_weights(0)
+
+
+def test_bins_of_an_attribute_as_labels():
+    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    graphs = GraphDatabase(path, [0, 3], edge_attributes=[1.0, 1.0, 3.0, np.nan])
+    assert graphs.bin_edge_attribute(bins=[2.0]).edge_labels.tolist() == [0, 0, 1, -1]
+    assert graphs.bin_edge_attribute(bins=2).edge_labels.tolist() == [1, 1, 1, -1]
+    assert graphs.edge_labels is None
+
+
+@pytest.mark.parametrize(
+    ("attributes", "names", "kind", "message"),
+    [
+        ([[1.0]], None, ValueError, "one row for each of 2 stored entries of adjacency, got shape"),
+        (["x", "y"], None, TypeError, "edge_attributes must be an array of numbers"),
+        ([1.0, np.inf], None, ValueError, "entry 1 is infinite in dimension 0"),
+        ([1.0, 2.0], ["a", "b"], ValueError, r"must hold 1 different names, got \['a', 'b'\]"),
+    ],
+)
+def test_edge_attributes_that_do_not_fit(attributes, names, kind, message):
+    with pytest.raises(kind, match=message):
+        GraphDatabase([[0, 1], [1, 0]], [0, 2], edge_attributes=attributes, edge_attribute_names=names)
+
+
+def test_ids_that_do_not_fit():
+    with pytest.raises(ValueError, match="ids has 2 values for 1 graphs"):
+        GraphDatabase([[0, 1], [1, 0]], [0, 2], ids=["a", "b"])
+
+
+def test_masked_edge_attributes_are_unobserved():
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    graphs = GraphDatabase([[0, 1], [1, 0]], [0, 2], edge_attributes=masked)
+    assert np.isnan(graphs.edge_attributes[1, 0])
+    assert repr(graphs) == "GraphDatabase(1 graph, 2 nodes, 1 edge, 1 edge attribute)"
+
+
+def test_joined_databases_without_attributes_have_gaps():
+    with_them = GraphDatabase([[0, 1], [1, 0]], [0, 2], edge_attributes=[1.0, 2.0])
+    both = GraphDatabase.concat([with_them, with_them.with_edge_attributes(None)])
+    assert both.edge_attributes[:2].tolist() == [[1.0], [2.0]]
+    assert np.isnan(both.edge_attributes[2:]).all()
+    wide = with_them.with_edge_attributes(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="item 1 has 3 edge attributes but item 0 has 1"):
+        GraphDatabase.concat([with_them, wide])
