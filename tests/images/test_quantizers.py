@@ -108,7 +108,7 @@ def test_kinds_of_pictures():
         (
             [RAMP, np.zeros((2, 2, 2))],
             ValueError,
-            r"picture 1 must be \(h, w\) or \(h, w, 3\), got shape \(2, 2, 2\)",
+            r"image 1 must be \(h, w\) or \(h, w, 3\), got shape \(2, 2, 2\)",
         ),
         ([np.zeros((0, 4))], ValueError, "image 0 has no pixels"),
         ([np.full((2, 2), 1.5)], ValueError, "image 0 has intensities outside 0 to 1"),
