@@ -34,7 +34,8 @@ Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 def kernels(kind: str, n_dimensions: int) -> dict[str, Any]:
     """Kernels by name."""
     summed, assigned = pk.Diffusion(0.5, "none"), {"base_kernel": "intersection"}
-    make, refine = pk.PropagationKernel, pk.WeisfeilerLehman
+    make: Any = pk.PropagationKernel
+    refine: Any = pk.WeisfeilerLehman
     wide = {"bin_width": 1.0, "n_hashes": 4, **assigned}
     if kind == "labels":
         return {
