@@ -31,7 +31,7 @@ from propkernels.learn.machines.tasks import Task
 from propkernels.learn.models.defaults import check_kernels
 from propkernels.learn.selection.candidates import Space, count_arms, has_explicit_counts
 from propkernels.learn.selection.folds import Folds, Seeds, check_groups, choosing_folds
-from propkernels.learn.selection.halving import is_worthwhile
+from propkernels.learn.selection.halving import count_steps, is_worthwhile
 from propkernels.learn.selection.search import Selection, search
 from propkernels.learn.selection.solvers import MOST_FOR_KERNEL, resolve_selection, resolve_solver
 from propkernels.learn.selection.space import check_cost_grid, check_epsilons, check_steps
@@ -145,8 +145,10 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     ) -> tuple[Selection, str]:
         kernels, space = self._space(graphs, epsilon)
         selection = resolve_selection(self.selection, len(graphs), len(kernels))
+        halves = selection == "halving" and is_worthwhile(folds)
         n_arms = count_arms(kernels, space, task)
-        total = n_arms * (1 if selection == "halving" and is_worthwhile(folds) else len(folds))
+        n_settings = n_arms // len(task.makers(space.solver, space.epsilons))
+        total = count_steps(n_settings, folds) if halves else n_arms * len(folds)
         with ProgressBar(f"{type(self).__name__}: choosing", total) as bar:
             on_progress = _silent if self.verbose is False else bar.step
             common = graphs, target, folds, space, task, seeds.kernel, selection, self.n_jobs

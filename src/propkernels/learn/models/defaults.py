@@ -96,19 +96,23 @@ def _partially_labelled() -> list[Any]:
 def _attributed(graphs: Any) -> list[Any]:
     """One dimension at a time, with about twenty hashes per iteration in all; many dimensions also together.
 
-    Two nodes seldom agree in all of many dimensions, so that these have twenty hashes, and wide bins.
+    Two nodes seldom agree in all of many dimensions, so that these have more hashes, and wide bins.
     """
     n_dimensions = graphs.node_attributes.shape[1]
     n_hashes = max(1, HASHES // max(n_dimensions, 1))
     single: dict[str, Any] = {"attributes": "sum", "n_hashes": n_hashes, "t_max": 5}
-    together: dict[str, Any] = {"attributes": "product", "n_hashes": HASHES, "base_kernel": "intersection"}
+    together: dict[str, Any] = {
+        "attributes": "product",
+        "n_hashes": 2 * HASHES,
+        "base_kernel": "intersection",
+    }
     kernels: list[Any] = [
         PropagationKernel(**single),
         PropagationKernel(**single, base_kernel="intersection"),
     ]
     if n_dimensions >= MANY_DIMENSIONS:
-        widths = (1.0, 4.0)
-        kernels += [PropagationKernel(**together, attribute_bin_width=width, t_max=3) for width in widths]
+        widths = (4.0, 8.0)
+        kernels += [PropagationKernel(**together, attribute_bin_width=width, t_max=2) for width in widths]
     if isinstance(graphs, GraphDatabase):
         kernels.append(WeisfeilerLehman(n_iter=4, base_kernel="intersection"))
     return kernels

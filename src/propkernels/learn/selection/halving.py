@@ -113,6 +113,23 @@ def rung_sizes(n_train: int) -> list[int]:
     return sizes
 
 
+def count_steps(n_settings: int, folds: Folds) -> int:
+    """Number of settings that are compared in all rungs together, about, for a progress bar.
+
+    Examples
+    --------
+    >>> folds = [(np.arange(3000), np.arange(3000, 4000))] * 5
+    >>> count_steps(100, folds)
+    128
+    """
+    n_train = min(len(train) for train, _ in folds)
+    total, left = 0, n_settings
+    for _ in rung_sizes(n_train):
+        total += left
+        left = max(FEW, -(-left // QUARTER))
+    return total + FEW
+
+
 def spread_order(target: NDArray[Any], folds: Folds, seed: int) -> NDArray[np.float64]:
     """Rank of each graph, between 0 and 1, such that any number of the first ones have all classes alike.
 
