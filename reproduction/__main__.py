@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reproduction.engine.sections import Chapter, Experiment, Section
 
 ALL, REPORT = "all", "report"
+DEFAULTS, FAIR = "defaults", "fair"  # PropagationClassifier as it comes: not in the paper
 
 
 def reproduce(
@@ -27,7 +28,8 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="NAME...",
-            help="Experiments; 'all': every one; 'report': only write the document; no name: list them.",
+            help="Experiments; 'all': every one; 'report': only write the document; 'defaults', 'fair': the "
+            "default model, nested, and on the folds of other authors; no name: list them.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One repeat, coarser grids, no slow cells.")] = False,
@@ -35,7 +37,8 @@ def reproduce(
     dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only these data sets.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of results.")] = Path("results"),
     document: Annotated[
-        Path | None, typer.Option("--document", help="For 'report': the file; default OUTPUT/RESULTS.md.")
+        Path | None,
+        typer.Option("--document", help="For 'report', 'defaults', 'fair': the file; default in OUTPUT."),
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="For 'report': keep rows of the file that have more repeats.")
@@ -52,6 +55,9 @@ def reproduce(
     from reproduction.registry import experiments
 
     with one_sentence_errors():
+        if names in ([DEFAULTS], [FAIR]):
+            stdout().print(measure_defaults(names[0], dataset or [], repeats, output, document, jobs))
+            return
         known, store = experiments(), Store(output)
         if not names:
             list_experiments(list(known.values()))
@@ -60,6 +66,18 @@ def reproduce(
         else:
             scope = Scope(quick, repeats, tuple(dataset or ()))
             run_and_show(choose(names, known), store, scope, jobs)
+
+
+def measure_defaults(
+    name: str, datasets: list[str], repeats: int | None, output: Path, document: Path | None, jobs: int
+) -> str:
+    """Measure the default model, write its page, and return the table."""
+    from reproduction.extra import defaults, fair
+
+    page = document or output / f"{name.upper()}.md"
+    if name == FAIR:
+        return fair.run(datasets, output, page, jobs)
+    return defaults.run(datasets, repeats or 1, output, page, jobs)
 
 
 def choose(names: list[str], known: dict[str, Experiment]) -> list[Experiment]:

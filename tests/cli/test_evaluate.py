@@ -30,6 +30,36 @@ def test_table_says_what_python_says(run, small_folder):
     assert row(result, "LABELS")[3] == "0"
 
 
+def test_the_default_model_stands_beside_the_kernels(run, small_folder):
+    result = run("evaluate", small_folder, *QUICK, "--seed", 3, "--jobs", 1)
+    data = pk.datasets.read_tu(small_folder)
+    expected = evaluate(pk.PropagationClassifier(), data, n_folds=3, random_state=3)
+    assert row(result, "default")[1] == f"{100 * expected.mean:.1f} %"
+    assert row(result, "WL")[1].endswith("%")
+    assert "default less LABELS" in result.stdout
+
+
+def test_kernels_by_name(run, small_folder):
+    result = run(
+        "evaluate", small_folder, *QUICK, "--C", 1, "--kernel", "shortest-path", "--kernel", "propagation"
+    )
+    assert (result.exit_code, result.stderr) == (0, "")
+    names = [
+        line.split()[0]
+        for line in result.stdout.splitlines()
+        if line.startswith(("LAB", "PK", "short", "WL"))
+    ]
+    assert names == ["LABELS", "shortest-path", "PK", "shortest-path", "PK"]
+
+
+def test_other_scores(run, small_folder):
+    result = run("evaluate", small_folder, *QUICK, "--C", 1, "--scoring", "roc_auc")
+    assert "Roc_auc in nested cross-validation" in result.stdout
+    wrong = run("evaluate", small_folder, *QUICK, "--C", 1, "--scoring", "luck")
+    assert (wrong.exit_code, wrong.stderr.count("\n")) == (1, 1)
+    assert "'luck' is not a scorer of scikit-learn" in wrong.stderr
+
+
 def test_repr_of_the_data_comes_first(run, small_folder):
     assert run("evaluate", small_folder, *QUICK).stdout.startswith("Dataset(SMALL: 40 graphs")
 
@@ -153,7 +183,7 @@ def test_one_line_a_fold_goes_into_a_file(run, small_folder, tmp_path):
     assert run("evaluate", small_folder, *QUICK, "--C", 1, "-o", path).exit_code == 0
     table = pandas.read_csv(path)
     assert list(table.columns) == ["data", "kernel", "repeat", "fold", "accuracy", "t_max", "C"]
-    assert table.groupby("kernel").size().to_dict() == {"LABELS": 3, "PK": 3}
+    assert table.groupby("kernel").size().to_dict() == {"LABELS": 3, "PK": 3, "WL": 3}
     assert [p.name for p in tmp_path.iterdir()] == ["folds.csv"]
 
 

@@ -1,12 +1,19 @@
 """P_0: labels, uncertain labels and priors, as PropagationKernel and PropagationFeatures take them."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 import propkernels as pk
-from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
+from propkernels.propagation.initial import (
+    initial_distributions,
+    label_column,
+    learn_prior,
+    log_degree_column,
+)
 from tests.propagation import dense
 from tests.strategies import databases, permute_nodes
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
@@ -299,3 +306,13 @@ def test_auto_gives_what_the_chosen_scheme_gives():
     graphs = dense.partial_zoo()
     assert np.array_equal(kernel(graphs), kernel(graphs, propagation=pk.LabelPropagation()))
     assert np.array_equal(kernel(labelled_zoo()), kernel(labelled_zoo(), propagation=pk.Diffusion()))
+
+
+def test_orders_of_magnitude_of_degrees():
+    """floor(log2 d) for degrees 1 to 9 and weighted ones, exactly also at powers of two."""
+    for degree in [*range(1, 10), 0.25, 0.3, 1023.0, 1024.0]:
+        graphs = pk.check_graphs([np.array([[0.0, degree], [degree, 0.0]])])
+        column = log_degree_column(graphs)
+        assert [column.values[i] for i in column.ids] == [math.floor(math.log2(degree))] * 2
+    alone = log_degree_column(pk.check_graphs([np.zeros((1, 1))]))
+    assert alone.values == ("isolated",)

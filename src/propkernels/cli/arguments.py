@@ -29,6 +29,7 @@ class Labels(StrEnum):
     auto = "auto"
     node = "node"
     degree = "degree"
+    log_degree = "log_degree"
     none = "none"
 
 

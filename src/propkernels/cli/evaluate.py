@@ -1,4 +1,4 @@
-"""``propkernels evaluate``: cross-validated accuracy of PK beside LABELS."""
+"""``propkernels evaluate``: the default model beside LABELS, PK and WL, in nested cross-validation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.arguments import build_scheme, compile_loops, label_source, open_dataset
+from propkernels.cli.arguments import (
+    KernelName,
+    build_kernel,
+    build_scheme,
+    compile_loops,
+    label_source,
+    open_dataset,
+)
 from propkernels.cli.console import check_output, new_table, print_text, progress_bar, seconds, stdout
 from propkernels.utils.files import atomic_write
 
@@ -17,12 +24,17 @@ if TYPE_CHECKING:
     from propkernels.learn import Evaluation
 
 NOTE = """
-LABELS is the kernel at t_max = 0, which ignores the edges. t_max and C: median
-over the folds, and range. kernel: time per repeat; total: with all SVMs."""
+default: PropagationClassifier() or PropagationRegressor(), which chooses its
+kernel too. LABELS: PK at t_max = 0, which ignores the edges. WL: Weisfeiler-
+Lehman. t_max and C: median over the folds, and range; all are chosen on the
+training part of each fold. kernel: time per repeat (default: of all fits)."""
+DEFAULT, LABELS, PK, WL = "default", "LABELS", "PK", "WL"
 LEAVE_ONE_OUT = "loo"
 
 
-def _check_folds(folds: str) -> str:
+def _check_folds(folds: str | None) -> str | None:
+    if folds is None:
+        return folds
     if folds != LEAVE_ONE_OUT and not (folds.isdecimal() and int(folds) >= 2):
         raise typer.BadParameter(f'a whole number from 2 on, or "loo" to leave one out; got {folds!r}')
     return folds
@@ -40,11 +52,14 @@ def evaluate(
         typer.Option("--paper-costs", help="Choose C among the paper's values, for the kernel as it is."),
     ] = False,
     folds: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--folds", callback=_check_folds, metavar="N|loo", help="Number of folds, or leave one out."
+            "--folds",
+            callback=_check_folds,
+            metavar="N|loo",
+            help="Folds (10 by default, fewer for small classes), or leave one out.",
         ),
-    ] = "10",
+    ] = None,
     repeats: Annotated[
         int, typer.Option("--repeats", min=1, metavar="N", help="Repeats with new folds and hashes.")
     ] = 1,
@@ -54,6 +69,16 @@ def evaluate(
             "--groups",
             metavar="FILE",
             help="File with the group of each graph, one per line: groups stay together.",
+        ),
+    ] = None,
+    kernels: Annotated[
+        list[KernelName] | None,
+        typer.Option("--kernel", help="Instead of all rows: LABELS and this kernel; may be repeated."),
+    ] = None,
+    scoring: Annotated[
+        str | None,
+        typer.Option(
+            "--scoring", metavar="NAME", help="A scorer of scikit-learn: roc_auc, balanced_accuracy, f1, ..."
         ),
     ] = None,
     selection: Annotated[
@@ -81,10 +106,12 @@ def evaluate(
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Accuracy on a data set, by cross-validation.
+    """Accuracy on a data set, by nested cross-validation.
 
-    The kernel (PK) stands beside LABELS, its t_max = 0, which ignores the edges. In every fold t_max (0 up
-    to --t-max) and C are chosen on the training part, by 5-fold cross-validation.
+    The default model, which 'propkernels fit' learns, stands beside LABELS (counts of node labels), PK as in
+    the paper, and WL. In every fold, t_max (0 up to --t-max), C and whatever else there is to choose are
+    chosen on the training part alone. Options of the kernel concern LABELS, PK and WL. With --C or
+    --paper-costs the default model is left out, since it chooses C among its own values.
     """
     if cost is not None and paper_costs:
         raise typer.BadParameter("--C fixes the cost, and --paper-costs has it chosen: use one of them")
@@ -106,17 +133,19 @@ def evaluate(
         n_jobs=jobs,
     )
     protocol: dict[str, Any] = {
-        "n_folds": folds if folds == LEAVE_ONE_OUT else int(folds),
+        "n_folds": int(folds) if folds is not None and folds != LEAVE_ONE_OUT else folds,
         "repeats": repeats,
         "groups": None if groups is None else groups.read_text().split(),
-        "selection": selection.value,
         "random_state": seed,
         "n_jobs": jobs,
+        "scoring": scoring,
     }
+    choosing: dict[str, Any] = {"selection": selection.value}
     if cost is not None or paper_costs:
-        protocol["C"] = "paper" if paper_costs else cost
+        choosing["C"] = "paper" if paper_costs else cost
+    choosing["t_max"] = None if cost is None else t_max
     data = open_dataset(name, smiles_column=smiles_column, target_column=target_column)
-    results = run_both(data, kernel, protocol, t_max if cost is not None else None)
+    results = run_rows(data, kernel, kernels, protocol, choosing)
     print_table(results)
     if output is not None:
         write_records(results, output)
@@ -124,24 +153,85 @@ def evaluate(
         draw(results, plot)
 
 
-def run_both(
-    data: Dataset, kernel: Any, protocol: dict[str, Any], t_max: int | None
+def run_rows(
+    data: Dataset,
+    kernel: Any,
+    kernels: list[KernelName] | None,
+    protocol: dict[str, Any],
+    choosing: dict[str, Any],
 ) -> dict[str, Evaluation]:
-    """Evaluate LABELS and the kernel on the same folds."""
-    from propkernels.learn import evaluate as cross_validate
-
+    """Evaluate every row of the table on the same folds."""
     print_text(repr(data))
     compile_loops()
-    results = {}
-    for row, candidates in {"LABELS": 0, "PK": t_max}.items():
-        with progress_bar(f"{row} on {data.name}") as on_progress:
-            results[row] = cross_validate(kernel, data, t_max=candidates, progress=on_progress, **protocol)
-    return results
+    rows = {LABELS: (kernel, {**choosing, "t_max": 0}), PK: (kernel, choosing)}
+    if kernels:
+        rows = {LABELS: rows[LABELS], **named_rows(kernels, rows[PK], data, choosing, protocol)}
+    else:
+        refined = refinement(kernel)
+        rows[WL] = refined, choosing
+        if "C" not in choosing:
+            rows = {DEFAULT: (default_model(data, kernel, protocol["scoring"]), {}), **rows}
+    return {row: run_row(row, *rows[row], data, protocol) for row in rows}
+
+
+def named_rows(
+    names: list[KernelName],
+    own: tuple[Any, Any],
+    data: Any,
+    choosing: dict[str, Any],
+    protocol: dict[str, Any],
+) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Rows of the kernels that were asked for; "auto" is the default model."""
+    kernel, rows = own[0], dict[str, tuple[Any, dict[str, Any]]]()
+    for name in names:
+        if name is KernelName.auto:
+            rows[DEFAULT] = default_model(data, kernel, protocol["scoring"]), {}
+        elif name is KernelName.propagation:
+            rows[PK] = own
+        else:
+            estimator = build_kernel(name, kernel.t_max, None, kernel.n_jobs)
+            known = estimator.get_params(deep=False)
+            has_steps = "t_max" in known or "n_iter" in known
+            rows[name.value] = estimator, choosing if has_steps else {**choosing, "t_max": None}
+    return rows
+
+
+def default_model(data: Any, kernel: Any, scoring: str | None) -> Any:
+    """The model that 'propkernels fit' learns."""
+    from propkernels.learn import PropagationClassifier, PropagationRegressor
+
+    is_class = data.target.dtype.kind in "iubUSO"
+    model = PropagationClassifier if is_class else PropagationRegressor
+    return model(scoring=scoring, n_jobs=kernel.n_jobs, verbose=False)
+
+
+def refinement(kernel: Any) -> Any:
+    """Weisfeiler-Lehman with the options of the kernel."""
+    from propkernels import WeisfeilerLehman
+
+    names = ("labels", "base_kernel", "normalize", "n_jobs")
+    return WeisfeilerLehman(n_iter=kernel.t_max, **{name: getattr(kernel, name) for name in names})
+
+
+def run_row(
+    row: str, estimator: Any, choosing: dict[str, Any], data: Any, protocol: dict[str, Any]
+) -> Evaluation:
+    """Evaluate one row; what is said about it on the way is said once, on standard error."""
+    import warnings
+
+    from propkernels.learn import evaluate as cross_validate
+
+    with warnings.catch_warnings(record=True) as told, progress_bar(f"{row} on {data.name}") as tell:
+        warnings.simplefilter("always", UserWarning)
+        result = cross_validate(estimator, data, progress=tell, **protocol, **choosing)
+    for text in dict.fromkeys(str(warning.message) for warning in told) if row == LABELS else ():
+        typer.echo(f"propkernels: {text}", err=True)
+    return result
 
 
 def print_table(results: dict[str, Evaluation]) -> None:
-    """Print one row per kernel, and whether they differ significantly."""
-    first = results["PK"]
+    """Print one row per method, and whether they are different."""
+    first = results[LABELS]
     numbers = [first.metric, "std. error", "t_max", "C", "kernel", "total"]
     table = new_table(["method"], numbers)
     for row, result in results.items():
@@ -149,19 +239,21 @@ def print_table(results: dict[str, Evaluation]) -> None:
         table.add_row(row, *values, *choices_and_times(result))
     repeats, n_folds = first.scores.shape
     times = f"{n_folds} folds" if repeats == 1 else f"{repeats} x {n_folds} folds"
-    print_text(f"{first.metric.capitalize()} in cross-validation, {times} ({first.protocol})\n")
+    print_text(f"{first.metric.capitalize()} in nested cross-validation, {times} ({first.protocol})\n")
     stdout().print(table)
-    print_text(describe_difference(results))
+    print_text("")
+    for row in [row for row in results if row != LABELS]:
+        print_text(describe_difference(results, row))
     print_text(NOTE)
 
 
-def describe_difference(results: dict[str, Evaluation]) -> str:
-    """Say how sure the difference is."""
-    test = results["PK"].compare(results["LABELS"])
-    gap = results["PK"].format_score(test.difference).removesuffix(" %")
+def describe_difference(results: dict[str, Evaluation], row: str) -> str:
+    """Say how sure the difference from LABELS is."""
+    test = results[row].compare(results[LABELS])
+    gap = results[row].format_score(test.difference).removesuffix(" %")
     sign = "" if test.difference < 0 else "+"
     chances = f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}"
-    return f"\nPK less LABELS: {sign}{gap}; paired t-test, {chances}"
+    return f"{row} less LABELS: {sign}{gap}; paired t-test, {chances}"
 
 
 def choices_and_times(result: Evaluation) -> list[str]:
@@ -176,8 +268,8 @@ def write_records(results: dict[str, Evaluation], path: Path) -> None:
     import csv
 
     rows = [{**record, "kernel": row} for row, result in results.items() for record in result.records]
-    with atomic_write(path, text=True) as stream:
-        writer = csv.DictWriter(stream, list(rows[0]))
+    with atomic_write(path, text=True) as file:
+        writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
 

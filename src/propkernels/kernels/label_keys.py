@@ -10,7 +10,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.initial import UNKNOWN, label_column, label_source
 from propkernels.utils.randomness import label_keys, mix
 
-LABEL_SOURCES = ("auto", "node", "degree", None)
+LABEL_SOURCES = ("auto", "node", "degree", "log_degree", None)
 
 
 def resolve_source(graphs: GraphDatabase, labels: str | None) -> str | None:

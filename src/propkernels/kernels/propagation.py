@@ -32,7 +32,7 @@ from propkernels.propagation.registry import resolve_scheme
 from propkernels.utils.checks import check_choice, check_integer, check_positive
 from propkernels.utils.randomness import draw_seed
 
-LABEL_SOURCES = ("auto", "node", "degree", None)
+LABEL_SOURCES = ("auto", "node", "degree", "log_degree", None)
 _LABELS, _ATTRIBUTES = 0, 1
 
 
@@ -43,7 +43,7 @@ class PropagationCoder(Coder):
     Attributes
     ----------
     scheme : PropagationScheme
-    source : {"node", "degree", None}
+    source : {"node", "degree", "log_degree", None}
         Where labels come from.
     prior : Prior
         The distribution with which unobserved nodes start.
@@ -157,8 +157,9 @@ class PropagationKernel(CountKernel):
         "absorbing_walk", "partial_absorption", "label_spreading", "belief_propagation", "convolution"),
         an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``, or a scheme of your own
         (see :class:`PropagationScheme`).
-    labels : {"auto", "node", "degree", None}, default="auto"
-        What nodes know at first: their labels, their (weighted) degree, or nothing (one constant label).
+    labels : {"auto", "node", "degree", "log_degree", None}, default="auto"
+        What nodes know at first: their labels, their (weighted) degree, the order of magnitude of that
+        (``floor(log2 degree)``, for graphs whose degrees differ widely), or nothing (one constant label).
         "auto": node labels where the graphs have them, else degrees.
     prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
         How nodes start whose label is not observed: all labels known at fit alike, or as often as they

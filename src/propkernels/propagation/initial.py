@@ -16,6 +16,7 @@ from propkernels.graphs.label_distributions import LabelDistributions, concat_di
 from propkernels.graphs.labels import LabelColumn, canonical_label
 from propkernels.utils.checks import check_choice
 
+_ISOLATED = -(2**15)  # below the exponent of any degree
 UNKNOWN = ("propkernels", "unknown")  # the one label of unobserved nodes where no label is known at all
 
 
@@ -153,6 +154,27 @@ def degree_column(graphs: GraphDatabase) -> LabelColumn:
     return LabelColumn(ids.astype(np.int32), values)
 
 
+def log_degree_column(graphs: GraphDatabase) -> LabelColumn:
+    """Return the order of magnitude of each node's degree as its label, ``floor(log2 sum_j A_ij)``.
+
+    Nodes without edges have a label of their own.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> star = np.zeros((6, 6))
+    >>> star[0, 1:5] = star[1:5, 0] = 1
+    >>> column = log_degree_column(pk.check_graphs([star]))
+    >>> [column.values[i] for i in column.ids]
+    [2, 0, 0, 0, 0, 'isolated']
+    """
+    degrees = graphs.degrees
+    exponents = np.frexp(degrees)[1] - 1  # degree = m * 2^e with m in [0.5, 1): exact, unlike a logarithm
+    present, ids = np.unique(np.where(degrees > 0, exponents, _ISOLATED), return_inverse=True)
+    values = tuple("isolated" if value == _ISOLATED else int(value) for value in present)
+    return LabelColumn(ids.astype(np.int32), values)
+
+
 def constant_column(graphs: GraphDatabase) -> LabelColumn:
     """One label for all nodes."""
     return LabelColumn(np.zeros(graphs.n_nodes, dtype=np.int32), (0,))
@@ -178,4 +200,6 @@ def label_column(graphs: GraphDatabase, source: str | None) -> LabelColumn | Lab
         return constant_column(graphs)
     if source == "degree":
         return degree_column(graphs)
+    if source == "log_degree":
+        return log_degree_column(graphs)
     return unobserved_column(graphs) if graphs.label_column is None else graphs.label_column

@@ -256,12 +256,12 @@ def test_numbers_are_predicted():
     result = evaluate(KERNEL, DATA.graphs, sizes, **QUICK)
     assert result.metric == "r2"
     assert result.mean > 0.9
-    errors = evaluate(KERNEL, DATA.graphs, sizes, scoring="rmse", **QUICK)
+    errors = evaluate(KERNEL, DATA.graphs, sizes, scoring="neg_root_mean_squared_error", **QUICK)
     assert errors.choices == result.choices
     assert 0 < errors.mean < sizes.std()
     alone = evaluate(KERNEL, DATA.graphs[:30], sizes[:30], t_max=0, C=10, n_folds="loo", random_state=0)
-    assert (alone.metric, alone.scores.shape) == ("mae", (1, 30))
-    with pytest.raises(ValueError, match='scoring="r2" needs more than one graph a fold'):
+    assert (alone.metric, alone.scores.shape) == ("neg_mean_absolute_error", (1, 30))
+    with pytest.raises(ValueError, match='scoring="r2" needs more than one graph per fold'):
         evaluate(KERNEL, DATA.graphs, sizes, n_folds="loo", scoring="r2")
 
 

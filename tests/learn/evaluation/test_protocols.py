@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from propkernels.learn.evaluation.protocols import Protocol, check_folds, check_groups
-from propkernels.learn.selection.folds import draw_seeds
+from propkernels.learn.evaluation.protocols import Protocol, check_folds
+from propkernels.learn.selection.folds import check_groups, draw_seeds
 
 SEEDS = draw_seeds(0, 1)[0]
 TARGET = np.arange(60) % 2

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from propkernels.learn.evaluation.metrics import resolve_metric
 from propkernels.learn.explain.explain import compare_classes
 from propkernels.learn.machines.decisions import DecisionLayout
 from propkernels.learn.models.calibration import Calibration
@@ -48,11 +47,3 @@ def test_calibration_is_logistic_regression(n_classes):
     reference = LogisticRegression(C=1e3, max_iter=1000).fit(scores, target).predict_proba(scores)
     computed = Calibration.learn(scores, target).probabilities(scores)
     np.testing.assert_allclose(computed, reference, atol=1e-9)
-
-
-def test_metrics():
-    truth, guess = np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 4.0])
-    values = {name: resolve_metric(name, False, False)[1](truth, guess) for name in ("r2", "mae", "rmse")}
-    assert values == pytest.approx({"r2": -1.0, "mae": 2 / 3, "rmse": np.sqrt(4 / 3)})
-    assert resolve_metric(None, True, True)[1](truth, guess) == pytest.approx(2 / 3)
-    assert np.isnan(resolve_metric("r2", False, False)[1](np.ones(3), guess))

@@ -9,35 +9,62 @@ from propkernels.learn.models.defaults import check_kernels, default_kernels
 GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs
 
 
-def treatments(graphs):
-    return [kernel.attributes for kernel in default_kernels(graphs, None)]
+def named(graphs, **arguments):
+    """Class, base kernel and treatment of attributes of each default kernel."""
+    kernels = default_kernels(graphs, 2, **arguments)
+    assert all(kernel.n_jobs == 2 for kernel in kernels)
+    return [(type(k).__name__, k.base_kernel, getattr(k, "attributes", None)) for k in kernels]
 
 
-def test_labelled_graphs_meet_the_walk_and_summed_neighbours():
-    walk, summed = default_kernels(GRAPHS, 2)
+PK, WL = "PropagationKernel", "WeisfeilerLehman"
+
+
+def test_labelled_graphs():
+    kinds = [kind for kind, *_ in named(GRAPHS)]
+    assert kinds.count(PK) == 3
+    assert kinds.count(WL) == 2
+    walk, summed = default_kernels(GRAPHS)[:2]
     assert walk.propagation == "auto"
     assert summed.propagation.normalization == "none"
-    assert walk.n_jobs == summed.n_jobs == 2
 
 
-@pytest.mark.parametrize(("dimensions", "expected"), [(1, ["sum"]), (3, ["sum"]), (4, ["sum", "product"])])
+def test_numbers_are_also_tried_with_ratios_of_counts():
+    bases = {base for _, base, _ in named(GRAPHS, is_regression=True)}
+    assert bases == {"linear", "intersection", "tanimoto", "jaccard"}
+
+
+def test_bonds_are_told_apart_where_there_are_some():
+    assert not any(getattr(kernel, "edge_labels", False) for kernel in default_kernels(GRAPHS))
+    adjacency = np.array([[0, 1], [1, 0]])
+    graphs = pk.GraphDatabase(adjacency, [0, 2], node_labels=["C", "O"], edge_labels=adjacency * 2)
+    kernels = default_kernels(graphs)
+    assert any(getattr(kernel, "edge_labels", False) for kernel in kernels)
+
+
+@pytest.mark.parametrize(("dimensions", "expected"), [(1, {"sum"}), (3, {"sum"}), (4, {"sum", "product"})])
 def test_attributes_are_taken_together_where_there_are_many(dimensions, expected):
     attributes = np.random.default_rng(0).normal(size=(GRAPHS.n_nodes, dimensions))
     graphs = GRAPHS.with_attributes(attributes)
-    assert treatments(graphs) == expected
-    assert default_kernels(graphs, None)[0].n_hashes == {1: 20, 3: 6, 4: 1}[dimensions]
+    found = {treatment for _, _, treatment in named(graphs)} - {None}
+    assert found == expected
+    assert default_kernels(graphs)[0].n_hashes == {1: 20, 3: 6, 4: 5}[dimensions]
 
 
-def test_missing_labels_and_grids_leave_the_scheme_to_the_kernel():
-    for graphs in (pk.hide_labels(GRAPHS, 0.3, random_state=0), pk.GridDatabase([np.eye(4, dtype=int)])):
-        kernels = default_kernels(graphs, None)
-        assert [kernel.propagation for kernel in kernels] == ["auto"]
+def test_missing_labels_are_propagated_or_diffused_in_wide_bins():
+    kernels = default_kernels(pk.hide_labels(GRAPHS, 0.3, random_state=0))
+    assert kernels[0].propagation == "auto"
+    assert any(getattr(kernel, "bin_width", 0) == 1.0 and kernel.prior == "frequency" for kernel in kernels)
 
 
-def test_unlabelled_graphs_are_tried_with_degrees():
-    kernels = default_kernels(GRAPHS.with_labels(None), None)
-    assert len(kernels) == 2
-    assert all(kernel.labels == "auto" for kernel in kernels)
+def test_grids_leave_the_scheme_to_the_kernel():
+    kernels = default_kernels(pk.GridDatabase([np.eye(4, dtype=int)]))
+    assert [kernel.propagation for kernel in kernels] == ["auto", "auto"]
+
+
+def test_unlabelled_graphs_are_tried_with_degrees_and_their_magnitude():
+    kernels = default_kernels(GRAPHS.with_labels(None))
+    sources = {kernel.labels for kernel in kernels}
+    assert sources == {"auto", "log_degree"}
 
 
 def test_the_users_kernels_come_first_and_alone():

@@ -145,8 +145,9 @@ def test_very_many_graphs_are_learned_by_stochastic_gradients(monkeypatch):
     assert np.corrcoef(line.decisions(features)[:, 0], features[:, 0])[0, 1] > 0.99
 
 
-def test_auto_selection_is_exact_up_to_1000_graphs():
-    assert resolve_selection("auto", 1000)
-    assert not resolve_selection("auto", 1001)
-    assert resolve_selection("exhaustive", 10**6)
-    assert not resolve_selection("race", 10)
+def test_auto_selection_is_exact_for_few_graphs_and_kernels():
+    assert resolve_selection("auto", 1000) == "exhaustive"
+    assert resolve_selection("auto", 1001) == "halving"
+    assert resolve_selection("auto", 100, n_kernels=3) == "halving"
+    assert resolve_selection("exhaustive", 10**6) == "exhaustive"
+    assert resolve_selection("race", 10) == "race"

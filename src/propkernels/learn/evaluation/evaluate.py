@@ -13,10 +13,24 @@ from sklearn.utils.multiclass import type_of_target
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.evaluation.metrics import resolve_metric
-from propkernels.learn.evaluation.protocols import LEAVE_ONE_OUT, Protocol, check_folds, check_groups
+from propkernels.learn.evaluation.protocols import (
+    DEFAULT_FOLDS,
+    LEAVE_ONE_OUT,
+    Protocol,
+    check_folds,
+    default_folds,
+)
 from propkernels.learn.evaluation.result import Evaluation
 from propkernels.learn.evaluation.study import KernelStudy, ModelStudy, Report, split_digest
-from propkernels.learn.selection.folds import check_numbers, check_target, draw_seeds
+from propkernels.learn.selection.folds import (
+    check_groups,
+    check_labels,
+    check_numbers,
+    check_several,
+    check_target,
+    draw_seeds,
+    has_columns,
+)
 from propkernels.learn.selection.kernels_by_t import check_kernel
 from propkernels.learn.selection.solvers import resolve_selection
 from propkernels.learn.selection.space import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps
@@ -30,14 +44,15 @@ def evaluate(
     data: Any,
     target: Any = None,
     *,
-    n_folds: int | str = 10,
+    n_folds: int | str | None = None,
     repeats: int = 1,
     groups: Any = None,
+    cv: Any = None,
     inner_folds: int | str = INNER_FOLDS,
     t_max: Any = None,
     C: Any = DEFAULT_COSTS,
     epsilon: Any = 0.1,
-    scoring: str | None = None,
+    scoring: Any = None,
     selection: str = "auto",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -70,15 +85,19 @@ def evaluate(
         Or any classifier or regressor of graphs, with ``predict``; t_max and C are then up to the model.
     data : Dataset, GraphDatabase or sequence of graphs
         What to classify.
-    target : array-like of shape (n,), optional
-        Class or number of each graph; None: ``data.target``.
-    n_folds : int or "loo", default=10
-        Number of folds; "loo": leave out one graph at a time (with ``groups``: one group).
+    target : array-like of shape (n,) or (n, columns), optional
+        Class or number of each graph; None: ``data.target``. Of several columns, entries may be missing
+        (NaN); columns of 0 and 1 are labels.
+    n_folds : int, "loo" or None, default=None
+        Number of folds; "loo": leave out one graph at a time (with ``groups``: one group). None: 10, or as
+        many as the smallest class has graphs, with a warning that says so.
     repeats : int, default=1
         How often to repeat.
     groups : array-like of shape (n,), optional
         Group of each graph: graphs of one group are never split into training and test, nor inside the
         training part.
+    cv : int, splitter, iterable or None, default=None
+        The outer folds by a splitter of scikit-learn, in place of ``n_folds``.
     inner_folds : int or "loo", default=5
         Folds of the choice on each training part.
     t_max : int or sequence of int, optional
@@ -88,11 +107,14 @@ def evaluate(
         paper's values, for the kernel as it is.
     epsilon : float or sequence of float, default=0.1
         Candidates of the SVR, in standard deviations of the target.
-    scoring : {None, "accuracy", "r2", "mae", "rmse"}, default=None
-        The metric; None: accuracy, or R^2 for numbers ("mae" for one graph at a time).
+    scoring : str, callable or None, default=None
+        The name of a scorer of scikit-learn ("roc_auc", "balanced_accuracy", "f1", "r2",
+        "neg_mean_absolute_error", ...), or a function ``scorer(estimator, X, y)``; t_max and C are chosen by
+        it too. None: accuracy, or R^2 for numbers (one graph at a time: the negative absolute error), with
+        t_max and C by accuracy or squared error. With several targets, the mean over the columns.
     selection : {"auto", "race", "exhaustive"}, default="auto"
-        "exhaustive": leave out only candidates that cannot win. "race": also those significantly worse
-        than the leader after some folds. "auto": exhaustive up to 1000 graphs.
+        How t_max and C of a kernel are chosen. "exhaustive": drop only candidates that cannot win. "race":
+        also those significantly worse than the leader after some folds. "auto": exhaustive up to 1000 graphs.
     random_state : int, RandomState or None
         Seed of folds and hash functions. Kernels that are evaluated with the same number meet the same
         folds.
@@ -138,18 +160,23 @@ def evaluate(
     start = perf_counter()
     steps, costs = check_steps(t_max), check_cost_grid(C)
     check_kernel(kernel, steps)
-    repeats, n_folds = check_integer(repeats, "repeats", 1), check_folds(n_folds, "n_folds")
+    repeats = check_integer(repeats, "repeats", 1)
     inner_folds, epsilons = check_folds(inner_folds, "inner_folds"), check_epsilons(epsilon)
     graphs, values, is_classification = _unpack(kernel, data, target)
-    protocol = Protocol(n_folds, inner_folds, check_groups(groups, len(graphs)), is_classification)
-    metric, score = resolve_metric(scoring, is_classification, n_folds == LEAVE_ONE_OUT and groups is None)
-    is_exact = resolve_selection(selection, len(graphs))
+    group_numbers, is_stratified = check_groups(groups, len(graphs)), is_classification and values.ndim == 1
+    if n_folds is None and cv is None:
+        n_folds = default_folds(values, group_numbers, is_stratified)
+    n_folds = check_folds(DEFAULT_FOLDS if n_folds is None else n_folds, "n_folds")
+    protocol = Protocol(n_folds, inner_folds, group_numbers, is_stratified, cv)
+    metric, scorer = resolve_metric(scoring, is_classification, n_folds == LEAVE_ONE_OUT and groups is None)
+    is_exact = resolve_selection(selection, len(graphs)) == "exhaustive"
     seeds, report = draw_seeds(random_state, repeats), Report(progress)
-    common = kernel, graphs, values, protocol, score, n_jobs, report
+    common = kernel, graphs, values, protocol, scorer, n_jobs, report
+    by_score = scoring not in (None, "accuracy", "r2")
     study: ModelStudy | KernelStudy = (
         ModelStudy(*common)
         if hasattr(kernel, "predict")
-        else KernelStudy(*common, steps, costs, epsilons, is_exact)
+        else KernelStudy(*common, steps, costs, epsilons, is_exact, by_score, is_classification)
     )
     splits = [protocol.folds(values, seed, study.has_choice) for seed in seeds]
     report.total = sum(map(len, splits))
@@ -174,6 +201,13 @@ def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, NDArray
         raise TypeError(f"target is needed, or a data set that has one; got {type(data).__name__} alone")
     graphs = check_graphs(getattr(data, "graphs", data))
     values = data.target if target is None else target
+    if has_columns(values):
+        is_regression = _is_regression(kernel, values)
+        return (
+            graphs,
+            (check_several if is_regression else check_labels)(values, len(graphs)),
+            not is_regression,
+        )
     if _is_regression(kernel, values):
         return graphs, check_numbers(values, len(graphs)), False
     return graphs, check_target(values, len(graphs)), True
@@ -187,4 +221,7 @@ def _is_regression(kernel: Any, target: Any) -> bool:
         kind = tags().estimator_type if tags is not None else kind
         return kind == "regressor"
     values = np.asarray(target)
+    if values.ndim == 2:
+        numbers = values.astype(np.float64)
+        return not bool(np.isin(numbers[~np.isnan(numbers)], (0, 1)).all())
     return values.ndim == 1 and type_of_target(values) == "continuous"

@@ -1,51 +1,59 @@
-"""How predictions on a test fold are scored."""
+"""How predictions on a test fold are scored: by the scorers of scikit-learn, larger is better."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.utils.checks import check_choice
+from propkernels.learn.machines.scoring import (
+    FoldClassifier,
+    FoldRegressor,
+    Scorer,
+    column_mean,
+    resolve_scorer,
+)
 
-Scores = Callable[[NDArray[Any], NDArray[Any]], float]
-
-
-def _accuracy(truth: NDArray[Any], predicted: NDArray[Any]) -> float:
-    return float(np.mean(truth == predicted))
-
-
-def _r2(truth: NDArray[Any], predicted: NDArray[Any]) -> float:
-    spread = float(np.sum((truth - truth.mean()) ** 2))
-    return 1.0 - float(np.sum((truth - predicted) ** 2)) / spread if spread else float("nan")
+ABSOLUTE = "neg_mean_absolute_error"
 
 
-def _mae(truth: NDArray[Any], predicted: NDArray[Any]) -> float:
-    return float(np.mean(np.abs(truth - predicted)))
-
-
-def _rmse(truth: NDArray[Any], predicted: NDArray[Any]) -> float:
-    return float(np.sqrt(np.mean((truth - predicted) ** 2)))
-
-
-_CLASSES: dict[str, Scores] = {"accuracy": _accuracy}
-_NUMBERS: dict[str, Scores] = {"r2": _r2, "mae": _mae, "rmse": _rmse}
-
-
-def resolve_metric(scoring: str | None, is_classification: bool, leaves_one_out: bool) -> tuple[str, Scores]:
-    """Return a metric and its name; None stands for accuracy, or R^2 (one graph at a time: "mae").
+def resolve_metric(scoring: Any, is_classification: bool, leaves_one_out: bool) -> tuple[str, Scorer]:
+    """Return a scorer and its name; None stands for accuracy, or R^2 (one graph at a time: absolute error).
 
     Examples
     --------
     >>> resolve_metric(None, True, False)[0], resolve_metric(None, False, True)[0]
-    ('accuracy', 'mae')
+    ('accuracy', 'neg_mean_absolute_error')
     """
-    known = _CLASSES if is_classification else _NUMBERS
     if scoring is None:
-        scoring = "accuracy" if is_classification else "mae" if leaves_one_out else "r2"
-    check_choice(scoring, tuple(known), "scoring")
+        scoring = "accuracy" if is_classification else ABSOLUTE if leaves_one_out else "r2"
     if leaves_one_out and scoring == "r2":
-        raise ValueError('scoring="r2" needs more than one graph a fold; "mae" and "rmse" do not')
-    return scoring, known[scoring]
+        raise ValueError(f'scoring="r2" needs more than one graph per fold; "{ABSOLUTE}" does not')
+    scorer = resolve_scorer(scoring, is_classification)
+    assert scorer is not None
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), scorer
+
+
+def score_model(scorer: Scorer, model: Any, graphs: Any, truth: NDArray[Any]) -> float:
+    """Score of a fitted model on other graphs; with several targets, the mean over the columns.
+
+    Each column is scored on the graphs that have it; columns of labels need graphs of both kinds.
+    """
+    if truth.ndim == 1:
+        return float(scorer(model, graphs, truth))
+    predicted = np.asarray(model.predict(graphs))
+    if not hasattr(model, "classes_"):
+
+        def number(column: int, known: NDArray[np.int64]) -> float:
+            fold = FoldRegressor(predicted[known, column])
+            return float(scorer(fold, np.arange(len(known)), truth[known, column]))
+
+        return column_mean(number, truth, False)
+    scores = model.decision_function(graphs) if hasattr(model, "decision_function") else predicted
+
+    def label(column: int, known: NDArray[np.int64]) -> float:
+        fold = FoldClassifier(np.array([0, 1]), scores[known, column], predicted[known, column].astype(int))
+        return float(scorer(fold, np.arange(len(known)), truth[known, column].astype(int)))
+
+    return column_mean(label, truth, True)

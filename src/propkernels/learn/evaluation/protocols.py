@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +15,14 @@ from sklearn.model_selection import (
     LeaveOneOut,
     StratifiedGroupKFold,
     StratifiedKFold,
+    check_cv,
 )
 
 from propkernels.learn.selection.folds import Fold, Indices, Seeds, small_classes_allowed
 from propkernels.utils.checks import check_integer
 
 LEAVE_ONE_OUT = "loo"
+DEFAULT_FOLDS = 10
 Pairs = list[tuple[Indices, Indices]]
 
 
@@ -35,16 +38,21 @@ class Protocol:
         Group of each graph: a group is never split, neither outside nor inside.
     is_classification : bool
         Whether folds are stratified by class.
+    cv : splitter or iterable of (train, test), optional
+        The outer split, in place of ``n_folds``.
     """
 
     n_folds: int | str
     inner_folds: int | str
     groups: NDArray[np.int64] | None
     is_classification: bool
+    cv: Any = None
 
     @property
     def name(self) -> str:
         """The outer split in words."""
+        if self.cv is not None:
+            return type(self.cv).__name__ if hasattr(self.cv, "split") else "given folds"
         if self.n_folds == LEAVE_ONE_OUT:
             return "leave-one-out" if self.groups is None else "leave-one-group-out"
         kind = "stratified " if self.is_classification else ""
@@ -53,12 +61,18 @@ class Protocol:
     def folds(self, target: NDArray[Any], seeds: Seeds, has_choice: bool) -> list[Fold]:
         """Split, and split every training part again where there is something to choose."""
         everyone = np.arange(len(target))
-        self._check_number(target)
-        outer = self._split(everyone, target, self.n_folds, seeds.outer)
+        outer = self._outer(everyone, target, seeds.outer)
         return [
             Fold(train, test, self._inner(train, target, seeds.inner) if has_choice else ())
             for train, test in outer
         ]
+
+    def _outer(self, everyone: Indices, target: NDArray[Any], seed: int) -> Pairs:
+        if self.cv is None:
+            self._check_number(target)
+            return self._split(everyone, target, self.n_folds, seed)
+        splitter = check_cv(self.cv, target if self.is_classification else None)
+        return [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(everyone, target, self.groups)]
 
     def _inner(self, train: Indices, target: NDArray[Any], seed: int) -> tuple[tuple[Indices, Indices], ...]:
         n_folds = self.inner_folds
@@ -97,6 +111,20 @@ class Protocol:
             raise ValueError(f"n_folds must be at most {most}, {limit}; got {self.n_folds}")
 
 
+def default_folds(target: NDArray[Any], groups: Any, is_classification: bool) -> int:
+    """Ten folds, or as many as the smallest class (or the groups, or the graphs) can give; at least two."""
+    if groups is not None:
+        most, what = len(np.unique(groups)), "there are only so many groups"
+    elif is_classification:
+        most, what = int(np.bincount(target).min()), "the smallest class has only so many graphs"
+    else:
+        most, what = len(target), "there are only so many graphs"
+    n_folds = max(2, min(DEFAULT_FOLDS, most))
+    if n_folds < DEFAULT_FOLDS:
+        warnings.warn(f"{n_folds} folds instead of {DEFAULT_FOLDS}: {what}", UserWarning, stacklevel=3)
+    return n_folds
+
+
 def check_folds(value: Any, name: str) -> int | str:
     """Return a number of folds, or "loo"."""
     if isinstance(value, str):
@@ -104,18 +132,3 @@ def check_folds(value: Any, name: str) -> int | str:
             raise ValueError(f'{name} must be a whole number or "loo", got {value!r}')
         return value
     return check_integer(value, name, 2)
-
-
-def check_groups(groups: Any, n_graphs: int) -> NDArray[np.int64] | None:
-    """Return groups as numbers 0, 1, ...; at least two are needed."""
-    if groups is None:
-        return None
-    values = np.asarray(groups)
-    if values.ndim != 1 or len(values) != n_graphs:
-        raise ValueError(
-            f"groups must have one value for each of {n_graphs} graphs, got shape {values.shape}"
-        )
-    names, numbers = np.unique(values, return_inverse=True)
-    if len(names) < 2:
-        raise ValueError(f"groups must name at least two groups, got only {names.tolist()}")
-    return np.asarray(numbers, dtype=np.int64)

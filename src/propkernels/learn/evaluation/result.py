@@ -35,8 +35,8 @@ class Evaluation:
         Time for the kernels of each repeat (for models: for fitting).
     seconds : float
         Time for everything.
-    metric : {"accuracy", "r2", "mae", "rmse"}
-        What the scores are.
+    metric : str
+        What the scores are: "accuracy", "r2" or another scorer of scikit-learn; larger is better.
     protocol : str
         How the graphs were split, in words.
     test_ratio : float

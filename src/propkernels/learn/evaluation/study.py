@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.evaluation.metrics import Scores
+from propkernels.learn.evaluation.metrics import score_model
 from propkernels.learn.evaluation.protocols import Protocol
 from propkernels.learn.evaluation.result import Choice
-from propkernels.learn.machines.tasks import Classification, Regression, Task
+from propkernels.learn.machines.scoring import Scorer
+from propkernels.learn.machines.tasks import Classification, Columns, Regression, Task
 from propkernels.learn.selection.candidates import Candidate, Space, candidates
 from propkernels.learn.selection.folds import Fold, Seeds
 from propkernels.learn.selection.kernels_by_t import has_steps, redrawn
@@ -59,32 +60,39 @@ class KernelStudy:
     graphs: GraphDatabase
     target: NDArray[Any]
     protocol: Protocol
-    score: Scores
+    scorer: Scorer
     n_jobs: int | None
     report: Report
     steps: tuple[int, ...] | None
     costs: CostGrid
     epsilons: tuple[float, ...]
     is_exact: bool
+    chooses_by_score: bool
+    has_labels: bool
 
     @property
     def has_choice(self) -> bool:
         """Whether there is more than one candidate."""
         several_steps = has_steps(self.kernel) and (self.steps is None or len(self.steps) > 1)
         flag = bool(self.kernel.get_params().get("normalize", False))
-        several_epsilons = not self.protocol.is_classification and len(self.epsilons) > 1
+        several_epsilons = self.is_regression and len(self.epsilons) > 1
         return several_steps or several_epsilons or len(self.costs.of(flag)) > 1
 
     @property
-    def task(self) -> Task:
-        """What is predicted."""
-        return Classification() if self.protocol.is_classification else Regression()
+    def is_regression(self) -> bool:
+        """Whether numbers are predicted."""
+        return self.target.dtype.kind == "f" and not self.has_labels
+
+    def task(self, middle: Any = 0.0, unit: Any = 1.0, scorer: Scorer | None = None) -> Task:
+        """What is predicted; scores of numbers are those of ``unit * target + middle``."""
+        each = Regression(None, scorer, middle, unit) if self.is_regression else Classification(None, scorer)
+        return Columns(each) if self.target.ndim == 2 else each
 
     def run(self, seeds: Seeds, folds: Sequence[Fold]) -> Run:
         """One repeat: its kernels, and every fold's choice and score."""
         start = perf_counter()
         space = Space(None, self.steps, self.costs, "kernel", self.epsilons)
-        arms = candidates(self.kernel, self.graphs, space, self.task, seeds.kernel)
+        arms = candidates(self.kernel, self.graphs, space, self.task(), seeds.kernel)
         kernel_seconds = perf_counter() - start
         outcomes = run_threads(lambda fold: self.judge(arms, fold), folds, self.n_jobs)
         scores, choices = zip(*outcomes, strict=True)
@@ -92,15 +100,22 @@ class KernelStudy:
 
     def judge(self, arms: Sequence[Candidate], fold: Fold) -> tuple[float, Choice]:
         """Choose on the training part, learn from all of it, and score on the test part."""
-        known = self.target[fold.train]
-        middle, unit = (0, 1) if self.protocol.is_classification else (known.mean(), known.std() or 1.0)
-        target = self.target if self.protocol.is_classification else (self.target - middle) / unit
-        found = choose_among(arms, target, fold.inner, self.task, self.is_exact)
+        middle, unit = self._units(self.target[fold.train])
+        target = (self.target - middle) / unit if self.is_regression else self.target
+        task = self.task(middle, unit, self.scorer if self.chooses_by_score else None)
+        found = choose_among(arms, target, fold.inner, task, self.is_exact)
         assert found is not None
         arm = arms[found.arm]
-        predicted = unit * arm.predict(self.task, target, fold.train, fold.test, found.cost) + middle
+        score = arm.score(self.task(middle, unit, self.scorer), target, fold.train, fold.test, found.cost)
         self.report.one_more()
-        return self.score(self.target[fold.test], predicted), Choice(arm.t_max, arm.costs[found.cost])
+        return score, Choice(arm.t_max, arm.costs[found.cost])
+
+    def _units(self, known: NDArray[Any]) -> tuple[Any, Any]:
+        """Mean and standard deviation of the training part, for numbers."""
+        if not self.is_regression:
+            return 0.0, 1.0
+        spread = np.nanstd(known, axis=0)
+        return np.nanmean(known, axis=0), np.where(spread == 0, 1.0, spread)
 
 
 @dataclass(frozen=True)
@@ -111,7 +126,7 @@ class ModelStudy:
     graphs: GraphDatabase
     target: NDArray[Any]
     protocol: Protocol
-    score: Scores
+    scorer: Scorer
     n_jobs: int | None
     report: Report
 
@@ -131,10 +146,10 @@ class ModelStudy:
         start = perf_counter()
         model = redrawn(self.kernel, seed).fit(self.graphs[fold.train], self.target[fold.train])
         seconds = perf_counter() - start
-        predicted = model.predict(self.graphs[fold.test])
+        score = score_model(self.scorer, model, self.graphs[fold.test], self.target[fold.test])
         self.report.one_more()
         choice = Choice(getattr(model, "t_max_", None), float(getattr(model, "C_", np.nan)))
-        return self.score(self.target[fold.test], np.asarray(predicted)), choice, seconds
+        return score, choice, seconds
 
 
 def split_digest(splits: Sequence[Sequence[Fold]]) -> str:

@@ -45,7 +45,7 @@ def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
 
 
 def class_scores(decisions: Matrix, n_classes: int) -> Matrix:
-    """One score a class from the pairs' decisions, as SVC's ``decision_function_shape="ovr"``."""
+    """One score per class from the pairs' decisions, as SVC's ``decision_function_shape="ovr"``."""
     scores: Any = _ovr_decision_function(decisions < 0, -decisions, n_classes)
     return np.asarray(scores, dtype=np.float64)
 
@@ -61,13 +61,18 @@ class DecisionLayout:
     pairwise : bool
         One column for each pair of classes, positive for the first (libsvm); otherwise one for each class
         against the rest, or, with two classes, a single one that is positive for the second.
+    multilabel : bool
+        One column for each label by itself, positive where the graph has it.
     """
 
     n_classes: int
     pairwise: bool
+    multilabel: bool = False
 
     def predictions(self, decisions: Matrix) -> NDArray[np.int64]:
-        """Class number of each row."""
+        """Class number of each row; 0 or 1 for each label, if there are several."""
+        if self.multilabel:
+            return (decisions > 0).astype(np.int64)
         if self.pairwise:
             return vote(decisions, self.n_classes)
         if self.n_classes == 2:
@@ -75,7 +80,7 @@ class DecisionLayout:
         return decisions.argmax(axis=1)
 
     def scores(self, decisions: Matrix) -> Matrix:
-        """One score a class; for two classes a single one, for the second."""
+        """One score per class; for two classes a single one, for the second."""
         if not self.pairwise:
             return decisions
         return -decisions if self.n_classes == 2 else class_scores(decisions, self.n_classes)

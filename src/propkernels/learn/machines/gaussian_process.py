@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import expit
 
-from propkernels.learn.machines.svm import Machine
+from propkernels.learn.machines.svm import Machine, Weights
 
 Matrix = NDArray[np.float64]
 BIAS = 1.0  # variance of the intercept, in units of the kernel's mean diagonal: counts have no constant
@@ -61,11 +61,13 @@ class ProcessClassification:
     C is the variance of the latent function in units of the kernel's mean diagonal.
     """
 
+    is_quick: bool = False
     uses_features = False
     pairwise = False
 
-    def fit(self, known: Matrix, target: NDArray[np.int64], cost: float) -> Machine:
+    def fit(self, known: Matrix, target: NDArray[np.int64], cost: float, weights: Weights = None) -> Machine:
         """Learn from a kernel matrix."""
+        _refuse(weights)
         classes = np.unique(target)
         ones = classes[1:] if len(classes) == 2 else classes
         fitted = [_binary_process(cost * (known + BIAS), target == one) for one in ones]
@@ -82,11 +84,15 @@ class ProcessRegression:
     The amplitude is the one of largest likelihood, which has a closed form.
     """
 
+    is_quick: bool = False
     uses_features = False
     pairwise = False
 
-    def fit(self, known: Matrix, target: NDArray[np.float64], cost: float) -> Machine:
+    def fit(
+        self, known: Matrix, target: NDArray[np.float64], cost: float, weights: Weights = None
+    ) -> Machine:
         """Learn from a kernel matrix."""
+        _refuse(weights)
         from sklearn.gaussian_process import GaussianProcessRegressor
 
         noise, n = 1 / cost, len(known)
@@ -96,6 +102,11 @@ class ProcessRegression:
         amplitude = float(target @ alpha[:, 0]) / n
         details = Posterior(np.ones((1, n)), process.L_[None], amplitude, noise)
         return Machine(alpha, BIAS * alpha.sum(axis=0), details=details)
+
+
+def _refuse(weights: Weights) -> None:
+    if weights is not None:
+        raise ValueError('solver="gp" knows no weights of graphs or classes: use "kernel" or "linear"')
 
 
 def _binary_process(kernel: Matrix, target: NDArray[np.bool_]) -> Any:

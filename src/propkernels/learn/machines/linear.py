@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.learn.machines.svm import SATURATED, Machine
+from propkernels.learn.machines.svm import SATURATED, Machine, Weights, stopping_allowed
 
 STOCHASTIC_FROM = 200_000  # graphs from which on stochastic gradients take liblinear's place
 PRIMAL = {"dual": False, "tol": 1e-4, "max_iter": 10_000}  # Newton's method: no random numbers, few steps
+QUICK = {"dual": False, "tol": 1e-2, "max_iter": 30}  # enough to compare candidates
 SEED = 0  # of stochastic gradients: the same data, the same machine
 
 
@@ -19,12 +20,14 @@ SEED = 0  # of stochastic gradients: the same data, the same machine
 class LinearClassification:
     """Linear C-SVM with squared hinge loss (liblinear), one machine for each class against the rest."""
 
+    is_quick: bool = False
     uses_features = True
     pairwise = False
 
-    def fit(self, known: Any, target: NDArray[np.int64], cost: float) -> Machine:
+    def fit(self, known: Any, target: NDArray[np.int64], cost: float, weights: Weights = None) -> Machine:
         """Learn from sparse features."""
-        machine = self._machine(known.shape[0], cost).fit(known, target)
+        with stopping_allowed():
+            machine = self._machine(known.shape[0], cost).fit(known, target, sample_weight=weights)
         coefficients = np.ascontiguousarray(machine.coef_.T)
         return Machine(
             coefficients, np.asarray(machine.intercept_), False, _is_settled(machine, known, target)
@@ -36,7 +39,7 @@ class LinearClassification:
 
         if n_graphs > STOCHASTIC_FROM:
             return SGDClassifier(loss="hinge", alpha=1 / (cost * n_graphs), average=True, random_state=SEED)
-        return LinearSVC(loss="squared_hinge", C=cost, **PRIMAL)
+        return LinearSVC(loss="squared_hinge", C=cost, **(QUICK if self.is_quick else PRIMAL))
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,14 @@ class LinearRegression:
     """Linear epsilon-SVR with squared loss outside the tube (liblinear)."""
 
     epsilon: float
+    is_quick: bool = False
     uses_features = True
     pairwise = False
 
-    def fit(self, known: Any, target: NDArray[np.float64], cost: float) -> Machine:
+    def fit(self, known: Any, target: NDArray[np.float64], cost: float, weights: Weights = None) -> Machine:
         """Learn from sparse features."""
-        machine = self._machine(known.shape[0], cost).fit(known, target)
+        with stopping_allowed():
+            machine = self._machine(known.shape[0], cost).fit(known, target, sample_weight=weights)
         coefficients = np.ascontiguousarray(machine.coef_.reshape(-1, 1))
         return Machine(coefficients, np.atleast_1d(np.asarray(machine.intercept_, dtype=np.float64)))
 
@@ -65,7 +70,8 @@ class LinearRegression:
                 average=True,
                 random_state=SEED,
             )
-        return LinearSVR(loss="squared_epsilon_insensitive", epsilon=self.epsilon, C=cost, **PRIMAL)
+        effort = QUICK if self.is_quick else PRIMAL
+        return LinearSVR(loss="squared_epsilon_insensitive", epsilon=self.epsilon, C=cost, **effort)
 
 
 def _is_settled(machine: Any, known: Any, target: NDArray[np.int64]) -> bool:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.explain.explain import explain_rule
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.gaussian_process import Posterior
@@ -24,15 +26,17 @@ from propkernels.learn.machines.rules import (
     primal_rule,
     self_similarities,
 )
-from propkernels.learn.machines.svm import Machine
+from propkernels.learn.machines.svm import Machine, stopping_allowed
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.models.defaults import check_kernels
-from propkernels.learn.selection.candidates import Space, count_arms
-from propkernels.learn.selection.folds import Seeds
-from propkernels.learn.selection.search import Folds, Selection, search
-from propkernels.learn.selection.solvers import resolve_selection, resolve_solver
+from propkernels.learn.selection.candidates import Space, count_arms, has_explicit_counts
+from propkernels.learn.selection.folds import Folds, Seeds, check_groups, choosing_folds
+from propkernels.learn.selection.halving import count_steps, is_worthwhile
+from propkernels.learn.selection.search import Selection, search
+from propkernels.learn.selection.solvers import MOST_FOR_KERNEL, resolve_selection, resolve_solver
 from propkernels.learn.selection.space import check_cost_grid, check_epsilons, check_steps
-from propkernels.utils.checks import check_choice
+from propkernels.propagation.imputer import LabelImputer
+from propkernels.utils.checks import check_choice, check_integer
 from propkernels.utils.progress import ProgressBar
 from propkernels.utils.tags import GraphInput
 
@@ -56,6 +60,8 @@ class Learned:
         Learned from all training graphs.
     posterior : Posterior or None
         Of a Gaussian process.
+    imputer : LabelImputer or None
+        Fills in missing node labels before anything else, where that was better.
     """
 
     selection: Selection
@@ -64,6 +70,7 @@ class Learned:
     rule: FoldedRule | KernelRule
     machine: Machine
     posterior: Posterior | None
+    imputer: LabelImputer | None = None
 
 
 class PropagationModel(GraphInput, BaseEstimator, ABC):
@@ -75,10 +82,27 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     normalize: Any
     solver: str
     selection: str
-    n_folds: int
+    scoring: Any
+    n_folds: int | None
+    cv: Any
     random_state: Any
     n_jobs: int | None
-    verbose: bool
+    verbose: bool | None
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the model, and of its kernel as ``kernel__bin_width``.
+
+        A parameter of the kernel, where none is named, makes it a :class:`PropagationKernel`.
+        """
+        kernel = params.get("kernel", self.kernel)
+        if any(name.startswith("kernel__") for name in params):
+            if isinstance(kernel, (list, tuple)):
+                raise ValueError(
+                    "kernel is a list, whose parameters cannot be set together: set kernel itself"
+                )
+            if kernel is None:
+                self.kernel = PropagationKernel()
+        return super().set_params(**params)
 
     def _learn(
         self,
@@ -90,21 +114,58 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         epsilon: Any,
     ) -> Learned:
         """Choose the settings and learn from all graphs; the model is as it was until this is done."""
+        best: tuple[Selection, Any, GraphDatabase, str] | None = None
+        for imputer in self._imputers(graphs):
+            with stopping_allowed():  # labels that still waver a little are taken as they are
+                known = graphs if imputer is None else imputer.transform(graphs)
+            chosen, solver = self._choose(known, target, folds, task, seeds, epsilon)
+            if best is None or chosen.mean_loss < best[0].mean_loss:
+                best = chosen, imputer, known, solver
+        assert best is not None
+        chosen, imputer, known, solver = best
+        return replace(_learned(chosen, known, target, task, solver), imputer=imputer)
+
+    def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
+        """Ways to treat missing node labels: as the kernels do, and filled in beforehand."""
+        column = graphs.label_column if isinstance(graphs, GraphDatabase) else None
+        if self.kernel is not None or not isinstance(column, LabelColumn):
+            return [None]
+        if not column.observed.any() or column.observed.all():
+            return [None]
+        return [None, LabelImputer(tolerance=1e-3, max_steps=100).fit(graphs)]
+
+    def _choose(
+        self,
+        graphs: GraphDatabase,
+        target: NDArray[Any],
+        folds: Folds,
+        task: Task,
+        seeds: Seeds,
+        epsilon: Any,
+    ) -> tuple[Selection, str]:
         kernels, space = self._space(graphs, epsilon)
-        is_exact = resolve_selection(self.selection, len(graphs))
-        total = count_arms(kernels, space, task) * len(folds)
+        selection = resolve_selection(self.selection, len(graphs), len(kernels))
+        halves = selection == "halving" and is_worthwhile(folds)
+        n_arms = count_arms(kernels, space, task)
+        n_settings = n_arms // len(task.makers(space.solver, space.epsilons))
+        total = count_steps(n_settings, folds) if halves else n_arms * len(folds)
         with ProgressBar(f"{type(self).__name__}: choosing", total) as bar:
-            tell = _teller(bar) if self.verbose else _silent
-            chosen = search(
-                kernels, graphs, target, folds, space, task, seeds.kernel, is_exact, self.n_jobs, tell
-            )
-        return _learned(chosen, graphs, target, space.solver)
+            on_progress = _silent if self.verbose is False else bar.step
+            common = graphs, target, folds, space, task, seeds.kernel, selection, self.n_jobs
+            return search(kernels, *common, on_progress), space.solver
+
+    def _folds(self, target: NDArray[Any], groups: Any, seed: int) -> Folds:
+        """Folds of the choice."""
+        n_folds = None if self.n_folds is None else check_integer(self.n_folds, "n_folds", 2)
+        return choosing_folds(target, n_folds, self.cv, check_groups(groups, len(target)), seed)
 
     def _space(self, graphs: GraphDatabase, epsilon: Any) -> tuple[list[Any], Space]:
         """Check all parameters of the choice."""
         check_choice(self.normalize, ("auto", True, False, None), "normalize")
         costs, steps = check_cost_grid(self.C), check_steps(self.t_max)
-        kernels = check_kernels(self.kernel, graphs, self.n_jobs)
+        kernels = check_kernels(self.kernel, graphs, self.n_jobs, isinstance(self, RegressorMixin))
+        if self.kernel is None and (self.solver == "linear" or len(graphs) > MOST_FOR_KERNEL):
+            kernels = [kernel for kernel in kernels if has_explicit_counts(kernel)]
         solver = resolve_solver(self.solver, kernels, len(graphs), steps)
         return kernels, Space(self.normalize, steps, costs, solver, check_epsilons(epsilon))
 
@@ -114,7 +175,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         is_free = isinstance(learned.rule, FoldedRule) and learned.posterior is None
         self.kernel_ = candidate.kernel if is_free else learned.kernel
         self.rule_, self.intercept_ = learned.rule, learned.machine.intercepts
-        self.posterior_, self.solver_ = learned.posterior, learned.solver
+        self.posterior_, self.solver_, self.imputer_ = learned.posterior, learned.solver, learned.imputer
         self.t_max_, self.normalize_, self.C_ = candidate.t_max, candidate.normalize, learned.selection.C
 
     def _decisions(self, graphs: GraphDatabase) -> Matrix:
@@ -122,7 +183,12 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
 
     def _checked(self, X: Any) -> GraphDatabase:
         check_is_fitted(self, "rule_")
-        return check_graphs(X)
+        graphs = check_graphs(X)
+        imputer = getattr(self, "imputer_", None)  # files of earlier versions have none
+        if imputer is None:
+            return graphs
+        with stopping_allowed():
+            return imputer.transform(graphs)
 
     def _variances(self, graphs: GraphDatabase) -> Matrix:
         """Variances of a Gaussian process at new graphs."""
@@ -135,16 +201,21 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Contributions to a weighted sum of decisions."""
         if not isinstance(self.rule_, FoldedRule):
             name = type(self.kernel_).__name__
-            raise TypeError(f"{name} is not a dot product of counts: its decisions cannot be explained")
+            raise TypeError(
+                f"{name} is not a dot product of counts: its decisions cannot be explained; "
+                "name a kernel that is one, such as kernel=PropagationKernel()"
+            )
         return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
 
 
-def _learned(chosen: Selection, graphs: GraphDatabase, target: NDArray[Any], solver: str) -> Learned:
+def _learned(
+    chosen: Selection, graphs: GraphDatabase, target: NDArray[Any], task: Task, solver: str
+) -> Learned:
     """Learn from all graphs with what was chosen."""
     candidate = chosen.candidate
-    kernel = candidate.fitted_kernel(graphs)
-    part = candidate.source.slice(np.arange(len(graphs)), np.arange(0), candidate.scaled)
-    machine = candidate.maker.fit(part.known, target, chosen.C)
+    kernel, everyone = candidate.fitted_kernel(graphs), np.arange(len(graphs))
+    part = candidate.source.slice(everyone, np.arange(0), candidate.scaled)
+    machine = candidate.fit(task, part.known, target, everyone, chosen.C)
     coefficients = machine.coefficients / part.unit
     rule = primal_rule if candidate.maker.uses_features else decision_rule
     posterior = None if machine.details is None else replace(machine.details, scale=part.unit)
@@ -155,24 +226,49 @@ def _silent(parts: int) -> None:
     """Tell nothing."""
 
 
-def _teller(bar: ProgressBar) -> Any:
-    def tell(parts: int) -> None:
-        for _ in range(parts):
-            bar.step()
-
-    return tell
-
-
-def held_out_decisions(chosen: Selection, target: NDArray[Any], folds: Folds) -> Sequence[tuple[Any, Matrix]]:
+def held_out_decisions(
+    chosen: Selection, target: NDArray[Any], folds: Folds, task: Task
+) -> Sequence[tuple[Any, Matrix]]:
     """Decisions on graphs that were not learned from: for each fold, the graphs and their decisions.
 
     Folds that lack a class (or all values but one) in their training part are left out.
     """
     candidate, found = chosen.candidate, []
     for train, held in folds:
-        if len(np.unique(target[train])) < len(np.unique(target)):
+        if target.ndim == 1 and len(np.unique(target[train])) < len(np.unique(target)):
             continue
-        part = candidate.source.slice(train, held, candidate.scaled)
-        machine = candidate.maker.fit(part.known, target[train], chosen.C)
-        found.append((held, machine.decisions(part.unknown)))
+        decisions = (candidate.decisions or {}).get((id(train), chosen.C))  # known from the race
+        if decisions is None:
+            part = candidate.source.slice(train, held, candidate.scaled)
+            machine = candidate.fit(task, part.known, target[train], train, chosen.C)
+            decisions = machine.decisions(part.unknown)
+        found.append((held, decisions))
     return found
+
+
+def cross_validated_score(chosen: Selection, target: NDArray[Any], folds: Folds, task: Task) -> float:
+    """Score of the choice on its folds: the scorer's mean, or 1 less the mean loss of observed entries.
+
+    That is accuracy for classes, and R^2 for standardized numbers.
+    """
+    if not task.is_additive:
+        return -chosen.mean_loss
+    if target.ndim == 1 or not folds:
+        return 1.0 - chosen.mean_loss
+    n_observed = sum(int(np.sum(~np.isnan(target[held]))) for _, held in folds)
+    total = float(sum(part.sum() for part in chosen.losses))
+    return 1.0 - total * target.shape[1] / n_observed
+
+
+def check_weights(sample_weight: Any, n_graphs: int) -> NDArray[np.float64] | None:
+    """Return one weight per graph, none of them negative and not all zero; None for None."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_graphs, float(weights))
+    if weights.shape != (n_graphs,):
+        raise ValueError(f"sample_weight has shape {weights.shape} for {n_graphs} graphs")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError("sample_weight must hold finite numbers that are not negative, and not all zero")
+    return weights

@@ -7,19 +7,25 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 
 from propkernels.graphs.check import check_graphs
 from propkernels.learn.explain.explain import compare_classes
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.decisions import DecisionLayout
 from propkernels.learn.machines.gaussian_process import mean_sigmoid
-from propkernels.learn.machines.tasks import Classification
-from propkernels.learn.models.base import Learned, PropagationModel, held_out_decisions
+from propkernels.learn.machines.scoring import resolve_scorer
+from propkernels.learn.machines.tasks import Classification, Columns
+from propkernels.learn.models.base import (
+    Learned,
+    PropagationModel,
+    check_weights,
+    cross_validated_score,
+    held_out_decisions,
+)
 from propkernels.learn.models.calibration import Calibration
-from propkernels.learn.selection.folds import check_target, draw_seeds, inner_folds
-from propkernels.learn.selection.search import Folds
+from propkernels.learn.selection.folds import Folds, check_labels, check_target, draw_seeds, has_columns
 from propkernels.learn.selection.space import DEFAULT_COSTS
-from propkernels.utils.checks import check_integer
 
 Matrix = NDArray[np.float64]
 
@@ -27,16 +33,19 @@ Matrix = NDArray[np.float64]
 class PropagationClassifier(ClassifierMixin, PropagationModel):
     """Classify graphs with a graph kernel, everything chosen by cross-validation.
 
-    The kernel, t_max, normalisation and C are chosen by stratified cross-validation on the training graphs,
+    The kernel, t_max, normalization and C are chosen by stratified cross-validation on the training graphs,
     from one pass of propagation for each kernel. Where the kernel is a dot product of counts (all
-    propagation kernels with the linear base kernel), the machine is folded into one weight a bin: no
+    propagation kernels with the linear base kernel), the SVM is folded into one weight per bin: no
     support vectors are kept, and a new graph is classified in time linear in its nodes.
+
+    The target is one class per graph, or several labels per graph, (n, labels), each 0, 1 or missing (NaN):
+    all labels share the choice, and each has a machine of its own, learned from the graphs that have it.
 
     Parameters
     ----------
     kernel : estimator, list of estimators, or None, default=None
         Any kernel of this library; a list is a choice, also of laziness, scheme or treatment of attributes;
-        None: propagation kernels by what the graphs carry.
+        None: a few kernels by what the graphs carry.
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own.
     C : float, sequence of float, or "paper", default=(0.01, 0.1, 1, 10, 100, 1000)
@@ -48,17 +57,27 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         "kernel": libsvm's C-SVM on kernel matrices. "linear": liblinear's on sparse features, for many
         graphs; no kernel matrix is formed. "gp": Gaussian process classification. "auto": "kernel" up to
         20,000 graphs, as long as the matrices of all t_max take at most 8 GiB, else "linear".
-    selection : {"auto", "race", "exhaustive"}, default="auto"
-        "exhaustive": leave out only candidates that cannot win. "race": also those significantly worse
-        than the leader after some folds. "auto": exhaustive up to 1000 graphs.
-    n_folds : int, default=5
-        Folds of the cross-validation that chooses.
+    selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
+        "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
+        leader after some folds. "halving": compare most candidates on a part of the graphs, and only the
+        best on all. "auto": exhaustive for one or two kernels and up to 1000 graphs, else halving.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in learning, as in scikit-learn's :class:`~sklearn.svm.SVC`.
+    scoring : str, callable or None, default=None
+        What the choice maximizes: the name of a scorer of scikit-learn ("roc_auc", "balanced_accuracy", "f1",
+        ...), or a function ``scorer(estimator, X, y)``. None: accuracy. Classes are numbered 0, 1, ...
+        in the order of ``classes_``. With several labels, the mean over the labels.
+    n_folds : int or None, default=None
+        Folds of the cross-validation that chooses; None: 5, or fewer where the smallest class has fewer
+        graphs.
+    cv : int, splitter, iterable or None, default=None
+        Folds by a splitter of scikit-learn, in place of ``n_folds``.
     random_state : int, RandomState or None, default=None
         Seed of hash functions and folds.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
-    verbose : bool, default=False
-        Show a progress bar on a terminal.
+    verbose : bool or None, default=None
+        Show a progress bar; None: where the choice takes longer than two seconds.
 
     Attributes
     ----------
@@ -68,7 +87,9 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         The chosen kernel with its settings (unfitted if the machine was folded).
     t_max_, normalize_, C_, solver_ : chosen settings
     score_ : float
-        Share of graphs that the choice classified correctly in cross-validation.
+        Score of the choice in the cross-validation that chose it (by default the share of correctly
+        classified graphs): the best of many candidates, and therefore optimistic; :func:`evaluate` estimates
+        the score on new graphs.
     rule_ : FoldedRule or KernelRule
         Decisions of any graph, without ``intercept_``; ``layout_`` says what they mean.
     calibration_ : Calibration or None
@@ -115,10 +136,13 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         normalize: Any = "auto",
         solver: str = "auto",
         selection: str = "auto",
-        n_folds: int = 5,
+        class_weight: Any = None,
+        scoring: Any = None,
+        n_folds: int | None = None,
+        cv: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: bool | None = None,
     ) -> None:
         self.kernel = kernel
         self.t_max = t_max
@@ -126,50 +150,75 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         self.normalize = normalize
         self.solver = solver
         self.selection = selection
+        self.class_weight = class_weight
+        self.scoring = scoring
         self.n_folds = n_folds
+        self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the settings, and learn from all training graphs.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
-        y : array-like of shape (n,)
-            Class of each graph.
+        y : array-like of shape (n,) or (n, labels)
+            Class of each graph, or its labels: 0, 1 or missing (NaN).
+        sample_weight : array-like of shape (n,), optional
+            Weight of each graph's errors in learning; the choice counts all graphs alike.
+        groups : array-like of shape (n,), optional
+            Group of each graph: folds of the choice never split a group.
 
         Returns
         -------
         self
         """
         graphs = check_graphs(X)
-        target, classes = check_target(y, len(graphs)), np.unique(np.asarray(y))
-        seeds = draw_seeds(self.random_state, 1)[0]
-        folds = inner_folds(target, check_integer(self.n_folds, "n_folds", 2), seeds.inner)
-        learned = self._learn(graphs, target, folds, Classification(), seeds, 0.0)
-        layout = DecisionLayout(len(classes), learned.selection.candidate.maker.pairwise)
-        calibration = None if learned.posterior else _calibration(learned, layout, target, folds)
+        several = has_columns(y)
+        target: Any = check_labels(y, len(graphs)) if several else check_target(y, len(graphs))
+        classes = np.arange(target.shape[1]) if several else np.unique(np.asarray(y))
+        task, seeds = self._task(y, target, sample_weight), draw_seeds(self.random_state, 1)[0]
+        folds = self._folds(target, groups, seeds.inner)
+        learned = self._learn(graphs, target, folds, task, seeds, 0.0)
+        layout = DecisionLayout(len(classes), learned.selection.candidate.maker.pairwise, several)
+        calibration = None if learned.posterior else _calibration(learned, layout, target, folds, task)
         self._keep(learned)
         self.classes_, self.layout_, self.calibration_ = classes, layout, calibration
-        self.score_ = 1.0 - learned.selection.mean_loss
+        self.score_ = cross_validated_score(learned.selection, target, folds, task)
+        self.n_folds_ = len(folds)
         return self
 
+    def _task(self, y: Any, target: NDArray[Any], sample_weight: Any) -> Classification | Columns:
+        weights = check_weights(sample_weight, len(target))
+        scorer = resolve_scorer(self.scoring, True)
+        if target.ndim == 2:
+            return Columns(Classification(weights, scorer), self.class_weight)
+        if self.class_weight is not None:
+            own = compute_sample_weight(self.class_weight, np.asarray(y))
+            weights = own if weights is None else weights * own
+        return Classification(weights, scorer)
+
     def decision_function(self, X: Any) -> Matrix:
-        """Return one value a graph for two classes (positive: the second), else one a class.
+        """Return one value per graph for two classes (positive: the second), else one per class or label.
 
         Returns
         -------
         ndarray of shape (m,) or (m, classes)
         """
         scores = self._scores(X)
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each graph: as the C-SVM votes; the most probable one of a Gaussian process."""
+        """Return the class of each graph: as the C-SVM votes; the most probable one of a Gaussian process.
+
+        With several labels, (m, labels) of 0 and 1.
+        """
         graphs = self._checked(X)
+        if self.layout_.multilabel:
+            return self.layout_.predictions(self._decisions(graphs))
         if self.posterior_ is not None and len(self.classes_) > 2:
             return np.asarray(self.classes_[self.predict_proba(graphs).argmax(axis=1)])
         return np.asarray(self.classes_[self.layout_.predictions(self._decisions(graphs))])
@@ -177,7 +226,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def predict_proba(self, X: Any) -> Matrix:
         """Return calibrated class probabilities, columns in the order of ``classes_``.
 
-        Those of a Gaussian process are averages over what it is unsure of.
+        Those of a Gaussian process are averages over what it is unsure of. With several labels, the
+        probability of each.
         """
         graphs = self._checked(X)
         scores = self.layout_.scores(self._decisions(graphs))
@@ -206,8 +256,28 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Explanation
         """
         graphs, names = self._checked(X), self.classes_.tolist()
+        if self.layout_.multilabel:
+            if classes not in names:
+                raise ValueError(
+                    f"classes must be the number of one label, 0 to {names[-1]}; got {classes!r}"
+                )
+            return self._explain(graphs, np.eye(len(names))[classes], classes, None)
         weights, *compared = compare_classes(names, classes)
         return self._explain(graphs, self.layout_.of_pairs(np.asarray(weights)), *compared)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy; with several labels, the share of correct entries among those observed."""
+        if not has_columns(y):
+            return float(super().score(X, y, sample_weight))
+        target = check_labels(y, len(check_graphs(X)))
+        right, known = self.predict(X) == target, ~np.isnan(target)
+        weights = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight)
+        return float((weights @ (right & known)).sum() / (weights @ known).sum())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
 
     def _scores(self, X: Any) -> Matrix:
         graphs = self._checked(X)
@@ -215,17 +285,18 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
 
 def _calibration(
-    learned: Learned, layout: DecisionLayout, target: NDArray[np.int64], folds: Folds
+    learned: Learned, layout: DecisionLayout, target: NDArray[Any], folds: Folds, task: Any
 ) -> Calibration:
     """Learn probabilities from decisions on graphs that were not learned from (Platt scaling).
 
     Where classes are too small for that, from decisions on the training graphs.
     """
-    found = held_out_decisions(learned.selection, target, folds)
+    found = held_out_decisions(learned.selection, target, folds, task)
     everyone = np.arange(len(target))
     known = np.concatenate([held for held, _ in found]) if found else everyone[:0]
-    if len(np.unique(target[known])) < layout.n_classes:
-        found = held_out_decisions(learned.selection, target, [(everyone, everyone)])
+    if not found or (not layout.multilabel and len(np.unique(target[known])) < layout.n_classes):
+        found = held_out_decisions(learned.selection, target, [(everyone, everyone)], task)
         known = everyone
     scores = np.concatenate([layout.scores(decisions) for _, decisions in found])
-    return Calibration.learn(scores, target[known])
+    learn = Calibration.learn_columns if layout.multilabel else Calibration.learn
+    return learn(scores, target[known])

@@ -8,12 +8,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
 from propkernels.graphs.check import check_graphs
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.tasks import Regression
-from propkernels.learn.models.base import Learned, PropagationModel
-from propkernels.learn.selection.folds import check_numbers, draw_seeds, plain_folds
+from propkernels.learn.machines.scoring import resolve_scorer
+from propkernels.learn.machines.tasks import Columns, Regression
+from propkernels.learn.models.base import (
+    Learned,
+    PropagationModel,
+    check_weights,
+    cross_validated_score,
+)
+from propkernels.learn.selection.folds import check_numbers, check_several, draw_seeds, has_columns
 from propkernels.learn.selection.space import DEFAULT_COSTS
 from propkernels.utils.checks import check_integer
 
@@ -23,17 +30,19 @@ Matrix = NDArray[np.float64]
 class PropagationRegressor(RegressorMixin, PropagationModel):
     """Predict a number for each graph with a graph kernel, everything chosen by cross-validation.
 
-    The kernel, t_max, normalisation, C and epsilon are chosen by cross-validation on the training graphs, by
+    The kernel, t_max, normalization, C and epsilon are chosen by cross-validation on the training graphs, by
     mean squared error, from one pass of propagation for each kernel. Where the kernel is a dot product of
-    counts, the machine is folded into one weight a bin, and a prediction takes time linear in the nodes of
+    counts, the SVM is folded into one weight per bin, and a prediction takes time linear in the nodes of
     the new graph.
 
-    The target is standardised inside, so that one grid of C and epsilon serves any unit.
+    The target is standardized inside, so that one grid of C and epsilon serves any unit. It may have several
+    columns, with missing entries (NaN): they share the choice, and each has a machine of its own, learned
+    from the graphs that have it.
 
     Parameters
     ----------
     kernel : estimator, list of estimators, or None, default=None
-        Any kernel of this library; a list is a choice; None: propagation kernels by what the graphs carry.
+        Any kernel of this library; a list is a choice; None: a few kernels by what the graphs carry.
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own.
     C : float or sequence of float, default=(0.01, 0.1, 1, 10, 100, 1000)
@@ -48,17 +57,23 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         "kernel": libsvm's SVR on kernel matrices. "linear": liblinear's on sparse features, for many graphs;
         no kernel matrix is formed. "gp": exact Gaussian process, which knows how sure it is. "auto": "kernel"
         up to 20,000 graphs, as long as the matrices of all t_max take at most 8 GiB, else "linear".
-    selection : {"auto", "race", "exhaustive"}, default="auto"
-        "exhaustive": leave out only candidates that cannot win. "race": also those significantly worse
-        than the leader after some folds. "auto": exhaustive up to 1000 graphs.
-    n_folds : int, default=5
-        Folds of the cross-validation that chooses.
+    selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
+        "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
+        leader after some folds. "halving": compare most candidates on a part of the graphs, and only the
+        best on all. "auto": exhaustive for one or two kernels and up to 1000 graphs, else halving.
+    scoring : str, callable or None, default=None
+        What the choice maximizes: the name of a scorer of scikit-learn ("r2", "max_error", ...), or
+        a function ``scorer(estimator, X, y)``. None: least squared error.
+    n_folds : int or None, default=None
+        Folds of the cross-validation that chooses; None: 5, or fewer where there are fewer graphs.
+    cv : int, splitter, iterable or None, default=None
+        Folds by a splitter of scikit-learn, in place of ``n_folds``.
     random_state : int, RandomState or None, default=None
         Seed of hash functions and folds.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
-    verbose : bool, default=False
-        Show a progress bar on a terminal.
+    verbose : bool or None, default=None
+        Show a progress bar; None: where the choice takes longer than two seconds.
 
     Attributes
     ----------
@@ -66,7 +81,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         The chosen kernel with its settings (unfitted if the machine was folded).
     t_max_, normalize_, C_, epsilon_, solver_ : chosen settings
     score_ : float
-        R^2 of the choice in cross-validation.
+        R^2 of the choice (or its score by ``scoring``) in the cross-validation that chose it, and therefore
+        optimistic; :func:`evaluate` estimates the score on new graphs.
     rule_ : FoldedRule or KernelRule
         Predictions for any graph, without ``intercept_``.
     posterior_ : Posterior or None
@@ -107,10 +123,12 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         normalize: Any = "auto",
         solver: str = "auto",
         selection: str = "auto",
-        n_folds: int = 5,
+        scoring: Any = None,
+        n_folds: int | None = None,
+        cv: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: bool | None = None,
     ) -> None:
         self.kernel = kernel
         self.t_max = t_max
@@ -119,34 +137,47 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         self.normalize = normalize
         self.solver = solver
         self.selection = selection
+        self.scoring = scoring
         self.n_folds = n_folds
+        self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the settings, and learn from all training graphs.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
-        y : array-like of shape (n,)
-            Number to predict for each graph.
+        y : array-like of shape (n,) or (n, columns)
+            Number to predict for each graph; of several, some may be missing (NaN).
+        sample_weight : array-like of shape (n,), optional
+            Weight of each graph's errors in learning; the choice counts all graphs alike.
+        groups : array-like of shape (n,), optional
+            Group of each graph: folds of the choice never split a group.
 
         Returns
         -------
         self
         """
-        graphs = check_graphs(X)
-        target = check_numbers(y, len(graphs))
+        graphs, several = check_graphs(X), has_columns(y)
+        target = check_several(y, len(graphs)) if several else check_numbers(y, len(graphs))
         seeds = draw_seeds(self.random_state, 1)[0]
-        folds = plain_folds(len(target), check_integer(self.n_folds, "n_folds", 2), seeds.inner)
-        mean, unit = float(target.mean()), float(target.std()) or 1.0
-        learned = self._learn(graphs, (target - mean) / unit, folds, Regression(), seeds, self.epsilon)
+        folds = self._folds(target, groups, seeds.inner)
+        mean, unit = np.nanmean(target, axis=0), np.nanstd(target, axis=0)
+        unit = np.where(unit == 0, 1.0, unit)
+        weights, scorer = check_weights(sample_weight, len(graphs)), resolve_scorer(self.scoring, False)
+        task: Any = Regression(weights, scorer, mean, unit)
+        task = Columns(task) if several else task
+        standardized = (target - mean) / unit
+        learned = self._learn(graphs, standardized, folds, task, seeds, self.epsilon)
         self._keep(_in_units(learned, mean, unit))
+        self.n_targets_ = target.shape[1] if several else 1
         self.epsilon_ = learned.selection.candidate.epsilon
-        self.score_ = 1.0 - learned.selection.mean_loss  # the variance of the standardised target is 1
+        self.score_ = cross_validated_score(learned.selection, standardized, folds, task)
+        self.n_folds_ = len(folds)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -161,27 +192,60 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
         Returns
         -------
-        ndarray of shape (m,), or two of them
+        ndarray of shape (m,) or (m, columns), or two of them
         """
         graphs = self._checked(X)
-        mean = self._decisions(graphs)[:, 0]
+        decisions = self._decisions(graphs)
+        if decisions.shape[1] > 1:
+            if return_std:
+                self._variances(graphs)  # says that only a Gaussian process knows
+            return decisions
+        mean = decisions[:, 0]
         return (mean, np.sqrt(self._variances(graphs)[:, 0])) if return_std else mean
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any, column: int = 0) -> Explanation:
         """Say what each node adds to the prediction at each iteration.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        column : int, default=0
+            Which of several targets.
 
         Returns
         -------
         Explanation
             Contributions add up to the prediction minus the intercept, exactly.
         """
-        return self._explain(self._checked(X), np.ones(1))
+        graphs, n_columns = self._checked(X), len(self.intercept_)
+        column = check_integer(column, "column", 0)
+        if column >= n_columns:
+            raise ValueError(f"column must be below {n_columns}, the number of targets; got {column}")
+        return self._explain(graphs, np.eye(n_columns)[column])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2; with several targets, its mean over the columns, each over its observed entries."""
+        if not has_columns(y):
+            return float(super().score(X, y, sample_weight))
+        predicted, target = self.predict(X), check_several(y, len(check_graphs(X)))
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        known = ~np.isnan(target)
+        scores = [
+            r2_score(true[k], guess[k], sample_weight=None if weights is None else weights[k])
+            for true, guess, k in zip(target.T, predicted.T, known.T, strict=True)
+        ]
+        return float(np.mean(scores))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
-def _in_units(learned: Learned, mean: float, unit: float) -> Learned:
-    """Turn predictions of the standardised target into predictions of the target."""
-    machine = replace(learned.machine, intercepts=unit * learned.machine.intercepts + mean)
+def _in_units(learned: Learned, mean: Any, unit: Any) -> Learned:
+    """Turn predictions of the standardized target into predictions of the target."""
+    machine = replace(learned.machine, intercepts=np.asarray(unit * learned.machine.intercepts + mean))
     posterior = learned.posterior
     if posterior is not None:
-        posterior = replace(posterior, amplitude=posterior.amplitude * unit**2)
+        posterior = replace(posterior, amplitude=float(posterior.amplitude * unit**2))
     return replace(learned, rule=learned.rule.scaled(unit), machine=machine, posterior=posterior)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import clone
 
 from propkernels.counting.counts import sort_bins
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.machines.svm import MachineMaker
+from propkernels.learn.machines.svm import Machine, MachineMaker
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.folds import Indices
 from propkernels.learn.selection.kernels_by_t import compute_stack, redrawn, step_parameter
@@ -41,6 +42,8 @@ class Candidate:
         Whether C is in units of the kernel's mean diagonal.
     fitted : estimator or None
         The kernel that made the pass: fitted, with the largest t_max and not normalized.
+    decisions : dict or None
+        If given, trials write their decisions into it, by the identity of the training positions and C.
     """
 
     kernel: Any
@@ -52,6 +55,7 @@ class Candidate:
     costs: tuple[float, ...]
     scaled: bool
     fitted: Any = None
+    decisions: dict[tuple[int, float], Any] | None = field(default=None, compare=False, repr=False)
 
     def fitted_kernel(self, graphs: GraphDatabase) -> Any:
         """The kernel, fitted on the graphs of the pass: cut out of the pass where it can be."""
@@ -60,20 +64,37 @@ class Candidate:
         is_as_tried = self.fitted is not None and self.t_max is None and self.normalize is None
         return self.fitted if is_as_tried else clone(self.kernel).fit(graphs)
 
+    def fit(self, task: Task, known: Any, target: NDArray[Any], train: Indices, cost: float) -> Machine:
+        """Learn from a kernel matrix or features, with the weights of these graphs."""
+        weights = None if task.weights is None else task.weights[train]
+        return self.maker.fit(known, target, cost, weights)
+
     def trials(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, positions: Sequence[int]
     ) -> Iterator[Trial]:
         """Learn from some graphs and judge on others, for some of the costs, one after the other."""
-        truth = target[test]
-        if task.is_constant(target[train]):
-            yield Trial(task.losses(np.full(len(test), target[train][0]), truth), True, True)
+        known, truth = target[train], target[test]
+        if task.is_constant(known):
+            losses = task.losses(np.full(len(test), known[0]), truth)
+            score = losses if task.is_additive else np.array([-task.score_constant(known, truth)])
+            yield Trial(score, True, True)
             return
         part = self.source.slice(train, test, self.scaled)
         for position in positions:
-            machine = self.maker.fit(part.known, target[train], self.costs[position])
-            predicted = task.predictions(self.maker, machine, part.unknown, target[train])
+            machine = self.fit(task, part.known, known, train, self.costs[position])
             state = machine.is_final, machine.is_settled, machine.is_nearly_final
-            yield Trial(task.losses(predicted, truth), *state)
+            if self.decisions is not None:
+                self.decisions[id(train), self.costs[position]] = machine.decisions(part.unknown)
+            yield Trial(task.judge(self.maker, machine, part.unknown, known, truth), *state)
+
+    def score(self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int) -> float:
+        """Learn from some graphs with one of the costs, and score on others by the task's scorer."""
+        known = target[train]
+        if task.is_constant(known):
+            return task.score_constant(known, target[test])
+        part = self.source.slice(train, test, self.scaled)
+        machine = self.fit(task, part.known, known, train, self.costs[position])
+        return -float(task.judge(self.maker, machine, part.unknown, known, target[test])[0])
 
     def predict(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int
@@ -82,7 +103,7 @@ class Candidate:
         if task.is_constant(target[train]):
             return np.full(len(test), target[train][0])
         part = self.source.slice(train, test, self.scaled)
-        machine = self.maker.fit(part.known, target[train], self.costs[position])
+        machine = self.fit(task, part.known, target[train], train, self.costs[position])
         return np.asarray(task.predictions(self.maker, machine, part.unknown, target[train]))
 
 
@@ -105,6 +126,11 @@ class Space:
     costs: CostGrid
     solver: str
     epsilons: tuple[float, ...]
+
+    def narrowed(self, steps: Sequence[int | None]) -> Space:
+        """Return the space with only these values of t_max; None where kernels have none."""
+        kept = tuple(sorted({step for step in steps if step is not None}))
+        return replace(self, steps=kept) if kept else self
 
 
 def candidates(kernel: Any, graphs: GraphDatabase, space: Space, task: Task, seed: int) -> list[Candidate]:
@@ -148,10 +174,13 @@ def _wanted(kernel: Any, normalize: Any) -> list[bool | None]:
 
 
 def _copy(kernel: Any, t: int | None, is_normalized: bool | None) -> Any:
-    changes: dict[str, Any] = {} if t is None else {str(step_parameter(kernel)): t}
+    """A kernel with other settings; what is in it is shared, since fitting a kernel changes none of it."""
+    other = copy(kernel)
+    if t is not None:
+        setattr(other, str(step_parameter(kernel)), t)
     if is_normalized is not None:
-        changes["normalize"] = is_normalized
-    return redrawn(kernel, kernel.get_params().get("random_state")).set_params(**changes)
+        other.normalize = is_normalized
+    return other
 
 
 def _sources(

@@ -75,6 +75,9 @@ class Race:
     n_jobs : int or None
     tell : callable, optional
         Called with the number of folds of an arm that are done or left.
+    is_additive : bool
+        Whether losses are not negative, so that those of some folds bound the total from below; if not
+        (scores of scikit-learn), no arm is left because of its total.
     """
 
     arms: Sequence[Any]
@@ -84,6 +87,7 @@ class Race:
     incumbent: tuple[Losses, ...] | None = None
     n_jobs: int | None = None
     tell: Callable[[int], None] = lambda parts: None
+    is_additive: bool = True
     known: dict[tuple[int, int], list[Losses]] = field(default_factory=dict)
     leader: tuple[Losses, ...] | None = None
 
@@ -165,7 +169,7 @@ class Race:
         parts = self.known.get((arm, cost), [])
         if len(parts) < fold:
             return False
-        if self.leader is None or len(self.leader) < self.n_folds:
+        if self.leader is None or len(self.leader) < self.n_folds or not self.is_additive:
             return self.is_exact or not self._is_behind(parts)
         return _total(parts) <= _total(self.leader) and (self.is_exact or not self._is_behind(parts))
 

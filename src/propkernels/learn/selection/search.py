@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.candidates import Candidate, Space, candidates
-from propkernels.learn.selection.folds import Indices
+from propkernels.learn.selection.folds import Folds
+from propkernels.learn.selection.halving import is_worthwhile, shortlist
 from propkernels.learn.selection.race import Losses, Race, Trial, Winner
-
-Folds = Sequence[tuple[Indices, Indices]]
 
 
 @dataclass(frozen=True)
@@ -49,16 +48,24 @@ def search(
     space: Space,
     task: Task,
     seed: int,
-    is_exact: bool,
+    selection: str,
     n_jobs: int | None = None,
     tell: Callable[[int], None] = lambda parts: None,
 ) -> Selection:
-    """Return the best candidate; among equals the first kernel, smallest t_max, unnormalised, smallest C.
+    """Return the best candidate; among equals the first kernel, smallest t_max, unnormalized, smallest C.
 
-    Each kernel makes one pass over the graphs, which gives the numbers of every t_max, normalised or not.
+    Each kernel makes one pass over the graphs, which gives the numbers of every t_max, normalized or not.
     Kernels come one after the other, and each has to beat the best of those before: only the matrices of one
-    pass, and the best one, are in memory at a time.
+    pass, and the best one, are in memory at a time. With ``selection="halving"`` most candidates are only
+    compared on a part of the graphs (see :mod:`~propkernels.learn.selection.halving`).
     """
+    is_exact = selection == "exhaustive"
+    if selection == "halving" and is_worthwhile(folds):
+        arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell)
+        arms = [replace(arm, decisions={}) for arm in arms]
+        winner = choose_among(arms, target, folds, task, False, None, n_jobs)
+        assert winner is not None
+        return Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
     best: Selection | None = None
     for kernel in kernels:
         arms = candidates(kernel, graphs, space, task, seed)
@@ -89,4 +96,4 @@ def choose_among(
     def trials(arm: Candidate, fold: int, positions: Sequence[int]) -> Iterator[Trial]:
         return arm.trials(task, target, *folds[fold], positions)
 
-    return Race(arms, len(folds), trials, is_exact, incumbent, n_jobs, tell).run()
+    return Race(arms, len(folds), trials, is_exact, incumbent, n_jobs, tell, task.is_additive).run()

@@ -10,10 +10,11 @@ from propkernels.learn.selection.kernels_by_t import step_parameter
 from propkernels.utils.checks import check_choice
 
 SOLVERS = ("auto", "kernel", "linear", "gp")
-SELECTIONS = ("auto", "race", "exhaustive")
+SELECTIONS = ("auto", "halving", "race", "exhaustive")
 MOST_FOR_KERNEL = 20_000  # graphs; a larger kernel matrix is never formed
 MOST_BYTES = 2**33  # that "auto" spends on the kernel matrices of all t_max
-MOST_FOR_EXHAUSTIVE = 1000  # graphs up to which "auto" leaves only candidates that cannot win
+MOST_FOR_EXHAUSTIVE = 1000  # graphs up to which "auto" drops only candidates that cannot win
+MOST_KERNELS = 2  # for that
 
 
 def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tuple[int, ...] | None) -> str:
@@ -45,10 +46,13 @@ def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tu
     return "linear" if is_large and other is None else "kernel"
 
 
-def resolve_selection(selection: str, n_graphs: int) -> bool:
-    """Return whether the search is exact."""
+def resolve_selection(selection: str, n_graphs: int, n_kernels: int = 1) -> str:
+    """Return "halving", "race" or "exhaustive"; "auto" is exhaustive for few graphs and kernels."""
     check_choice(selection, SELECTIONS, "selection")
-    return selection == "exhaustive" or (selection == "auto" and n_graphs <= MOST_FOR_EXHAUSTIVE)
+    if selection != "auto":
+        return selection
+    is_small = n_graphs <= MOST_FOR_EXHAUSTIVE and n_kernels <= MOST_KERNELS
+    return "exhaustive" if is_small else "halving"
 
 
 def _most_steps(kernels: Sequence[Any], steps: tuple[int, ...] | None) -> int:

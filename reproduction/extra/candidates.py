@@ -1,0 +1,126 @@
+"""Single kernels that the default model might try, compared on one set of folds.
+
+Cross-validated accuracy of normalized kernels with the best t_max and C of a few: optimistic, so that only
+differences between kernels count, and nothing here is a result::
+
+    python -m reproduction.extra.candidates ENZYMES --kind labels
+    python -m reproduction.extra.candidates ENZYMES --kind partial     # 20 % of the node labels hidden
+    python -m reproduction.extra.candidates REDDIT-BINARY --kind degrees
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+import propkernels as pk
+from propkernels.gram.normalize import normalized
+from propkernels.learn.selection.folds import check_target
+
+COSTS, SEED, STEPS = (1.0, 10.0, 100.0), 1, 50_000
+HIDDEN = 0.2
+Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
+def kernels(kind: str, n_dimensions: int) -> dict[str, Any]:
+    """Kernels by name."""
+    summed, assigned = pk.Diffusion(0.5, "none"), {"base_kernel": "intersection"}
+    make: Any = pk.PropagationKernel
+    refine: Any = pk.WeisfeilerLehman
+    wide = {"bin_width": 1.0, "n_hashes": 4, **assigned}
+    if kind == "labels":
+        return {
+            "walk": make(),
+            "walk, intersection": make(**assigned),
+            "summed": make(propagation=summed),
+            "summed, intersection": make(propagation=summed, **assigned),
+            "WL": refine(n_iter=6),
+            "WL, intersection": refine(n_iter=6, **assigned),
+        }
+    if kind == "degrees":
+        logarithmic = {"labels": "log_degree", "propagation": pk.Diffusion(0.0, "none")}
+        return {
+            "degrees": make(t_max=5),
+            "degrees, intersection": make(t_max=5, **assigned),
+            "log degrees, wide bins": make(t_max=5, **logarithmic, **wide),
+            "WL, intersection": refine(n_iter=4, **assigned),
+        }
+    if kind == "partial":
+        uncertain = {"propagation": summed, "prior": "frequency", "t_max": 4}
+        return {
+            "label propagation": make(t_max=4),
+            "summed frequencies, intersection": make(**uncertain, **assigned),
+            "summed frequencies, wide bins": make(**uncertain, **wide),
+            "imputed, summed, intersection": make(propagation=summed, t_max=4, **assigned),
+        }
+    single = {"attributes": "sum", "t_max": 5, "n_hashes": max(1, 20 // n_dimensions)}
+    together = {"attributes": "product", "n_hashes": 20, "t_max": 4}
+    return {
+        "sum": make(**single),
+        "sum, intersection": make(**single, **assigned),
+        "product": make(**together),
+        **{
+            f"product, intersection, width {width}": make(**together, **assigned, attribute_bin_width=width)
+            for width in (1.0, 2.0, 4.0)
+        },
+        "WL, intersection": refine(n_iter=4, **assigned),
+    }
+
+
+def compare(name: str, kind: str) -> Iterator[tuple[str, float, int, float]]:
+    """Best accuracy of each kernel, in percent, with its t_max and C."""
+    data = pk.datasets.load(name)
+    graphs: Any = data.graphs
+    if kind in ("labels", "partial"):
+        graphs = graphs.with_attributes(None)
+    if kind == "partial":
+        graphs = pk.hide_labels(graphs, HIDDEN, random_state=0)
+    target = check_target(data.target, len(graphs))
+    n_folds = 5 if len(target) > 1000 else 10
+    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=SEED).split(target, target))
+    n_dimensions = 1 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
+    for title, kernel in kernels(kind, n_dimensions).items():
+        known = pk.LabelImputer().fit_transform(graphs) if title.startswith("imputed") else graphs
+        if "random_state" in kernel.get_params():
+            kernel.set_params(random_state=0)
+        stack = kernel.fit_transform_cumulative(known)
+        steps = range(0, len(stack), 1 if len(stack) < 7 else 2)
+        yield title, *max((accuracy(stack[t], target, folds, C), t, C) for t in steps for C in COSTS)
+
+
+def accuracy(kernel: NDArray[np.float64], target: NDArray[np.int64], folds: Folds, cost: float) -> float:
+    """Mean accuracy over the folds, in percent."""
+    diagonal = kernel.diagonal().copy()
+    gram = normalized(kernel.copy(), diagonal, diagonal)
+    found = []
+    for train, test in folds:
+        machine = SVC(kernel="precomputed", C=cost, max_iter=STEPS)
+        machine.fit(gram[np.ix_(train, train)], target[train])
+        found.append(np.mean(machine.predict(gram[np.ix_(test, train)]) == target[test]))
+    return 100 * float(np.mean(found))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print one line per kernel."""
+    parser = argparse.ArgumentParser(prog="python -m reproduction.extra.candidates")
+    parser.add_argument("dataset")
+    parser.add_argument("--kind", choices=["labels", "degrees", "partial", "attributes"], required=True)
+    options = parser.parse_args(arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # such kernels lose anyway
+        for title, best, t, cost in compare(options.dataset, options.kind):
+            print(f"{options.dataset}  {title:40s} {best:5.1f}  t_max={t}  C={cost:g}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

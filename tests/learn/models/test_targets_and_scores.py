@@ -1,0 +1,189 @@
+"""Weights, scorers, splitters, groups and several targets in both models and in evaluate."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+
+import propkernels as pk
+
+DATA = pk.datasets.make_molecules(60, random_state=0)
+GRAPHS, TARGET = DATA.graphs, DATA.target
+SIZES = np.diff(GRAPHS.graph_ptr).astype(float)
+KERNEL = pk.PropagationKernel(t_max=2)
+QUICK = {"kernel": KERNEL, "C": [1, 100], "random_state": 0}
+
+
+def labels():
+    target = np.column_stack([TARGET, np.median(SIZES) < SIZES]).astype(float)
+    target[::4, 0] = np.nan
+    return target
+
+
+def numbers():
+    target = np.column_stack([SIZES, 2 * SIZES + 1])
+    target[1::3, 1] = np.nan
+    return target
+
+
+def test_the_choice_is_by_the_scorer():
+    model = pk.PropagationClassifier(scoring="roc_auc", **QUICK).fit(GRAPHS, TARGET)
+    assert 0.5 < model.score_ <= 1.0
+    assert model.score_ != pk.PropagationClassifier(**QUICK).fit(GRAPHS, TARGET).score_
+
+
+def test_class_weights_are_sample_weights():
+    weights = {0: 1.0, 1: 5.0}
+    first = pk.PropagationClassifier(class_weight=weights, **QUICK).fit(GRAPHS, TARGET)
+    second = pk.PropagationClassifier(**QUICK).fit(GRAPHS, TARGET, sample_weight=1.0 + 4.0 * TARGET)
+    assert np.array_equal(first.decision_function(GRAPHS), second.decision_function(GRAPHS))
+
+
+@pytest.mark.parametrize("model", [pk.PropagationClassifier, pk.PropagationRegressor])
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_a_graph_of_no_weight_is_not_learned_from(model, solver):
+    """With a target that is wrong for the second half, only the first half's weights let it be learned."""
+    y = np.where(np.arange(60) < 40, TARGET, 1 - TARGET)
+    weights = np.where(np.arange(60) < 40, 1.0, 1e-9)
+    fixed = {"kernel": KERNEL, "C": 10, "t_max": 2, "solver": solver, "random_state": 0, "normalize": True}
+    weighted = model(**fixed).fit(GRAPHS, y, sample_weight=weights)
+    decide = weighted.decision_function if hasattr(weighted, "decision_function") else weighted.predict
+    sides = decide(GRAPHS[:40]) - decide(GRAPHS[:40]).mean()
+    assert np.mean((sides > 0) == (TARGET[:40] > 0)) > 0.85
+
+
+@pytest.mark.parametrize("weights", [np.ones(3), -np.ones(60), np.zeros(60), np.full(60, np.nan)])
+def test_bad_weights(weights):
+    with pytest.raises(ValueError, match="sample_weight"):
+        pk.PropagationClassifier(**QUICK).fit(GRAPHS, TARGET, sample_weight=weights)
+
+
+def test_gaussian_processes_know_no_weights():
+    with pytest.raises(ValueError, match='solver="gp" knows no weights'):
+        pk.PropagationClassifier(solver="gp", **QUICK).fit(GRAPHS, TARGET, sample_weight=np.ones(60))
+
+
+def test_any_splitter_and_groups():
+    by_number = pk.PropagationClassifier(cv=StratifiedKFold(3), **QUICK).fit(GRAPHS, TARGET)
+    assert by_number.n_folds_ == 3
+    groups = np.arange(60) // 10
+    model = pk.PropagationClassifier(cv=GroupKFold(4), **QUICK).fit(GRAPHS, TARGET, groups=groups)
+    assert model.n_folds_ == 4
+    assert pk.PropagationClassifier(**QUICK).fit(GRAPHS, TARGET, groups=np.arange(60) // 20).n_folds_ == 3
+
+
+def test_default_folds_are_as_many_as_the_smallest_class_gives():
+    y = np.where(np.arange(60) < 3, 1, 0)
+    assert pk.PropagationClassifier(**QUICK).fit(GRAPHS, y).n_folds_ == 3
+    with pytest.warns(UserWarning, match="3 folds instead of 10: the smallest class"):
+        assert pk.evaluate(KERNEL, GRAPHS, y, t_max=1, C=1).scores.shape == (1, 3)
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+@pytest.mark.parametrize("scoring", [None, "roc_auc"])
+def test_several_labels_with_missing_entries(solver, scoring, tmp_path):
+    target = labels()
+    model = pk.PropagationClassifier(solver=solver, scoring=scoring, **QUICK).fit(GRAPHS, target)
+    predicted, chances = model.predict(GRAPHS), model.predict_proba(GRAPHS)
+    assert predicted.shape == chances.shape == model.decision_function(GRAPHS).shape == (60, 2)
+    assert ((chances >= 0) & (chances <= 1)).all()
+    assert model.score(GRAPHS, target) > 0.8
+    explanation = model.explain(GRAPHS[:3], 1)
+    np.testing.assert_allclose(explanation.decisions, model.decision_function(GRAPHS[:3])[:, 1], atol=1e-9)
+    with pytest.raises(ValueError, match="classes must be the number of one label"):
+        model.explain(GRAPHS)
+    pk.save_model(model, tmp_path / "model.pk")
+    assert np.array_equal(pk.load_model(tmp_path / "model.pk").predict_proba(GRAPHS), chances)
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_several_numbers_with_missing_entries(solver):
+    target = numbers()
+    model = pk.PropagationRegressor(solver=solver, **QUICK).fit(GRAPHS, target)
+    assert model.predict(GRAPHS).shape == (60, 2)
+    assert model.score(GRAPHS, target) > 0.9
+    assert model.score_ > 0.8
+    np.testing.assert_allclose(
+        model.explain(GRAPHS[:3], 1).decisions, model.predict(GRAPHS[:3])[:, 1], rtol=1e-9
+    )
+
+
+def test_columns_are_those_of_single_models():
+    target = labels()[:, [1, 1]]
+    fixed = {"kernel": KERNEL, "t_max": 2, "C": 10, "normalize": True, "random_state": 0}
+    several = pk.PropagationClassifier(**fixed).fit(GRAPHS, target).decision_function(GRAPHS)
+    single = pk.PropagationClassifier(**fixed).fit(GRAPHS, target[:, 0].astype(int)).decision_function(GRAPHS)
+    np.testing.assert_allclose(several, np.column_stack([single, single]), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (np.full((60, 2), 2.0), "must be 0, 1 or missing"),
+        (np.full((60, 2), np.nan), "column 0 of the target has no entry"),
+        (np.zeros((59, 2)), "59 rows for 60 graphs"),
+    ],
+)
+def test_bad_labels(target, message):
+    with pytest.raises(ValueError, match=message):
+        pk.PropagationClassifier(**QUICK).fit(GRAPHS, target)
+
+
+def test_several_targets_are_no_task_of_a_gaussian_process():
+    with pytest.raises(ValueError, match='solver="gp" learns one target at a time'):
+        pk.PropagationRegressor(solver="gp", **QUICK).fit(GRAPHS, numbers())
+
+
+@pytest.mark.parametrize("estimator", [KERNEL, pk.PropagationClassifier(**QUICK)])
+def test_several_labels_are_evaluated(estimator):
+    arguments = {"n_folds": 3, "random_state": 0}
+    accuracy = pk.evaluate(estimator, GRAPHS, labels(), **arguments)
+    ranking = pk.evaluate(estimator, GRAPHS, labels(), scoring="roc_auc", **arguments)
+    assert accuracy.metric == "accuracy"
+    assert 0.6 < accuracy.mean < ranking.mean <= 1.0
+
+
+@pytest.mark.parametrize("estimator", [KERNEL, pk.PropagationRegressor(**QUICK)])
+def test_several_numbers_are_evaluated(estimator):
+    assert pk.evaluate(estimator, GRAPHS, numbers(), n_folds=3, random_state=0).mean > 0.7
+
+
+def test_evaluate_takes_a_splitter():
+    groups = np.arange(60) // 10
+    result = pk.evaluate(KERNEL, DATA, groups=groups, cv=GroupKFold(3), t_max=1, C=1)
+    assert (result.protocol, result.scores.shape) == ("GroupKFold", (1, 3))
+
+
+def test_parameters_of_the_default_models_kernel_can_be_searched():
+    model = pk.PropagationClassifier(t_max=1, C=10, random_state=0)
+    search = GridSearchCV(model, {"kernel__bin_width": [1e-5, 10.0]}, cv=2).fit(GRAPHS, TARGET)
+    assert search.best_estimator_.kernel.bin_width in (1e-5, 10.0)
+    with pytest.raises(ValueError, match="kernel is a list"):
+        pk.PropagationClassifier(kernel=[KERNEL]).set_params(kernel__bin_width=1)
+
+
+def test_weights_are_routed():
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = pk.PropagationClassifier(**QUICK).set_fit_request(sample_weight=True, groups=True)
+        pipeline = make_pipeline(model)
+        pipeline.fit(GRAPHS, TARGET, sample_weight=1.0 + 4.0 * TARGET, groups=np.arange(60) // 10)
+    direct = pk.PropagationClassifier(**QUICK)
+    direct.fit(GRAPHS, TARGET, sample_weight=1.0 + 4.0 * TARGET, groups=np.arange(60) // 10)
+    assert np.array_equal(pipeline.decision_function(GRAPHS), direct.decision_function(GRAPHS))
+
+
+def test_missing_node_labels_may_be_filled_in():
+    """Labels are random, so that only their counts tell classes apart; a third of them is missing."""
+    hidden = pk.hide_labels(GRAPHS, 0.3, random_state=0)
+    model = pk.PropagationClassifier(t_max=[0, 1], C=10, random_state=0).fit(hidden, TARGET)
+    assert model.predict(hidden).shape == (60,)
+    assert model.imputer_ is None or isinstance(model.imputer_, pk.LabelImputer)
+
+
+def test_no_warning_of_convergence_leaks():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pk.PropagationRegressor(kernel=KERNEL, C=1e6, epsilon=0.0, random_state=0).fit(GRAPHS, SIZES)
