@@ -261,7 +261,7 @@ def test_numbers_are_predicted():
     assert 0 < errors.mean < sizes.std()
     alone = evaluate(KERNEL, DATA.graphs[:30], sizes[:30], t_max=0, C=10, n_folds="loo", random_state=0)
     assert (alone.metric, alone.scores.shape) == ("mae", (1, 30))
-    with pytest.raises(ValueError, match='scoring="r2" needs more than one graph a fold'):
+    with pytest.raises(ValueError, match='scoring="r2" needs more than one graph per fold'):
         evaluate(KERNEL, DATA.graphs, sizes, n_folds="loo", scoring="r2")
 
 

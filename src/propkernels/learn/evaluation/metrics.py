@@ -47,5 +47,5 @@ def resolve_metric(scoring: str | None, is_classification: bool, leaves_one_out:
         scoring = "accuracy" if is_classification else "mae" if leaves_one_out else "r2"
     check_choice(scoring, tuple(known), "scoring")
     if leaves_one_out and scoring == "r2":
-        raise ValueError('scoring="r2" needs more than one graph a fold; "mae" and "rmse" do not')
+        raise ValueError('scoring="r2" needs more than one graph per fold; "mae" and "rmse" do not')
     return scoring, known[scoring]

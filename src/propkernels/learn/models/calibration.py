@@ -39,5 +39,5 @@ class Calibration:
         return cls(model.coef_.T.copy(), model.intercept_.copy())
 
     def probabilities(self, scores: Matrix) -> Matrix:
-        """Return class probabilities, one row a graph."""
+        """Return class probabilities, one row per graph."""
         return np.asarray(softmax(scores @ self.coefficients + self.intercepts, axis=1))

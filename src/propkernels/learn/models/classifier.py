@@ -29,7 +29,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
     The kernel, t_max, normalisation and C are chosen by stratified cross-validation on the training graphs,
     from one pass of propagation for each kernel. Where the kernel is a dot product of counts (all
-    propagation kernels with the linear base kernel), the machine is folded into one weight a bin: no
+    propagation kernels with the linear base kernel), the SVM is folded into one weight per bin: no
     support vectors are kept, and a new graph is classified in time linear in its nodes.
 
     Parameters
@@ -158,7 +158,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return self
 
     def decision_function(self, X: Any) -> Matrix:
-        """Return one value a graph for two classes (positive: the second), else one a class.
+        """Return one value per graph for two classes (positive: the second), else one per class.
 
         Returns
         -------

@@ -17,7 +17,7 @@ def default_kernels(graphs: Any, n_jobs: int | None) -> list[PropagationKernel]:
 
     Fully labelled and unlabelled graphs are tried with the paper's walk and with summed neighbours, which
     keep degrees apart; elsewhere "auto" decides the scheme. Attributes, where there are some, are tried one
-    dimension at a time, with about twenty hashes an iteration in all; many dimensions also all together, with
+    dimension at a time, with about twenty hashes per iteration in all; many dimensions also together, with
     twenty hashes, since two nodes seldom agree in all dimensions of one.
     """
     if graphs.node_attributes is not None:

@@ -1,4 +1,4 @@
-"""PropagationRegressor: graphs and numbers in, a number for any new graph out."""
+"""PropagationRegressor: graphs and real targets in, a prediction for any new graph out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
     The kernel, t_max, normalisation, C and epsilon are chosen by cross-validation on the training graphs, by
     mean squared error, from one pass of propagation for each kernel. Where the kernel is a dot product of
-    counts, the machine is folded into one weight a bin, and a prediction takes time linear in the nodes of
+    counts, the SVM is folded into one weight per bin, and a prediction takes time linear in the nodes of
     the new graph.
 
     The target is standardised inside, so that one grid of C and epsilon serves any unit.
