@@ -32,6 +32,7 @@ def test_names_that_are_set_apart_exist():
     assert set(zoo()) >= OTHER_LABELS | WITH_ATTRIBUTES
 
 
+@pytest.mark.slow
 @given(databases(weighted=True, directed=True, n_attributes=2, edge_labels=True), st.integers(0, 100))
 def test_permuted_nodes_keep_what_does_not_depend_on_order(database, seed):
     permuted = permute_nodes(database, np.random.default_rng(seed))

@@ -37,6 +37,7 @@ def test_a_path_is_not_a_name() -> None:
         pk.datasets.load("../MUTAG")
 
 
+@pytest.mark.slow
 def test_importing_is_light() -> None:
     heavy = "{'sklearn', 'skimage', 'pooch', 'numba', 'requests', 'rich'}"
     code = f"import sys, propkernels.datasets; print({heavy} & set(sys.modules) or '')"

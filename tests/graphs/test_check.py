@@ -263,7 +263,7 @@ def test_databases_in_the_list():
         (
             (PATH, None, ["x", "y", "z"]),
             TypeError,
-            "graph 1: node_attributes must be an array of numbers, one row a node",
+            "graph 1: node_attributes must be an array of numbers, one row per node",
         ),
         (
             (-PATH, LABELS),

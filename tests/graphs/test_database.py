@@ -337,6 +337,7 @@ def test_a_permutation_and_its_inverse_cancel(database, data):
     assert database[order][np.argsort(order)] == database
 
 
+@pytest.mark.slow
 @given(databases(max_graphs=5, **OPTIONS), st.slices(5), st.data())
 def test_every_key_means_the_same_graphs(database, key, data):
     positions = list(range(len(database)))[key]
@@ -409,12 +410,14 @@ def test_taking_one_graph_does_not_walk_the_whole_database():
 JOIN_OPTIONS = {"weighted": True, "directed": True, "partial": True, "n_attributes": 1, "edge_labels": True}
 
 
+@pytest.mark.slow
 @given(databases(max_graphs=5, labelled="any", **JOIN_OPTIONS))
 def test_all_singles_joined_are_the_database(database):
     assert GraphDatabase.concat(list(database)) == database
     assert GraphDatabase.concat(graph.database for graph in database) == database
 
 
+@pytest.mark.slow
 @given(graphs(**JOIN_OPTIONS), graphs(**JOIN_OPTIONS))
 def test_adjacency_is_block_diagonal(a, b):
     joined = GraphDatabase.concat([a, b])

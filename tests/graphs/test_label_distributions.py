@@ -208,7 +208,7 @@ WITH_NAN = np.array([[1.0, 0.0], [np.nan, 1.0]])
             ValueError,
             "observed must hold one True or False for each of the 3 nodes$",
         ),
-        (([["a", "b"]],), TypeError, "label distributions must be a matrix of numbers, one row a node$"),
+        (([["a", "b"]],), TypeError, "label distributions must be a matrix of numbers, one row per node$"),
         (([1.0, 0.0],), ValueError, r"label distributions must be of shape \(nodes, labels\), got \(2,\)$"),
     ],
 )

@@ -186,7 +186,7 @@ def test_attributes_of_three_dimensions():
     "attributes", [["a"] * 4, ["1"] * 4, [[1], [1, 2], [], []], np.eye(4) * 1j, {}, "abcd"]
 )
 def test_attributes_that_are_no_numbers(attributes):
-    message = "node_attributes must be an array of numbers, one row a node"
+    message = "node_attributes must be an array of numbers, one row per node"
     refused(TypeError, message, TWO, [0, 2, 4], node_attributes=attributes)
 
 

@@ -26,6 +26,7 @@ def test_equals_the_naive_twin(graphs):
         assert np.array_equal(computed, reference)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(graphs=databases(labelled=True, directed=True, weighted=True, n_attributes=2, max_graphs=3))
 def test_attributes_equal_the_naive_twin(graphs):

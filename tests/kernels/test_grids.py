@@ -83,6 +83,7 @@ def test_labels(labels):
         np.testing.assert_array_equal(gram, 2 * np.outer(sizes, sizes))
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.integers(0, 2)),

@@ -23,6 +23,7 @@ def test_equals_the_naive_twin(graphs):
         assert np.array_equal(kernel.fit_transform_cumulative(graphs), reference)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(graphs=databases(labelled=True, edge_labels=True, directed=True))
 def test_edge_labels_equal_the_naive_twin(graphs):
@@ -130,6 +131,7 @@ def test_equals_grakel_on_mutag(data_folder):
         assert np.array_equal(pk.WeisfeilerLehman(n_iter=n_iter).fit_transform(graphs), reference)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_hashed_equals_exact_on_real_molecules(data_folder):
     graphs = pk.datasets.load("BZR").graphs

@@ -56,6 +56,7 @@ def test_twice_the_same():
     assert np.array_equal(node_positions(graph), node_positions(graph))
 
 
+@pytest.mark.slow
 def test_large_graphs_are_drawn_from_pivots():
     side = int(np.sqrt(MOST_EXACT)) + 5
     graph = graph_of(networkx.grid_2d_graph(side, side))

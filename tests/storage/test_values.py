@@ -61,6 +61,7 @@ def same(a, b):
     return repr(a) == repr(b)
 
 
+@pytest.mark.slow
 @given(values)
 def test_plain_values(value):
     assert same(round_trip(value), value)

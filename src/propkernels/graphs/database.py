@@ -40,11 +40,11 @@ from propkernels.utils.arrays import index_dtype, offsets, ranges
 def subset(database: GraphDatabase, positions: NDArray[np.int64]) -> GraphDatabase:
     """Copy the graphs at the given positions, which are in range, into a new database."""
     if positions.size and bool((np.diff(positions) == 1).all()):
-        return _neighbours(database, int(positions[0]), int(positions[-1]) + 1)
+        return _neighbors(database, int(positions[0]), int(positions[-1]) + 1)
     return _scattered(database, positions)
 
 
-def _neighbours(database: GraphDatabase, first: int, last: int) -> GraphDatabase:
+def _neighbors(database: GraphDatabase, first: int, last: int) -> GraphDatabase:
     """Graphs ``first`` to ``last - 1``: every array is one slice, whatever the size of the database."""
     offsets, indptr = database.graph_ptr[first : last + 1], database.adjacency.indptr
     start, stop = int(offsets[0]), int(offsets[-1])

@@ -166,7 +166,7 @@ def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
         shape = plain.shape if issparse(plain) else np.shape(plain)
         matrix = csr_array(plain, dtype=np.float64, copy=True) if len(shape) == 2 else None
     except (TypeError, ValueError):
-        raise TypeError("label distributions must be a matrix of numbers, one row a node") from None
+        raise TypeError("label distributions must be a matrix of numbers, one row per node") from None
     if matrix is None:  # before SciPy 1.15, csr_array cannot have one dimension
         raise ValueError(f"label distributions must be of shape (nodes, labels), got {shape}")
     matrix.sum_duplicates()

@@ -167,7 +167,7 @@ def _numbers(attributes: Any) -> NDArray[np.float64]:
             return np.array(raw, dtype=np.float64)
     except (TypeError, ValueError):
         pass
-    raise TypeError("node_attributes must be an array of numbers, one row a node")
+    raise TypeError("node_attributes must be an array of numbers, one row per node")
 
 
 def name_node(node: int, graph_ptr: NDArray[np.int64]) -> str:

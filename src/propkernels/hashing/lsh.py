@@ -71,7 +71,7 @@ def stream_numbers(t_max: int, n_hashes: int) -> NDArray[np.int64]:
 def floor_codes(values: Any) -> NDArray[np.int64]:
     """Floor to int64; from ``LARGEST_FLOOR`` on, the leading bits of the float itself serve as code.
 
-    The floor of a large value would depend on its last bits, and so on the order in which neighbours were
+    The floor of a large value would depend on its last bits, and so on the order in which neighbors were
     added up. Keeping 36 of its 52 binary digits leaves those bits out; such codes never equal a floor.
     """
     array = np.ascontiguousarray(values, dtype=np.float64)

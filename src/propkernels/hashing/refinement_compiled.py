@@ -19,7 +19,7 @@ def _sum_neighbors(indptr: Any, indices: Any, i: int, first: int, mixed: Any) ->
 
 
 @compiled(cache=False)
-def _sum_labelled(indptr: Any, indices: Any, edge_keys: Any, i: int, first: int, mixed: Any) -> Any:
+def _sum_labeled(indptr: Any, indices: Any, edge_keys: Any, i: int, first: int, mixed: Any) -> Any:
     total = np.uint64(0)
     for entry in range(indptr[i], indptr[i + 1]):
         total += mix_word(mixed[indices[entry] - first] ^ edge_keys[entry])
@@ -50,5 +50,5 @@ def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -
                     codes[t, i] = mix_word(mix_word(codes[t - 1, i]) + total)
             else:
                 for i in range(first, last):
-                    total = _sum_labelled(indptr, indices, edge_keys, i, first, mixed)
+                    total = _sum_labeled(indptr, indices, edge_keys, i, first, mixed)
                     codes[t, i] = mix_word(mix_word(codes[t - 1, i]) + total)

@@ -103,7 +103,7 @@ def _hop_counts(paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int) -
 
 
 class Hops(NamedTuple):
-    """Nodes of several graphs, and one matrix a graph: a row a node, the columns its path counts.
+    """Nodes of several graphs, and one matrix per graph: one row per node, the columns its path counts.
 
     Column b (b + 1) / 2 + a holds node number a of paths with b edges: graphs with shorter paths have fewer
     columns.

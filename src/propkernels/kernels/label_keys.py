@@ -22,11 +22,11 @@ def resolve_source(graphs: GraphDatabase, labels: str | None) -> str | None:
 
 
 def plain_labels(graphs: GraphDatabase, source: str | None) -> LabelColumn:
-    """One label a node, from the source that was resolved at fit."""
+    """One label per node, from the source that was resolved at fit."""
     column = label_column(graphs, source)
     if not isinstance(column, LabelColumn):
         raise ValueError(
-            "node labels are distributions, this kernel needs one label a node: use LabelImputer"
+            "node labels are distributions, this kernel needs one label per node: use LabelImputer"
         )
     return column
 

@@ -104,7 +104,7 @@ class ExactCoder(RefinementCoder):
         codes[0] = _number(labels, tables[0])
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
         for t in range(1, self.n_iter + 1):
-            codes[t] = _number(_neighbourhoods(graphs, codes[t - 1], edges), tables[t])
+            codes[t] = _number(_neighborhoods(graphs, codes[t - 1], edges), tables[t])
         return codes
 
 
@@ -113,7 +113,7 @@ def _number(things: list[Any], table: dict[Hashable, int]) -> NDArray[np.uint64]
     return np.array(numbers, dtype=np.uint64)
 
 
-def _neighbourhoods(
+def _neighborhoods(
     graphs: GraphDatabase, codes: NDArray[np.uint64], edges: NDArray[np.uint64] | None
 ) -> list[bytes]:
     """Each node's code and its sorted neighbours' (with the keys of the edges to them), as bytes."""

@@ -134,8 +134,8 @@ class LabelPropagation(AffineScheme):
     >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
     >>> graphs = [(path, ["C", None, "O"]), (path, ["C", None, "C"])]
     >>> kernel = pk.PropagationKernel(propagation=pk.LabelPropagation(), t_max=1, random_state=0)
-    >>> kernel.fit_transform(graphs)[0, 1]  # the middle nodes agree at t = 0 only
-    np.float64(5.0)
+    >>> kernel.fit_transform(graphs)[0, 1]  # at t = 1 the middle node of the second path is C
+    np.float64(6.0)
     """
 
     def __init__(self, clamp: str = "after", *, direction: str = "follow") -> None:

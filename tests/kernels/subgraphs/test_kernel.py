@@ -24,6 +24,7 @@ def naive(graphs, k, nodes, **options):
     return np.cumsum(sizes, axis=0)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(graphs=databases(labelled=True, directed=True, max_graphs=2, max_nodes=5))
 def test_equals_the_naive_twin(graphs):
@@ -43,6 +44,7 @@ def by_cliques(kernel, graphs):
     return comparison.tile(prepared, all_graphs, prepared, all_graphs)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(graphs=databases(labelled=True, directed=True, edge_labels=True, max_graphs=3, max_nodes=8))
 def test_counted_subgraphs_equal_cliques(graphs):

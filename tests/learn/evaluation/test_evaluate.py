@@ -38,12 +38,14 @@ def assert_same(left, right):
     assert left.choices == right.choices
 
 
+@pytest.mark.slow
 def test_structure_is_learned_and_labels_alone_are_not_enough():
     data = pk.datasets.make_molecules(300, random_state=0)
     assert evaluate(KERNEL, data, **QUICK).mean > 0.7
     assert evaluate(KERNEL, data, t_max=0, **QUICK).mean < 0.6
 
 
+@pytest.mark.slow
 def test_same_seed_same_result():
     result = evaluate(KERNEL, DATA, **QUICK)
     assert_same(result, evaluate(KERNEL, DATA, **QUICK))
@@ -55,6 +57,7 @@ def test_another_seed_another_split():
     assert not np.array_equal(evaluate(KERNEL, DATA, **QUICK).scores, other.scores)
 
 
+@pytest.mark.slow
 def test_first_repeat_is_the_same_however_many_follow():
     once, twice = (evaluate(KERNEL, DATA, **QUICK, repeats=r) for r in (1, 2))
     assert twice.scores.shape == (2, 3)
@@ -296,6 +299,7 @@ def test_comparison_on_the_same_folds():
         walk.compare(other)
 
 
+@pytest.mark.slow
 def test_progress_and_threads_of_other_protocols():
     told = []
     one = evaluate(

@@ -69,6 +69,7 @@ def test_every_folded_rule_on_the_zoo(cls, parameters):
     assert explanation.intercept == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
 def test_every_solver_adds_up(molecules, solver):
     kernel = pk.PropagationKernel(t_max=2)

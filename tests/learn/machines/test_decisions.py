@@ -40,6 +40,7 @@ def test_comparison_of_two_classes():
     assert DecisionLayout(2, True).of_pairs(weights).tolist() == [-1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_calibration_is_logistic_regression(n_classes):
     target = np.arange(80) % n_classes

@@ -101,6 +101,7 @@ def test_a_constant_target_is_predicted(data):
         np.testing.assert_allclose(model.predict(graphs), 7.0, atol=0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
 def test_threads_processes_and_nodes_do_not_matter(data, solver):
     graphs, y = data
@@ -114,6 +115,7 @@ def test_threads_processes_and_nodes_do_not_matter(data, solver):
     np.testing.assert_array_equal(one.predict(graphs[::-1]), expected[::-1])
 
 
+@pytest.mark.slow
 def test_fits_scikit_learn(data):
     graphs, y = data
     model = pk.PropagationRegressor(C=10, t_max=0, random_state=0)
@@ -151,8 +153,8 @@ def test_bad_parameters_leave_the_model_as_it_was(data, parameters, kind, messag
     [
         ([1.0, 2.0], "target has 2 values for 90 graphs"),
         (np.full(90, np.nan), "target must be finite, but that of graph 0 is not"),
-        (["a"] * 90, "target must hold one number a graph"),
-        (np.zeros((90, 2)), "target must hold one number a graph"),
+        (["a"] * 90, "target must hold one number per graph"),
+        (np.zeros((90, 2)), "target must hold one number per graph"),
     ],
 )
 def test_bad_targets(data, target, message):

@@ -173,6 +173,7 @@ def test_everything_can_be_removed_and_added_again():
     assert index.query(graphs[3], k=1).ids.tolist() == [8]
 
 
+@pytest.mark.slow
 def test_big_counts_are_exact():
     """Beyond 2^24 single precision would round."""
     counts = csr_array(np.array([[2.0**24 + 1, 0.0], [3.0, 1.0]]))

@@ -11,7 +11,7 @@ from propkernels.utils.jit import compiled
 
 @compiled
 def squared_distances(points: Any, turned: Any, out: Any) -> None:
-    """|x_u - y_v|^2, with the second points given as columns: the inner loop is over neighbouring numbers."""
+    """|x_u - y_v|^2, with the second points given as columns: the inner loop is over neighboring numbers."""
     n, dimensions = points.shape
     m = turned.shape[1]
     for u in range(n):

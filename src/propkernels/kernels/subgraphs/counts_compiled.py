@@ -16,7 +16,7 @@ class Subgraph(NamedTuple):
     Position p holds ``nodes[p]`` with ``keys[p]``; ``edges[p, q]`` is the word of what joins p to q, 0 for
     nothing. ``words[p]`` tells all about the first p nodes in their order. ``open[p, :n_open[p]]`` are the
     nodes that may become number p, and ``reached[p, :n_reached[p]]`` those that number p was the first to
-    have as a neighbour. ``position`` is -1 for nodes outside.
+    have as a neighbor. ``position`` is -1 for nodes outside.
     """
 
     nodes: Any
@@ -73,7 +73,7 @@ class Kinds(NamedTuple):
 class Scratch(NamedTuple):
     """Room for :func:`_canonical`."""
 
-    colours: Any
+    colors: Any
     sorted: Any
     order: Any
     is_used: Any
@@ -84,7 +84,7 @@ class Scratch(NamedTuple):
     def room(cls, k: int) -> Scratch:
         """Room for at most k nodes."""
         return cls(
-            colours=np.empty(k, np.uint64),
+            colors=np.empty(k, np.uint64),
             sorted=np.empty(k, np.uint64),
             order=np.empty(k, np.int64),
             is_used=np.empty(k, np.bool_),
@@ -142,32 +142,32 @@ def _are_twins(a: int, b: int, size: int, keys: Any, edges: Any) -> bool:
 
 
 @compiled(cache=False)
-def _colour(size: int, keys: Any, edges: Any, scratch: Any) -> None:
-    """Colours that isomorphisms keep: labels, refined by neighbours; also sorted."""
-    colours, refined = scratch.colours, scratch.sorted
+def _color(size: int, keys: Any, edges: Any, scratch: Any) -> None:
+    """Colors that isomorphisms keep: labels, refined by neighbors; also sorted."""
+    colors, refined = scratch.colors, scratch.sorted
     for a in range(size):
-        colours[a] = keys[a]
+        colors[a] = keys[a]
     for _ in range(2):
         for a in range(size):
             refined[a] = np.uint64(0)
             for b in range(size):
                 if b != a:
-                    refined[a] += _fold(edges[a, b], colours[b])
+                    refined[a] += _fold(edges[a, b], colors[b])
         for a in range(size):
-            colours[a] = _fold(colours[a], refined[a])
+            colors[a] = _fold(colors[a], refined[a])
     for a in range(size):
         b = a
-        while b > 0 and refined[b - 1] > colours[a]:
+        while b > 0 and refined[b - 1] > colors[a]:
             refined[b] = refined[b - 1]
             b -= 1
-        refined[b] = colours[a]
+        refined[b] = colors[a]
 
 
 @compiled(cache=False)
 def _next_choice(after: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -> int:
-    """Next unused node of the colour that belongs to a place, one of several twins; -1: none is left."""
+    """Next unused node of the color that belongs to a place, one of several twins; -1: none is left."""
     for a in range(after + 1, size):
-        if scratch.is_used[a] or scratch.colours[a] != scratch.sorted[place]:
+        if scratch.is_used[a] or scratch.colors[a] != scratch.sorted[place]:
             continue
         is_new = True
         for b in range(a):
@@ -197,10 +197,10 @@ def _place(a: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -
 def _canonical(size: int, keys: Any, edges: Any, scratch: Any) -> Any:
     """Return the smallest word of all orders of the nodes, and the number of symmetries (automorphisms).
 
-    Isomorphic subgraphs have the same words. Only orders by colour are tried, and one of those that differ
+    Isomorphic subgraphs have the same words. Only orders by color are tried, and one of those that differ
     by an exchange of twins; as many orders reach the smallest word as there are symmetries.
     """
-    _colour(size, keys, edges, scratch)
+    _color(size, keys, edges, scratch)
     for a in range(size):
         scratch.is_used[a] = False
     scratch.words[0], scratch.multiplicity[0] = np.uint64(0), 1
@@ -235,9 +235,9 @@ def _canonical(size: int, keys: Any, edges: Any, scratch: Any) -> Any:
 def _join(
     node: int, p: int, k: int, indptr: Any, indices: Any, there: Any, back: Any, keys: Any, held: Any
 ) -> None:
-    """Let a node join as number p, and those of its neighbours that may join after it.
+    """Let a node join as number p, and those of its neighbors that may join after it.
 
-    These come after the first node in the graph, and are not neighbours of an earlier one: so each connected
+    These come after the first node in the graph, and are not neighbors of an earlier one: so each connected
     set of nodes is met once (Wernicke 2006, algorithm ESU).
     """
     held.nodes[p], held.keys[p], held.position[node] = node, keys[node], p

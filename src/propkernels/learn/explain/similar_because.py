@@ -60,7 +60,7 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
         :class:`ShortestPath`, :class:`GraphHopper` and :class:`SubgraphMatching` without attributes, and
         their features. A fitted one is used as it is, with what it has learned; another
         is fitted on the two graphs. A classifier, regressor or index stands for the kernel that it has
-        learned; an index compares by normalised kernel.
+        learned; an index compares by normalized kernel.
     g, h : graph
         Each as taken from a database, a networkx graph, or a tuple; see :func:`propkernels.check_graphs`.
 

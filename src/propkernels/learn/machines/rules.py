@@ -61,7 +61,7 @@ class FoldedRule:
         return total * self.inverse_lengths(streams)[:, None]
 
     def inverse_lengths(self, streams: Sequence[StreamCounts]) -> NDArray[np.float64]:
-        """Return 1 / sqrt(k(x, x)) of each graph over all its bins; 1 without normalisation."""
+        """Return 1 / sqrt(k(x, x)) of each graph over all its bins; 1 without normalization."""
         if not self.normalize:
             return np.ones(streams[0].counts.shape[0])
         return inverse_length(weighted_squares(streams, self.stream_weights))

@@ -1,4 +1,4 @@
-"""PropagationRegressor: graphs and numbers in, a number for any new graph out."""
+"""PropagationRegressor: graphs and real targets in, a prediction for any new graph out."""
 
 from __future__ import annotations
 

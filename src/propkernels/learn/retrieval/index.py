@@ -28,7 +28,7 @@ def running_ids(first: int, number: int) -> list[Hashable]:
 
 
 def check_ids(ids: Iterable[Hashable], n_graphs: int, taken: Collection[Hashable]) -> list[Hashable]:
-    """Return one id a graph, all different from each other and from those that are taken.
+    """Return one id per graph, all different from each other and from those that are taken.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from propkernels.utils.jit import compiled
 
 @compiled
 def add_postings(bins: Any, counts: Any, bin_ptr: Any, graphs: Any, postings: Any, scores: Any) -> None:
-    """scores[g] += count of the query in b * count of g in b, over the query's bins b; -1 is no bin."""
+    """scores[g] += count of the query in b * count of g in b, over bins b of the query; -1: no bin."""
     for entry in range(len(bins)):
         b = bins[entry]
         if b >= 0:

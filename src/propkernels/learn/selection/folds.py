@@ -109,7 +109,7 @@ def check_numbers(target: Any, n_graphs: int) -> NDArray[np.float64]:
     if n_values != n_graphs:
         raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
     if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
-        raise ValueError(f"target must hold one number a graph, got an array of {numbers.dtype}")
+        raise ValueError(f"target must hold one number per graph, got an array of {numbers.dtype}")
     values = numbers.astype(np.float64)
     if not np.isfinite(values).all():
         raise ValueError(

@@ -148,11 +148,11 @@ class GaussianFamily:
         log_height = -0.5 * (kept.sum() * np.log(2 * np.pi) + np.log(variances[kept]).sum())
         return cls(directions[:, kept] / np.sqrt(variances[kept]), float(log_height))
 
-    def densities(self, centres: Matrix, points: Matrix) -> Matrix:
-        """Density of a Gaussian around each centre at each point, (centres, points)."""
+    def densities(self, centers: Matrix, points: Matrix) -> Matrix:
+        """Density of a Gaussian around each centre at each point, (centers, points)."""
         from scipy.spatial.distance import cdist
 
-        distances = cdist(centres @ self.whitening, points @ self.whitening, "sqeuclidean")
+        distances = cdist(centers @ self.whitening, points @ self.whitening, "sqeuclidean")
         return np.exp(self.log_height - 0.5 * distances)
 
 
@@ -213,8 +213,8 @@ class SpreadingMixtures:
         """Go through all iterations once, to learn the Gaussians of later ones and the scales."""
         families = dict(self.families)
 
-        def learn_family(t: int, centres: Matrix) -> GaussianFamily:
-            families[t] = GaussianFamily.learn(centres, ridge) if t else families[0]
+        def learn_family(t: int, centers: Matrix) -> GaussianFamily:
+            families[t] = GaussianFamily.learn(centers, ridge) if t else families[0]
             return families[t]
 
         steps = 1 if scale != "each" and self.refit_every is None else t_max + 1
@@ -232,15 +232,15 @@ class SpreadingMixtures:
         current = family_at(0, attributes).densities(np.nan_to_num(attributes), self.points)
         current[missing] = np.nan
         current = fill_missing(current, graphs, self.overall)
-        centres = None if self.refit_every is None else fill_missing(attributes, graphs, self.centre)
+        centers = None if self.refit_every is None else fill_missing(attributes, graphs, self.centre)
         for t, step in enumerate(walk_steps(walk, graphs, self.direction, self.edge_factors), start=1):
             yield current
-            if centres is None or self.refit_every is None:
+            if centers is None or self.refit_every is None:
                 current = step.step(current, current)
                 continue
-            centres = walk.step(centres, centres)
+            centers = walk.step(centers, centers)
             if t % self.refit_every == 0:
-                current = family_at(t, centres).densities(centres, self.points)
+                current = family_at(t, centers).densities(centers, self.points)
             else:
                 current = step.step(current, current)
 

@@ -50,9 +50,9 @@ def arrange_taps(stages: list[NDArray[np.float64]]) -> Taps:
 
 
 def _groups(weights: NDArray[np.float64]) -> list[tuple[list[Offset], float]]:
-    """Take the taps from the centre outwards, each with those that a symmetry of the square sends it to."""
-    centre = np.array(weights.shape) // 2
-    left = {tuple(int(i) for i in tap - centre): float(weights[tuple(tap)]) for tap in np.argwhere(weights)}
+    """Take the taps from the center outwards, each with those that a symmetry of the square sends it to."""
+    center = np.array(weights.shape) // 2
+    left = {tuple(int(i) for i in tap - center): float(weights[tuple(tap)]) for tap in np.argwhere(weights)}
     groups = []
     while left:
         tap = min(left, key=lambda offset: (sum(i * i for i in offset), sorted(map(abs, offset)), offset))
