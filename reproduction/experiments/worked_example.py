@@ -85,14 +85,14 @@ def compute() -> list[Step]:
     """
     graphs, scheme = example_graphs(), LabelPropagation(clamp="before")
     kernel = PropagationKernel(propagation=scheme, t_max=1, bin_width=BIN_WIDTH, random_state=SEED)
-    codes: Any = kernel.fit(graphs).coder_.codes(graphs, None)
+    blocks = kernel.fit(graphs).coder_.codes(graphs, None)
     column = label_column(graphs, "node")
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     current = start = initial.to_dense()
     prepared = scheme.prepare(graphs, initial)
     steps = []
-    for code in codes.codes:
-        steps.append(_step(current[:, 1], code))
+    for _, _, codes in (stream for block in blocks for stream in block.streams()):
+        steps.append(_step(current[:, 1], codes))
         current = scheme.step(prepared, current, start)
     return steps
 

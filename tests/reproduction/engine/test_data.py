@@ -7,7 +7,7 @@ from reproduction.engine.data import AbsentDataError, load_source
 
 @pytest.fixture
 def no_network(monkeypatch, tmp_path):
-    def refuse(name, folder):
+    def refuse(name, folder, **options):
         raise OSError("it could not be downloaded (ConnectionError)")
 
     monkeypatch.setattr(loader, "download", refuse)
