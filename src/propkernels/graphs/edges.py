@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.randomness import label_keys
 
 _NO_LABEL = ("no label",)
 
@@ -98,6 +97,8 @@ def _contents(
     labels: LabelColumn | None, attributes: NDArray[np.float64] | None, order: NDArray[np.int64]
 ) -> list[NDArray[Any]]:
     """What entries are sorted by, the last one first: attributes, then the keys of labels."""
+    from propkernels.utils.randomness import label_keys  # which needs scikit-learn
+
     columns: list[NDArray[Any]] = []
     if attributes is not None:
         columns += list(attributes[order].T[::-1])
