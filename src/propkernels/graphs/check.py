@@ -65,7 +65,9 @@ def check_graphs(graphs: Any) -> GraphDatabase:
     See Also
     --------
     GraphDatabase : What it returns.
-    from_networkx, from_igraph, from_pyg, from_rdkit, from_pandas : With other names.
+    from_networkx : With other names of node and edge data.
+    from_pandas : From tables.
+    from_smiles : From texts.
 
     Examples
     --------

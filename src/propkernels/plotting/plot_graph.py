@@ -69,7 +69,7 @@ def plot_graph(
 
     See Also
     --------
-    plot_explanation
+    plot_explanation : With the contributions of a model.
 
     Examples
     --------

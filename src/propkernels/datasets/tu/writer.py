@@ -58,7 +58,7 @@ def write_tu(
 
     See Also
     --------
-    read_tu
+    read_tu : The way back.
 
     Examples
     --------

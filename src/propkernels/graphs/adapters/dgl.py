@@ -45,7 +45,7 @@ def from_dgl(
 
     See Also
     --------
-    from_pyg
+    from_pyg : From PyTorch Geometric.
 
     Examples
     --------

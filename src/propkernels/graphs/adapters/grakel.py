@@ -40,7 +40,7 @@ def from_grakel(graphs: Any, *, ids: Any = None, errors: str = "raise") -> Graph
 
     See Also
     --------
-    to_grakel
+    to_grakel : Back to GraKeL.
 
     Examples
     --------
@@ -199,6 +199,10 @@ def to_grakel(graphs: Any) -> list[list[Any]]:
     ------
     ValueError
         If a graph has parallel edges, which this format cannot hold.
+
+    See Also
+    --------
+    from_grakel : The way back.
 
     Examples
     --------

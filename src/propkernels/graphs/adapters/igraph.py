@@ -56,7 +56,7 @@ def from_igraph(
 
     See Also
     --------
-    to_igraph
+    to_igraph : Back to igraph.
 
     Examples
     --------
@@ -190,6 +190,10 @@ def to_igraph(graphs: Any) -> list[Any]:
     list of igraph.Graph
         Directed where the directions of some edge differ. Vertex attributes "label" and "attributes"; edge
         attributes "weight", "label", and "attributes" or, by name, each attribute; graph attribute "id".
+
+    See Also
+    --------
+    from_igraph : The way back.
 
     Examples
     --------

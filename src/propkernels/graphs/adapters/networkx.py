@@ -61,7 +61,7 @@ def from_networkx(
 
     See Also
     --------
-    to_networkx
+    to_networkx : Back to networkx.
 
     Examples
     --------
@@ -310,6 +310,10 @@ def to_networkx(graphs: Any) -> list[Any]:
         A ``Graph`` each, a ``DiGraph`` where the directions of some edge differ, a multigraph where edges are
         parallel. Node data "label" and "attributes"; edge data "weight", "label", and "attributes" or, by
         name, each attribute; graph data "id".
+
+    See Also
+    --------
+    from_networkx : The way back.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def from_pandas(
 
     See Also
     --------
-    to_pandas
+    to_pandas : Back to tables.
 
     Examples
     --------
@@ -327,6 +327,10 @@ def to_pandas(graphs: Any, target: Any = None) -> Tables:
         attributes) and ``graphs`` (graph and target). Undirected edges are listed once where no graph is
         directed, otherwise in both directions: pass ``directed=tables.edges.attrs["directed"]`` to
         :func:`from_pandas`. Attributes are named a0, a1, ... where they have no names.
+
+    See Also
+    --------
+    from_pandas : The way back.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def to_parquet(graphs: Any, path: Any, *, target: Any = None, row_group_size: in
 
     See Also
     --------
-    from_parquet
+    from_parquet : The way back.
 
     Examples
     --------
@@ -170,7 +170,8 @@ def from_parquet(path: Any, *, rows: slice | None = None) -> GraphDatabase:
 
     See Also
     --------
-    to_parquet, read_parquet
+    to_parquet : The way there.
+    read_parquet : With the target.
     """
     return read_parquet(path, rows=rows)[0]
 

@@ -58,7 +58,8 @@ def from_points(
 
     See Also
     --------
-    knn_graph, curvature
+    knn_graph : The graph of one cloud.
+    curvature : The attribute of its points.
 
     Examples
     --------

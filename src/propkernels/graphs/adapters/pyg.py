@@ -51,7 +51,8 @@ def from_pyg(
 
     See Also
     --------
-    to_pyg, from_dgl
+    to_pyg : Back to PyTorch Geometric.
+    from_dgl : From DGL.
 
     Examples
     --------
@@ -250,6 +251,17 @@ def to_pyg(graphs: Any, target: Any = None) -> list[Any]:
         ``x`` holds the attributes, or the labels one-hot where there are none; labels are also
         ``node_type`` and ``edge_type``, as positions in the sorted labels of all graphs; ``edge_attr`` holds
         the attributes of edges and ``edge_weight`` the weights, where they are not all 1.
+
+    See Also
+    --------
+    from_pyg : The way back.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=["C", "O"])
+    >>> pk.to_pyg(pair)                                                            # doctest: +SKIP
+    [Data(x=[2, 2], edge_index=[2, 2], num_nodes=2, node_type=[2])]
     """
     from propkernels.graphs.check import check_graphs
 

@@ -76,7 +76,7 @@ def from_rdkit(
 
     See Also
     --------
-    from_smiles
+    from_smiles : From texts.
 
     References
     ----------
@@ -137,7 +137,7 @@ def from_smiles(
 
     See Also
     --------
-    from_rdkit
+    from_rdkit : From molecules of RDKit.
 
     Examples
     --------

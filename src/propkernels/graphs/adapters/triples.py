@@ -58,6 +58,10 @@ def from_triples(
     ValueError
         If an entity is unknown, a triple has not three parts, or the graphs have too many nodes together.
 
+    See Also
+    --------
+    from_networkx : From multigraphs.
+
     Examples
     --------
     >>> import propkernels as pk
