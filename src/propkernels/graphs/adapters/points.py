@@ -151,8 +151,9 @@ def _neighbors(
     rows, at = np.nonzero(neighbors >= 0)
     cols = neighbors[rows, at]
     n = len(points)
-    there, back = rows * n + cols, cols * n + rows
-    keys = np.intersect1d(there, back) if mutual else np.union1d(there, back)
+    keys = np.sort(np.concatenate([rows * n + cols, cols * n + rows]))
+    again = keys[1:] == keys[:-1]  # found from both ends
+    keys = keys[1:][again] if mutual else keys[np.concatenate([[True], ~again])[: len(keys)]]
     return keys // n, keys % n, neighbors
 
 
