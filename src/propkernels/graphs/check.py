@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from propkernels.graphs.adapters import dgl, grakel, igraph, networkx, pyg, rdkit
 from propkernels.graphs.adapters.adjacency import doubt, from_adjacency
-from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.adapters.build import Faults
 from propkernels.graphs.adapters.networkx import is_networkx
 from propkernels.graphs.database import Graph, GraphDatabase, join
 from propkernels.graphs.grids.database import Grid, GridDatabase

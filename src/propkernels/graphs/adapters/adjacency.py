@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from propkernels.graphs.adapters.build import FlatGraphs, build, integers, joined
-from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.graphs.adapters.build import FlatGraphs, build
-from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build
 from propkernels.graphs.adapters.tensors import Table, as_labels, to_numpy
 from propkernels.graphs.database import GraphDatabase
 

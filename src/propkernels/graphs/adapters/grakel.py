@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, issparse
 
-from propkernels.graphs.adapters.build import FlatGraphs, build, integers
-from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers
 from propkernels.graphs.adapters.listing import list_edges
 from propkernels.graphs.database import GraphDatabase
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import FlatGraphs, build, integers
-from propkernels.graphs.adapters.faults import Faults, with_target
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, with_target
 from propkernels.graphs.adapters.listing import list_edges
 from propkernels.graphs.database import Graph, GraphDatabase
 from propkernels.utils.optional import import_optional

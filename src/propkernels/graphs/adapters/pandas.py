@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import FlatGraphs, build
-from propkernels.graphs.adapters.faults import Faults, with_target
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, with_target
 from propkernels.graphs.adapters.listing import list_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import FlatGraphs, build
-from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.files import atomic_write

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import FlatGraphs, build, integers, joined
-from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.point_clouds import curvature
 from propkernels.utils.checks import check_integer

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.graphs.adapters.build import FlatGraphs, build, integers
-from propkernels.graphs.adapters.faults import Faults, with_target
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, with_target
 from propkernels.graphs.adapters.listing import list_edges
 from propkernels.graphs.adapters.tensors import Table, as_labels, labels_or_attributes, to_numpy
 from propkernels.graphs.database import Graph, GraphDatabase

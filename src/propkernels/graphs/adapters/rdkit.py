@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import FlatGraphs, build, integers, joined
-from propkernels.graphs.adapters.faults import Faults, with_target
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, with_target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.optional import import_optional

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
-from propkernels.graphs.adapters.build import FlatGraphs, build, integers
-from propkernels.graphs.adapters.faults import Faults
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.arrays import ranges
