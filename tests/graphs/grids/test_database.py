@@ -170,20 +170,20 @@ def test_thumbnails_are_pictures():
     image = pytest.importorskip("PIL.Image")
     from io import BytesIO
 
-    from propkernels.graphs.grids.display import coloured, png
+    from propkernels.graphs.grids.display import colored, png
 
-    picture = coloured(masked_database(), 0)
+    picture = colored(masked_database(), 0)
     read = np.asarray(image.open(BytesIO(png(picture))))
     np.testing.assert_array_equal(read, picture)
     assert len({tuple(colour) for colour in read.reshape(-1, 3)}) == 4
 
 
 def test_thumbnail_of_distributions():
-    from propkernels.graphs.grids.display import coloured
+    from propkernels.graphs.grids.display import colored
 
     image = np.array([[[0.1, 0.9], [0.8, 0.2]]])
     labels = np.array([[1, 0]])
-    pictures = [coloured(pk.GridDatabase([i, labels]), 0) for i in (image, labels)]
+    pictures = [colored(pk.GridDatabase([i, labels]), 0) for i in (image, labels)]
     np.testing.assert_array_equal(*pictures)
 
 
