@@ -56,7 +56,7 @@ ROWS = {
     "BZR": ("WL", "CSM"),
     "DHFR": ("WL",),
 }
-LABELED = ("MUTAG", "NCI1", "DD")
+WITHOUT_ATTRIBUTES = ("MUTAG", "NCI1", "DD")
 METHODS: dict[str, Callable[[], Any]] = {
     "WL": lambda: pk.WeisfeilerLehman(n_iter=10, n_jobs=-1),
     "SP": lambda: pk.ShortestPath(n_jobs=-1),
@@ -165,7 +165,7 @@ def format_table(results: Sequence[Result]) -> str:
 def in_the_paper(dataset: str, method: str) -> float:
     """The paper's figure."""
     name, _, information = method.partition(",")[0].partition(" ")
-    if dataset in LABELED:
+    if dataset in WITHOUT_ATTRIBUTES:
         found = published("labelled", name, dataset).accuracy
     else:
         default = "attr" if name == "A" else "labels"
