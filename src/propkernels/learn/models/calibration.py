@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from propkernels.learn.machines.svm import stopping_allowed
-
 Matrix = NDArray[np.float64]
 
 
@@ -37,8 +35,7 @@ class Calibration:
         """
         from sklearn.linear_model import LogisticRegression
 
-        with stopping_allowed():  # what still moves after 1000 steps hardly changes a probability
-            model = LogisticRegression(C=1e3, max_iter=1000).fit(scores, target)
+        model = LogisticRegression(C=1e3, max_iter=1000).fit(scores, target)
         if len(model.classes_) == 2:
             zero = np.zeros_like(model.coef_[0])
             return cls(np.column_stack([zero, model.coef_[0]]), np.array([0.0, model.intercept_[0]]))
