@@ -100,7 +100,11 @@ def adapter(cls):
     """A subclass that takes rows of numbers, as a native estimator does."""
 
     def fit(self, X, y):
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=not is_classifier(self))
+        takes_columns = self.__sklearn_tags__().target_tags.multi_output or cls is pk.PropagationClassifier
+        shape = np.asarray(y).shape
+        several = takes_columns and len(shape) == 2 and shape[1] > 1
+        is_number = not is_classifier(self)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=is_number, multi_output=several)
         return cls.fit(self, path_graphs(X), y)
 
     def asked(name):

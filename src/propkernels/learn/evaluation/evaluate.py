@@ -22,6 +22,7 @@ from propkernels.learn.evaluation.protocols import (
 )
 from propkernels.learn.evaluation.result import Evaluation
 from propkernels.learn.evaluation.study import KernelStudy, ModelStudy, Report, split_digest
+from propkernels.learn.machines.svm import stopping_allowed
 from propkernels.learn.selection.folds import (
     check_groups,
     check_labels,
@@ -180,7 +181,8 @@ def evaluate(
     )
     splits = [protocol.folds(values, seed, study.has_choice) for seed in seeds]
     report.total = sum(map(len, splits))
-    runs = [study.run(seed, folds) for seed, folds in zip(seeds, splits, strict=True)]
+    with stopping_allowed():
+        runs = [study.run(seed, folds) for seed, folds in zip(seeds, splits, strict=True)]
     return Evaluation(
         data=str(getattr(data, "name", "graphs")),
         kernel=type(kernel).__name__,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.learn.machines.svm import SATURATED, Machine, Weights, stopping_allowed
+from propkernels.learn.machines.svm import SATURATED, Machine, Weights
 
 STOCHASTIC_FROM = 200_000  # graphs from which on stochastic gradients take liblinear's place
 PRIMAL = {"dual": False, "tol": 1e-4, "max_iter": 10_000}  # Newton's method: no random numbers, few steps
@@ -26,8 +26,7 @@ class LinearClassification:
 
     def fit(self, known: Any, target: NDArray[np.int64], cost: float, weights: Weights = None) -> Machine:
         """Learn from sparse features."""
-        with stopping_allowed():
-            machine = self._machine(known.shape[0], cost).fit(known, target, sample_weight=weights)
+        machine = self._machine(known.shape[0], cost).fit(known, target, sample_weight=weights)
         coefficients = np.ascontiguousarray(machine.coef_.T)
         return Machine(
             coefficients, np.asarray(machine.intercept_), False, _is_settled(machine, known, target)
@@ -53,8 +52,7 @@ class LinearRegression:
 
     def fit(self, known: Any, target: NDArray[np.float64], cost: float, weights: Weights = None) -> Machine:
         """Learn from sparse features."""
-        with stopping_allowed():
-            machine = self._machine(known.shape[0], cost).fit(known, target, sample_weight=weights)
+        machine = self._machine(known.shape[0], cost).fit(known, target, sample_weight=weights)
         coefficients = np.ascontiguousarray(machine.coef_.reshape(-1, 1))
         return Machine(coefficients, np.atleast_1d(np.asarray(machine.intercept_, dtype=np.float64)))
 

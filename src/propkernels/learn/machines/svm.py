@@ -89,8 +89,7 @@ class SupportVectorClassification:
         from sklearn.svm import SVC
 
         limit = STEPS * len(known) if self.is_quick else -1
-        with stopping_allowed():
-            machine = SVC(kernel="precomputed", C=cost, max_iter=limit).fit(known, target, weights)
+        machine = SVC(kernel="precomputed", C=cost, max_iter=limit).fit(known, target, weights)
         coefficients, intercepts = pairwise_coefficients(machine, len(known))
         return Machine(coefficients, intercepts, *_state(machine.dual_coef_, cost, len(known)))
 
@@ -111,9 +110,8 @@ class SupportVectorRegression:
         from sklearn.svm import SVR
 
         limit = STEPS * len(known) if self.is_quick else -1
-        with stopping_allowed():
-            machine = SVR(kernel="precomputed", C=cost, epsilon=self.epsilon, max_iter=limit)
-            machine.fit(known, target, weights)
+        machine = SVR(kernel="precomputed", C=cost, epsilon=self.epsilon, max_iter=limit)
+        machine.fit(known, target, weights)
         coefficients = np.zeros((len(known), 1))
         coefficients[machine.support_, 0] = machine.dual_coef_[0]
         intercepts = np.asarray(machine.intercept_, dtype=np.float64)
@@ -131,7 +129,8 @@ def stopping_allowed() -> Iterator[None]:
     """Silence scikit-learn's warning that a solver has stopped early.
 
     A machine that compares candidates may stop early on purpose; one that did not converge in as many steps
-    as it had is judged on held-out graphs like any other.
+    as it had is judged on held-out graphs like any other. Filters of warnings belong to the process: use this
+    around threads, not in them.
     """
     from sklearn.exceptions import ConvergenceWarning
 

@@ -116,8 +116,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Choose the settings and learn from all graphs; the model is as it was until this is done."""
         best: tuple[Selection, Any, GraphDatabase, str] | None = None
         for imputer in self._imputers(graphs):
-            with stopping_allowed():  # labels that still waver a little are taken as they are
-                known = graphs if imputer is None else imputer.transform(graphs)
+            known = graphs if imputer is None else imputer.transform(graphs)
             chosen, solver = self._choose(known, target, folds, task, seeds, epsilon)
             if best is None or chosen.mean_loss < best[0].mean_loss:
                 best = chosen, imputer, known, solver

@@ -15,6 +15,7 @@ from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.decisions import DecisionLayout
 from propkernels.learn.machines.gaussian_process import mean_sigmoid
 from propkernels.learn.machines.scoring import resolve_scorer
+from propkernels.learn.machines.svm import stopping_allowed
 from propkernels.learn.machines.tasks import Classification, Columns
 from propkernels.learn.models.base import (
     Learned,
@@ -182,9 +183,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         classes = np.arange(target.shape[1]) if several else np.unique(np.asarray(y))
         task, seeds = self._task(y, target, sample_weight), draw_seeds(self.random_state, 1)[0]
         folds = self._folds(target, groups, seeds.inner)
-        learned = self._learn(graphs, target, folds, task, seeds, 0.0)
-        layout = DecisionLayout(len(classes), learned.selection.candidate.maker.pairwise, several)
-        calibration = None if learned.posterior else _calibration(learned, layout, target, folds, task)
+        with stopping_allowed():
+            learned = self._learn(graphs, target, folds, task, seeds, 0.0)
+            layout = DecisionLayout(len(classes), learned.selection.candidate.maker.pairwise, several)
+            calibration = None if learned.posterior else _calibration(learned, layout, target, folds, task)
         self._keep(learned)
         self.classes_, self.layout_, self.calibration_ = classes, layout, calibration
         self.score_ = cross_validated_score(learned.selection, target, folds, task)

@@ -39,15 +39,15 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
     elif not isinstance(graphs, GraphDatabase):
         kernels = [PropagationKernel(), PropagationKernel(base_kernel="intersection")]
     elif graphs.label_column is None:
-        kernels = _unlabelled()
+        kernels = _unlabeled()
     elif not bool(graphs.label_column.observed.all()):
-        kernels = _partially_labelled()
+        kernels = _partially_labeled()
     else:
-        kernels = _labelled(graphs, is_regression)
+        kernels = _labeled(graphs, is_regression)
     return [kernel.set_params(n_jobs=n_jobs) for kernel in kernels]
 
 
-def _labelled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
+def _labeled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
     """The paper's walk, summed neighbors, which keep degrees apart, and exact refinement of the labels."""
     edges = graphs.edge_label_column is not None
     refined: dict[str, Any] = {"n_iter": 6, "edge_labels": edges}
@@ -66,7 +66,7 @@ def _labelled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
     ]
 
 
-def _unlabelled() -> list[Any]:
+def _unlabeled() -> list[Any]:
     """Degrees, as they are and by their order of magnitude; the latter in wide bins (social networks)."""
     wide: dict[str, Any] = {"base_kernel": "intersection", "t_max": 5, **WIDE}
     return [
@@ -77,7 +77,7 @@ def _unlabelled() -> list[Any]:
     ]
 
 
-def _partially_labelled() -> list[Any]:
+def _partially_labeled() -> list[Any]:
     """Label propagation; and uncertain labels, diffused and compared in wide bins.
 
     Label propagation pushes the observed labels back at every step, so that nodes are told apart by where

@@ -13,6 +13,7 @@ from sklearn.metrics import r2_score
 from propkernels.graphs.check import check_graphs
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.scoring import resolve_scorer
+from propkernels.learn.machines.svm import stopping_allowed
 from propkernels.learn.machines.tasks import Columns, Regression
 from propkernels.learn.models.base import (
     Learned,
@@ -172,7 +173,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         task: Any = Regression(weights, scorer, mean, unit)
         task = Columns(task) if several else task
         standardized = (target - mean) / unit
-        learned = self._learn(graphs, standardized, folds, task, seeds, self.epsilon)
+        with stopping_allowed():
+            learned = self._learn(graphs, standardized, folds, task, seeds, self.epsilon)
         self._keep(_in_units(learned, mean, unit))
         self.n_targets_ = target.shape[1] if several else 1
         self.epsilon_ = learned.selection.candidate.epsilon

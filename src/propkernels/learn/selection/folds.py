@@ -98,7 +98,7 @@ def check_several(target: Any, n_graphs: int) -> NDArray[np.float64]:
 
 def has_columns(target: Any) -> bool:
     """Whether a target has several columns."""
-    shape = np.shape(target)
+    shape = np.asarray(target).shape
     return len(shape) == 2 and shape[1] > 1
 
 
