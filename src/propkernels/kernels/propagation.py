@@ -148,6 +148,8 @@ class PropagationKernel(CountKernel):
     Information spreads along the edges; after each step, nodes with similar distributions fall into one
     bin of a locality sensitive hash, and graphs are compared by how many nodes they have in each bin.
 
+    What was fitted never changes until the next ``fit``, and may be used from any number of threads.
+
     Parameters
     ----------
     propagation : str or PropagationScheme, default="auto"
