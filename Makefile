@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test quick lint types unit coverage bench clean
+.PHONY: demo test quick lint types unit coverage bench fuzz clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -35,6 +35,11 @@ coverage: .venv/.developer
 # make bench BENCH='--quick --only pk-nci1' passes options on
 bench: .venv/.peers
 	$(BIN)/python -m benchmarks.run $(BENCH)
+
+# make fuzz SECONDS=600 looks for wrong results, unclear errors, crashes and hangs; counts go to docs/RELIABILITY.md
+SECONDS ?= 600
+fuzz: .venv/.developer
+	$(BIN)/python -m fuzz --seconds $(SECONDS); found=$$?; $(BIN)/python -m fuzz.report; exit $$found
 
 clean:
 	rm -rf .venv .nox build dist .coverage .mypy_cache .ruff_cache .hypothesis

@@ -112,9 +112,9 @@ class Counter(ABC):
         """Name of each column of a stream."""
         return [f"bin{i}" for i in range(len(codes))]
 
-    def extend(self, graphs: GraphDatabase) -> None:
-        """Take note of further graphs; only a counter that numbers what it meets has to."""
-        return
+    def extend(self, graphs: GraphDatabase) -> Counter:
+        """Return a counter that knows further graphs; only one that numbers what it meets is another one."""
+        return self
 
     def _contributions(
         self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None

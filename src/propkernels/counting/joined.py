@@ -81,10 +81,9 @@ class JoinedCounter(Counter):
             total = _added(total, added)
         return total
 
-    def extend(self, graphs: GraphDatabase) -> None:
-        """Take note of further graphs."""
-        for counter in self.counters:
-            counter.extend(graphs)
+    def extend(self, graphs: GraphDatabase) -> Counter:
+        """Return a counter that knows further graphs."""
+        return replace(self, counters=[counter.extend(graphs) for counter in self.counters])
 
     def _scales(
         self, part: int, counter: Counter, graphs: GraphDatabase, n_jobs: int | None

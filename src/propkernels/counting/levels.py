@@ -61,9 +61,9 @@ class LevelCounter(Counter):
         bins = np.cumsum(level == 1) - 1
         return [f"bin{b}_level{k}" for b, k in zip(bins.tolist(), level.tolist(), strict=True)]
 
-    def extend(self, graphs: GraphDatabase) -> None:
-        """Take note of further graphs."""
-        self.counter.extend(graphs)
+    def extend(self, graphs: GraphDatabase) -> Counter:
+        """Return a counter that knows further graphs."""
+        return replace(self, counter=self.counter.extend(graphs))
 
     def _contributions(
         self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None

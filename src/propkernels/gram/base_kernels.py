@@ -291,6 +291,8 @@ class RadialBasis(BaseKernel):
         """RBF kernel between graphs (scikit-learn's)."""
         from sklearn.metrics.pairwise import rbf_kernel
 
+        if left.shape[1] == 0:  # graphs without nodes are all alike; scikit-learn wants a column
+            return np.ones((left.shape[0], right.shape[0]))
         return np.asarray(rbf_kernel(left, right, gamma=self.gamma))
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:

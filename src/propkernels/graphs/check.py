@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import issparse
@@ -82,23 +82,40 @@ def check_graphs(graphs: Any) -> GraphDatabase:
             _refuse_doubt(matrix, i)
         graphs = from_adjacency(graphs)
     elif not isinstance(graphs, GraphDatabase):
-        found = list(_by_kind(_as_list(graphs)))
+        found = list(_by_kind(_as_several(graphs)))
         graphs = join([part for _, part in found], "graph", [first for first, _ in found])
     if len(graphs) == 0:
         raise ValueError("at least one graph is needed, got none (0 graphs)")
     return graphs
 
 
-def _by_kind(graphs: list[Any]) -> Iterator[tuple[int, GraphDatabase]]:
-    """Convert graphs of one kind that follow each other together; yield them with the first's position."""
+def check_edges(graphs: Any) -> GraphDatabase:
+    """As ``check_graphs``, for whoever needs edges: grids have none stored, and are refused.
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    database = check_graphs(graphs)
+    _ = database.adjacency  # that of grids is an error that says what to do
+    return database
+
+
+def _by_kind(graphs: Iterable[Any]) -> Iterator[tuple[int, GraphDatabase]]:
+    """Convert graphs of one kind that follow each other together; yield them with the first's position.
+
+    Databases, tuples and matrices are converted one after the other: the first that is wrong ends it.
+    """
     first = 0
     for kind, run in groupby(graphs, _kind_of):
-        several = list(run)
         if kind is None:
-            yield from ((first + i, _one_graph(graph, first + i)) for i, graph in enumerate(several))
+            for graph in run:
+                yield first, _one_graph(graph, first)
+                first += 1
         else:
+            several = list(run)
             yield first, ADAPTERS[kind][1](several, Faults("raise", len(several), first=first))
-        first += len(several)
+            first += len(several)
 
 
 def _kind_of(graph: Any) -> str | None:
@@ -112,7 +129,7 @@ def _are_grids(graphs: Any) -> bool:
     return isinstance(graphs, (list, tuple)) and len(graphs) > 0 and isinstance(graphs[0], Grid)
 
 
-def _as_list(graphs: Any) -> list[Any]:
+def _as_several(graphs: Any) -> Iterable[Any]:
     if isinstance(graphs, Graph) or (
         _kind_of(graphs) not in (None, "grakel", "dgl") and not _is_batch(graphs)
     ):
@@ -132,7 +149,7 @@ def _as_list(graphs: Any) -> list[Any]:
     flat = hasattr(graphs, "__iter__") and getattr(graphs, "ndim", 1) == 1
     if isinstance(graphs, (str, bytes, Mapping, Set)) or not flat:
         raise TypeError(f"expected {ACCEPTED}; got {type(graphs).__name__}")
-    return list(graphs)
+    return cast("Iterable[Any]", graphs)  # one after the other: the first that is wrong ends it
 
 
 def _is_batch(graphs: Any) -> bool:

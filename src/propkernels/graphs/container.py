@@ -10,6 +10,8 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.utils.sparse import frozen
+
 
 def as_positions(key: Any, length: int) -> Any:
     """Turn an index into one position (int) or an int64 array of positions, all in range.
@@ -86,7 +88,7 @@ class Container(ABC, Generic[One]):
     @cached_property
     def graph_ids(self) -> NDArray[np.int32]:
         """For each node, the position of its graph."""
-        return np.repeat(np.arange(len(self), dtype=np.int32), self.graph_sizes)
+        return frozen(np.repeat(np.arange(len(self), dtype=np.int32), self.graph_sizes))
 
     def __len__(self) -> int:
         return len(self.graph_ptr) - 1

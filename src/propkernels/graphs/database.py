@@ -35,6 +35,7 @@ from propkernels.graphs.validation import (
     check_weights,
 )
 from propkernels.utils.arrays import index_dtype, offsets, ranges
+from propkernels.utils.sparse import freeze, frozen
 
 
 def subset(database: GraphDatabase, positions: NDArray[np.int64]) -> GraphDatabase:
@@ -276,6 +277,10 @@ class GraphDatabase(Container["Graph"]):
     It behaves like a list (``len``, indexing, iteration, concatenation) and keeps its type through
     scikit-learn's Pipeline, cross-validation and train_test_split.
 
+    Arrays that are given are checked and copied once; the database's own are read-only, since compiled loops
+    rely on what was checked. To change something, change a copy and make a new database of it
+    (:meth:`with_labels`, :meth:`with_attributes`). A database may be shared by any number of threads.
+
     Parameters
     ----------
     adjacency : sparse or dense matrix of shape (N, N)
@@ -389,6 +394,7 @@ class GraphDatabase(Container["Graph"]):
         self.edge_attributes = edge_attributes
         self.ids = ids
         self.edge_attribute_names = edge_attribute_names
+        freeze(adjacency, graph_ptr, attributes, edge_attributes)
 
     @classmethod
     def _assemble(cls, *parts: Any) -> GraphDatabase:
@@ -429,10 +435,10 @@ class GraphDatabase(Container["Graph"]):
         """Weighted out-degree of each node, ``sum_j A_ij``, the same number in any order of the nodes."""
         counts = np.diff(self.adjacency.indptr)
         if self.is_unweighted:
-            return counts.astype(np.float64)
+            return frozen(counts.astype(np.float64))
         rows = np.repeat(np.arange(self.n_nodes), counts)
         ordered = self.adjacency.data[np.lexsort((self.adjacency.data, rows))]  # smaller weights first
-        return np.bincount(rows, ordered, self.n_nodes).astype(np.float64)
+        return frozen(np.bincount(rows, ordered, self.n_nodes).astype(np.float64))
 
     @cached_property
     def is_unweighted(self) -> bool:
@@ -448,7 +454,7 @@ class GraphDatabase(Container["Graph"]):
         if not _same_matrix(forward, backward):
             rows, _ = (forward - backward).nonzero()
             directed[self.graph_ids[rows]] = True
-        return directed
+        return frozen(directed)
 
     @cached_property
     def has_parallel_edges(self) -> bool:
@@ -614,6 +620,11 @@ class GraphDatabase(Container["Graph"]):
         return {
             name: getattr(self, name) for name in (*names, "edge_attributes", "ids", "edge_attribute_names")
         }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrays that come out of a pickle are read-only again."""
+        self.__dict__.update(state)
+        freeze(self.adjacency, self.graph_ptr, self.node_attributes, self.edge_attributes)
 
     # what a person sees
 

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from propkernels.graphs.labels import LabelColumn, canonical_label
 from propkernels.utils.arrays import offsets
+from propkernels.utils.sparse import check_sparse, freeze
 
 
 class LabelDistributions:
@@ -75,6 +76,7 @@ class LabelDistributions:
         self.probabilities = _normalized(matrix, self.known)
         certain = np.bincount(_rows(self.probabilities), self.probabilities.data == 1.0, n) > 0
         self.observed = self.known & (certain if observed is None else _mask(observed, n, "observed"))
+        freeze(self.probabilities, self.known, self.observed)
 
     @classmethod
     def _assemble(cls, *parts: Any) -> LabelDistributions:
@@ -82,7 +84,13 @@ class LabelDistributions:
         distributions = cls.__new__(cls)
         distributions.probabilities, distributions.values = parts[:2]
         distributions.known, distributions.observed = parts[2:]
+        freeze(distributions.probabilities, *parts[2:])
         return distributions
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrays that come out of a pickle are read-only again."""
+        self.__dict__.update(state)
+        freeze(self.probabilities, self.known, self.observed)
 
     @classmethod
     def from_column(cls, column: LabelColumn) -> LabelDistributions:
@@ -162,6 +170,8 @@ def looks_like_distributions(labels: Any) -> bool:
 def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
     """Return the rows as CSR, and which of them are masked throughout."""
     plain = probabilities.filled(0.0) if isinstance(probabilities, np.ma.MaskedArray) else probabilities
+    if issparse(plain) and plain.ndim == 2:
+        plain = check_sparse(plain, "the matrix of label distributions")
     try:
         shape = plain.shape if issparse(plain) else np.shape(plain)
         matrix = csr_array(plain, dtype=np.float64, copy=True) if len(shape) == 2 else None
@@ -170,7 +180,7 @@ def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
     if matrix is None:  # before SciPy 1.15, csr_array cannot have one dimension
         raise ValueError(f"label distributions must be of shape (nodes, labels), got {shape}")
     matrix.sum_duplicates()
-    if plain is probabilities:
+    if not isinstance(probabilities, np.ma.MaskedArray):
         return matrix, np.zeros(matrix.shape[0], dtype=bool)
     return matrix, np.asarray(np.ma.getmaskarray(probabilities).all(axis=1))
 
@@ -187,7 +197,7 @@ def _mask(mask: Any, n: int, name: str) -> NDArray[np.bool_]:
     array = np.asarray(mask)
     if array.dtype != bool or array.shape != (n,):
         raise ValueError(f"{name} must hold one True or False for each of the {n} nodes")
-    return array
+    return array.copy()
 
 
 def _rows(matrix: csr_array) -> NDArray[np.int64]:
@@ -205,12 +215,19 @@ def _normalized(matrix: csr_array, known: NDArray[np.bool_]) -> csr_array:
             f"the label distribution of node {_rows(matrix)[at]} holds {matrix.data[at]}: "
             "probabilities must be finite and not negative"
         )
-    sums = np.asarray(matrix.sum(axis=1)).ravel()
+    with np.errstate(over="ignore"):
+        sums = np.asarray(matrix.sum(axis=1)).ravel()
     empty = np.flatnonzero(known & (sums == 0))
     if empty.size:
         raise ValueError(
             f"the label distribution of node {empty[0]} is zero throughout: "
             "if nothing is known of it, mask the row or say so by known"
+        )
+    odd = np.flatnonzero(known & ~((sums >= 2.0**-1000) & (sums <= 2.0**1000)))
+    if odd.size:
+        raise ValueError(
+            f"the label distribution of node {odd[0]} adds up to {sums[odd[0]]:g}: "
+            "probabilities add up to 1, or to a number of usual size"
         )
     already = np.abs(sums - 1.0) < 1e-12
     matrix.data /= np.where(already, 1.0, sums)[_rows(matrix)]

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.utils.checks import shown
+
 UNOBSERVED = -1
+DEEPEST_LABEL = 50
 _FEW_VALUES = 100
 
 
@@ -30,6 +33,14 @@ class LabelColumn:
 
     ids: NDArray[np.int32]
     values: tuple[Hashable, ...]
+
+    def __post_init__(self) -> None:
+        self.ids.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Ids that come out of a pickle are read-only again."""
+        self.__dict__.update(state)
+        self.ids.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -132,7 +143,7 @@ class LabelColumn:
 def _as_one_dimensional(labels: Any, name: str) -> NDArray[Any]:
     """Labels as a 1-d array; tuples stay whole labels instead of becoming rows."""
     if isinstance(labels, (str, bytes, Mapping, Set)) or not hasattr(labels, "__iter__"):
-        raise TypeError(f"{name} must be a list or array with one label each, got {labels!r}")
+        raise TypeError(f"{name} must be a list or array with one label each, got {shown(labels)}")
     if hasattr(labels, "__array__"):
         plain = isinstance(getattr(labels, "dtype", None), np.dtype)
         array = np.asarray(
@@ -195,11 +206,13 @@ def _encode_objects(labels: Iterable[Any], name: str, place: Callable[[int], str
     raw: dict[Any, int] = {}  # each distinct raw label is made canonical once
     ids = []
     for index, label in enumerate(labels):
+        if isinstance(label, (tuple, frozenset)):
+            _check_depth(label, name, place, index)
         try:
             known = raw.get(label)
         except TypeError:
             if label is not np.ma.masked:
-                message = f"{name}: the label {label!r} of {place(index)} is not hashable"
+                message = f"{name}: the label {shown(label)} of {place(index)} is not hashable"
                 raise TypeError(message) from None
             known = UNOBSERVED
         if known is None:
@@ -208,6 +221,17 @@ def _encode_objects(labels: Iterable[Any], name: str, place: Callable[[int], str
             raw[label] = known
         ids.append(known)
     return LabelColumn(np.array(ids, dtype=np.int32), tuple(position))
+
+
+def _check_depth(label: Any, name: str, place: Callable[[int], str], index: int) -> None:
+    """Refuse nesting that would exhaust the stack, before anything recursive, hashing too, is asked of it."""
+    level = [label]
+    for _ in range(DEEPEST_LABEL):
+        inner = [part for nested in level for part in nested if isinstance(part, (tuple, frozenset))]
+        if not inner:
+            return
+        level = list({id(part): part for part in inner}.values())
+    raise ValueError(f"{name}: the label of {place(index)} is nested more than {DEEPEST_LABEL} deep")
 
 
 def canonical_label(label: Any) -> Hashable | None:

@@ -12,6 +12,10 @@ from scipy.sparse import coo_array, csr_array, issparse
 
 from propkernels.graphs.label_distributions import LabelDistributions, looks_like_distributions
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.sparse import check_sparse
+
+SMALLEST_SUM = float(np.finfo(np.float64).tiny)
+LARGEST_SUM = 2.0**1022  # its reciprocal is a normal number still
 
 
 def check_square(adjacency: Any) -> Any:
@@ -21,7 +25,7 @@ def check_square(adjacency: Any) -> Any:
         raise ValueError(f"adjacency must be a square matrix, got shape {matrix.shape}")
     if np.dtype(matrix.dtype).kind not in "biuf":
         raise TypeError(f"adjacency must hold real numbers, got dtype {matrix.dtype}")
-    return matrix
+    return check_sparse(matrix, "adjacency") if issparse(matrix) else matrix
 
 
 def _dense(adjacency: Any) -> NDArray[Any]:
@@ -43,11 +47,15 @@ def check_adjacency(matrix: Any) -> csr_array:
 
 
 def _to_csr(matrix: Any) -> csr_array:
-    """Weights become float64 before repeated entries are added up, so that small integers cannot overflow."""
+    """Weights become float64 before repeated entries are added up, so that small integers cannot overflow.
+
+    The arrays are always copies: a database makes its own read-only, never the caller's.
+    """
     if not issparse(matrix):
         return _dense_to_csr(matrix)
     if matrix.format == "csr":
-        arrays = (matrix.data.astype(np.float64), matrix.indices.copy(), matrix.indptr.copy())
+        used = int(matrix.indptr[-1])
+        arrays = (matrix.data[:used].astype(np.float64), matrix.indices[:used].copy(), matrix.indptr.copy())
         csr = csr_array(arrays, shape=matrix.shape)
     else:
         csr = csr_array(matrix if matrix.dtype == np.float64 else matrix.astype(np.float64))
@@ -161,11 +169,16 @@ def _numbers(attributes: Any) -> NDArray[np.float64]:
     """Copy attributes into a float64 array; masked entries become NaN."""
     if isinstance(attributes, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(attributes), np.nan, _numbers(attributes.data))
+    if issparse(attributes) and attributes.ndim == 2:
+        attributes = check_sparse(attributes, "node_attributes").toarray()
     try:
-        raw = attributes.toarray() if issparse(attributes) else np.asarray(attributes)
+        raw = np.asarray(attributes)
         if raw.dtype.kind in "biufO":
-            return np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
+            with np.errstate(over="ignore"):  # what does not fit becomes infinite, and is refused as such
+                return np.array(raw, dtype=np.float64)
+    except OverflowError:
+        raise ValueError("node_attributes hold a whole number that is too large for a float") from None
+    except (TypeError, ValueError, RecursionError):
         pass
     raise TypeError("node_attributes must be an array of numbers, one row per node")
 
@@ -203,15 +216,38 @@ def check_edges_stay_inside(adjacency: csr_array, graph_ptr: NDArray[np.int64]) 
 
 
 def check_weights(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
-    """Refuse negative, NaN and infinite weights, naming the edge."""
-    wrong = ~((adjacency.data >= 0) & (adjacency.data < np.inf))
-    if wrong.any():
-        entry = int(np.flatnonzero(wrong)[0])
-        row = int(np.searchsorted(adjacency.indptr, entry, side="right")) - 1
-        edge = name_edge(row, adjacency.indices[entry], graph_ptr)
-        raise ValueError(
-            f"{edge} has weight {adjacency.data[entry]}: weights must be finite and not negative"
-        )
+    """Refuse weights with which degrees, their reciprocals or lengths of paths would not be normal numbers.
+
+    Negative, NaN and infinite weights are named by their edge. Where the weights of each graph add up to less
+    than ``LARGEST_SUM``, so do those of each node and of each path. Usual weights are looked through twice,
+    for the smallest and the largest.
+    """
+    data = adjacency.data
+    if len(data) == 0 or (float(data.min()) >= SMALLEST_SUM and float(data.max()) * len(data) < LARGEST_SUM):
+        return
+    wrong = np.flatnonzero(~((data >= 0) & (data < np.inf)))
+    if wrong.size:
+        row = int(np.searchsorted(adjacency.indptr, wrong[0], side="right")) - 1
+        edge = name_edge(row, adjacency.indices[wrong[0]], graph_ptr)
+        raise ValueError(f"{edge} has weight {data[wrong[0]]}: weights must be finite and not negative")
+    _check_sums(adjacency, graph_ptr)
+
+
+def _check_sums(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
+    """Refuse graphs whose weights add up to too much, and nodes whose weights add up to too little."""
+    data, n_nodes = adjacency.data, adjacency.shape[0]
+    graphs = np.repeat(np.arange(len(graph_ptr) - 1), np.diff(adjacency.indptr[graph_ptr]))
+    large = np.flatnonzero(np.bincount(graphs, data * 2.0**-64) >= LARGEST_SUM * 2.0**-64)
+    if large.size:
+        limit = f"{LARGEST_SUM:.3g}: divide them by a constant"
+        raise ValueError(f"the weights of graph {large[0]} add up to more than {limit}")
+    rows = np.repeat(np.arange(n_nodes), np.diff(adjacency.indptr))
+    for ends in (rows, adjacency.indices):  # edges that leave a node, and edges that arrive
+        sums = np.bincount(ends, data, n_nodes)
+        small = np.flatnonzero((sums > 0) & (sums < SMALLEST_SUM))
+        if small.size:
+            limit = f"less than {SMALLEST_SUM:.3g}: multiply them by a constant"
+            raise ValueError(f"the weights at {name_node(int(small[0]), graph_ptr)} add up to {limit}")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from scipy.sparse import csr_array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.grid_codes import grid_codes
 from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, floor_codes, join_codes, stream_numbers
-from propkernels.propagation.base import AffineOperator, PropagationScheme
+from propkernels.propagation.base import AffineOperator, PropagationScheme, check_step
 from propkernels.propagation.edge_labels import EdgeFactors, edges_of_operator
 from propkernels.propagation.grids.operator import GridOperator
 from propkernels.propagation.initial import InitialDistributions
@@ -22,6 +23,7 @@ from propkernels.utils.randomness import label_keys
 
 NODES_IN_CACHE = 256
 VALUES_IN_MEMORY = 2**24
+LARGEST_EXPONENT = 1020.0  # below 2 to this power, nothing overflows
 RowCounter = Callable[[NDArray[np.int64], NDArray[np.int64]], Sequence[tuple[Any, NDArray[np.int64]]]]
 
 
@@ -164,6 +166,7 @@ def _fused(
     unused = -len(offsets) % LANES
     projected = np.zeros((initial.table.shape[0], unused + len(offsets)))
     projected[:, unused:] = initial.table @ vectors
+    _check_growth(operator, projected, (len(offsets) - 1) // n_hashes)
     codes = np.empty((len(offsets), graphs.n_nodes), dtype=np.int64)
     step = Step(
         adjacency.indptr,
@@ -201,6 +204,28 @@ def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[
     return np.ascontiguousarray(
         np.moveaxis(padded.reshape(n_steps, n_labels, padded.shape[2] // lanes, lanes), 2, 0)
     )
+
+
+def _check_growth(operator: AffineOperator, projected: NDArray[np.float64], n_steps: int) -> None:
+    """Refuse steps that could lead to infinite values, which all fall into one bin.
+
+    In a step no value grows by more than the largest ``spread_i sum_j A_ij + keep_i + restart_i``. A coarse
+    bound from the largest weight and the largest number of neighbours is enough for nearly all graphs.
+    """
+    adjacency, counts = operator.adjacency, np.diff(operator.adjacency.indptr)
+    weight, most = float(adjacency.data.max(initial=0.0)), int(counts.max(initial=0))
+    spread, keep = float(operator.spread.max(initial=0.0)), float(operator.keep.max(initial=0.0))
+    growth = weight * most * spread + keep + 1.0
+    start = max(float(projected.max(initial=0.0)), -float(projected.min(initial=0.0)), 1.0)
+    if n_steps * math.log2(growth) + math.log2(start) < LARGEST_EXPONENT:
+        return
+    sums = np.asarray(adjacency.sum(axis=1)).ravel() * operator.spread + operator.keep
+    growth = max(float(sums.max(initial=0.0)), 1.0) + (0.0 if operator.restart is None else 1.0)
+    if not n_steps * math.log2(growth) + math.log2(start) < LARGEST_EXPONENT:
+        raise ValueError(
+            f"what spreads grows up to {growth:g} times in each of {n_steps} steps, more than a float "
+            "can hold: divide the weights by a constant, or take fewer steps"
+        )
 
 
 @dataclass(frozen=True)
@@ -251,6 +276,7 @@ def _stepwise(
     codes = [hasher.codes(current, slice(0, n_hashes))]
     for t in range(1, t_max + 1):
         current = np.asarray(scheme.step(prepared, current, start), dtype=np.float64)
+        check_step(current, t, scheme)
         codes.append(hasher.codes(current, slice(t * n_hashes, (t + 1) * n_hashes)))
         vanished = getattr(prepared, "vanished", None)
         if vanished is not None:

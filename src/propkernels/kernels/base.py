@@ -21,10 +21,11 @@ from propkernels.gram.linear import self_products
 from propkernels.gram.normalize import inverse_length, normalized
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.utils.checks import check_integer
+from propkernels.utils.checks import check_integer, shown
 from propkernels.utils.parallel import run_threads
 from propkernels.utils.tags import GraphInput
 
+MOST_COLUMNS = 2**31 - 1  # indices of columns are 32-bit numbers
 SWITCHES = ("normalize", "sparse_output", "standardize")
 
 
@@ -33,10 +34,10 @@ def check_options(estimator: Any) -> None:
     for name in SWITCHES:
         value = getattr(estimator, name, False)
         if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"{name} must be True or False, got {value!r}")
+            raise TypeError(f"{name} must be True or False, got {shown(value)}")
     n_jobs = estimator.n_jobs
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral)):
-        raise TypeError(f"n_jobs must be None or a whole number, got {n_jobs!r}")
+        raise TypeError(f"n_jobs must be None or a whole number, got {shown(n_jobs)}")
     if n_jobs == 0:
         raise ValueError("n_jobs must be None, a number of threads, or -1 for all cores; got 0")
 
@@ -269,12 +270,14 @@ class CountFeatures(CountEstimator):
         return [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
 
     def _fit(self, graphs: Any) -> list[StreamCounts]:
-        n_columns = None if self.n_features is None else check_integer(self.n_features, "n_features", 1)
+        n_columns = self.n_features
+        if n_columns is not None:
+            n_columns = check_integer(n_columns, "n_features", 1, MOST_COLUMNS)
         base_kernel = resolve_base_kernel(self.base_kernel)
         if not base_kernel.is_dot_product:
             raise ValueError(
                 "features need a base kernel that is their dot product, "
-                f"base_kernel='linear' or 'intersection'; got {self.base_kernel!r}"
+                f"base_kernel='linear' or 'intersection'; got {shown(self.base_kernel)}"
             )
         coder, streams = self._count_training(graphs)
         if n_columns is None:

@@ -29,7 +29,7 @@ from propkernels.propagation.initial import (
     learn_prior,
 )
 from propkernels.propagation.registry import resolve_scheme
-from propkernels.utils.checks import check_choice, check_integer, check_positive
+from propkernels.utils.checks import check_choice, check_streams, check_width
 from propkernels.utils.randomness import draw_seed
 
 LABEL_SOURCES = ("auto", "node", "degree", "log_degree", None)
@@ -69,9 +69,8 @@ class PropagationCoder(Coder):
         """Check an estimator's parameters and resolve them on the training graphs."""
         check_choice(parameters.labels, LABEL_SOURCES, "labels")
         check_choice(parameters.metric, METRICS, "metric")
-        t_max = check_integer(parameters.t_max, "t_max", 0)
-        n_hashes = check_integer(parameters.n_hashes, "n_hashes", 1)
-        bin_width = check_positive(parameters.bin_width, "bin_width")
+        t_max, n_hashes = check_streams(parameters.t_max, parameters.n_hashes)
+        bin_width = check_width(parameters.bin_width, "bin_width")
         edge_labels = _check_edge_labels(graphs, parameters)
         source = label_source(graphs, parameters.labels)
         column = label_column(graphs, source)
@@ -139,8 +138,8 @@ def _check_widths(widths: Any) -> list[float]:
     if isinstance(widths, (list, tuple)):
         if not widths:
             raise ValueError("attribute_bin_width must be a number or several, got none")
-        return [check_positive(width, "attribute_bin_width") for width in widths]
-    return [check_positive(widths, "attribute_bin_width")]
+        return [check_width(width, "attribute_bin_width") for width in widths]
+    return [check_width(widths, "attribute_bin_width")]
 
 
 class PropagationKernel(CountKernel):
@@ -148,6 +147,8 @@ class PropagationKernel(CountKernel):
 
     Information spreads along the edges; after each step, nodes with similar distributions fall into one
     bin of a locality sensitive hash, and graphs are compared by how many nodes they have in each bin.
+
+    What was fitted never changes until the next ``fit``, and may be used from any number of threads.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from propkernels.kernels.label_keys import (
     plain_labels,
     resolve_source,
 )
-from propkernels.utils.checks import check_choice, check_integer
+from propkernels.utils.checks import check_choice, check_streams
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class RefinementCoder(Coder):
         check_choice(parameters.labels, LABEL_SOURCES, "labels")
         for name in ("edge_labels", "edge_weights"):
             check_choice(getattr(parameters, name), (False, True), name)
-        n_iter = check_integer(parameters.n_iter, "n_iter", 0)
+        n_iter, _ = check_streams(parameters.n_iter, 1, "n_iter")
         check_edge_labels(graphs, parameters.edge_labels)
         source = resolve_source(graphs, parameters.labels)
         return cls(source, parameters.edge_labels, parameters.edge_weights, n_iter)
@@ -93,9 +93,11 @@ class ExactCoder(RefinementCoder):
         """Codes of all nodes for t = 0..n_iter."""
         return [as_streams(self._relabel(graphs, [dict(table) for table in self.tables]))]
 
-    def extend(self, graphs: GraphDatabase) -> None:
-        """Number what further graphs hold, and keep it."""
-        self._relabel(graphs, self.tables)
+    def extend(self, graphs: GraphDatabase) -> ExactCoder:
+        """Return a coder that also keeps the numbers of what further graphs hold."""
+        coder = replace(self, tables=[dict(table) for table in self.tables])
+        coder._relabel(graphs, coder.tables)
+        return coder
 
     def _relabel(self, graphs: GraphDatabase, tables: list[dict[Hashable, int]]) -> NDArray[np.uint64]:
         column = plain_labels(graphs, self.source)

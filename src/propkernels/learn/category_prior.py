@@ -17,7 +17,7 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.selection.folds import check_target, draw_seeds
 from propkernels.learn.selection.kernels_by_t import check_kernel, compute_stack, redrawn, step_parameter
 from propkernels.learn.selection.space import check_steps
-from propkernels.utils.checks import check_choice, check_integer
+from propkernels.utils.checks import check_choice, check_integer, shown
 from propkernels.utils.tags import GraphInput
 
 Matrix = NDArray[np.float64]
@@ -197,7 +197,7 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         default = PropagationKernel(attributes=attributes, n_jobs=self.n_jobs)
         kernel = default if self.kernel is None else self.kernel
         if isinstance(kernel, type) or not hasattr(kernel, "fit_transform"):
-            raise TypeError(f"kernel must be an estimator with fit_transform, got {kernel!r}")
+            raise TypeError(f"kernel must be an estimator with fit_transform, got {shown(kernel)}")
         check_kernel(kernel, steps)
         kernel = clone(kernel)
         if self.normalize is not None and "normalize" in kernel.get_params(deep=False):

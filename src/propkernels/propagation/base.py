@@ -13,6 +13,9 @@ from sklearn.base import BaseEstimator
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.initial import InitialDistributions
+from propkernels.utils.sparse import freeze
+
+LARGEST_USUAL = 2.0**500
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,29 @@ class AffineOperator:
         a = self.adjacency
         return replace(self, adjacency=csr_array((a.data * factors, a.indices, a.indptr), shape=a.shape))
 
+    def __post_init__(self) -> None:
+        data = self.adjacency.data
+        if len(data) and not (data.min() > 1 / LARGEST_USUAL and data.max() < LARGEST_USUAL):
+            self._balance()
+        freeze(self.adjacency)  # as a database's own is: compiled loops are compiled for one of the two only
+
+    def _balance(self) -> None:
+        """Shift powers of two from the rows of A to ``spread``, so that weights times values stay finite.
+
+        Only rows whose largest weight is extreme are touched. Nothing is rounded by that: what spreads is the
+        same, to the bit, as with weights of usual size.
+        """
+        matrix = self.adjacency
+        rows = np.flatnonzero(np.diff(matrix.indptr))
+        largest = np.zeros(matrix.shape[0])
+        largest[rows] = np.maximum.reduceat(matrix.data, matrix.indptr[rows])
+        exponents = np.where(largest > 0, np.frexp(largest)[1], 0)
+        exponents[np.abs(exponents) < np.log2(LARGEST_USUAL)] = 0
+        shifted = np.ldexp(matrix.data, -np.repeat(exponents, np.diff(matrix.indptr)))
+        balanced = csr_array((shifted, matrix.indices, matrix.indptr), shape=matrix.shape)
+        object.__setattr__(self, "adjacency", balanced)
+        object.__setattr__(self, "spread", np.ldexp(self.spread, exponents))
+
     def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
         """Apply the formula to any columns: label probabilities or projections of them."""
         from propkernels.propagation.compiled import affine_step
@@ -63,6 +89,19 @@ class AffineOperator:
         if self.restart is not None:
             following += self.restart[:, None] * initial
         return following
+
+
+def check_step(values: NDArray[np.float64], t: int, scheme: Any) -> None:
+    """Refuse what a step gave where some of it is infinite or undefined.
+
+    Raises
+    ------
+    ValueError
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspect = not np.isfinite(values.sum())
+    if suspect and not np.isfinite(values).all():
+        raise ValueError(f"step {t} of {type(scheme).__name__} gave a value that is not finite")
 
 
 class PropagationScheme(BaseEstimator, ABC):

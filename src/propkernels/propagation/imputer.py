@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.propagation.base import PropagationScheme
+from propkernels.propagation.base import PropagationScheme, check_step
 from propkernels.propagation.initial import (
     InitialDistributions,
     initial_distributions,
@@ -45,8 +45,9 @@ def run_to_convergence(
     start = initial.to_dense()
     current, settled = start.copy(), start.copy()
     moving = np.ones(len(graphs), dtype=bool)
-    for _ in range(max_steps):
+    for t in range(1, max_steps + 1):
         following = np.asarray(scheme.step(prepared, current, start), dtype=np.float64)
+        check_step(following, t, scheme)
         changes = np.abs(following - current).max(axis=1, initial=0.0)
         active = moving[graphs.graph_ids]
         settled[active] = following[active]
@@ -140,6 +141,11 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
         frequencies = dict(zip(column.present, label_frequencies(column).tolist(), strict=True))
         self.scheme_, self.prior_, self.frequencies_ = scheme, prior, frequencies
         return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> GraphDatabase:
+        """Fit, and return the training graphs with every node labelled."""
+        database = check_graphs(X)  # once: the graphs may come from an iterator
+        return self.fit(database).transform(database)
 
     def transform(self, X: Any) -> GraphDatabase:
         """Return the graphs with every node labeled."""

@@ -15,8 +15,10 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions, concat_distributions, distinct_labels
 from propkernels.graphs.labels import LabelColumn, canonical_label
 from propkernels.utils.checks import check_choice
+from propkernels.utils.sparse import freeze
 
 _ISOLATED = -(2**15)  # below the exponent of any degree
+SMALLEST_SUM = 2.0**-1000
 UNKNOWN = ("propkernels", "unknown")  # the one label of unobserved nodes where no label is known at all
 
 
@@ -40,6 +42,9 @@ class InitialDistributions:
     table: csr_array
     values: tuple[Hashable, ...]
     observed: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        freeze(self.rows, self.observed)  # as label columns are: loops are compiled for one of the two only
 
     def block(self, first: int, last: int) -> InitialDistributions:
         """P_0 of the nodes first..last-1."""
@@ -93,7 +98,18 @@ def _normalized_prior(values: tuple[Hashable, ...], weights: NDArray[Any]) -> Pr
         raise ValueError(f"prior weights must be finite numbers, not negative; got {weights.tolist()}")
     if not weights.any():
         raise ValueError("prior weights are all zero")
-    return Prior(values, weights / math.fsum(weights))
+    return Prior(values, weights / _total(weights))
+
+
+def _total(weights: NDArray[Any]) -> float:
+    """The sum, if it and its reciprocal are normal numbers."""
+    try:
+        total = math.fsum(weights)
+    except OverflowError:
+        total = math.inf
+    if not SMALLEST_SUM <= total <= 1 / SMALLEST_SUM:
+        raise ValueError(f"prior weights add up to {total:g}: multiply them by a constant")
+    return total
 
 
 def label_frequencies(column: LabelColumn | LabelDistributions) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from propkernels.propagation.diffusion import Diffusion
 from propkernels.propagation.grids.anisotropic import AnisotropicDiffusion
 from propkernels.propagation.grids.convolution import Convolution
 from propkernels.propagation.walks import AbsorbingWalk, LabelPropagation, LabelSpreading, PartialAbsorption
-from propkernels.utils.checks import check_choice
+from propkernels.utils.checks import check_choice, shown
 
 _BY_NAME: dict[str, Callable[[], PropagationScheme]] = {
     "diffusion": Diffusion,
@@ -38,7 +38,8 @@ def resolve_scheme(propagation: Any, labels_missing: bool, on_grids: bool = Fals
         return _BY_NAME[usual if propagation == "auto" else propagation]()
     if isinstance(propagation, type) or not all(hasattr(propagation, m) for m in ("prepare", "step")):
         raise TypeError(
-            f"propagation must be a name or a scheme with the methods prepare and step, got {propagation!r}"
+            "propagation must be a name or a scheme with the methods prepare and step, "
+            f"got {shown(propagation)}"
         )
     return clone(propagation) if isinstance(propagation, BaseEstimator) else _copied(propagation)
 

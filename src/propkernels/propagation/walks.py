@@ -18,7 +18,7 @@ from propkernels.propagation.transition import (
     row_sums,
     symmetrically_normalized,
 )
-from propkernels.utils.checks import check_choice, check_fraction, check_positive
+from propkernels.utils.checks import check_choice, check_fraction, check_positive, shown
 
 
 class AbsorbingWalk(AffineScheme):
@@ -76,7 +76,7 @@ class AbsorbingWalk(AffineScheme):
         if isinstance(self.absorbing, str) or not isinstance(self.absorbing, Collection):
             raise TypeError(
                 "absorbing must be 'observed', a collection of labels, or a function of the graphs; "
-                f"got {self.absorbing!r}"
+                f"got {shown(self.absorbing)}"
             )
         return _carries(initial, self.absorbing)
 
@@ -100,6 +100,7 @@ def absorbing_operator(graphs: GraphDatabase, held: NDArray[np.bool_], direction
     return AffineOperator(adjacency, np.where(held, 0.0, spread), held.astype(np.float64))
 
 
+LARGEST_RATE = 1e300
 CLAMPS = ("after", "before")
 
 
@@ -199,7 +200,8 @@ class PartialAbsorption(AffineScheme):
         absorbed = np.full(len(degrees), check_fraction(self.alpha, "alpha"))
         if self.rate is not None:
             rate = check_positive(self.rate, "rate")
-            absorbed = rate / (rate + degrees)
+            with np.errstate(over="ignore"):  # rate + degrees, in the order in which nothing overflows
+                absorbed = rate / (rate + degrees) if rate < LARGEST_RATE else 1 / (1 + degrees / rate)
         stuck = degrees == 0
         return AffineOperator(
             adjacency,

@@ -8,28 +8,72 @@ from typing import Any
 
 import numpy as np
 
+MOST_STREAMS = 2**20
+SMALLEST_WIDTH = 1e-100
+
+
+def shown(value: Any) -> str:
+    """A value as a sentence can show it: short, whatever it is.
+
+    Examples
+    --------
+    >>> shown("auto"), shown([0] * 1000)
+    ("'auto'", '[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ...')
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a number of too many digits, nesting that is too deep, an object of bad manners
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
 
 def check_choice(value: Any, choices: Sequence[Any], name: str) -> None:
     """Refuse a value that is not among the choices."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}")
+        raise ValueError(f"{name} must be one of {listed}; got {shown(value)}")
 
 
-def check_integer(value: Any, name: str, least: int) -> int:
-    """Return a whole number (numpy's too, not a bool) that is at least ``least``."""
+def check_integer(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """Return a whole number (numpy's too, not a bool) from ``least`` to ``most``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value!r}")
-    return int(value)
+        raise TypeError(f"{name} must be a whole number, got {shown(value)}")
+    number = int(value)
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {shown(value)}")
+    if most is not None and number > most:
+        raise ValueError(f"{name} must be at most {most}, got {shown(value)}")
+    return number
+
+
+def check_streams(t_max: Any, n_hashes: Any, name: str = "t_max") -> tuple[int, int]:
+    """Return the number of steps and of hashes, which must not fill the memory before anything is computed.
+
+    Examples
+    --------
+    >>> check_streams(10, 1)
+    (10, 1)
+    """
+    steps, hashes = check_integer(t_max, name, 0), check_integer(n_hashes, "n_hashes", 1)
+    if (steps + 1) * hashes > MOST_STREAMS:
+        product = f"{name} + 1" if hashes == 1 else f"({name} + 1) * n_hashes"
+        raise ValueError(f"{product} must be at most {MOST_STREAMS}, got {name}={shown(t_max)}")
+    return steps, hashes
+
+
+def check_width(value: Any, name: str) -> float:
+    """Return the width of bins: so large that no projection divided by it overflows."""
+    width = check_positive(value, name)
+    if width < SMALLEST_WIDTH:
+        raise ValueError(f"{name} must be at least {SMALLEST_WIDTH}, got {shown(value)}")
+    return width
 
 
 def check_positive(value: Any, name: str) -> float:
     """Return a finite number above 0."""
     number = _check_number(value, name)
     if not 0 < number < np.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+        raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
     return number
 
 
@@ -37,21 +81,24 @@ def check_fraction(value: Any, name: str) -> float:
     """Return a number in [0, 1)."""
     number = _check_number(value, name)
     if not 0 <= number < 1:
-        raise ValueError(f"{name} must be at least 0 and below 1, got {value!r}")
+        raise ValueError(f"{name} must be at least 0 and below 1, got {shown(value)}")
     return number
 
 
 def _check_number(value: Any, name: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    return float(value)
+        raise TypeError(f"{name} must be a number, got {shown(value)}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold, got {shown(value)}") from None
 
 
 def check_share(value: Any, name: str) -> float:
     """Return a number in [0, 1]."""
     number = _check_number(value, name)
     if not 0 <= number <= 1:
-        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+        raise ValueError(f"{name} must be between 0 and 1, got {shown(value)}")
     return number
 
 
@@ -59,7 +106,7 @@ def check_nonnegative(value: Any, name: str) -> float:
     """Return a finite number that is at least 0."""
     number = _check_number(value, name)
     if not 0 <= number < np.inf:
-        raise ValueError(f"{name} must be a finite number, at least 0; got {value!r}")
+        raise ValueError(f"{name} must be a finite number, at least 0; got {shown(value)}")
     return number
 
 

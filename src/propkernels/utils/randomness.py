@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from propkernels.utils.checks import shown
+
 # splitmix64 (Steele, Lea and Flood 2014): the golden ratio's increment and two multipliers
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -32,7 +34,7 @@ def draw_seed(random_state: Any) -> int:
         generator = check_random_state(random_state)
     except ValueError:
         kinds = "a whole number from 0 to 2**32 - 1, a RandomState, or None"
-        raise ValueError(f"random_state must be {kinds}; got {random_state!r}") from None
+        raise ValueError(f"random_state must be {kinds}; got {shown(random_state)}") from None
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     high, low = generator.randint(0, 2**31 - 1, size=2)

@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+from threading import Barrier, Thread
 
 import networkx as nx
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.counting.counts import StreamCounts
+from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.postings import Postings
 from tests.test_contract_discovery import the_zoo
 from tests.zoo import zoo
@@ -280,3 +282,91 @@ def test_mutag(data_folder):
     kept = [i for i in range(188) if i % 3]
     position = {i: place for place, i in enumerate(kept)}
     assert_best(index.query(graphs, k=20), kernel, graphs[kept], graphs, position)
+
+
+# threads
+
+
+def run_together(*functions):
+    """Run functions in threads that start together; return what they raised."""
+    start, raised = Barrier(len(functions)), []
+
+    def run(function):
+        start.wait()
+        try:
+            function()
+        except Exception as error:
+            raised.append(error)
+
+    threads = [Thread(target=run, args=(function,)) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return raised
+
+
+@pytest.mark.parametrize("name", ["propagation", "exact"])
+def test_queries_see_one_moment_while_others_add_and_remove(name):
+    """Each graph is in the index under its own number, so an answer that mixes two moments shows."""
+    graphs = pk.datasets.make_molecules(90, random_state=0).graphs
+    kernel = KERNELS[name]
+    index = pk.GraphIndex(kernel=kernel).fit(graphs[:30])
+    values = clone(kernel).set_params(normalize=True).fit_transform(graphs)
+    answers = []
+
+    def add(first, last):
+        return lambda: [index.add(graphs[[i]], ids=[i]) for i in range(first, last)]
+
+    def remove():
+        for i in range(25):
+            index.remove([i])
+
+    def ask():
+        answers.extend((i, index.query(graphs[i], k=5)) for i in range(25, 75))
+
+    assert run_together(add(30, 60), add(60, 90), remove, ask, ask) == []
+    assert sorted(index.ids_.tolist()) == list(range(25, 90))
+    assert len(answers) == 100
+    for i, (similarities, ids) in answers:
+        np.testing.assert_allclose(similarities, values[i, ids], rtol=1e-9, atol=1e-12)
+    again = pk.GraphIndex(kernel=kernel).fit(graphs[index.ids_], ids=index.ids_)
+    for computed, expected in zip(index.query(graphs, k=4), again.query(graphs, k=4), strict=True):
+        assert np.array_equal(computed, expected)
+
+
+def test_running_ids_are_never_given_twice():
+    graphs = pk.datasets.make_molecules(20, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
+    adders = [lambda i=i: index.add(graphs[4 * i : 4 * i + 4]) for i in range(1, 5)]
+    assert run_together(*adders) == []
+    assert sorted(index.ids_.tolist()) == list(range(20))
+
+
+def test_an_old_moment_is_left_as_it_was():
+    graphs = pk.datasets.make_molecules(40, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:20])
+    before = index._contents()
+    kept = before.file.alive.copy(), list(before.names), len(before.file.segments)
+    index.add(graphs[20:]).remove(range(30))
+    assert index._contents().file is not before.file
+    assert (before.file.alive.tolist(), before.names, len(before.file.segments)) == (
+        kept[0].tolist(),
+        *kept[1:],
+    )
+
+
+def test_a_file_whose_parts_do_not_fit_cannot_be_made():
+    graphs = pk.datasets.make_molecules(4, random_state=0).graphs
+    file = pk.GraphIndex(random_state=0).fit(graphs).file_
+    with pytest.raises(ValueError, match="4 graphs have 3 lengths"):
+        InvertedFile(file.segments, file.weights, file.squares[:3], file.alive)
+
+
+def test_a_pickled_index_has_locks_of_its_own():
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
+    with index._writing():
+        again = pickle.loads(pickle.dumps(index))
+        assert run_together(lambda: again.add(graphs[4:])) == []
+    assert (len(index), len(again)) == (4, 6)

@@ -17,6 +17,7 @@ from propkernels.graphs.label_distributions import LabelDistributions, concat_la
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.validation import check_node_labels
 from propkernels.utils.arrays import offsets, ranges
+from propkernels.utils.sparse import freeze, frozen
 
 
 class Grid:
@@ -179,6 +180,7 @@ class GridDatabase(Container[Grid]):
         labels: LabelColumn | LabelDistributions,
     ) -> None:
         self.shapes, self.graph_ptr, self.inside, self._labels = shapes, graph_ptr, inside, labels
+        freeze(shapes, graph_ptr, inside)
 
     @classmethod
     def _assemble(cls, *parts: Any) -> GridDatabase:
@@ -197,7 +199,7 @@ class GridDatabase(Container[Grid]):
     @cached_property
     def pixel_ptr(self) -> NDArray[np.int64]:
         """Offsets of the images' pixels when those outside masks are numbered as well."""
-        return offsets(self.shapes.prod(axis=1))
+        return frozen(offsets(self.shapes.prod(axis=1)))
 
     def inside_of(self, i: int) -> NDArray[np.bool_] | None:
         """Which pixels of image ``i`` count, flat; None where there are no masks."""
@@ -225,6 +227,8 @@ class GridDatabase(Container[Grid]):
             "a GridDatabase stores pixels, not edges: use Convolution on it, "
             "or grids.to_graphs(neighborhood) for methods that need edges"
         )
+
+    is_unweighted = is_directed = directed_graphs = n_edges = adjacency  # whoever asks needs edges
 
     @property
     def degrees(self) -> Any:
@@ -310,6 +314,11 @@ class GridDatabase(Container[Grid]):
     def __getstate__(self) -> dict[str, Any]:
         """Pickle and copy the data, not what can be worked out from it again."""
         return {name: getattr(self, name) for name in ("shapes", "graph_ptr", "inside", "_labels")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrays that come out of a pickle are read-only again."""
+        self.__dict__.update(state)
+        freeze(self.shapes, self.graph_ptr, self.inside)
 
     # what a person sees
 

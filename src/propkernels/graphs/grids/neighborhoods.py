@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.utils.checks import check_choice, check_integer, check_positive
+from propkernels.utils.checks import check_choice, check_integer, check_positive, shown
 
 Filter = NDArray[np.float64]
 
@@ -140,7 +140,7 @@ def resolve_neighborhood(neighborhood: Any, dimension: int) -> Filter:
 
 def _circular(pair: tuple[Any, ...], dimension: int) -> Filter:
     if len(pair) != 2:
-        raise ValueError(f"neighborhood must be (radius, points), a filter or 'nearest', got {pair!r}")
+        raise ValueError(f"neighborhood must be (radius, points), a filter or 'nearest', got {shown(pair)}")
     if dimension != 2:
         raise ValueError(
             f"the circular neighborhood {pair!r} lies in the plane, the grids have {dimension} dimensions: "
@@ -157,7 +157,8 @@ def check_filter(neighborhood: Any) -> Filter:
         weights = np.empty(0)
     if weights.ndim < 1 or weights.size == 0:
         raise TypeError(
-            f"neighborhood must be (radius, points), an array of weights or 'nearest', got {neighborhood!r}"
+            "neighborhood must be (radius, points), an array of weights or 'nearest', "
+            f"got {shown(neighborhood)}"
         )
     if any(length % 2 == 0 for length in weights.shape):
         raise ValueError(f"a filter needs a center, so odd lengths in all directions, got {weights.shape}")

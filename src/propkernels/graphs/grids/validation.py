@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+from propkernels.utils.checks import shown
 
 TOLERANCE = 1e-6  # how far the probabilities of a pixel may be from adding up to 1
 
@@ -41,6 +42,8 @@ def as_masks(masks: Any, n_images: int) -> list[Any]:
     """Return one mask, or None, for each image."""
     if masks is None:
         return [None] * n_images
+    if isinstance(masks, (str, bytes, Mapping, Set)) or not hasattr(masks, "__iter__"):
+        raise TypeError(f"masks must be a list of boolean arrays, or None, got {shown(masks)}")
     listed = list(masks)
     if len(listed) != n_images:
         raise ValueError(f"there are {len(listed)} masks for {n_images} images")

@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels.counting.counters import Counter
 from propkernels.counting.counts import StreamCounts
 from propkernels.gram.normalize import normalized
-from propkernels.graphs.check import check_graphs
+from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.base import check_options
 from propkernels.kernels.pairwise.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
-from propkernels.kernels.pairwise.tiles import TiledMatrix
+from propkernels.kernels.pairwise.tiles import TiledMatrix, check_finite
 from propkernels.utils.checks import check_positive
 from propkernels.utils.tags import GraphInput
 
@@ -62,7 +62,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         self
         """
-        database = check_graphs(X)
+        database = check_edges(X)
         comparison, prepared = self._prepare(database)
         diagonal = _diagonal(comparison, prepared, len(database)) if self.normalize else None
         self._keep(database, comparison, prepared, None, diagonal)
@@ -104,7 +104,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             NaN where the time limit came first.
         """
         check_is_fitted(self, "comparison_")
-        database = check_graphs(X)
+        database = check_edges(X)
         comparison = self.comparison_
         if comparison.explicit() is not None:
             kernel, own = comparison.cross(database, self.prepared_, self.n_jobs)
@@ -122,7 +122,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         ndarray of shape (m,)
         """
         check_is_fitted(self, "comparison_")
-        database = check_graphs(X)
+        database = check_edges(X)
         if self.comparison_.explicit() is not None:
             prepared = self.comparison_.prepare(database, self.n_jobs)
         else:
@@ -178,7 +178,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _fit_kernels(self, graphs: Any) -> Matrix:
         """Fit, and return all kernels of one pass, not normalised: (depth, n, n)."""
-        database = check_graphs(graphs)
+        database = check_edges(graphs)
         comparison, prepared = self._prepare(database)
         if comparison.explicit() is not None:
             kernel = comparison.square(prepared, self.n_jobs)
@@ -245,7 +245,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
 def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:
     if comparison.explicit() is not None:
         return comparison.diagonal(prepared)
-    return np.asarray(comparison.diagonal(prepared, n_graphs)[-1])
+    return check_finite(np.asarray(comparison.diagonal(prepared, n_graphs)[-1]))
 
 
 def warn_if_incomplete(completed: float) -> None:

@@ -1,19 +1,28 @@
-"""Checkpoints of kernel matrices: written at once or not at all, readable without pickle."""
+"""Checkpoints of kernel matrices: written at once or not at all, and believed only where all of it fits."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from numbers import Number
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.pairwise.tiles import TiledMatrix
 from propkernels.utils.files import atomic_write
 from propkernels.utils.randomness import label_keys
+
+FORMAT = b"propkernels checkpoint 2"
 
 
 def save_checkpoint(path: Any, matrix: TiledMatrix, fingerprint: str) -> None:
@@ -24,32 +33,107 @@ def save_checkpoint(path: Any, matrix: TiledMatrix, fingerprint: str) -> None:
 
 
 def load_checkpoint(path: Any, matrix: TiledMatrix, fingerprint: str) -> None:
-    """Fill in what a checkpoint knows, if there is one; refuse one of other graphs or parameters."""
-    if not Path(path).exists():
+    """Fill in what a checkpoint knows, if there is one; refuse one of other graphs or parameters.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a whole checkpoint of this very kernel matrix.
+    OSError
+        If no checkpoint can be written there: better said before the work than after it.
+    """
+    place = Path(path)
+    if not place.exists():
+        if not place.parent.is_dir() or not os.access(place.parent, os.W_OK):
+            raise FileNotFoundError(f"checkpoint {place}: its folder does not exist, or is not writable")
         return
+    text = np.array(fingerprint)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in ("values", "done", "fingerprint")}
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise ValueError(f"checkpoint {path} is not readable: delete it, or name another file") from error
-    if str(found["fingerprint"]) != fingerprint:
-        raise ValueError(f"checkpoint {path} belongs to other graphs or parameters: name another file")
-    matrix.values, matrix.done = found["values"], found["done"]
+        if not place.is_file():
+            raise ValueError("not a regular file")
+        with ZipFile(place) as archive:
+            found = str(_member(archive, "fingerprint", text.dtype, ()))
+            if found == fingerprint:
+                values = _member(archive, "values", matrix.values.dtype, matrix.values.shape)
+                done = _member(archive, "done", matrix.done.dtype, matrix.done.shape)
+    except Exception as error:  # whatever a damaged archive makes its readers raise
+        raise ValueError(f"checkpoint {place} is not readable: delete it, or name another file") from error
+    if found != fingerprint:
+        raise ValueError(f"checkpoint {place} belongs to other graphs or parameters: name another file")
+    matrix.values, matrix.done = values, done
+
+
+def _member(archive: ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Read one array, of the type and shape that it must have: no more bytes than that are ever read."""
+    info = archive.getinfo(f"{name}.npy")
+    if info.compress_type != ZIP_STORED:
+        raise ValueError(f"{name} is packed")
+    with archive.open(info) as stream:
+        read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+        found = read_header[npy.read_magic(stream)](stream)
+        if found != (shape, False, dtype):
+            raise ValueError(f"{name} has another type or shape: {found}")
+        size = int(np.prod(shape)) * dtype.itemsize
+        data = stream.read(size)
+        if len(data) != size or stream.read(1):  # reading to the end also compares the checksum
+            raise ValueError(f"{name} has another length")
+    return np.frombuffer(data, dtype=dtype).reshape(shape).copy()
 
 
 def fingerprint(graphs: GraphDatabase, estimator: Any, without: tuple[str, ...]) -> str:
-    """A digest of the graphs and of all parameters that the kernel depends on."""
-    digest = hashlib.sha256(type(estimator).__name__.encode())
-    parameters = estimator.get_params(deep=False)
-    digest.update(repr(sorted((k, repr(v)) for k, v in parameters.items() if k not in without)).encode())
+    """A digest of the graphs and of all parameters that the kernel depends on: of bytes, never of a text."""
+    digest = hashlib.sha256(FORMAT)
+    parameters = {
+        name: value for name, value in estimator.get_params(deep=False).items() if name not in without
+    }
     adjacency = graphs.adjacency
-    arrays = [adjacency.indptr, adjacency.indices, adjacency.data, graphs.graph_ptr, graphs.node_attributes]
-    for array in [*arrays, _keys(graphs.label_column), _keys(graphs.edge_label_column)]:
-        digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
+    parts = [type(estimator).__name__, parameters, adjacency.indptr, adjacency.indices, adjacency.data]
+    parts += [graphs.graph_ptr, graphs.node_attributes]
+    parts += [*_labels(graphs.label_column), *_labels(graphs.edge_label_column)]
+    for part in _bytes(parts):
+        digest.update(len(part).to_bytes(8, "little") + part)
     return digest.hexdigest()
 
 
-def _keys(column: Any) -> Any:
-    if not isinstance(column, LabelColumn):
-        return None
-    return label_keys((*column.values, ("unobserved",)))[column.ids]
+def _labels(column: Any) -> list[Any]:
+    if isinstance(column, LabelDistributions):
+        matrix = column.probabilities
+        arrays = [matrix.indptr, matrix.indices, matrix.data, column.known, column.observed]
+        return [label_keys(column.values), *arrays]
+    if isinstance(column, LabelColumn):
+        return [label_keys((*column.values, ("unobserved",)))[column.ids]]
+    return [None]
+
+
+def _bytes(thing: Any) -> Iterator[bytes]:
+    """What a value is made of: kind by kind, numbers bit by bit, and how many parts each part has."""
+    if isinstance(thing, np.generic):
+        thing = thing.item()
+    if thing is None or isinstance(thing, (bool, str)):
+        yield f"{type(thing).__name__} {thing}".encode("utf-8", "surrogatepass")
+    elif isinstance(thing, (int, float)):
+        exact = isinstance(thing, float) or abs(thing) < 2**53  # 1 and 1.0 are one number
+        yield b"number " + (float(thing).hex() if exact else f"{thing:x}").encode()
+    elif isinstance(thing, np.ndarray) and thing.dtype != object:
+        yield f"array {thing.dtype.str} {thing.shape}".encode()
+        yield np.ascontiguousarray(thing).tobytes()
+    elif hasattr(thing, "__array__") and not isinstance(thing, np.ndarray):
+        yield from _bytes(np.asarray(thing))
+    elif isinstance(thing, (Sequence, np.ndarray)):
+        values = list(thing)
+        if values and all(isinstance(value, Number) for value in values):
+            yield from _bytes(np.asarray(values, dtype=np.float64))
+            return
+        yield f"list {len(values)}".encode()
+        for value in values:
+            yield from _bytes(value)
+    elif isinstance(thing, dict):
+        yield f"dict {len(thing)}".encode()
+        for key in sorted(thing, key=str):
+            yield from _bytes(key)
+            yield from _bytes(thing[key])
+    elif isinstance(thing, BaseEstimator):
+        yield f"object {type(thing).__module__}.{type(thing).__qualname__}".encode()
+        yield from _bytes(thing.get_params(deep=False))
+    else:
+        raise TypeError(f"a checkpoint cannot keep apart values of type {type(thing).__name__}")

@@ -98,7 +98,8 @@ class NodeComparison:
         elif self.kind != 0:
             squared_distances(left.points, turned, values)
             far = values > 1.0 if self.kind == TRUNCATED else None
-            np.exp(np.multiply(values, -self.gamma, out=values), out=values)
+            with np.errstate(over="ignore"):  # a large gamma: exp(-inf) is the 0 that is meant
+                np.exp(np.multiply(values, -self.gamma, out=values), out=values)
             if far is not None:
                 values[far] = 0.0
         if self.source is not None:

@@ -101,7 +101,7 @@ class TiledMatrix:
                 number, tile = item
                 if monotonic() >= deadline:
                     return
-                self.put(number, tile, compute(*tile))
+                self.put(number, tile, check_finite(compute(*tile)))
                 bar.step()
                 if save is not None and monotonic() - saved[0] > SAVE_EVERY:
                     saved[0] = monotonic()
@@ -113,6 +113,18 @@ class TiledMatrix:
             finally:
                 if save is not None and missing:
                     save(self)
+
+
+def check_finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return kernel values, none of which is infinite or undefined."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspect = not np.isfinite(values.sum())
+    if suspect and not np.isfinite(values).all():
+        raise ValueError(
+            "the kernel of two graphs is larger than a float can hold: set standardize=True, "
+            "or divide the attributes by a constant"
+        )
+    return values
 
 
 def _each(function: Callable[[tuple[int, Tile]], None], items: list[tuple[int, Tile]], workers: int) -> None:

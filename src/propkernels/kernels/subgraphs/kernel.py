@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.gram.normalize import normalized
-from propkernels.graphs.check import check_graphs
+from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.label_keys import check_edge_labels
 from propkernels.kernels.pairwise.base import PairwiseKernel, warn_if_incomplete
@@ -17,7 +17,9 @@ from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComp
 from propkernels.kernels.pairwise.node_kernel import NodeComparison
 from propkernels.kernels.subgraphs.cliques import SubgraphComparison
 from propkernels.kernels.subgraphs.counts import SubgraphCounter, SubgraphCounts, SubgraphTally
-from propkernels.utils.checks import check_choice, check_integer
+from propkernels.utils.checks import check_choice, check_integer, shown
+
+LARGEST_SUBGRAPH = 1000  # far beyond what can be searched; one kernel per size is kept
 
 
 class SubgraphMatching(PairwiseKernel):
@@ -159,7 +161,7 @@ class SubgraphMatching(PairwiseKernel):
 
     def _fit_kernels(self, graphs: Any, cumulative: bool = False) -> NDArray[np.float64]:
         """Fit, and return the kernel, or those for every smaller maximum size, not normalised."""
-        database = check_graphs(graphs)
+        database = check_edges(graphs)
         comparison = self._check_and_learn(database)
         if not isinstance(comparison, SubgraphCounts):
             return super()._fit_kernels(database)
@@ -193,7 +195,7 @@ class SubgraphMatching(PairwiseKernel):
         for name in ("edge_labels", "edge_weights", "connected"):
             check_choice(getattr(self, name), (True, False), name)
         check_edge_labels(graphs, self.edge_labels)
-        lambdas = _check_lambdas(self.lambdas, check_integer(self.k, "k", 1))
+        lambdas = _check_lambdas(self.lambdas, check_integer(self.k, "k", 1, LARGEST_SUBGRAPH))
         nodes = NodeComparison.learn(graphs, self)
         if nodes.kind == 0 and self.connected:
             counter = SubgraphCounter(nodes.source, len(lambdas), self.edge_labels, self.edge_weights)
@@ -202,7 +204,10 @@ class SubgraphMatching(PairwiseKernel):
 
 
 def _check_lambdas(lambdas: Any, k: int) -> NDArray[np.float64]:
-    values = np.ones(k) if lambdas is None else np.asarray(lambdas, dtype=np.float64)
+    try:
+        values = np.ones(k) if lambdas is None else np.asarray(lambdas, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        values = np.empty(0)
     if values.shape != (k,) or not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"lambdas must be k = {k} finite numbers, not negative; got {lambdas!r}")
+        raise ValueError(f"lambdas must be k = {k} finite numbers, not negative; got {shown(lambdas)}")
     return values

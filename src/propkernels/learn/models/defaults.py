@@ -13,6 +13,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.propagation.diffusion import Diffusion
+from propkernels.utils.checks import shown
 
 MANY_DIMENSIONS = 4  # of attributes; with fewer, agreeing in all of them tells less than in one at a time
 HASHES = 20  # of attributes per iteration: more make the kernel less random, and slower
@@ -131,5 +132,5 @@ def check_kernels(kernel: Any, graphs: Any, n_jobs: int | None, is_regression: b
         raise ValueError("kernel must be one estimator or a list of at least one, got an empty list")
     for candidate in several:
         if isinstance(candidate, type) or not hasattr(candidate, "fit_transform"):
-            raise TypeError(f"kernel must be an estimator with fit_transform, got {candidate!r}")
+            raise TypeError(f"kernel must be an estimator with fit_transform, got {shown(candidate)}")
     return several

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
+from threading import Lock, RLock
 from typing import Any, NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import Counter
 from propkernels.graphs.adapters.networkx import is_networkx
 from propkernels.graphs.check import check_graphs
-from propkernels.graphs.database import Graph
+from propkernels.graphs.database import Graph, GraphDatabase
 from propkernels.graphs.grids.database import Grid
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.inverted_file import InvertedFile, self_similarities
-from propkernels.utils.checks import check_integer
+from propkernels.utils.checks import check_integer, shown
 from propkernels.utils.parallel import run_threads
 from propkernels.utils.tags import GraphInput
 
@@ -58,13 +60,13 @@ def check_known(ids: Iterable[Hashable], known: Collection[Hashable]) -> list[Ha
 def _plain(ids: Any) -> list[Hashable]:
     """Ids as Python's own values; what is hashable, and a collection."""
     if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
-        raise TypeError(f"ids must be a list of ids, got {ids!r}")
+        raise TypeError(f"ids must be a list of ids, got {shown(ids)}")
     names = [name.item() if isinstance(name, np.generic) else name for name in ids]
     for name in names:
         try:
             hash(name)
         except TypeError:
-            raise TypeError(f"ids must be hashable, got {name!r}") from None
+            raise TypeError(f"ids must be hashable, got {shown(name)}") from None
     return names
 
 
@@ -72,9 +74,11 @@ def check_counting(kernel: Any) -> None:
     """Refuse a kernel that is not a dot product of counts."""
     is_dot_product = getattr(kernel, "is_dot_product", None)
     if is_dot_product is None:
-        raise TypeError(f"kernel must be a kernel of this library that counts, got {kernel!r}")
+        raise TypeError(f"kernel must be a kernel of this library that counts, got {shown(kernel)}")
     if not is_dot_product:
-        raise ValueError(f"an index needs a kernel that is a dot product of counts, which {kernel!r} is not")
+        raise ValueError(
+            f"an index needs a kernel that is a dot product of counts, which {shown(kernel)} is not"
+        )
 
 
 DEFAULT_T_MAX = 5
@@ -87,12 +91,46 @@ class Neighbors(NamedTuple):
     ids: NDArray[Any]
 
 
+class Contents(NamedTuple):
+    """All that an index holds at one moment; nothing in it ever changes.
+
+    ``names`` are the ids of the file's graphs, those that were taken out included.
+    """
+
+    counter: Counter
+    file: InvertedFile
+    names: list[Hashable]
+    n_added: int
+
+    def named(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        """Ids at some places: an integer array where all of them are integers."""
+        names = [self.names[place] for place in places]
+        if all(type(name) is int for name in names):
+            return np.array(names, dtype=np.int64)
+        array = np.empty(len(names), dtype=object)
+        array[:] = names
+        return array
+
+    def places(self) -> dict[Hashable, int]:
+        """The place of each graph that is in the index, by its id."""
+        return {self.names[place]: int(place) for place in np.flatnonzero(self.file.alive)}
+
+
+# Locks are kept beside the indexes, which are copied, pickled and saved without them.
+_SWAP = Lock()
+_WRITERS: WeakKeyDictionary[GraphIndex, RLock] = WeakKeyDictionary()
+
+
 class GraphIndex(GraphInput, BaseEstimator):
     """Search among graphs by normalised kernel: exact, without comparing all pairs.
 
     For each bin the index keeps the graphs that it occurs in. A query only touches the bins of its own
     nodes; adding and taking out graphs does not touch the others, since codes are functions of the
     random state and of the graph alone.
+
+    An index may be used from any number of threads. A query sees the index as it was when the query began;
+    :meth:`fit`, :meth:`add` and :meth:`remove` put a changed index into its place at once, one after the
+    other.
 
     Parameters
     ----------
@@ -161,8 +199,8 @@ class GraphIndex(GraphInput, BaseEstimator):
         check_counting(kernel)
         fitted = clone(kernel).fit(graphs)
         file = InvertedFile.of(fitted.training_counts_)
-        self.kernel_, self.counter_, self.file_ = kernel, fitted.counter_, file
-        self.names_, self.n_added_ = names, len(graphs)
+        with self._writing():
+            self._replace(Contents(fitted.counter_, file, names, len(graphs)), kernel_=kernel)
         return self
 
     def add(self, X: Any, ids: Iterable[Hashable] | None = None) -> Self:
@@ -176,12 +214,13 @@ class GraphIndex(GraphInput, BaseEstimator):
         """
         check_is_fitted(self, "file_")
         graphs = check_graphs(X)
-        fresh = running_ids(self.n_added_, len(graphs)) if ids is None else ids
-        names = check_ids(fresh, len(graphs), self._names())
-        self.counter_.extend(graphs)
-        self.file_.append(self.counter_.count(graphs, None, self.n_jobs))
-        self.names_ = [*self.names_, *names]
-        self.n_added_ += len(graphs)
+        with self._writing():
+            now = self._contents()
+            fresh = running_ids(now.n_added, len(graphs)) if ids is None else ids
+            names = check_ids(fresh, len(graphs), now.places())
+            counter = now.counter.extend(graphs)
+            file = now.file.append(counter.count(graphs, None, self.n_jobs))
+            self._replace(Contents(counter, file, [*now.names, *names], now.n_added + len(graphs)))
         return self
 
     def remove(self, ids: Iterable[Hashable]) -> Self:
@@ -198,12 +237,15 @@ class GraphIndex(GraphInput, BaseEstimator):
             If one is not in the index; then none is taken out.
         """
         check_is_fitted(self, "file_")
-        places = {self.names_[place]: place for place in np.flatnonzero(self.file_.alive)}
-        chosen = [places[name] for name in check_known(ids, places)]
-        alive = self.file_.alive.copy()
-        if self.file_.drop(np.array(chosen, dtype=np.int64)):
-            alive[chosen] = False
-            self.names_ = [self.names_[place] for place in np.flatnonzero(alive)]
+        with self._writing():
+            now = self._contents()
+            places = now.places()
+            chosen = np.array([places[name] for name in check_known(ids, places)], dtype=np.int64)
+            file, renumbered = now.file.drop(chosen)
+            names = now.names
+            if renumbered:
+                names = [name for name, place in places.items() if place not in set(chosen.tolist())]
+            self._replace(now._replace(file=file, names=names))
         return self
 
     def query(self, X: Any, k: int = 10) -> Neighbors:
@@ -224,46 +266,55 @@ class GraphIndex(GraphInput, BaseEstimator):
             Among equally similar graphs, the one that was added first comes first.
         """
         check_is_fitted(self, "file_")
-        k = min(check_integer(k, "k", 1), len(self))
+        now = self._contents()
+        k = min(check_integer(k, "k", 1), int(now.file.alive.sum()))
         is_one = isinstance(X, (Graph, Grid)) or is_networkx(X)
         graphs = check_graphs([X] if is_one else X)
-        streams = self.counter_.count(graphs, None, self.n_jobs)
-        places, similarities = self._best(streams, len(graphs), k)
-        names = self._named(places.ravel()).reshape(places.shape)
+        places, similarities = self._best(now, graphs, k)
+        names = now.named(places.ravel()).reshape(places.shape)
         return Neighbors(similarities[0], names[0]) if is_one else Neighbors(similarities, names)
 
     def _best(
-        self, streams: list[StreamCounts], n_queries: int, k: int
+        self, now: Contents, graphs: GraphDatabase, k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        squares, found = self_similarities(streams), self.file_.find(streams)
+        streams = now.counter.count(graphs, None, self.n_jobs)
+        squares, found = self_similarities(streams), now.file.find(streams)
 
         def one_query(query: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-            values = self.file_.similarities(streams, found, query, float(squares[query]))
+            values = now.file.similarities(streams, found, query, float(squares[query]))
             best = largest(values, k)
             return best, values[best]
 
-        places, similarities = zip(*run_threads(one_query, range(n_queries), self.n_jobs), strict=True)
+        places, similarities = zip(*run_threads(one_query, range(len(graphs)), self.n_jobs), strict=True)
         return np.array(places), np.array(similarities)
 
     @property
     def ids_(self) -> NDArray[Any]:
         """The graphs in the index, in the order in which they were added."""
-        return self._named(np.flatnonzero(self.file_.alive))
+        now = self._contents()
+        return now.named(np.flatnonzero(now.file.alive))
 
     def __len__(self) -> int:
-        return int(self.file_.alive.sum()) if hasattr(self, "file_") else 0
+        return int(self._contents().file.alive.sum()) if hasattr(self, "file_") else 0
 
-    def _names(self) -> list[Hashable]:
-        return [self.names_[place] for place in np.flatnonzero(self.file_.alive)]
+    # one moment after the other
 
-    def _named(self, places: NDArray[np.int64]) -> NDArray[Any]:
-        """Ids at some places: an integer array where all of them are integers."""
-        names = [self.names_[place] for place in places]
-        if all(type(name) is int for name in names):
-            return np.array(names, dtype=np.int64)
-        array = np.empty(len(names), dtype=object)
-        array[:] = names
-        return array
+    def _contents(self) -> Contents:
+        """The index as it is now: later changes replace its parts, and do not touch them."""
+        with _SWAP:
+            return Contents(self.counter_, self.file_, self.names_, self.n_added_)
+
+    def _replace(self, contents: Contents, **others: Any) -> None:
+        """Put other contents into the place of these, at once."""
+        with _SWAP:
+            self.counter_, self.file_, self.names_, self.n_added_ = contents
+            for name, value in others.items():
+                setattr(self, name, value)
+
+    def _writing(self) -> RLock:
+        """Whoever changes the index holds this lock from reading what it replaces to replacing it."""
+        with _SWAP:
+            return _WRITERS.setdefault(self, RLock())
 
 
 def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:

@@ -16,9 +16,12 @@ from propkernels.learn.retrieval.postings import Postings
 Bins = list[NDArray[np.int64]]  # for each stream, the bin of each of the query's codes
 
 
-@dataclass
+@dataclass(frozen=True)
 class InvertedFile:
-    """Counts of graphs, kept bin by bin in segments.
+    """Counts of graphs, kept bin by bin in segments; adding and taking out make a new file.
+
+    The new file shares its segments with the old one, which stays as it was: whoever reads it is not
+    disturbed.
 
     New graphs go into a segment of their own; segments of about one size are merged, so that there are never
     many and adding one graph after the other takes time in proportion to their number (times its logarithm).
@@ -47,29 +50,32 @@ class InvertedFile:
         squares = self_similarities(streams)
         return cls([Postings.of(streams)], weights, squares, np.ones(len(squares), dtype=bool))
 
-    def append(self, streams: Sequence[StreamCounts]) -> None:
-        """Add graphs behind the others."""
+    def __post_init__(self) -> None:
+        n_graphs = sum(part.n_graphs for part in self.segments)
+        if not len(self.squares) == len(self.alive) == n_graphs:  # compiled loops rely on it
+            raise ValueError(f"{n_graphs} graphs have {len(self.squares)} lengths, {len(self.alive)} marks")
+
+    def append(self, streams: Sequence[StreamCounts]) -> InvertedFile:
+        """Return a file with further graphs behind the others."""
         added = self_similarities(streams)
         segments = [*self.segments, Postings.of(streams)]
         while len(segments) > 1 and 2 * len(segments[-1].graphs) >= len(segments[-2].graphs):
             segments[-2:] = [_joined(segments[-2:])]
-        self.segments, self.squares = segments, np.concatenate([self.squares, added])
-        self.alive = np.concatenate([self.alive, np.ones(len(added), dtype=bool)])
+        squares = np.concatenate([self.squares, added])
+        alive = np.concatenate([self.alive, np.ones(len(added), dtype=bool)])
+        return InvertedFile(segments, self.weights, squares, alive)
 
-    def drop(self, graphs: NDArray[np.int64]) -> bool:
-        """Take graphs out; return whether those that are left were numbered anew, from 0 on."""
-        self.alive[graphs] = False
-        if 2 * int(self.alive.sum()) > len(self.alive):
-            return False
-        self._compact()
-        return True
-
-    def _compact(self) -> None:
-        numbers = np.where(self.alive, np.cumsum(self.alive) - 1, -1)
+    def drop(self, graphs: NDArray[np.int64]) -> tuple[InvertedFile, bool]:
+        """Return a file without some graphs, and whether those left were numbered anew, from 0 on."""
+        alive = self.alive.copy()
+        alive[graphs] = False
+        if 2 * int(alive.sum()) > len(alive):
+            return InvertedFile(self.segments, self.weights, self.squares, alive), False
+        numbers = np.where(alive, np.cumsum(alive) - 1, -1)
         parts = np.split(numbers, np.cumsum([part.n_graphs for part in self.segments])[:-1])
-        self.segments = [Postings.merge(self.segments, parts)]
-        self.squares = self.squares[self.alive]
-        self.alive = np.ones(len(self.squares), dtype=bool)
+        squares = self.squares[alive]
+        merged = Postings.merge(self.segments, parts)
+        return InvertedFile([merged], self.weights, squares, np.ones(len(squares), dtype=bool)), True
 
     def find(self, streams: Sequence[StreamCounts]) -> list[Bins]:
         """For each segment, the bins of the queries' codes."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.utils.checks import shown
 
 Matrix = NDArray[np.float64]
 KernelStack = dict[int | None, Matrix]
@@ -21,7 +22,7 @@ def check_kernel(kernel: Any, steps: tuple[int, ...] | None) -> None:
             raise ValueError(f"t_max cannot be chosen for a model: set it in {type(kernel).__name__}")
         return
     if isinstance(kernel, type) or not (hasattr(kernel, "fit_transform") and hasattr(kernel, "get_params")):
-        raise TypeError(f"kernel must be an estimator with fit_transform, got {kernel!r}")
+        raise TypeError(f"kernel must be an estimator with fit_transform, got {shown(kernel)}")
     if steps is not None and not has_steps(kernel):
         raise ValueError(
             f"t_max cannot be chosen: {type(kernel).__name__} has no parameter t_max "

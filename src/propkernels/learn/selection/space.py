@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.utils.checks import check_integer, check_nonnegative, check_positive
+from propkernels.utils.checks import check_nonnegative, check_positive, check_streams, shown
 
 DEFAULT_COSTS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 PAPER_COSTS = {
@@ -50,7 +50,7 @@ def check_cost_grid(costs: Any) -> CostGrid:
     """
     if isinstance(costs, str):
         if costs != "paper":
-            raise ValueError(f'C must be a number, several numbers or "paper", got {costs!r}')
+            raise ValueError(f'C must be a number, several numbers or "paper", got {shown(costs)}')
         return CostGrid(PAPER_COSTS[False], PAPER_COSTS[True], False)
     values = check_costs(costs)
     return CostGrid(values, values, True)
@@ -90,7 +90,7 @@ def check_steps(t_max: Any) -> tuple[int, ...] | None:
     """
     if t_max is None:
         return None
-    return tuple(sorted({check_integer(step, "t_max", 0) for step in _several(t_max, "t_max")}))
+    return tuple(sorted({check_streams(step, 1)[0] for step in _several(t_max, "t_max")}))
 
 
 def _several(values: Any, name: str) -> Sequence[Any]:

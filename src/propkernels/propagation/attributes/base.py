@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.edge_labels import EdgeFactors
+from propkernels.utils.checks import shown
 
 COMBINATIONS = ("sum", "product", "joint")
 
@@ -85,9 +86,9 @@ def resolve_attributes(attributes: Any) -> AttributeTreatment:
     if isinstance(attributes, type) or not hasattr(attributes, "learn"):
         raise ValueError(
             "attributes must be None, 'sum', 'product', 'joint', PropagatedAttributes(...) or "
-            f"GaussianMixtures(...); got {attributes!r}"
+            f"GaussianMixtures(...); got {shown(attributes)}"
         )
     treatment: AttributeTreatment = attributes
     if treatment.combine not in COMBINATIONS:
-        raise ValueError(f"combine must be 'sum', 'product' or 'joint'; got {treatment.combine!r}")
+        raise ValueError(f"combine must be 'sum', 'product' or 'joint'; got {shown(treatment.combine)}")
     return treatment

@@ -21,6 +21,8 @@ Matrix = NDArray[np.float64]
 SCALES = (None, "initial", "each")
 ROUNDING = 1e-10  # what a sum of densities may be off by, relative to itself, with a wide margin
 
+LARGEST_LOG = 600.0  # densities stay finite, also where they are added up
+
 
 class GaussianMixtures(AttributeTreatment):
     """Mixtures of Gaussians that spread over the graph (P2K, Algorithm 4 and Eq. mixture_approx).
@@ -152,6 +154,11 @@ class GaussianFamily:
         """Density of a Gaussian around each centre at each point, (centers, points)."""
         from scipy.spatial.distance import cdist
 
+        if self.log_height > LARGEST_LOG:
+            raise ValueError(
+                f"attributes vary so little that densities reach exp({self.log_height:.0f}): "
+                "set standardize=True, or multiply them by a constant"
+            )
         distances = cdist(centers @ self.whitening, points @ self.whitening, "sqeuclidean")
         return np.exp(self.log_height - 0.5 * distances)
 

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 
+LARGEST_VALUE = 1e150  # sums of squares stay finite
+SMALLEST_EXTENT = 1e-150  # squares of deviations stay normal numbers
+
 
 @dataclass(frozen=True)
 class Standardizer:
@@ -32,12 +35,14 @@ class Standardizer:
         if not standardize:
             return cls(np.zeros(dimensions), np.ones(dimensions))
         columns = np.sort(np.ascontiguousarray(attributes.T), axis=1)  # sums forget the order of the nodes
+        smallest = np.fmin.reduce(columns, axis=1, initial=np.inf)
+        largest = np.fmax.reduce(columns, axis=1, initial=-np.inf)
+        _check_extent(smallest, largest)
         counts = np.count_nonzero(~np.isnan(columns), axis=1)
         mean = np.nansum(columns, axis=1) / np.maximum(counts, 1)
         squares = np.nansum((columns - mean[:, None]) ** 2, axis=1)
         deviation = np.sqrt(squares / np.maximum(counts - 1, 1))
-        smallest = np.fmin.reduce(columns, axis=1, initial=np.inf)
-        varies = (np.fmax.reduce(columns, axis=1, initial=-np.inf) > smallest) & (deviation > 0)
+        varies = (largest > smallest) & (deviation > 0)
         shift = np.where(varies | (counts == 0), mean, smallest)
         return cls(shift, np.where(varies, deviation, 1.0))
 
@@ -50,7 +55,31 @@ class Standardizer:
             number = attributes.shape[1]
             dimensions = f"{number} attribute dimension{'' if number == 1 else 's'}"
             raise ValueError(f"the graphs have {dimensions}, but the kernel was fitted to {len(self.mean)}")
-        return (attributes - self.mean) / self.deviation
+        with np.errstate(over="ignore"):  # what overflows is refused
+            values = (attributes - self.mean) / self.deviation
+        _check_size(values)
+        return values
+
+
+def _check_extent(smallest: NDArray[np.float64], largest: NDArray[np.float64]) -> None:
+    """Refuse dimensions whose squares, and so their deviation, would overflow or vanish."""
+    for dimension, (low, high) in enumerate(zip(smallest.tolist(), largest.tolist(), strict=True)):
+        extent = f"attribute dimension {dimension} runs from {low:g} to {high:g}"
+        if low < high and max(abs(low), abs(high)) > LARGEST_VALUE:
+            raise ValueError(f"{extent}, too far for its deviation: divide it by a constant")
+        if low < high and high - low < SMALLEST_EXTENT:
+            raise ValueError(f"{extent}, too little for its deviation: multiply it by a constant")
+
+
+def _check_size(values: NDArray[np.float64]) -> None:
+    """Refuse values whose squares would overflow; missing ones are NaN."""
+    low, high = (float(reduce(values, axis=None, initial=0.0)) for reduce in (np.fmin.reduce, np.fmax.reduce))
+    if max(-low, high) > LARGEST_VALUE:
+        worst = low if -low > high else high
+        raise ValueError(
+            f"a node attribute is {worst:g} (standardised, where that is asked for): "
+            f"attributes must lie between -{LARGEST_VALUE:g} and {LARGEST_VALUE:g}"
+        )
 
 
 def required_attributes(graphs: GraphDatabase) -> NDArray[np.float64]:

@@ -1,0 +1,160 @@
+"""Checkpoints: what is believed, what is refused in one sentence, and what tells two kernels apart."""
+
+import os
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.kernels.pairwise.checkpoint import fingerprint
+from tests.zoo import labelled_zoo
+
+PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+GRAPHS = pk.check_graphs([(PATH, [0, 1, 2], [[0.0], [0.5], [1.0]]), (PATH, [0, 1, 2], [[0.0], [0.4], [1.0]])])
+
+
+def fill(path, **parameters):
+    return pk.AttributeKernel(checkpoint=path, **parameters).fit_transform(GRAPHS)
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """A whole checkpoint, and the kernel that it holds."""
+    path = tmp_path / "kernel.npz"
+    return path, fill(path)
+
+
+def rewritten(path, **arrays):
+    with np.load(path) as file:
+        found = {name: file[name] for name in file.files}
+    np.savez(path, **{**found, **arrays})
+
+
+UNREADABLE = {
+    "empty": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("not a checkpoint"),
+    "npy": lambda path: np.save(path, np.zeros(3)) or path.with_suffix(".npz.npy").replace(path),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-40]),
+    "directory flipped": lambda path: path.write_bytes(
+        path.read_bytes()[:-60] + bytes(b ^ 0x44 for b in path.read_bytes()[-60:])
+    ),
+    "smaller values": lambda path: rewritten(path, values=np.ones((1, 1, 1))),
+    "text values": lambda path: rewritten(path, values=np.full((1, 2, 2), "x")),
+    "int8 values": lambda path: rewritten(path, values=np.ones((1, 2, 2), dtype=np.int8)),
+    "Fortran values": lambda path: rewritten(path, values=np.asfortranarray(np.ones((2, 2, 2)))),
+    "long done": lambda path: rewritten(path, done=np.ones(9, dtype=bool)),
+    "integer done": lambda path: rewritten(path, done=np.ones(1, dtype=int)),
+    "long fingerprint": lambda path: rewritten(path, fingerprint=np.array("x" * 10_000)),
+    "objects": lambda path: rewritten(path, done=np.array([None, {}], dtype=object)),
+    "nothing in it": lambda path: ZipFile(path, "w").close(),
+    "packed": lambda path: repacked(path),
+    "huge header": lambda path: forged_header(path),
+}
+
+
+def repacked(path):
+    with ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def forged_header(path):
+    """An array that says it has more numbers than any memory."""
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1000000, 1000000), }"
+    header += b" " * (117 - len(header)) + b"\n"
+    data = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    with ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, data if name == "values.npy" else content)
+
+
+@pytest.mark.parametrize("damage", UNREADABLE)
+def test_what_is_not_a_whole_checkpoint_is_refused_in_one_sentence(checkpoint, damage):
+    path, _ = checkpoint
+    UNREADABLE[damage](path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"kernel.npz is not readable: delete it, or name another file$"):
+        fill(path)
+    assert path.read_bytes() == before
+
+
+def test_a_flipped_byte_is_refused_or_changes_nothing(checkpoint):
+    path, reference = checkpoint
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 7):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+        try:
+            computed = fill(path)
+        except ValueError as error:
+            computed = reference if "checkpoint" in str(error) else None
+        assert np.array_equal(computed, reference)
+
+
+def test_a_folder_and_a_pipe_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(ValueError, match="not readable"):
+            fill(path)
+
+
+def test_a_place_where_nothing_can_be_written_is_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("propkernels.kernels.attribute_kernel.MeanOverPairs.tile", None)
+    with pytest.raises(FileNotFoundError, match="its folder does not exist"):
+        fill(tmp_path / "nowhere" / "kernel.npz")
+
+
+def test_numbers_that_print_alike_are_told_apart(tmp_path):
+    """With few printed digits, two arrays of lambdas look the same."""
+
+    def kernel(last):
+        lambdas = np.array([1.0, 1.0, last])
+        options = {"k": 3, "attributes": "gaussian", "lambdas": lambdas, "checkpoint": tmp_path / "kernel"}
+        return pk.SubgraphMatching(**options).fit_transform(GRAPHS)
+
+    with np.printoptions(precision=3):
+        kernel(0.1234)
+        with pytest.raises(ValueError, match="belongs to other graphs or parameters"):
+            kernel(0.1231)
+        kernel(0.1234)
+    kernel(0.1234)
+
+
+def mark(graphs=GRAPHS, **parameters):
+    return fingerprint(graphs, pk.SubgraphMatching(**parameters), ("checkpoint", "n_jobs"))
+
+
+def test_equal_options_have_one_fingerprint():
+    assert mark(lambdas=[1, 2]) == mark(lambdas=np.array([1.0, 2.0])) == mark(lambdas=(1.0, np.float32(2)))
+    assert mark(gamma=1) == mark(gamma=np.float64(1.0))
+    assert mark(checkpoint="a", n_jobs=2) == mark()
+
+
+def test_other_options_and_graphs_have_others():
+    options = [
+        {},
+        {"k": 4},
+        {"k": True},
+        {"lambdas": [1, 2]},
+        {"lambdas": [1, 2.0000000001]},
+        {"gamma": 2**-60},
+    ]
+    options += [{"gamma": 1e-300}, {"labels": None}, {"labels": "None"}, {"edge_labels": True}]
+    options += [{"standardize": False}, {"connected": False}, {"attributes": "linear"}, {"lambdas": [[1], 2]}]
+    marks = [mark(**option) for option in options]
+    other = [
+        GRAPHS[:1],
+        GRAPHS.with_labels([0, 1, 2, 0, 1, 3]),
+        GRAPHS.with_labels(None),
+        GRAPHS.with_labels(np.full((6, 2), 0.5)),
+        GRAPHS.with_labels(np.tile([0.25, 0.75], (6, 1))),
+        GRAPHS.with_attributes(GRAPHS.node_attributes.T.reshape(3, 2).repeat(2, axis=0)),
+        GRAPHS.with_attributes(None),
+        labelled_zoo(),
+    ]
+    marks += [mark(graphs) for graphs in other]
+    assert len(set(marks)) == len(marks)
