@@ -20,6 +20,9 @@ KERNELS = [pk.PropagationKernel(t_max=3), pk.WeisfeilerLehman(n_iter=2)]
 SPACE = Space("auto", None, check_cost_grid((0.01, 0.1, 1, 10, 100, 1000)), "kernel", (0.1,))
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of shortlist alone
+
+
 @pytest.fixture
 def small_rungs(monkeypatch):
     """Rungs of 20, 40 and 80 graphs, as if 150 graphs were many."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.learn.machines.svm import stopping_allowed
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.candidates import Candidate, Space, candidates
 from propkernels.learn.selection.folds import Folds
@@ -61,7 +62,8 @@ def search(
     """
     is_exact = selection == "exhaustive"
     if selection == "halving" and is_worthwhile(folds):
-        arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell)
+        with stopping_allowed():
+            arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell)
         arms = [replace(arm, decisions={}) for arm in arms]
         winner = choose_among(arms, target, folds, task, False, None, n_jobs)
         assert winner is not None
