@@ -153,6 +153,10 @@ def _classifier(model: Any) -> bool:
     n_pairs = n_classes * (n_classes - 1) // 2
     n_decisions = n_pairs if layout.pairwise else (1 if n_classes == 2 else n_classes)
     n_scores = 1 if n_classes == 2 else n_classes
+    if layout.multilabel:  # one decision, and one logistic model of it, per label
+        n_decisions, n_scores = n_classes, 1
+    if calibration is not None and calibration.multilabel != layout.multilabel:
+        return False
     return (
         layout.n_classes == n_classes >= 2
         and _regressor(model)
