@@ -1,0 +1,98 @@
+"""The CUDA runtime: compile kernels.cu once, and launch its kernels on arrays of the device.
+
+Kernels are compiled at run time by NVRTC, which comes with CuPy: no compiler is needed on the user's machine.
+CuPy rather than numba-cuda, because the same source also compiles for the host, which is how the tests run it
+without a GPU; and because CuPy has the sorts and products that the rest needs.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+import numpy as np
+
+THREADS = 320  # of a block that works on a packet of small graphs
+BLOCKS = 132 * 16  # of a kernel that strides over all nodes
+
+
+class Runtime(Protocol):
+    """What runs kernels: a GPU, or in the tests this machine's processor."""
+
+    xp: Any
+
+    def launch(self, name: str, blocks: int, arguments: tuple[Any, ...], shared: int = 0) -> None:
+        """Run a kernel; arguments are arrays, None, and numpy scalars of the parameters' types."""
+
+    def to_device(self, array: Any) -> Any:
+        """Copy an array to the device; one that is there stays."""
+
+    def to_host(self, array: Any) -> Any:
+        """Copy an array to a numpy array."""
+
+
+class CudaRuntime:
+    """Runs kernels on the current CUDA device."""
+
+    def __init__(self) -> None:
+        self.xp = import_cupy()
+        self._modules: dict[str, Any] = {}
+
+    def launch(self, name: str, blocks: int, arguments: tuple[Any, ...], shared: int = 0) -> None:
+        """Run a kernel on ``blocks`` blocks, with some bytes of shared memory each."""
+        if blocks == 0:
+            return
+        kernel = _kernel(name, _index_type(arguments))
+        if shared > 48 * 1024:
+            kernel.max_dynamic_shared_size_bytes = shared
+        null = np.uint64(0)
+        passed = tuple(null if argument is None else argument for argument in arguments)
+        kernel((blocks,), (THREADS,), passed, shared_mem=shared)
+
+    def to_device(self, array: Any) -> Any:
+        """Copy an array to the device; one that is there stays."""
+        return self.xp.asarray(array)
+
+    def to_host(self, array: Any) -> Any:
+        """Copy an array to a numpy array."""
+        return self.xp.asnumpy(array)
+
+
+def _index_type(arguments: tuple[Any, ...]) -> str:
+    """Type of indptr: wide where an adjacency has 2^31 entries or more. Every kernel that takes one says so."""
+    return "int"
+
+
+@cache
+def _module(index_type: str) -> Any:
+    cupy = import_cupy()
+    source = files("propkernels.gpu").joinpath("kernels.cu").read_text(encoding="utf-8")
+    options = ("--std=c++17", "--fmad=false", f"-DINDEX={index_type}")
+    return cupy.RawModule(code=source, options=options)
+
+
+@cache
+def _kernel(name: str, index_type: str) -> Any:
+    return _module(index_type).get_function(name)
+
+
+def import_cupy() -> Any:
+    """Return CuPy, or say in one sentence what is missing: the package, or a GPU."""
+    try:
+        import cupy
+    except ImportError:
+        raise ImportError('device="cuda" needs CuPy: pip install "propkernels[gpu]"') from None
+    try:
+        n_devices = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        n_devices = 0
+    if n_devices == 0:
+        raise RuntimeError('device="cuda" needs an NVIDIA GPU, and none was found: use device="cpu"')
+    return cupy
+
+
+@cache
+def cuda() -> CudaRuntime:
+    """Return the runtime of this process."""
+    return CudaRuntime()
