@@ -13,7 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-C_TYPES = {"i4": ctypes.c_int32, "i8": ctypes.c_int64, "u8": ctypes.c_uint64, "f8": ctypes.c_double}
+from propkernels.gpu.runtime import CHUNK, LISTED
+
+C_TYPES = {
+    "i4": ctypes.c_int32,
+    "u4": ctypes.c_uint32,
+    "i8": ctypes.c_int64,
+    "u8": ctypes.c_uint64,
+    "f8": ctypes.c_double,
+}
 
 
 def compiler() -> str | None:
@@ -24,8 +32,9 @@ def compiler() -> str | None:
 def build(folder: Path) -> Path:
     """Compile the kernels for the host, bounds of loops and arithmetic as on the device."""
     source, library = files("propkernels.gpu").joinpath("kernels.cu"), folder / "kernels.so"
+    defined = [f"-DCHUNK={CHUNK}", f"-DLISTED={LISTED}"]
     options = ["-x", "c++", "-std=c++17", "-DPK_HOST", "-O1", "-ffp-contract=off", "-shared", "-fPIC"]
-    subprocess.run([compiler(), *options, str(source), "-o", str(library)], check=True)
+    subprocess.run([compiler(), *options, *defined, str(source), "-o", str(library)], check=True)
     return library
 
 

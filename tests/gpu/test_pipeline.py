@@ -7,7 +7,6 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 import propkernels as pk
-from propkernels.counting.columns import hashed_columns
 from propkernels.gpu import codes as device_codes
 from propkernels.gpu import counts as device_counts
 from propkernels.gpu.codes import DeviceOperator
@@ -21,7 +20,7 @@ from propkernels.utils.randomness import mix
 def many_graphs(sizes, seed=0, weighted=False, directed=False):
     """Random sparse graphs of given sizes, some without edges."""
     rng = np.random.default_rng(seed)
-    blocks, labels = [], []
+    blocks = []
     for size in sizes:
         density = min(1.0, 3.0 / max(size, 1)) * (rng.random() > 0.1)
         matrix = random_array((size, size), density=density, rng=rng).toarray() if size else np.zeros((0, 0))
@@ -143,7 +142,7 @@ def test_a_vocabulary_equals_the_features(runtime, sizes):
     features = pk.PropagationFeatures(t_max=3, random_state=3, propagation=pk.Diffusion(isolated="vanish"))
     expected = features.fit_transform(graphs)
     streams = features.coder_.codes(graphs, 1)
-    listed, bins = device_counts.vocabulary(runtime.to_device(streams.codes), runtime.xp)
+    listed, bins = device_counts.vocabulary(runtime.to_device(streams.codes), runtime)
     for computed, known in zip(bins, features.stream_codes_, strict=True):
         np.testing.assert_array_equal(runtime.to_host(computed), known)
     columns = device_counts.Columns(max(expected.shape[1], 1), listed=listed)
@@ -166,8 +165,3 @@ def test_refinement_is_the_same_bits(runtime, sizes):
         given = None if edges is None else runtime.to_device(edges)
         computed = device_codes.refined_codes(on_device(runtime, graphs), runtime.to_device(keys), given, 4)
         np.testing.assert_array_equal(runtime.to_host(computed), expected)
-
-
-def test_hashed_columns_is_the_host_side_twin():
-    """The words given to the device are those of counting.columns."""
-    assert hashed_columns is not None

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from propkernels.gpu.packets import CAPACITY, DeviceGraphs
-from propkernels.gpu.runtime import BLOCKS
-
-CHUNK = 12  # columns that a block moves together, as in kernels.cu
+from propkernels.gpu.runtime import BLOCKS, CHUNK, LISTED
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def propagated_codes(
             *(o.spread, o.keep, o.restart, o.pushed_back, o.vanished, rows, projected, offsets),
             *(np.int32(n_streams), np.int32(n_hashes), np.int32(CAPACITY), np.int64(graphs.n_nodes), codes),
         ),
-        shared=2 * CHUNK * CAPACITY * 8,
+        shared=8 * (2 * CHUNK + 2) * CAPACITY + 4 * (CAPACITY + 2) + 2 * LISTED * CAPACITY,
     )
     if graphs.large_nodes is not None:
         _propagate_large(graphs, operator, rows, projected, offsets, n_hashes, codes)

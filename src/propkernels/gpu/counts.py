@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from propkernels.gpu.packets import CAPACITY, DeviceGraphs
-from propkernels.gpu.runtime import BLOCKS, THREADS
+from propkernels.gpu.runtime import BLOCKS, THREADS, Runtime
 
 NO_COLUMN = np.uint32(0xFFFFFFFF)
-NO_BIN = np.iinfo(np.int64).min
+EMPTY = np.uint64(2**63)  # a slot of a hash table that holds no code: the bits of NO_BIN
+WORTH_KEEPING = 0.7  # share of an array that must be used for the rest to be kept with it
 
 
 class DeviceRows(NamedTuple):
@@ -40,35 +41,62 @@ class Columns(NamedTuple):
 
 
 def count_columns(graphs: DeviceGraphs, codes: Any, columns: Columns, scale: float) -> DeviceRows:
-    """Count the columns of each graph's codes; equal columns add up, and each count is multiplied by a scale."""
+    """Count the columns of each graph's codes; equal columns add up, and counts are multiplied by a scale."""
     runtime, xp = graphs.runtime, graphs.runtime.xp
     n_streams = len(codes if columns.listed is None else columns.listed)
-    staged = xp.empty((2, graphs.n_nodes * n_streams), dtype=xp.uint32)
-    row_lengths = xp.zeros(graphs.n_graphs, dtype=xp.int32)
-    packet_lengths = xp.zeros(graphs.n_packets, dtype=xp.int64)
-    shift = max(columns.n_columns - 1, 0).bit_length()
     what = (codes, columns.words, columns.listed)
+    large = None if graphs.large_nodes is None else _sort_large(graphs, what, n_streams, columns.n_columns)
+    most = graphs.n_nodes * n_streams
+    out_columns, out_values = xp.empty(most, dtype=xp.int32), xp.empty(most)
+    indptr = xp.zeros(graphs.n_graphs + 1, dtype=xp.int64)
     sizes = (np.int32(n_streams), np.int32(CAPACITY), np.int64(graphs.n_nodes))
-    mapping = (np.uint64(columns.n_columns), np.int32(shift))
-    outputs = (staged[0], staged[1], row_lengths, packet_lengths)
-    shared = 8 * CAPACITY * n_streams + 4 * (2 * CAPACITY + 1 + THREADS) + 4 * CAPACITY
+    mapping = (
+        np.uint64(columns.n_columns),
+        np.int32((columns.n_columns - 1).bit_length()),
+        np.float64(scale),
+    )
+    lengths = None if large is None else large.lengths
+    states = xp.zeros(graphs.n_packets, dtype=xp.uint64)
+    outputs = (lengths, states, out_columns, out_values, indptr)
     arguments = (graphs.packets, graphs.graph_ptr, *what, *sizes, *mapping, *outputs)
-    runtime.launch("count_columns", graphs.n_packets, arguments, shared=shared)
-    if graphs.large_nodes is not None:
-        _count_large(graphs, what, n_streams, columns.n_columns, *outputs)
-    return _packed(graphs, n_streams, columns.n_columns, scale, *outputs)
+    runtime.launch("count_columns", graphs.n_packets, arguments, shared=_shared_bytes(n_streams))
+    n_entries = int(indptr[-1])
+    if large is not None:
+        place = indptr[large.graphs] + large.places
+        out_columns[place] = large.columns
+        out_values[place] = large.counts * scale
+    kept = (out_columns[:n_entries], out_values[:n_entries])
+    if n_entries < most * WORTH_KEEPING:  # what is cut off would stay in memory
+        kept = (kept[0].copy(), kept[1].copy())
+    return DeviceRows(indptr, *kept, columns.n_columns)
 
 
-def _count_large(
-    graphs: DeviceGraphs,
-    what: tuple[Any, ...],
-    n_streams: int,
-    n_columns: int,
-    staged_columns: Any,
-    staged_counts: Any,
-    row_lengths: Any,
-    packet_lengths: Any,
-) -> None:
+def _shared_bytes(n_streams: int) -> int:
+    """Shared memory of count_columns: see its pointers."""
+    words = 2 * CAPACITY * n_streams + 2 * CAPACITY + 1 + THREADS
+    halves = CAPACITY * n_streams + 2 * CAPACITY + 4
+    return 4 * words + 2 * halves + 8
+
+
+class LargeEntries(NamedTuple):
+    """Counts of the graphs that are larger than a packet.
+
+    Attributes
+    ----------
+    lengths : device array of int64, (graphs,)
+        Entries of each graph; 0 for small ones.
+    graphs, places, columns, counts : device arrays
+        Of each entry: its graph, its place in the graph's row, its column, its count.
+    """
+
+    lengths: Any
+    graphs: Any
+    places: Any
+    columns: Any
+    counts: Any
+
+
+def _sort_large(graphs: DeviceGraphs, what: tuple[Any, ...], n_streams: int, n_columns: int) -> LargeEntries:
     """Count graphs larger than a packet by sorting their (graph, column) keys."""
     runtime, xp, large = graphs.runtime, graphs.runtime.xp, graphs.large_nodes
     assert large is not None
@@ -80,73 +108,42 @@ def _count_large(
     n_kept = int(xp.searchsorted(keys, xp.asarray([2**64 - 1], dtype=xp.uint64))[0])
     keys = keys[:n_kept]
     heads = xp.flatnonzero(xp.concatenate([xp.ones(min(n_kept, 1), dtype=bool), keys[1:] != keys[:-1]]))
-    lengths = xp.diff(xp.concatenate([heads, xp.asarray([n_kept], dtype=heads.dtype)]))
+    counts = xp.diff(xp.concatenate([heads, xp.asarray([n_kept], dtype=heads.dtype)]))
     owner = (keys[heads] >> np.uint64(32)).astype(xp.int64)
     first = xp.searchsorted(owner, xp.arange(len(large.graphs)))
-    place = graphs.graph_ptr[large.graphs][owner] * n_streams + xp.arange(len(heads)) - first[owner]
-    staged_columns[place] = (keys[heads] & np.uint64(0xFFFFFFFF)).astype(xp.uint32)
-    staged_counts[place] = lengths.astype(xp.uint32)
-    per_graph = xp.bincount(owner, minlength=len(large.graphs))
-    row_lengths[large.graphs] = per_graph.astype(xp.int32)
-    packet_lengths[xp.searchsorted(graphs.packets, large.graphs.astype(xp.int32))] = per_graph
+    lengths = xp.zeros(graphs.n_graphs, dtype=xp.int64)
+    lengths[large.graphs] = xp.bincount(owner, minlength=len(large.graphs))
+    columns = (keys[heads] & np.uint64(0xFFFFFFFF)).astype(xp.int32)
+    return LargeEntries(
+        lengths, large.graphs[owner], xp.arange(len(heads)) - first[owner], columns, counts.astype(xp.float64)
+    )
 
 
-def _packed(
-    graphs: DeviceGraphs,
-    n_streams: int,
-    n_columns: int,
-    scale: float,
-    staged_columns: Any,
-    staged_counts: Any,
-    row_lengths: Any,
-    packet_lengths: Any,
-) -> DeviceRows:
-    """Move staged entries together."""
-    runtime, xp = graphs.runtime, graphs.runtime.xp
-    packet_ptr = xp.concatenate([xp.zeros(1, dtype=xp.int64), xp.cumsum(packet_lengths)])
-    n_entries = int(packet_ptr[-1])
-    columns, values = xp.empty(n_entries, dtype=xp.int32), xp.empty(n_entries)
-    staged = (staged_columns, staged_counts, np.int32(n_streams), np.float64(scale))
-    arguments = (graphs.packets, graphs.graph_ptr, packet_ptr, *staged, columns, values)
-    runtime.launch("pack", graphs.n_packets, arguments)
-    indptr = xp.concatenate([xp.zeros(1, dtype=xp.int64), xp.cumsum(row_lengths, dtype=xp.int64)])
-    return DeviceRows(indptr, columns, values, n_columns)
-
-
-def vocabulary(codes: Any, xp: Any) -> tuple[Any, list[Any]]:
+def vocabulary(codes: Any, runtime: Runtime) -> tuple[Any, list[Any]]:
     """Return the column of every code and the sorted codes of each stream; streams stand side by side.
 
-    Bins are numbered by code, as ``counting.counts.rank_bins`` does.
+    Bins are numbered by code, as ``counting.counts.rank_bins`` does. Codes find their slots in a hash table
+    of twice their number; only the distinct ones are sorted.
     """
-    listed = xp.empty(codes.shape, dtype=xp.uint32)
-    bins, width = [], 0
+    xp, n = runtime.xp, codes.shape[1]
+    size = 1 << max(2 * n - 1, 1).bit_length()
+    table, ranks = xp.empty(size, dtype=xp.uint64), xp.empty(size, dtype=xp.uint32)
+    slots, listed = xp.empty(n, dtype=xp.uint32), xp.empty(codes.shape, dtype=xp.uint32)
+    bins, width, mask = [], 0, np.uint64(size - 1)
     for stream, row in enumerate(codes):
-        found, ranks = _ranks(row, xp)
-        listed[stream] = xp.where(row == NO_BIN, xp.uint32(NO_COLUMN), (ranks + width).astype(xp.uint32))
-        bins.append(found)
-        width += len(found)
+        table.fill(EMPTY)
+        runtime.launch("insert_codes", BLOCKS, (row, np.int64(n), mask, table, slots))
+        distinct = xp.sort(table[table != EMPTY].view(xp.int64))
+        place = (np.int64(len(distinct)), mask, table, np.uint32(width), ranks)
+        runtime.launch("rank_codes", BLOCKS, (distinct, *place))
+        runtime.launch("take_ranks", BLOCKS, (slots, np.int64(n), ranks, listed[stream]))
+        bins.append(distinct)
+        width += len(distinct)
     return listed, bins
 
 
-def _ranks(row: Any, xp: Any) -> tuple[Any, Any]:
-    """Return the distinct codes of a stream in order, and the rank of each code; ``NO_BIN`` has none."""
-    order = xp.argsort(row)
-    ordered = row[order]
-    n_skipped = int(xp.searchsorted(ordered, xp.asarray([NO_BIN], dtype=xp.int64), side="right")[0])
-    is_new = xp.concatenate([xp.zeros(min(len(row), 1), dtype=bool), ordered[1:] != ordered[:-1]])
-    if n_skipped < len(row):
-        is_new[n_skipped] = False
-    numbers = xp.cumsum(is_new, dtype=xp.int32)
-    numbers -= numbers[n_skipped] if n_skipped < len(row) else 0
-    ranks = xp.empty(len(row), dtype=xp.int32)
-    ranks[order] = numbers
-    heads = xp.flatnonzero(is_new[n_skipped:]) + n_skipped
-    first = xp.arange(n_skipped, min(n_skipped + 1, len(row)))
-    return ordered[xp.concatenate([first, heads])], ranks
-
-
 def known_columns(codes: Any, known: list[Any], xp: Any) -> Any:
-    """Return the column of every code among the known ones of its stream; ``NO_COLUMN`` where there is none."""
+    """Return the column of every code among the known ones of its stream, or ``NO_COLUMN``."""
     listed = xp.empty(codes.shape, dtype=xp.uint32)
     width = 0
     for stream, row in enumerate(codes):

@@ -24,6 +24,7 @@ static Position blockIdx, blockDim = {1}, threadIdx = {0}, gridDim;
 static char* shared_memory;
 static size_t shared_bytes;
 #define DEVICE static inline
+#define UNROLL
 #define KERNEL(name, parameters, arguments)                                  \
   static void name##_block parameters;                                       \
   extern "C" void name parameters {                                          \
@@ -37,10 +38,12 @@ extern "C" void set_grid(u32 blocks, size_t bytes) {
 static inline void __syncthreads() {}
 static inline int atomicAdd(int* p, int v) { int old = *p; *p += v; return old; }
 static inline double atomicAdd(double* p, double v) { double old = *p; *p += v; return old; }
+static inline u64 atomicCAS(u64* p, u64 expected, u64 v) { u64 old = *p; if (old == expected) *p = v; return old; }
 static inline i64 __double_as_longlong(double v) { i64 w; __builtin_memcpy(&w, &v, 8); return w; }
 #define SHARED(name) char* name = shared_memory
 #else
 #define DEVICE __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
 #define KERNEL(name, parameters, arguments) extern "C" __global__ void name parameters
 #define SHARED(name) extern __shared__ __align__(16) char name[]
 #endif
@@ -48,7 +51,7 @@ static inline i64 __double_as_longlong(double v) { i64 w; __builtin_memcpy(&w, &
 #ifndef INDEX
 #define INDEX int  // dtype of indptr: int, or i64 where the adjacency has 2^31 entries or more
 #endif
-#define CHUNK 12   // columns whose sums a thread keeps in registers
+// CHUNK and LISTED are defined by runtime.py
 #define NO_BIN ((i64)0x8000000000000000ULL)
 #define NO_COLUMN 0xFFFFFFFFu
 #define LARGEST_FLOOR 68719476736.0  // 2^36, as in hashing/lsh.py
@@ -108,10 +111,39 @@ DEVICE int exclusive_scan(int* counters, int n, int* partial) {
 // Propagate and hash: x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i, on projected values.
 //
 // Columns are streams; they are taken CHUNK at a time, and a chunk makes as many steps as its last stream
-// needs. Values lie in shared memory as [column][node], so that neighboring threads use neighboring banks.
+// needs. Values lie in shared memory as [column][node], so that neighboring threads use neighboring banks, and
+// beside them, for all steps, each node's weights and its neighbors' places in the packet.
 // Without `spread` the walk is the plain one of an unweighted graph: 1 / degree, and a node without edges
-// stays. `packets` are graph numbers; `iteration` is the iteration t of each stream.
+// stays. `packets` are graph numbers.
 // ---------------------------------------------------------------------------------------------------------
+struct Walk {
+  double *now, *then, *share, *stay;  // [CHUNK][capacity] twice, [capacity] twice
+  int* begin;                         // [capacity + 1], counted from the packet's first entry
+  unsigned short* neighbors;          // [LISTED * capacity], or null where they do not fit
+};
+
+DEVICE Walk place_walk(char* memory, int capacity) {
+  Walk walk;
+  walk.now = (double*)memory;
+  walk.then = walk.now + CHUNK * capacity;
+  walk.share = walk.then + CHUNK * capacity;
+  walk.stay = walk.share + capacity;
+  walk.begin = (int*)(walk.stay + capacity);
+  walk.neighbors = (unsigned short*)(walk.begin + capacity + 2);
+  return walk;
+}
+
+DEVICE void add_neighbors(const Walk& walk, const double* from, double weight, bool weighted, int capacity, int live,
+                          double* sum) {
+  if (weighted) {
+UNROLL
+    for (int c = 0; c < CHUNK; c++) if (c >= live) sum[c] += weight * from[c * capacity];
+  } else {
+UNROLL
+    for (int c = 0; c < CHUNK; c++) if (c >= live) sum[c] += from[c * capacity];
+  }
+}
+
 KERNEL(propagate_and_hash,
        (const int* packets, const i64* graph_ptr, const INDEX* indptr, const int* indices, const double* weights,
         const double* spread, const double* keep, const double* restart, const unsigned char* pushed_back,
@@ -122,14 +154,29 @@ KERNEL(propagate_and_hash,
   SHARED(memory);
   const i64 first = graph_ptr[packets[blockIdx.x]];
   const int n = (int)(graph_ptr[packets[blockIdx.x + 1]] - first);
-  if (n > capacity) return;  // a large graph, which is a packet of its own
+  if (n == 0 || n > capacity) return;  // a large graph is a packet of its own
+  Walk walk = place_walk(memory, capacity);
+  const INDEX origin = indptr[first];
+  const i64 n_entries = indptr[first + n] - origin;
+  const bool is_listed = n_entries <= (i64)LISTED * capacity;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    const INDEX begin = indptr[first + i], end = indptr[first + i + 1];
+    walk.begin[i] = (int)(begin - origin);
+    walk.share[i] = spread ? spread[first + i] : (end > begin ? 1.0 / (double)(end - begin) : 0.0);
+    walk.stay[i] = spread ? keep[first + i] : (end > begin ? 0.0 : 1.0);
+  }
+  if (threadIdx.x == 0) walk.begin[n] = (int)n_entries;
+  if (is_listed)
+    for (int k = threadIdx.x; k < n_entries; k += blockDim.x)
+      walk.neighbors[k] = (unsigned short)(indices[origin + k] - first);
   for (int c0 = 0; c0 < n_streams; c0 += CHUNK) {
+    // columns beyond the last stream are zero: nothing reads them, and no loop has to ask
     const int width = n_streams - c0 < CHUNK ? n_streams - c0 : CHUNK;
     const int last_step = (c0 + width - 1) / n_hashes;
-    double *now = (double*)memory, *then = now + (size_t)CHUNK * capacity;
+    __syncthreads();
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
       const double* start = projected + (i64)rows[first + i] * n_streams + c0;
-      for (int c = 0; c < width; c++) now[c * capacity + i] = start[c];
+      for (int c = 0; c < CHUNK; c++) walk.now[c * capacity + i] = c < width ? start[c] : 0.0;
     }
     for (int t = 0; t <= last_step; t++) {
       __syncthreads();
@@ -137,51 +184,44 @@ KERNEL(propagate_and_hash,
       const int live = t * n_hashes > c0 ? t * n_hashes - c0 : 0;
       if (t > 0) {
         for (int i = threadIdx.x; i < n; i += blockDim.x) {
-          const INDEX begin = indptr[first + i], end = indptr[first + i + 1];
-          const double share = spread ? spread[first + i] : (end > begin ? 1.0 / (double)(end - begin) : 0.0);
-          const double stay = spread ? keep[first + i] : (end > begin ? 0.0 : 1.0);
+          const double share = walk.share[i], stay = walk.stay[i];
           double sum[CHUNK];
-#pragma unroll
+UNROLL
           for (int c = 0; c < CHUNK; c++) sum[c] = 0.0;
           if (share != 0.0) {
-            for (INDEX entry = begin; entry < end; entry++) {
-              const double* from = now + (indices[entry] - first);
-              if (weights) {
-                const double weight = weights[entry];
-#pragma unroll
-                for (int c = 0; c < CHUNK; c++) if (c >= live && c < width) sum[c] += weight * from[c * capacity];
-              } else {
-#pragma unroll
-                for (int c = 0; c < CHUNK; c++) if (c >= live && c < width) sum[c] += from[c * capacity];
-              }
+            for (int k = walk.begin[i]; k < walk.begin[i + 1]; k++) {
+              const int j = is_listed ? walk.neighbors[k] : (int)(indices[origin + k] - first);
+              add_neighbors(walk, walk.now + j, weights ? weights[origin + k] : 1.0, weights, capacity, live, sum);
             }
+UNROLL
+            for (int c = 0; c < CHUNK; c++) sum[c] *= share;
           }
+          if (stay != 0.0) add_neighbors(walk, walk.now + i, stay, true, capacity, live, sum);
           const double again = restart ? restart[first + i] : 0.0;
-          const double* start = projected + (i64)rows[first + i] * n_streams + c0;
-#pragma unroll
-          for (int c = 0; c < CHUNK; c++) if (c >= live && c < width) {
-            double value = share != 0.0 ? sum[c] * share : 0.0;
-            if (stay != 0.0) value += stay * now[c * capacity + i];
-            if (again != 0.0) value += again * start[c];
-            then[c * capacity + i] = value;
+          if (again != 0.0) {
+            const double* start = projected + (i64)rows[first + i] * n_streams + c0;
+UNROLL
+            for (int c = 0; c < CHUNK; c++) if (c >= live && c < width) sum[c] += again * start[c];
           }
+UNROLL
+          for (int c = 0; c < CHUNK; c++) if (c >= live) walk.then[c * capacity + i] = sum[c];
         }
         __syncthreads();
-        double* swap = now; now = then; then = swap;
+        double* swap = walk.now; walk.now = walk.then; walk.then = swap;
       }
       for (int i = threadIdx.x; i < n; i += blockDim.x) {
         const bool counted = !(t > 0 && vanished && vanished[first + i]);
-        for (int c = live; c < width && (c0 + c) / n_hashes == t; c++) {
-          const i64 code = code_of(now[c * capacity + i] + offsets[c0 + c]);
+        const int done = (t + 1) * n_hashes - c0 < width ? (t + 1) * n_hashes - c0 : width;
+        for (int c = live; c < done; c++) {
+          const i64 code = code_of(walk.now[c * capacity + i] + offsets[c0 + c]);
           codes[(i64)(c0 + c) * n_nodes + first + i] = counted ? code : NO_BIN;
         }
         if (pushed_back && pushed_back[first + i]) {
           const double* start = projected + (i64)rows[first + i] * n_streams + c0;
-          for (int c = live; c < width; c++) now[c * capacity + i] = start[c];
+          for (int c = live; c < width; c++) walk.now[c * capacity + i] = start[c];
         }
       }
     }
-    __syncthreads();
   }
 }
 
@@ -306,111 +346,151 @@ KERNEL(replace_no_bin, (i64* codes, i64 n), (codes, n)) {
 // Count: the codes of a packet's nodes become columns, and each graph's columns are sorted and counted.
 //
 // A graph of m nodes has m buckets, and column k goes to bucket m * k >> shift, where 2^shift is the number of
-// columns or the next power of two: buckets are in the order of columns, equal columns share a bucket, and a bucket holds about as many entries as there are streams. So
-// one thread sorts a bucket by insertion. Example with m = 2, 8 columns and the entries 5 1 5 7 1 2:
+// columns or the next power of two: buckets are in the order of columns, equal columns share a bucket, and a
+// bucket holds about as many entries as there are streams. So one thread sorts a bucket by insertion. Example with m = 2, 8 columns and the entries 5 1 5 7 1 2:
 // buckets [1 1 2] [5 5 7] -> columns 1 2 5 7, counts 2 1 2 1.
 // Buckets are numbered by nodes: those of a graph with nodes a .. b - 1 of the packet are a .. b - 1.
 //
-// Entries go to `staged` at graph_ptr[first graph] * n_streams, which nothing can overflow; `pack` moves them.
+// Packets write their entries where those of the packets before them end. How many these have is told by a
+// decoupled look-back (Merrill and Garland 2016): every packet publishes its own total, adds up what the packets
+// before it have published, back to one that knows its end, and then publishes its own end.
 // ---------------------------------------------------------------------------------------------------------
+#define PUBLISHED_TOTAL (1ULL << 62)
+#define PUBLISHED_END (2ULL << 62)
+#define PUBLISHED_VALUE ((1ULL << 62) - 1)
+
+#ifdef PK_HOST
+DEVICE u64 look_at(u64* state) { return *state; }
+DEVICE void publish(u64* state, u64 word) { *state = word; }
+DEVICE i64 entries_before(u64* states, int packet) { return packet ? (i64)(states[packet - 1] & PUBLISHED_VALUE) : 0; }
+#else
+DEVICE u64 look_at(u64* state) { return *(volatile u64*)state; }
+DEVICE void publish(u64* state, u64 word) { atomicExch(state, word); }
+// The first warp looks at 32 packets at a time.
+DEVICE i64 entries_before(u64* states, int packet) {
+  i64 sum = 0;
+  for (int last = packet - 1; last >= 0; last -= 32) {
+    const int lane = threadIdx.x, at = last - lane;
+    u64 word = at >= 0 ? look_at(states + at) : PUBLISHED_END;
+    while (__any_sync(0xFFFFFFFFu, word == 0))
+      if (word == 0) word = look_at(states + at);
+    const u32 ends = __ballot_sync(0xFFFFFFFFu, word >= PUBLISHED_END);
+    const int nearest = ends ? __ffs(ends) - 1 : 31;  // packets farther away are in that one's end
+    i64 value = lane <= nearest ? (i64)(word & PUBLISHED_VALUE) : 0;
+    for (int step = 16; step > 0; step >>= 1) value += __shfl_down_sync(0xFFFFFFFFu, value, step);
+    sum += __shfl_sync(0xFFFFFFFFu, value, 0);
+    if (ends) break;
+  }
+  return sum;
+}
+#endif
+
 DEVICE u32 column_of(i64 code, u64 word, u64 n_columns) {
   if (code == NO_BIN) return NO_COLUMN;
   const u64 mixed = mix_on(word, (u64)code);
   return (u32)((n_columns & (n_columns - 1)) == 0 ? mixed & (n_columns - 1) : mixed % n_columns);
 }
 
-KERNEL(hash_columns,
-       (const i64* codes, const u64* words, int n_streams, i64 n_nodes, u64 n_columns, u32* columns),
-       (codes, words, n_streams, n_nodes, n_columns, columns)) {
-  const i64 total = (i64)n_streams * n_nodes, stride = (i64)gridDim.x * blockDim.x;
-  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride)
-    columns[k] = column_of(codes[k], words[k / n_nodes], n_columns);
-}
-
 KERNEL(count_columns,
        (const int* packets, const i64* graph_ptr, const i64* codes, const u64* words, const u32* columns,
-        int n_streams, int capacity, i64 n_nodes, u64 n_columns, int shift, u32* staged_columns,
-        u32* staged_counts, int* row_lengths, i64* packet_lengths),
-       (packets, graph_ptr, codes, words, columns, n_streams, capacity, n_nodes, n_columns, shift, staged_columns,
-        staged_counts, row_lengths, packet_lengths)) {
+        int n_streams, int capacity, i64 n_nodes, u64 n_columns, int shift, double scale, const i64* large_lengths,
+        u64* states, int* out_columns, double* out_values, i64* out_ptr),
+       (packets, graph_ptr, codes, words, columns, n_streams, capacity, n_nodes, n_columns, shift, scale,
+        large_lengths, states, out_columns, out_values, out_ptr)) {
   SHARED(memory);
   const int first_graph = packets[blockIdx.x], last_graph = packets[blockIdx.x + 1];
   const i64 first = graph_ptr[first_graph];
   const int n = (int)(graph_ptr[last_graph] - first);
-  if (n > capacity) return;
-  u32* sorted = (u32*)memory;                              // [capacity * n_streams]
-  u32* unique = sorted + (size_t)capacity * n_streams;     // [capacity * n_streams]
-  int* ends = (int*)(unique + (size_t)capacity * n_streams);  // [capacity]
-  int* kept = ends + capacity;                             // [capacity + 1]
-  int* partial = kept + capacity + 1;                      // [threads]
-  unsigned short* start = (unsigned short*)(partial + blockDim.x);  // first node of each node's graph
-  unsigned short* size = start + capacity;
-  for (int g = first_graph + threadIdx.x; g < last_graph; g += blockDim.x) {
-    const int a = (int)(graph_ptr[g] - first), b = (int)(graph_ptr[g + 1] - first);
-    for (int i = a; i < b; i++) { start[i] = (unsigned short)a; size[i] = (unsigned short)(b - a); }
-  }
-  for (int i = threadIdx.x; i < n; i += blockDim.x) ends[i] = 0;
-  __syncthreads();
-  // `unique` holds the columns in the order of streams and nodes until they are in their buckets
-  for (int s = 0; s < n_streams; s++) {
+  const bool is_large = n > capacity;  // counted elsewhere: only its length matters here
+  const int most = capacity * n_streams;
+  u32* columns_here = (u32*)memory;                               // [most] by streams and nodes, then distinct
+  u32* sorted = columns_here + most;                              // [most] by buckets
+  int* ends = (int*)(sorted + most);                              // [capacity] of buckets in `sorted`
+  int* kept = ends + capacity;                                    // [capacity + 1] distinct columns before
+  int* partial = kept + capacity + 1;                             // [threads]
+  unsigned short* ranks = (unsigned short*)(partial + blockDim.x);  // [most] within the bucket, then counts
+  unsigned short* start = ranks + most;                           // [capacity] first node of a node's graph
+  unsigned short* size = start + capacity;                        // [capacity] number of its nodes
+  int total = 0;
+  if (is_large) {
+    total = (int)large_lengths[first_graph];
+  } else {
+    for (int g = first_graph + threadIdx.x; g < last_graph; g += blockDim.x) {
+      const int a = (int)(graph_ptr[g] - first), b = (int)(graph_ptr[g + 1] - first);
+      for (int i = a; i < b; i++) { start[i] = (unsigned short)a; size[i] = (unsigned short)(b - a); }
+    }
+    for (int i = threadIdx.x; i < n; i += blockDim.x) ends[i] = 0;
+    __syncthreads();
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
-      const i64 at = (i64)s * n_nodes + first + i;
-      const u32 column = columns ? columns[at] : column_of(codes[at], words[s], n_columns);
-      unique[s * n + i] = column;
-      if (column != NO_COLUMN) atomicAdd(&ends[start[i] + (int)((u64)column * size[i] >> shift)], 1);
+      for (int s = 0; s < n_streams; s++) {
+        const i64 at = (i64)s * n_nodes + first + i;
+        const u32 column = columns ? columns[at] : column_of(codes[at], words[s], n_columns);
+        columns_here[s * n + i] = column;
+        if (column != NO_COLUMN)
+          ranks[s * n + i] = (unsigned short)atomicAdd(&ends[start[i] + (int)((u64)column * size[i] >> shift)], 1);
+      }
     }
-  }
-  __syncthreads();
-  exclusive_scan(ends, n, partial);
-  for (int s = 0; s < n_streams; s++) {
+    __syncthreads();
+    exclusive_scan(ends, n, partial);
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
-      const u32 column = unique[s * n + i];
-      if (column == NO_COLUMN) continue;
-      sorted[atomicAdd(&ends[start[i] + (int)((u64)column * size[i] >> shift)], 1)] = column;
+      for (int s = 0; s < n_streams; s++) {
+        const u32 column = columns_here[s * n + i];
+        if (column != NO_COLUMN)
+          sorted[ends[start[i] + (int)((u64)column * size[i] >> shift)] + ranks[s * n + i]] = column;
+      }
+    }
+    __syncthreads();
+    // ends[b] is where bucket b begins; where the last one ends is what the scan found, left in partial
+    const int n_sorted = partial[blockDim.x - 1];
+    for (int b = threadIdx.x; b < n; b += blockDim.x) {
+      const int from = ends[b], to = b + 1 < n ? ends[b + 1] : n_sorted;
+      int distinct = 0;
+      for (int k = from; k < to; k++) {
+        const u32 column = sorted[k];
+        int j = k;
+        while (j > from && sorted[j - 1] > column) { sorted[j] = sorted[j - 1]; j--; }
+        sorted[j] = column;
+      }
+      for (int k = from; k < to; k++) distinct += k == from || sorted[k] != sorted[k - 1];
+      kept[b] = distinct;
+    }
+    __syncthreads();
+    total = exclusive_scan(kept, n, partial);
+    if (threadIdx.x == 0) kept[n] = total;
+    __syncthreads();
+    for (int b = threadIdx.x; b < n; b += blockDim.x) {
+      int k = ends[b];
+      for (int out = kept[b]; out < kept[b + 1]; out++) {
+        const u32 column = sorted[k];
+        const int begin = k;
+        // the next bucket's columns are larger, or of another graph: a bucket ends where its last column does
+        const int to = b + 1 < n ? ends[b + 1] : n_sorted;
+        while (k < to && sorted[k] == column) k++;
+        columns_here[out] = column;
+        ranks[out] = (unsigned short)(k - begin);
+      }
+    }
+  }
+  // only the first warp looks back; `before` reaches the other threads through shared memory
+  i64* before = (i64*)(size + capacity + (4 - (size_t)(size + capacity) % 8 / 2) % 4);
+  if (threadIdx.x == 0 && blockIdx.x > 0) publish(states + blockIdx.x, PUBLISHED_TOTAL | (u64)total);
+  if (threadIdx.x < 32) {
+    const i64 sum = entries_before(states, blockIdx.x);
+    if (threadIdx.x == 0) {
+      publish(states + blockIdx.x, PUBLISHED_END | (u64)(sum + total));
+      *before = sum;
     }
   }
   __syncthreads();
-  // now ends[b] is where bucket b ends, which is where bucket b + 1 starts
-  for (int b = threadIdx.x; b < n; b += blockDim.x) {
-    const int from = b ? ends[b - 1] : 0, to = ends[b];
-    int distinct = 0;
-    for (int k = from; k < to; k++) {
-      const u32 column = sorted[k];
-      int j = k;
-      while (j > from && sorted[j - 1] > column) { sorted[j] = sorted[j - 1]; j--; }
-      sorted[j] = column;
-    }
-    for (int k = from; k < to; k++) distinct += k == from || sorted[k] != sorted[k - 1];
-    kept[b] = distinct;
-  }
-  __syncthreads();
-  const int total = exclusive_scan(kept, n, partial);
-  if (threadIdx.x == 0) kept[n] = total;
-  __syncthreads();
-  // every bucket writes its distinct columns to `unique`, and where in `sorted` each begins to the staged counts
-  const i64 base = first * n_streams;
-  for (int b = threadIdx.x; b < n; b += blockDim.x) {
-    const int from = b ? ends[b - 1] : 0, to = ends[b];
-    int out = kept[b];
-    for (int k = from; k < to;) {
-      const u32 column = sorted[k];
-      int next = k + 1;
-      while (next < to && sorted[next] == column) next++;
-      unique[out] = column;
-      sorted[from + (out - kept[b])] = (u32)(next - k);  // behind what was read: out - kept[b] <= k - from
-      k = next;
-      out++;
-    }
-  }
-  __syncthreads();
-  for (int b = threadIdx.x; b < n; b += blockDim.x) {
-    const int from = b ? ends[b - 1] : 0;
-    for (int out = kept[b]; out < kept[b + 1]; out++) staged_counts[base + out] = sorted[from + (out - kept[b])];
-  }
-  for (int k = threadIdx.x; k < total; k += blockDim.x) staged_columns[base + k] = unique[k];
+  const i64 base = *before;
   for (int g = first_graph + threadIdx.x; g < last_graph; g += blockDim.x)
-    row_lengths[g] = kept[graph_ptr[g + 1] - first] - kept[graph_ptr[g] - first];
-  if (threadIdx.x == 0) packet_lengths[blockIdx.x] = total;
+    out_ptr[g] = base + (is_large ? 0 : kept[graph_ptr[g] - first]);
+  if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) out_ptr[last_graph] = base + total;
+  if (is_large) return;
+  for (int k = threadIdx.x; k < total; k += blockDim.x) {
+    out_columns[base + k] = (int)columns_here[k];
+    out_values[base + k] = (double)ranks[k] * scale;
+  }
 }
 
 // Keys (graph, column) of large graphs, to be sorted: [row * n_streams + stream].
@@ -426,17 +506,39 @@ KERNEL(large_keys,
   }
 }
 
-// Move each packet's entries from where they were staged to where they belong.
-KERNEL(pack,
-       (const int* packets, const i64* graph_ptr, const i64* packet_ptr, const u32* staged_columns,
-        const u32* staged_counts, int n_streams, double scale, int* columns, double* values),
-       (packets, graph_ptr, packet_ptr, staged_columns, staged_counts, n_streams, scale, columns, values)) {
-  const i64 from = graph_ptr[packets[blockIdx.x]] * n_streams, to = packet_ptr[blockIdx.x];
-  const i64 length = packet_ptr[blockIdx.x + 1] - to;
-  for (i64 k = threadIdx.x; k < length; k += blockDim.x) {
-    columns[to + k] = (int)staged_columns[from + k];
-    values[to + k] = (double)staged_counts[from + k] * scale;
+// ---------------------------------------------------------------------------------------------------------
+// Vocabulary: the distinct codes of a stream by an open-addressing table, whose empty slots hold NO_BIN.
+// Every code learns its slot; the codes in the table are sorted elsewhere, and their ranks go back by the slots.
+// ---------------------------------------------------------------------------------------------------------
+KERNEL(insert_codes, (const i64* codes, i64 n, u64 mask, u64* table, u32* slots), (codes, n, mask, table, slots)) {
+  const i64 stride = (i64)gridDim.x * blockDim.x;
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride) {
+    const u64 code = (u64)codes[k];
+    if (codes[k] == NO_BIN) { slots[k] = NO_COLUMN; continue; }
+    u64 slot = mix_word(code) & mask;
+    while (true) {
+      const u64 there = atomicCAS(table + slot, (u64)NO_BIN, code);
+      if (there == (u64)NO_BIN || there == code) break;
+      slot = (slot + 1) & mask;
+    }
+    slots[k] = (u32)slot;
   }
+}
+
+KERNEL(rank_codes, (const i64* bins, i64 n, u64 mask, const u64* table, u32 first, u32* ranks),
+       (bins, n, mask, table, first, ranks)) {
+  const i64 stride = (i64)gridDim.x * blockDim.x;
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride) {
+    u64 slot = mix_word((u64)bins[k]) & mask;
+    while (table[slot] != (u64)bins[k]) slot = (slot + 1) & mask;
+    ranks[slot] = first + (u32)k;
+  }
+}
+
+KERNEL(take_ranks, (const u32* slots, i64 n, const u32* ranks, u32* columns), (slots, n, ranks, columns)) {
+  const i64 stride = (i64)gridDim.x * blockDim.x;
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride)
+    columns[k] = slots[k] == NO_COLUMN ? NO_COLUMN : ranks[slots[k]];
 }
 
 // ---------------------------------------------------------------------------------------------------------

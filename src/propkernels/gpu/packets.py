@@ -48,8 +48,8 @@ class DeviceGraphs:
         """Graph numbers at which packets begin, and the number of graphs.
 
         Nodes are cut every W places; a packet has the graphs that begin between two cuts. With
-        W = CAPACITY - (largest small graph) + 1 none overflows, and no loop over graphs is needed. A large graph
-        is a packet of its own.
+        W = CAPACITY - (largest small graph) + 1 none overflows, and no loop over graphs is needed. A large
+        graph is a packet of its own.
         """
         xp, ptr = self.runtime.xp, self.graph_ptr
         if self.n_nodes == 0:

@@ -15,6 +15,8 @@ import numpy as np
 
 THREADS = 320  # of a block that works on a packet of small graphs
 BLOCKS = 132 * 16  # of a kernel that strides over all nodes
+CHUNK = 6  # columns whose sums a thread keeps in registers
+LISTED = 6  # neighbors per node, on average, for whom a packet has room in shared memory
 
 
 class Runtime(Protocol):
@@ -37,13 +39,12 @@ class CudaRuntime:
 
     def __init__(self) -> None:
         self.xp = import_cupy()
-        self._modules: dict[str, Any] = {}
 
     def launch(self, name: str, blocks: int, arguments: tuple[Any, ...], shared: int = 0) -> None:
         """Run a kernel on ``blocks`` blocks, with some bytes of shared memory each."""
         if blocks == 0:
             return
-        kernel = _kernel(name, _index_type(arguments))
+        kernel = _kernel(name)
         if shared > 48 * 1024:
             kernel.max_dynamic_shared_size_bytes = shared
         null = np.uint64(0)
@@ -59,22 +60,17 @@ class CudaRuntime:
         return self.xp.asnumpy(array)
 
 
-def _index_type(arguments: tuple[Any, ...]) -> str:
-    """Type of indptr: wide where an adjacency has 2^31 entries or more. Every kernel that takes one says so."""
-    return "int"
-
-
 @cache
-def _module(index_type: str) -> Any:
+def _module() -> Any:
     cupy = import_cupy()
     source = files("propkernels.gpu").joinpath("kernels.cu").read_text(encoding="utf-8")
-    options = ("--std=c++17", "--fmad=false", f"-DINDEX={index_type}")
+    options = ("--std=c++17", "--fmad=false", f"-DCHUNK={CHUNK}", f"-DLISTED={LISTED}")
     return cupy.RawModule(code=source, options=options)
 
 
 @cache
-def _kernel(name: str, index_type: str) -> Any:
-    return _module(index_type).get_function(name)
+def _kernel(name: str) -> Any:
+    return _module().get_function(name)
 
 
 def import_cupy() -> Any:
