@@ -557,18 +557,56 @@ KERNEL(hash_and_join,
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// Gram: bins that few graphs have add their pairs one by one. A bin's entries are bin_ptr[b] .. bin_ptr[b + 1]
-// of (graphs, counts); sums of whole numbers below 2^53 are exact in any order.
+// Gram: bins that few graphs have add their pairs one by one. The entries of bin b are bin_ptr[b] ..
+// bin_ptr[b + 1] - 1, by graph; sums of whole numbers below 2^53 are exact in any order.
 // ---------------------------------------------------------------------------------------------------------
 KERNEL(add_pairs,
-       (const i64* bin_ptr, i64 n_bins, const int* graphs, const double* counts, double weight, i64 n, double* gram),
-       (bin_ptr, n_bins, graphs, counts, weight, n, gram)) {
+       (const i64* bin_ptr, i64 n_bins, const int* graphs, const double* counts, i64 n, double* gram),
+       (bin_ptr, n_bins, graphs, counts, n, gram)) {
   for (i64 b = blockIdx.x; b < n_bins; b += gridDim.x) {
     const i64 first = bin_ptr[b];
-    const i64 m = bin_ptr[b + 1] - first;
-    for (i64 k = threadIdx.x; k < m * m; k += blockDim.x) {
-      const i64 i = first + k / m, j = first + k % m;
-      if (i >= j) atomicAdd(&gram[(i64)graphs[i] * n + graphs[j]], weight * counts[i] * counts[j]);
+    const int m = (int)(bin_ptr[b + 1] - first);
+    // pairs (i, j) with j <= i, below the diagonal and on it
+    for (int i = threadIdx.x / 32; i < m; i += (blockDim.x + 31) / 32) {
+      double* row = gram + (i64)graphs[first + i] * n;
+      const double count = counts[first + i];
+      for (int j = threadIdx.x % 32; j <= i; j += blockDim.x < 32 ? 1 : 32)
+        atomicAdd(row + graphs[first + j], count * counts[first + j]);
+    }
+  }
+}
+
+// The same between new graphs (rows) and fitted ones (columns): bins are those that both have.
+KERNEL(add_cross_pairs,
+       (const i64* row_ptr, const int* row_graphs, const double* row_counts, const i64* column_ptr,
+        const int* column_graphs, const double* column_counts, i64 n_bins, i64 n, double* gram),
+       (row_ptr, row_graphs, row_counts, column_ptr, column_graphs, column_counts, n_bins, n, gram)) {
+  for (i64 b = blockIdx.x; b < n_bins; b += gridDim.x) {
+    for (i64 i = row_ptr[b] + threadIdx.x / 32; i < row_ptr[b + 1]; i += (blockDim.x + 31) / 32) {
+      double* row = gram + (i64)row_graphs[i] * n;
+      for (i64 j = column_ptr[b] + threadIdx.x % 32; j < column_ptr[b + 1]; j += blockDim.x < 32 ? 1 : 32)
+        atomicAdd(row + column_graphs[j], row_counts[i] * column_counts[j]);
+    }
+  }
+}
+
+// Copy what is below the diagonal above it, by tiles of 32 x 32 in shared memory: both sides are read and
+// written along rows.
+KERNEL(mirror, (double* gram, i64 n, i64 n_tiles), (gram, n, n_tiles)) {
+  SHARED(memory);
+  double* tile = (double*)memory;  // [32][33]: a column apart, so that a column of the tile is in 32 banks
+  for (i64 k = blockIdx.x; k < n_tiles * n_tiles; k += gridDim.x) {
+    const i64 top = k / n_tiles * 32, left = k % n_tiles * 32;
+    if (left > top) continue;
+    __syncthreads();
+    for (int at = threadIdx.x; at < 1024; at += blockDim.x) {
+      const i64 i = top + at / 32, j = left + at % 32;
+      if (i < n && j < n) tile[at / 32 * 33 + at % 32] = gram[i * n + j];
+    }
+    __syncthreads();
+    for (int at = threadIdx.x; at < 1024; at += blockDim.x) {
+      const i64 j = left + at / 32, i = top + at % 32;
+      if (i < n && j < n && j < i) gram[j * n + i] = tile[at % 32 * 33 + at / 32];
     }
   }
 }
