@@ -11,7 +11,7 @@ from propkernels.gpu import codes as device_codes
 from propkernels.gpu import counts as device_counts
 from propkernels.gpu.codes import DeviceOperator
 from propkernels.gpu.packets import DeviceGraphs
-from propkernels.hashing.codes import _in_key_order, label_codes
+from propkernels.hashing.codes import in_key_order, label_codes
 from propkernels.hashing.lsh import LocalitySensitiveHash, stream_numbers
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from propkernels.utils.randomness import mix
@@ -68,7 +68,7 @@ def both_codes(runtime, graphs, scheme, t_max=5, n_hashes=1, plain=False):
     lsh = LocalitySensitiveHash("tv", 1e-5, 7)
     expected = label_codes(graphs, scheme, initial, lsh, t_max, n_hashes, 1)
     streams = stream_numbers(t_max, n_hashes)
-    ordered, keys = _in_key_order(initial)
+    ordered, keys = in_key_order(initial)
     operator = scheme.prepare(graphs, ordered)
     fields = {}
     if not plain:

@@ -557,6 +557,104 @@ KERNEL(hash_and_join,
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// Grids: one launch per step on all pixels, counted or not, as [stream][pixel]; pixels outside a mask hold zeros.
+//
+// A pixel adds weight * (sum of a group's taps) for one group after the other, a group's 1, 2, 4 or 8 taps as a
+// balanced tree, as propagation/grids/compiled.py does. A tap beyond the image is zero, or for "wrap" (2) and
+// "reflect" (3) the pixel that it stands for.
+// ---------------------------------------------------------------------------------------------------------
+struct Image {
+  const i64* shape;
+  i64 first;  // its first pixel
+  int d, boundary;
+};
+
+DEVICE double tap(const Image& image, const double* source, const i64* position, const i64* offset) {
+  i64 place = 0;
+  for (int axis = 0; axis < image.d; axis++) {
+    const i64 length = image.shape[axis];
+    i64 at = position[axis] + offset[axis];
+    if (at < 0 || at >= length) {
+      if (image.boundary < 2) return 0.0;
+      const i64 period = image.boundary == 2 ? length : 2 * length;
+      at = (at % period + period) % period;
+      if (at >= length) at = 2 * length - 1 - at;
+    }
+    place = place * length + at;
+  }
+  return source[image.first + place];
+}
+
+DEVICE double sum_taps(const Image& image, const double* source, const i64* position, const i64* offsets, i64 n) {
+  double sum[8];
+  for (i64 k = 0; k < n; k++) sum[k] = tap(image, source, position, offsets + k * image.d);
+  for (i64 width = n; width > 1; width /= 2)
+    for (i64 k = 0; k < width / 2; k++) sum[k] = sum[2 * k] + sum[2 * k + 1];
+  return sum[0];
+}
+
+KERNEL(grid_start,
+       (const i64* pixels, i64 n_nodes, const int* rows, const double* projected, int n_streams, i64 n_pixels,
+        double* now),
+       (pixels, n_nodes, rows, projected, n_streams, n_pixels, now)) {
+  const i64 total = n_nodes * n_streams, stride = (i64)gridDim.x * blockDim.x;
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride) {
+    const i64 stream = k / n_nodes, node = k % n_nodes;
+    now[stream * n_pixels + pixels[node]] = projected[(i64)rows[node] * n_streams + stream];
+  }
+}
+
+KERNEL(grid_filter,
+       (const int* image_of, const i64* pixel_ptr, const i64* shapes, int d, const i64* offsets, const i64* group_ptr,
+        const double* weights, i64 first_group, i64 last_group, int boundary, int first_stream, int n_streams,
+        i64 n_pixels, const double* source, double* target),
+       (image_of, pixel_ptr, shapes, d, offsets, group_ptr, weights, first_group, last_group, boundary, first_stream,
+        n_streams, n_pixels, source, target)) {
+  const i64 total = (i64)(n_streams - first_stream) * n_pixels, stride = (i64)gridDim.x * blockDim.x;
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride) {
+    const i64 pixel = k % n_pixels, stream = first_stream + k / n_pixels;
+    const Image image = {shapes + (i64)image_of[pixel] * d, pixel_ptr[image_of[pixel]], d, boundary};
+    i64 position[8], rest = pixel - image.first;
+    for (int axis = d - 1; axis >= 0; axis--) { position[axis] = rest % image.shape[axis]; rest /= image.shape[axis]; }
+    double sum = 0.0;
+    for (i64 group = first_group; group < last_group; group++) {
+      const i64 first = group_ptr[group];
+      sum += weights[group] * sum_taps(image, source + stream * n_pixels, position, offsets + first * d,
+                                       group_ptr[group + 1] - first);
+    }
+    target[stream * n_pixels + pixel] = sum;
+  }
+}
+
+KERNEL(grid_weigh,
+       (const double* spread, const double* keep, int first_stream, int n_streams, i64 n_pixels, const double* now,
+        double* then),
+       (spread, keep, first_stream, n_streams, n_pixels, now, then)) {
+  const i64 total = (i64)(n_streams - first_stream) * n_pixels, stride = (i64)gridDim.x * blockDim.x;
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride) {
+    const i64 pixel = k % n_pixels, at = first_stream * n_pixels + k;
+    double value = then[at] * spread[pixel];
+    if (keep) value += keep[pixel] * now[at];
+    then[at] = value;
+  }
+}
+
+KERNEL(grid_hash,
+       (const i64* pixels, i64 n_nodes, const unsigned char* pushed_back, const int* rows, const double* projected,
+        const double* offsets, int n_streams, int first_stream, int last_stream, i64 n_pixels, double* now, i64* codes),
+       (pixels, n_nodes, pushed_back, rows, projected, offsets, n_streams, first_stream, last_stream, n_pixels, now,
+        codes)) {
+  const i64 stride = (i64)gridDim.x * blockDim.x;
+  for (i64 node = (i64)blockIdx.x * blockDim.x + threadIdx.x; node < n_nodes; node += stride) {
+    for (int s = first_stream; s < last_stream; s++)
+      codes[(i64)s * n_nodes + node] = code_of(now[(i64)s * n_pixels + pixels[node]] + offsets[s]);
+    if (pushed_back && pushed_back[node])
+      for (int s = first_stream; s < n_streams; s++)
+        now[(i64)s * n_pixels + pixels[node]] = projected[(i64)rows[node] * n_streams + s];
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // Gram: bins that few graphs have add their pairs one by one. The entries of bin b are bin_ptr[b] ..
 // bin_ptr[b + 1] - 1, by graph; sums of whole numbers below 2^53 are exact in any order.
 // ---------------------------------------------------------------------------------------------------------
