@@ -53,8 +53,8 @@ class HostRuntime:
     def to_device(self, array):
         return np.asarray(array)
 
-    def to_host(self, array):
-        return np.asarray(array)
+    def to_host(self, array, dtype=None):
+        return np.asarray(array, dtype=dtype)
 
 
 def passed(argument):

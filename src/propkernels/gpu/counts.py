@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from propkernels.gpu.runtime import BLOCKS, THREADS, Runtime
 
 NO_COLUMN = np.uint32(0xFFFFFFFF)
 EMPTY = np.uint64(2**63)  # a slot of a hash table that holds no code: the bits of NO_BIN
+CODES_AT_ONCE = 2**22  # codes up to which all streams share the launches of a vocabulary
 WORTH_KEEPING = 0.7  # share of an array that must be used for the rest to be kept with it
 
 
@@ -123,23 +125,41 @@ def vocabulary(codes: Any, runtime: Runtime) -> tuple[Any, list[Any]]:
     """Return the column of every code and the sorted codes of each stream; streams stand side by side.
 
     Bins are numbered by code, as ``counting.counts.rank_bins`` does. Codes find their slots in a hash table
-    of twice their number; only the distinct ones are sorted.
+    of twice their number; only the distinct ones are sorted. Few codes are numbered in one go, many stream by
+    stream.
     """
-    xp, n = runtime.xp, codes.shape[1]
-    size = 1 << max(2 * n - 1, 1).bit_length()
-    table, ranks = xp.empty(size, dtype=xp.uint64), xp.empty(size, dtype=xp.uint32)
-    slots, listed = xp.empty(n, dtype=xp.uint32), xp.empty(codes.shape, dtype=xp.uint32)
-    bins, width, mask = [], 0, np.uint64(size - 1)
-    for stream, row in enumerate(codes):
-        table.fill(EMPTY)
-        runtime.launch("insert_codes", BLOCKS, (row, np.int64(n), mask, table, slots))
-        distinct = xp.sort(table[table != EMPTY].view(xp.int64))
-        place = (np.int64(len(distinct)), mask, table, np.uint32(width), ranks)
-        runtime.launch("rank_codes", BLOCKS, (distinct, *place))
-        runtime.launch("take_ranks", BLOCKS, (slots, np.int64(n), ranks, listed[stream]))
-        bins.append(distinct)
-        width += len(distinct)
+    xp = runtime.xp
+    listed, bins, width = xp.empty(codes.shape, dtype=xp.uint32), [], 0
+    at_once = max(CODES_AT_ONCE // max(codes.shape[1], 1), 1)
+    for first in range(0, len(codes), at_once):
+        part = codes[first : first + at_once]
+        found, streams = _number_codes(part, width, listed[first : first + at_once], runtime)
+        ends = xp.searchsorted(streams, xp.arange(len(part) + 1)).tolist()
+        bins += [found[a:b] for a, b in pairwise(ends)]
+        width += len(found)
     return listed, bins
+
+
+def _number_codes(codes: Any, width: int, listed: Any, runtime: Runtime) -> tuple[Any, Any]:
+    """Write the columns of some streams, from ``width`` on; return their codes in order, and the streams."""
+    xp, (n_streams, n) = runtime.xp, codes.shape
+    size = 1 << max(2 * n - 1, 1).bit_length()
+    table, mask = xp.full(n_streams * size, EMPTY, dtype=xp.uint64), np.uint64(size - 1)
+    slots = xp.empty((n_streams, n), dtype=xp.uint32)
+    shape = (np.int64(n_streams), np.int64(n), mask)
+    runtime.launch("insert_codes", BLOCKS, (codes, *shape, table, slots))
+    used = xp.flatnonzero(table != EMPTY)
+    found, streams = table[used].view(xp.int64), (used // size).astype(xp.int32)
+    if n_streams > 1:
+        order = xp.lexsort(xp.stack([found, streams.astype(xp.int64)]))
+        found, streams = found[order], streams[order]
+    else:
+        found = xp.sort(found)
+    ranks = xp.empty(n_streams * size, dtype=xp.uint32)
+    place = (np.int64(len(found)), mask, table, np.uint32(width), ranks)
+    runtime.launch("rank_codes", BLOCKS, (found, streams, *place))
+    runtime.launch("take_ranks", BLOCKS, (slots, *shape, ranks, listed))
+    return found, streams
 
 
 def known_columns(codes: Any, known: list[Any], xp: Any) -> Any:

@@ -32,8 +32,8 @@ class DeviceFilter:
         grids, taps = operator.grids, operator.taps
         sizes = np.diff(grids.pixel_ptr)
         image_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-        pixels = (image_of, grids.pixel_ptr, grids.shapes)
-        arrays = (*pixels, taps.offsets, taps.group_ptr, taps.weights)
+        narrow = (array.astype(np.int32) for array in (grids.shapes, taps.offsets, taps.group_ptr))
+        arrays = (image_of, grids.pixel_ptr, *narrow, taps.weights)
         device: Any = [runtime.to_device(np.ascontiguousarray(array)) for array in arrays]
         return cls(runtime, operator, *device)
 
@@ -48,7 +48,7 @@ class DeviceFilter:
         where = (self.image_of, self.pixel_ptr, self.shapes, np.int32(grids.dimension))
         for first, last in zip(taps.stage_ptr, taps.stage_ptr[1:], strict=False):
             target = self.runtime.xp.empty_like(now)
-            groups = (self.offsets, self.group_ptr, self.weights, np.int64(first), np.int64(last))
+            groups = (self.offsets, self.group_ptr, self.weights, np.int32(first), np.int32(last))
             streams = (np.int32(first_stream), np.int32(n_streams), np.int64(self.n_pixels))
             boundary = np.int32(self.operator.boundary_number)
             self.runtime.launch("grid_filter", BLOCKS, (*where, *groups, boundary, *streams, now, target))

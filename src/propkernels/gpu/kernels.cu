@@ -507,17 +507,20 @@ KERNEL(large_keys,
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// Vocabulary: the distinct codes of a stream by an open-addressing table, whose empty slots hold NO_BIN.
-// Every code learns its slot; the codes in the table are sorted elsewhere, and their ranks go back by the slots.
+// Vocabulary: the distinct codes of each stream by an open-addressing table, whose empty slots hold NO_BIN; a
+// stream has a region of mask + 1 slots. Every code learns its slot; the codes in the table are sorted elsewhere,
+// and their ranks go back by the slots.
 // ---------------------------------------------------------------------------------------------------------
-KERNEL(insert_codes, (const i64* codes, i64 n, u64 mask, u64* table, u32* slots), (codes, n, mask, table, slots)) {
+KERNEL(insert_codes, (const i64* codes, i64 n_streams, i64 n, u64 mask, u64* table, u32* slots),
+       (codes, n_streams, n, mask, table, slots)) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
-  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride) {
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n_streams * n; k += stride) {
     const u64 code = (u64)codes[k];
     if (codes[k] == NO_BIN) { slots[k] = NO_COLUMN; continue; }
+    u64* region = table + (k / n) * (mask + 1);
     u64 slot = mix_word(code) & mask;
     while (true) {
-      const u64 there = atomicCAS(table + slot, (u64)NO_BIN, code);
+      const u64 there = atomicCAS(region + slot, (u64)NO_BIN, code);
       if (there == (u64)NO_BIN || there == code) break;
       slot = (slot + 1) & mask;
     }
@@ -525,20 +528,23 @@ KERNEL(insert_codes, (const i64* codes, i64 n, u64 mask, u64* table, u32* slots)
   }
 }
 
-KERNEL(rank_codes, (const i64* bins, i64 n, u64 mask, const u64* table, u32 first, u32* ranks),
-       (bins, n, mask, table, first, ranks)) {
+// `bins` are the codes of all streams in order, `streams` the stream of each; a rank is a column.
+KERNEL(rank_codes, (const i64* bins, const int* streams, i64 n, u64 mask, const u64* table, u32 first, u32* ranks),
+       (bins, streams, n, mask, table, first, ranks)) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
   for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride) {
+    const u64 region = (streams ? (u64)streams[k] : 0) * (mask + 1);
     u64 slot = mix_word((u64)bins[k]) & mask;
-    while (table[slot] != (u64)bins[k]) slot = (slot + 1) & mask;
-    ranks[slot] = first + (u32)k;
+    while (table[region + slot] != (u64)bins[k]) slot = (slot + 1) & mask;
+    ranks[region + slot] = first + (u32)k;
   }
 }
 
-KERNEL(take_ranks, (const u32* slots, i64 n, const u32* ranks, u32* columns), (slots, n, ranks, columns)) {
+KERNEL(take_ranks, (const u32* slots, i64 n_streams, i64 n, u64 mask, const u32* ranks, u32* columns),
+       (slots, n_streams, n, mask, ranks, columns)) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
-  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride)
-    columns[k] = slots[k] == NO_COLUMN ? NO_COLUMN : ranks[slots[k]];
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n_streams * n; k += stride)
+    columns[k] = slots[k] == NO_COLUMN ? NO_COLUMN : ranks[(k / n) * (mask + 1) + slots[k]];
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -563,33 +569,41 @@ KERNEL(hash_and_join,
 // balanced tree, as propagation/grids/compiled.py does. A tap beyond the image is zero, or for "wrap" (2) and
 // "reflect" (3) the pixel that it stands for.
 // ---------------------------------------------------------------------------------------------------------
+#define PLACES 32  // taps whose places a thread works out once for all streams
+
 struct Image {
-  const i64* shape;
+  const int* shape;
   i64 first;  // its first pixel
   int d, boundary;
 };
 
-DEVICE double tap(const Image& image, const double* source, const i64* position, const i64* offset) {
-  i64 place = 0;
+// Where in the image a tap listens; -1: beyond it, where there is nothing.
+DEVICE int tap_place(const Image& image, const int* position, const int* offset) {
+  int place = 0;
   for (int axis = 0; axis < image.d; axis++) {
-    const i64 length = image.shape[axis];
-    i64 at = position[axis] + offset[axis];
+    const int length = image.shape[axis];
+    int at = position[axis] + offset[axis];
     if (at < 0 || at >= length) {
-      if (image.boundary < 2) return 0.0;
-      const i64 period = image.boundary == 2 ? length : 2 * length;
+      if (image.boundary < 2) return -1;
+      const int period = image.boundary == 2 ? length : 2 * length;
       at = (at % period + period) % period;
       if (at >= length) at = 2 * length - 1 - at;
     }
     place = place * length + at;
   }
-  return source[image.first + place];
+  return place;
 }
 
-DEVICE double sum_taps(const Image& image, const double* source, const i64* position, const i64* offsets, i64 n) {
+// The sum of a group's taps as a balanced tree; `places` are those worked out before, or null.
+DEVICE double sum_taps(const Image& image, const double* source, const int* position, const int* offsets,
+                       const int* places, int n) {
   double sum[8];
-  for (i64 k = 0; k < n; k++) sum[k] = tap(image, source, position, offsets + k * image.d);
-  for (i64 width = n; width > 1; width /= 2)
-    for (i64 k = 0; k < width / 2; k++) sum[k] = sum[2 * k] + sum[2 * k + 1];
+  for (int k = 0; k < n; k++) {
+    const int place = places ? places[k] : tap_place(image, position, offsets + k * image.d);
+    sum[k] = place < 0 ? 0.0 : source[image.first + place];
+  }
+  for (int width = n; width > 1; width /= 2)
+    for (int k = 0; k < width / 2; k++) sum[k] = sum[2 * k] + sum[2 * k + 1];
   return sum[0];
 }
 
@@ -605,24 +619,27 @@ KERNEL(grid_start,
 }
 
 KERNEL(grid_filter,
-       (const int* image_of, const i64* pixel_ptr, const i64* shapes, int d, const i64* offsets, const i64* group_ptr,
-        const double* weights, i64 first_group, i64 last_group, int boundary, int first_stream, int n_streams,
+       (const int* image_of, const i64* pixel_ptr, const int* shapes, int d, const int* offsets, const int* group_ptr,
+        const double* weights, int first_group, int last_group, int boundary, int first_stream, int n_streams,
         i64 n_pixels, const double* source, double* target),
        (image_of, pixel_ptr, shapes, d, offsets, group_ptr, weights, first_group, last_group, boundary, first_stream,
         n_streams, n_pixels, source, target)) {
-  const i64 total = (i64)(n_streams - first_stream) * n_pixels, stride = (i64)gridDim.x * blockDim.x;
-  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride) {
-    const i64 pixel = k % n_pixels, stream = first_stream + k / n_pixels;
+  const i64 stride = (i64)gridDim.x * blockDim.x;
+  const int first_tap = group_ptr[first_group], n_taps = group_ptr[last_group] - first_tap;
+  for (i64 pixel = (i64)blockIdx.x * blockDim.x + threadIdx.x; pixel < n_pixels; pixel += stride) {
     const Image image = {shapes + (i64)image_of[pixel] * d, pixel_ptr[image_of[pixel]], d, boundary};
-    i64 position[8], rest = pixel - image.first;
+    int position[8], places[PLACES], rest = (int)(pixel - image.first);
     for (int axis = d - 1; axis >= 0; axis--) { position[axis] = rest % image.shape[axis]; rest /= image.shape[axis]; }
-    double sum = 0.0;
-    for (i64 group = first_group; group < last_group; group++) {
-      const i64 first = group_ptr[group];
-      sum += weights[group] * sum_taps(image, source + stream * n_pixels, position, offsets + first * d,
-                                       group_ptr[group + 1] - first);
+    for (int k = 0; k < n_taps && k < PLACES; k++) places[k] = tap_place(image, position, offsets + (first_tap + k) * d);
+    for (int stream = first_stream; stream < n_streams; stream++) {
+      double sum = 0.0;
+      for (int group = first_group; group < last_group; group++) {
+        const int first = group_ptr[group], n = group_ptr[group + 1] - first;
+        const int* known = n_taps <= PLACES ? places + (first - first_tap) : 0;
+        sum += weights[group] * sum_taps(image, source + stream * n_pixels, position, offsets + first * d, known, n);
+      }
+      target[stream * n_pixels + pixel] = sum;
     }
-    target[stream * n_pixels + pixel] = sum;
   }
 }
 

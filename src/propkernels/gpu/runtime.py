@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from propkernels.gpu.transfer import Transfer
+
 THREADS = 320  # of a block that works on a packet of small graphs
 BLOCKS = 132 * 16  # of a kernel that strides over all nodes
 CHUNK = 6  # columns whose sums a thread keeps in registers
@@ -30,8 +32,8 @@ class Runtime(Protocol):
     def to_device(self, array: Any) -> Any:
         """Copy an array to the device; one that is there stays."""
 
-    def to_host(self, array: Any) -> Any:
-        """Copy an array to a numpy array."""
+    def to_host(self, array: Any, dtype: Any = None) -> Any:
+        """Copy an array to a numpy array, of another type if wanted."""
 
 
 class CudaRuntime:
@@ -39,6 +41,7 @@ class CudaRuntime:
 
     def __init__(self) -> None:
         self.xp = import_cupy()
+        self._transfer = Transfer(self.xp)
 
     def launch(self, name: str, blocks: int, arguments: tuple[Any, ...], shared: int = 0) -> None:
         """Run a kernel on ``blocks`` blocks, with some bytes of shared memory each."""
@@ -53,11 +56,11 @@ class CudaRuntime:
 
     def to_device(self, array: Any) -> Any:
         """Copy an array to the device; one that is there stays."""
-        return self.xp.asarray(array)
+        return array if isinstance(array, self.xp.ndarray) else self._transfer.to_device(np.asarray(array))
 
-    def to_host(self, array: Any) -> Any:
-        """Copy an array to a numpy array."""
-        return self.xp.asnumpy(array)
+    def to_host(self, array: Any, dtype: Any = None) -> Any:
+        """Copy an array to a numpy array, of another type if wanted."""
+        return self._transfer.to_host(array, dtype)
 
 
 @cache
