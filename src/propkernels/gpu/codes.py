@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.gpu.packets import CAPACITY, DeviceGraphs
+from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import BLOCKS, CHUNK, LISTED
 
 
@@ -50,9 +50,15 @@ def propagated_codes(
         (
             *(graphs.packets, graphs.graph_ptr, graphs.indptr, graphs.indices, graphs.weights),
             *(o.spread, o.keep, o.restart, o.pushed_back, o.vanished, rows, projected, offsets),
-            *(np.int32(n_streams), np.int32(n_hashes), np.int32(CAPACITY), np.int64(graphs.n_nodes), codes),
+            *(
+                np.int32(n_streams),
+                np.int32(n_hashes),
+                np.int32(graphs.capacity),
+                np.int64(graphs.n_nodes),
+                codes,
+            ),
         ),
-        shared=8 * (2 * CHUNK + 2) * CAPACITY + 4 * (CAPACITY + 2) + 2 * LISTED * CAPACITY,
+        shared=(8 * (2 * CHUNK + 2) + 4 + 2 * LISTED) * graphs.capacity + 8,
     )
     if graphs.large_nodes is not None:
         _propagate_large(graphs, operator, rows, projected, offsets, n_hashes, codes)
@@ -92,9 +98,9 @@ def refined_codes(graphs: DeviceGraphs, node_keys: Any, edge_keys: Any, n_iter: 
     codes = runtime.xp.empty((n_iter + 1, graphs.n_nodes), dtype=runtime.xp.uint64)
     codes[0] = node_keys
     arrays = (graphs.indptr, graphs.indices, edge_keys)
-    sizes = (np.int32(n_iter + 1), np.int32(CAPACITY), n_nodes)
+    sizes = (np.int32(n_iter + 1), np.int32(graphs.capacity), n_nodes)
     arguments = (graphs.packets, graphs.graph_ptr, *arrays, *sizes, codes)
-    runtime.launch("refine", graphs.n_packets, arguments, shared=2 * CAPACITY * 8)
+    runtime.launch("refine", graphs.n_packets, arguments, shared=2 * graphs.capacity * 8)
     if (large := graphs.large_nodes) is not None:
         nodes = (large.nodes, large.place, np.int64(len(large.nodes)))
         for t in range(1, n_iter + 1):

@@ -13,6 +13,7 @@ from propkernels.gpu.runtime import BLOCKS, THREADS, Runtime
 NO_COLUMN = np.uint32(0xFFFFFFFF)
 EMPTY = np.uint64(2**63)  # a slot of a hash table that holds no code: the bits of NO_BIN
 CODES_AT_ONCE = 2**22  # codes up to which all streams share the launches of a vocabulary
+SHARED_BYTES = 96 * 1024  # of a block, so that two of them share a multiprocessor
 WORTH_KEEPING = 0.7  # share of an array that must be used for the rest to be kept with it
 
 
@@ -51,7 +52,7 @@ def count_columns(graphs: DeviceGraphs, codes: Any, columns: Columns, scale: flo
     most = graphs.n_nodes * n_streams
     out_columns, out_values = xp.empty(most, dtype=xp.int32), xp.empty(most)
     indptr = xp.zeros(graphs.n_graphs + 1, dtype=xp.int64)
-    sizes = (np.int32(n_streams), np.int32(CAPACITY), np.int64(graphs.n_nodes))
+    sizes = (np.int32(n_streams), np.int32(graphs.capacity), np.int64(graphs.n_nodes))
     mapping = (
         np.uint64(columns.n_columns),
         np.int32((columns.n_columns - 1).bit_length()),
@@ -61,7 +62,9 @@ def count_columns(graphs: DeviceGraphs, codes: Any, columns: Columns, scale: flo
     states = xp.zeros(graphs.n_packets, dtype=xp.uint64)
     outputs = (lengths, states, out_columns, out_values, indptr)
     arguments = (graphs.packets, graphs.graph_ptr, *what, *sizes, *mapping, *outputs)
-    runtime.launch("count_columns", graphs.n_packets, arguments, shared=_shared_bytes(n_streams))
+    runtime.launch(
+        "count_columns", graphs.n_packets, arguments, shared=_shared_bytes(graphs.capacity, n_streams)
+    )
     n_entries = int(indptr[-1])
     if large is not None:
         place = indptr[large.graphs] + large.places
@@ -73,11 +76,14 @@ def count_columns(graphs: DeviceGraphs, codes: Any, columns: Columns, scale: flo
     return DeviceRows(indptr, *kept, columns.n_columns)
 
 
-def _shared_bytes(n_streams: int) -> int:
-    """Shared memory of count_columns: see its pointers."""
-    words = 2 * CAPACITY * n_streams + 2 * CAPACITY + 1 + THREADS
-    halves = CAPACITY * n_streams + 2 * CAPACITY + 4
-    return 4 * words + 2 * halves + 8
+def _shared_bytes(capacity: int, n_streams: int) -> int:
+    """Shared memory of the kernel count_columns: see its pointers."""
+    return capacity * (10 * n_streams + 12) + 4 * THREADS + 32
+
+
+def capacity_for(n_streams: int) -> int:
+    """Nodes of a packet whose counts fit the shared memory of a block; with very many streams, one."""
+    return max(min(CAPACITY, (SHARED_BYTES - 4 * THREADS - 32) // (10 * n_streams + 12)), 1)
 
 
 class LargeEntries(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from propkernels.gpu.runtime import BLOCKS, Runtime
+from propkernels.graphs.grids.neighborhoods import BOUNDARIES
 from propkernels.propagation.grids.operator import GridOperator
 
 MOST_DIMENSIONS = 8  # of an image: kernels.cu keeps a position in so many registers
@@ -50,7 +51,7 @@ class DeviceFilter:
             target = self.runtime.xp.empty_like(now)
             groups = (self.offsets, self.group_ptr, self.weights, np.int32(first), np.int32(last))
             streams = (np.int32(first_stream), np.int32(n_streams), np.int64(self.n_pixels))
-            boundary = np.int32(self.operator.boundary_number)
+            boundary = np.int32(BOUNDARIES.index(self.operator.boundary))
             self.runtime.launch("grid_filter", BLOCKS, (*where, *groups, boundary, *streams, now, target))
             now = target
         return now

@@ -11,7 +11,6 @@ import numpy as np
 from propkernels.gpu.runtime import Runtime
 
 CAPACITY = 320  # nodes of a packet
-LARGEST_SMALL = 160  # nodes of a graph that shares a packet with others
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,8 @@ class DeviceGraphs:
     indptr, indices : device arrays of int32
     weights : device array of float64, or None
         Of each stored entry; None: all one.
+    capacity : int
+        Nodes that a packet has room for. A graph of up to half as many shares a packet with others.
     """
 
     runtime: Runtime
@@ -32,6 +33,7 @@ class DeviceGraphs:
     indptr: Any
     indices: Any
     weights: Any = None
+    capacity: int = CAPACITY
 
     @property
     def n_graphs(self) -> int:
@@ -48,16 +50,16 @@ class DeviceGraphs:
         """Graph numbers at which packets begin, and the number of graphs.
 
         Nodes are cut every W places; a packet has the graphs that begin between two cuts. With
-        W = CAPACITY - (largest small graph) + 1 none overflows, and no loop over graphs is needed. A large
+        W = capacity - (largest small graph) + 1 none overflows, and no loop over graphs is needed. A large
         graph is a packet of its own.
         """
         xp, ptr = self.runtime.xp, self.graph_ptr
         if self.n_nodes == 0:
             return xp.asarray([0, self.n_graphs], dtype=xp.int32)
         sizes = xp.diff(ptr)
-        is_large = sizes > LARGEST_SMALL
+        is_large = sizes > self.capacity // 2
         largest = int(xp.where(is_large, 0, sizes).max())
-        cuts = xp.arange(0, self.n_nodes, CAPACITY - max(largest, 1) + 1, dtype=ptr.dtype)
+        cuts = xp.arange(0, self.n_nodes, self.capacity - max(largest, 1) + 1, dtype=ptr.dtype)
         begins = xp.searchsorted(ptr[:-1], cuts)
         if len(self.large_graphs):
             large = self.large_graphs
@@ -74,7 +76,7 @@ class DeviceGraphs:
     def large_graphs(self) -> Any:
         """Numbers of the graphs that do not fit a packet with others."""
         xp = self.runtime.xp
-        return xp.flatnonzero(xp.diff(self.graph_ptr) > LARGEST_SMALL)
+        return xp.flatnonzero(xp.diff(self.graph_ptr) > self.capacity // 2)
 
     @cached_property
     def large_nodes(self) -> LargeNodes | None:
@@ -83,7 +85,7 @@ class DeviceGraphs:
         begins = self.graph_ptr[self.large_graphs]
         sizes = self.graph_ptr[self.large_graphs + 1] - begins
         sizes_here = self.runtime.to_host(sizes)
-        is_beyond = sizes_here > CAPACITY
+        is_beyond = sizes_here > self.capacity
         if not is_beyond.any():
             return None
         keep = xp.asarray(np.flatnonzero(is_beyond))

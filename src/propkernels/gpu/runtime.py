@@ -7,6 +7,7 @@ without a GPU; and because CuPy has the sorts and products that the rest needs.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol
@@ -35,6 +36,12 @@ class Runtime(Protocol):
     def to_host(self, array: Any, dtype: Any = None) -> Any:
         """Copy an array to a numpy array, of another type if wanted."""
 
+    def stream(self) -> AbstractContextManager[Any]:
+        """Whatever is launched inside does not wait for other threads' work."""
+
+    def free_bytes(self) -> int:
+        """Memory of the device that is free."""
+
 
 class CudaRuntime:
     """Runs kernels on the current CUDA device."""
@@ -61,6 +68,15 @@ class CudaRuntime:
     def to_host(self, array: Any, dtype: Any = None) -> Any:
         """Copy an array to a numpy array, of another type if wanted."""
         return self._transfer.to_host(array, dtype)
+
+    def stream(self) -> AbstractContextManager[Any]:
+        """Whatever is launched inside does not wait for other threads' work."""
+        return self.xp.cuda.Stream(non_blocking=True)
+
+    def free_bytes(self) -> int:
+        """Memory of the device that is free, what CuPy holds back for later included."""
+        pool = self.xp.get_default_memory_pool()
+        return int(self.xp.cuda.runtime.memGetInfo()[0] + pool.free_bytes())
 
 
 @cache
@@ -89,6 +105,15 @@ def import_cupy() -> Any:
     if n_devices == 0:
         raise RuntimeError('device="cuda" needs an NVIDIA GPU, and none was found: use device="cpu"')
     return cupy
+
+
+def is_available() -> bool:
+    """Whether there are CuPy and a GPU."""
+    try:
+        import_cupy()
+    except (ImportError, RuntimeError):
+        return False
+    return True
 
 
 @cache

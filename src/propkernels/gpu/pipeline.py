@@ -1,0 +1,186 @@
+"""The pipeline on the device: what estimators with ``device="cuda"`` call.
+
+Whatever a coder can give on the device is computed there; where it cannot (a scheme that is not affine, the
+Hellinger metric, a filter by Fourier transforms, a dictionary of neighborhoods), codes come from the CPU and
+only counting and products run on the device. Results are the same either way, to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels.counting.counts import StreamCounts
+from propkernels.gpu.counts import (
+    Columns,
+    DeviceRows,
+    capacity_for,
+    count_columns,
+    known_columns,
+    vocabulary,
+)
+from propkernels.gpu.gram import square_gram
+from propkernels.gpu.packets import DeviceGraphs
+from propkernels.gpu.runtime import Runtime, cuda, is_available
+from propkernels.utils.checks import check_choice
+from propkernels.utils.parallel import whole_runs
+from propkernels.utils.randomness import mix
+
+DEVICES = ("cpu", "cuda", "auto")
+WORTH_MOVING = 2**18  # nodes from which on "auto" takes a GPU: below, the CPU is done before the copies are
+BYTES_OF_A_CODE = 40  # device memory for each node and stream: its code, its column, room to count
+SHARE_OF_MEMORY = 0.4  # of what is free, for each of two batches
+
+
+class DeviceStreams(NamedTuple):
+    """Codes on the device, (streams, N), with the iteration and weight of each stream."""
+
+    codes: Any
+    iterations: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def scale(self) -> float:
+        """Root of the weight that all streams have."""
+        return float(np.sqrt(self.weights[0])) if len(self.weights) else 1.0
+
+
+def resolve_device(device: Any, n_nodes: int) -> Runtime | None:
+    """Return what runs kernels, or None for the CPU.
+
+    "cuda" without a GPU or without CuPy is refused in a sentence; "auto" then takes the CPU, and also
+    where there is little to compute.
+    """
+    check_choice(device, DEVICES, "device")
+    if device == "cpu" or (device == "auto" and (n_nodes < WORTH_MOVING or not is_available())):
+        return None
+    return cuda()
+
+
+def streams_of(coder: Any, graphs: Any, runtime: Runtime, n_jobs: int | None) -> DeviceStreams:
+    """Codes of some graphs, computed on the device or brought there."""
+    found: DeviceStreams | None = coder.device_streams(graphs, runtime)
+    if found is not None:
+        return found
+    streams = [stream for block in coder.codes(graphs, n_jobs) for stream in block.streams()]
+    codes = np.array([codes for _, _, codes in streams]).reshape(len(streams), graphs.n_nodes)
+    iterations = np.array([t for t, _, _ in streams], dtype=np.int64)
+    return DeviceStreams(runtime.to_device(codes), iterations, np.array([weight for _, weight, _ in streams]))
+
+
+def hashed_rows(streams: DeviceStreams, graph_ptr: Any, n_features: int, runtime: Runtime) -> DeviceRows:
+    """Features of a fixed width on the device (``counting.columns.hashed_columns``)."""
+    words = mix(streams.iterations, _numbers_within(streams.iterations))
+    columns = Columns(n_features, words=runtime.to_device(words))
+    return count_columns(_offsets_only(graph_ptr, streams, runtime), streams.codes, columns, streams.scale)
+
+
+def exact_rows(
+    streams: DeviceStreams, graph_ptr: Any, known: Sequence[Any] | None, runtime: Runtime
+) -> tuple[DeviceRows, list[Any]]:
+    """Counts with one column per bin, not scaled, and the codes of each stream's bins.
+
+    With ``known`` codes, which are sorted, only these have columns.
+    """
+    if known is None:
+        listed, bins = vocabulary(streams.codes, runtime)
+    else:
+        bins = [runtime.to_device(codes) for codes in known]
+        listed = known_columns(streams.codes, bins, runtime.xp)
+    columns = Columns(max(sum(map(len, bins)), 1), listed=listed)
+    return count_columns(_offsets_only(graph_ptr, streams, runtime), None, columns, 1.0), bins
+
+
+def gram_of(rows: DeviceRows, runtime: Runtime) -> NDArray[np.float64]:
+    """Kernel matrix of counts, on the host."""
+    return np.asarray(runtime.to_host(square_gram(rows, runtime)))
+
+
+def stream_counts(
+    rows: DeviceRows, bins: Sequence[Any], streams: DeviceStreams, runtime: Runtime
+) -> list[StreamCounts]:
+    """Counts of each stream on the host, as a fitted kernel keeps them."""
+    xp, n = runtime.xp, len(rows.indptr) - 1
+    ends = np.cumsum([0, *map(len, bins)])
+    edges = runtime.to_device(ends[1:].astype(np.int32))
+    stream_of = xp.searchsorted(edges, rows.columns, side="right")
+    row_of = xp.searchsorted(rows.indptr, xp.arange(len(rows.columns)), side="right") - 1
+    place = stream_of * n + row_of
+    order = xp.argsort(place * np.int64(max(int(ends[-1]), 1)) + rows.columns)
+    lengths = runtime.to_host(xp.bincount(place, minlength=len(bins) * n)).reshape(len(bins), n)
+    columns, values = (runtime.to_host(array[order]) for array in (rows.columns, rows.values))
+    counted, first = [], 0
+    for s, (codes, a, b) in enumerate(zip(bins, ends, ends[1:], strict=False)):
+        indptr = np.concatenate([[0], np.cumsum(lengths[s])]).astype(np.int32)
+        entries = slice(first, first + int(indptr[-1]))
+        matrix = csr_array((values[entries], columns[entries] - np.int32(a), indptr), shape=(n, int(b - a)))
+        t, weight = int(streams.iterations[s]), float(streams.weights[s])
+        counted.append(StreamCounts(matrix, runtime.to_host(codes), t, weight))
+        first = entries.stop
+    return counted
+
+
+def hashed_features(
+    coder: Any, graphs: Any, n_features: int, runtime: Runtime, n_jobs: int | None
+) -> csr_array:
+    """Hashed features on the host; many graphs go through the device in batches, two at a time.
+
+    While one batch is computed, the results of another are copied.
+    """
+
+    def one_batch(part: Any) -> tuple[Any, Any, Any]:
+        with runtime.stream():
+            rows = hashed_rows(streams_of(coder, part, runtime, n_jobs), part.graph_ptr, n_features, runtime)
+            return to_host(rows, runtime)
+
+    parts = list(batches(coder, graphs, runtime))
+    with ThreadPoolExecutor(2) as threads:
+        results = list(threads.map(one_batch, parts)) if len(parts) > 1 else [one_batch(parts[0])]
+    return stacked(results, n_features)
+
+
+def to_host(rows: DeviceRows, runtime: Runtime) -> tuple[Any, Any, Any]:
+    """Copy a sparse matrix to the host: offsets, columns, values."""
+    return runtime.to_host(rows.indptr), runtime.to_host(rows.columns), runtime.to_host(rows.values)
+
+
+def stacked(parts: Sequence[tuple[Any, Any, Any]], n_columns: int) -> csr_array:
+    """Set the rows of batches below each other; index arrays are as narrow as scikit-learn wants them."""
+    starts = np.cumsum([0, *(int(indptr[-1]) for indptr, _, _ in parts)])
+    if len(parts) == 1:
+        indptr, columns, values = parts[0]
+    else:
+        indptr = np.concatenate([[0], *(p[0][1:] + start for p, start in zip(parts, starts, strict=False))])
+        columns, values = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+    if starts[-1] < 2**31:
+        indptr = indptr.astype(np.int32)
+    return csr_array((values, columns, indptr), shape=(len(indptr) - 1, n_columns))
+
+
+def batches(coder: Any, graphs: Any, runtime: Runtime) -> Iterator[Any]:
+    """Runs of graphs whose codes fit the device twice."""
+    per_node = BYTES_OF_A_CODE * max(coder.n_streams, 1)
+    most = max(SHARE_OF_MEMORY * runtime.free_bytes() / per_node, 1.0)
+    if graphs.n_nodes <= most:
+        yield graphs
+        return
+    for first, last in pairwise(whole_runs(graphs.graph_ptr, most).tolist()):
+        yield graphs[first:last]
+
+
+def _offsets_only(graph_ptr: Any, streams: DeviceStreams, runtime: Runtime) -> DeviceGraphs:
+    """Graphs of which only the sizes matter."""
+    offsets, capacity = np.asarray(graph_ptr, dtype=np.int64), capacity_for(len(streams.iterations))
+    return DeviceGraphs(runtime, runtime.to_device(offsets), None, None, capacity=capacity)
+
+
+def _numbers_within(iterations: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number of each stream within its iteration; streams of an iteration stand side by side."""
+    first = np.searchsorted(iterations, iterations)
+    return np.arange(len(iterations)) - first
