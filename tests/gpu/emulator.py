@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from propkernels.gpu.runtime import CHUNK, LISTED
 
@@ -67,6 +68,9 @@ class HostRuntime:
 
     def free_bytes(self):
         return self.memory
+
+    def sparse_matrix(self, values, columns, indptr, n_columns):
+        return csr_array((values, columns, indptr), shape=(len(indptr) - 1, n_columns))
 
     memory = 2**34
 

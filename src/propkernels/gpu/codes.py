@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import BLOCKS, CHUNK, LISTED
@@ -16,6 +17,7 @@ class DeviceOperator:
     """An affine step on the device; see :class:`propkernels.propagation.base.AffineOperator`.
 
     Without ``spread`` and ``keep`` it is the plain walk: 1 / degree, and a node without edges stays.
+    ``kinds`` and ``factors``, (steps, labels, streams), are those of edge labels, where they count.
     """
 
     spread: Any = None
@@ -23,6 +25,21 @@ class DeviceOperator:
     restart: Any = None
     pushed_back: Any = None
     vanished: Any = None
+    kinds: Any = None
+    factors: Any = None
+
+
+class DeviceStreams(NamedTuple):
+    """Codes on the device, (streams, N), with the iteration and weight of each stream."""
+
+    codes: Any
+    iterations: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def scale(self) -> float:
+        """Root of the weight that all streams have."""
+        return float(np.sqrt(self.weights[0])) if len(self.weights) else 1.0
 
 
 def propagated_codes(
@@ -44,12 +61,14 @@ def propagated_codes(
     runtime, n_streams = graphs.runtime, len(offsets)
     codes = runtime.xp.empty((n_streams, graphs.n_nodes), dtype=runtime.xp.int64)
     o = operator
+    n_kinds = np.int32(0 if o.factors is None else o.factors.shape[1])
     runtime.launch(
         "propagate_and_hash",
         graphs.n_packets,
         (
             *(graphs.packets, graphs.graph_ptr, graphs.indptr, graphs.indices, graphs.weights),
-            *(o.spread, o.keep, o.restart, o.pushed_back, o.vanished, rows, projected, offsets),
+            *(o.spread, o.keep, o.restart, o.pushed_back, o.vanished, o.kinds, o.factors, n_kinds),
+            *(rows, projected, offsets),
             *(
                 np.int32(n_streams),
                 np.int32(n_hashes),
@@ -84,7 +103,8 @@ def _propagate_large(
         first, last = np.int32(t * n_hashes), np.int32((t + 1) * n_hashes)
         if t > 0:
             nodes = (large.nodes, large.place, n_large, graphs.indptr, graphs.indices, graphs.weights)
-            step = (o.spread, o.keep, o.restart, rows, projected, n_streams, first)
+            factors = None if o.factors is None else o.factors[t - 1]
+            step = (o.spread, o.keep, o.restart, o.kinds, factors, rows, projected, n_streams, first)
             runtime.launch("large_step", BLOCKS, (*nodes, *step, now, then))
             now, then = then, now
         marks = (o.pushed_back, o.vanished, rows, projected, offsets, n_streams, first, last)

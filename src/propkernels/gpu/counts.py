@@ -166,18 +166,3 @@ def _number_codes(codes: Any, width: int, listed: Any, runtime: Runtime) -> tupl
     runtime.launch("rank_codes", BLOCKS, (found, streams, *place))
     runtime.launch("take_ranks", BLOCKS, (slots, *shape, ranks, listed))
     return found, streams
-
-
-def known_columns(codes: Any, known: list[Any], xp: Any) -> Any:
-    """Return the column of every code among the known ones of its stream, or ``NO_COLUMN``."""
-    listed = xp.empty(codes.shape, dtype=xp.uint32)
-    width = 0
-    for stream, row in enumerate(codes):
-        bins = known[stream]
-        place = xp.searchsorted(bins, row)
-        is_known = xp.zeros(len(row), dtype=bool)
-        if len(bins):
-            is_known = bins[xp.minimum(place, len(bins) - 1)] == row
-        listed[stream] = xp.where(is_known, (place + width).astype(xp.uint32), xp.uint32(NO_COLUMN))
-        width += len(bins)
-    return listed

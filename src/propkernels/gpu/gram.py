@@ -20,7 +20,7 @@ def square_gram(rows: DeviceRows, runtime: Runtime) -> Any:
     rest are added pair by pair.
     """
     xp, n = runtime.xp, len(rows.indptr) - 1
-    graphs = _row_numbers(rows, xp)
+    graphs = row_numbers(rows, xp)
     popularity = xp.bincount(rows.columns, minlength=rows.n_columns)
     popular_from = max(int(POPULAR * n), 2)
     gram = _dense_product(rows, rows, popularity >= popular_from, runtime)
@@ -44,7 +44,7 @@ def cross_gram(new: DeviceRows, fitted: DeviceRows, runtime: Runtime) -> Any:
     sides = []
     for side in (new, fitted):
         is_rare = (popularity < popular_from)[side.columns]
-        graphs = _row_numbers(side, xp)[is_rare]
+        graphs = row_numbers(side, xp)[is_rare]
         sides.append(_by_column(side.columns[is_rare], graphs, side.values[is_rare], xp))
     rows, columns = (_of_columns(side, _common(sides, xp), xp) for side in sides)
     arguments = (*rows, *columns, np.int64(len(rows[0]) - 1), np.int64(gram.shape[1]), gram)
@@ -61,7 +61,7 @@ class Bins(NamedTuple):
     counts: Any
 
 
-def _row_numbers(rows: DeviceRows, xp: Any) -> Any:
+def row_numbers(rows: DeviceRows, xp: Any) -> Any:
     """Row of each entry."""
     entries = xp.arange(len(rows.columns), dtype=rows.indptr.dtype)
     return (xp.searchsorted(rows.indptr, entries, side="right") - 1).astype(xp.int32)
@@ -115,5 +115,5 @@ def _dense(rows: DeviceRows, is_popular: Any, places: Any, first: int, last: int
     place = places[rows.columns]
     chosen = xp.flatnonzero(is_popular[rows.columns] & (place >= first) & (place < last))
     dense = xp.zeros((len(rows.indptr) - 1, last - first))
-    dense[_row_numbers(rows, xp)[chosen], place[chosen] - first] = rows.values[chosen]
+    dense[row_numbers(rows, xp)[chosen], place[chosen] - first] = rows.values[chosen]
     return dense

@@ -114,7 +114,8 @@ DEVICE int exclusive_scan(int* counters, int n, int* partial) {
 // needs. Values lie in shared memory as [column][node], so that neighboring threads use neighboring banks, and
 // beside them, for all steps, each node's weights and its neighbors' places in the packet.
 // Without `spread` the walk is the plain one of an unweighted graph: 1 / degree, and a node without edges
-// stays. `packets` are graph numbers.
+// stays. `packets` are graph numbers. With edge labels, what crosses entry e in step k is also multiplied by the
+// factor of its label kinds[e]: `factors` are [step][label][stream] (propagation/edge_labels.py).
 // ---------------------------------------------------------------------------------------------------------
 struct Walk {
   double *now, *then, *share, *stay;  // [CHUNK][capacity] twice, [capacity] twice
@@ -133,9 +134,13 @@ DEVICE Walk place_walk(char* memory, int capacity) {
   return walk;
 }
 
-DEVICE void add_neighbors(const Walk& walk, const double* from, double weight, bool weighted, int capacity, int live,
-                          double* sum) {
-  if (weighted) {
+// `factors`, where edge labels count, are those of one step and label, from the chunk's first stream on.
+DEVICE void add_neighbors(const double* from, double weight, bool weighted, const double* factors, int capacity,
+                          int live, int width, double* sum) {
+  if (factors) {
+UNROLL
+    for (int c = 0; c < CHUNK; c++) if (c >= live && c < width) sum[c] += weight * factors[c] * from[c * capacity];
+  } else if (weighted) {
 UNROLL
     for (int c = 0; c < CHUNK; c++) if (c >= live) sum[c] += weight * from[c * capacity];
   } else {
@@ -147,10 +152,11 @@ UNROLL
 KERNEL(propagate_and_hash,
        (const int* packets, const i64* graph_ptr, const INDEX* indptr, const int* indices, const double* weights,
         const double* spread, const double* keep, const double* restart, const unsigned char* pushed_back,
-        const unsigned char* vanished, const int* rows, const double* projected, const double* offsets,
-        int n_streams, int n_hashes, int capacity, i64 n_nodes, i64* codes),
-       (packets, graph_ptr, indptr, indices, weights, spread, keep, restart, pushed_back, vanished, rows,
-        projected, offsets, n_streams, n_hashes, capacity, n_nodes, codes)) {
+        const unsigned char* vanished, const int* kinds, const double* factors, int n_kinds, const int* rows,
+        const double* projected, const double* offsets, int n_streams, int n_hashes, int capacity, i64 n_nodes,
+        i64* codes),
+       (packets, graph_ptr, indptr, indices, weights, spread, keep, restart, pushed_back, vanished, kinds, factors,
+        n_kinds, rows, projected, offsets, n_streams, n_hashes, capacity, n_nodes, codes)) {
   SHARED(memory);
   const i64 first = graph_ptr[packets[blockIdx.x]];
   const int n = (int)(graph_ptr[packets[blockIdx.x + 1]] - first);
@@ -191,12 +197,14 @@ UNROLL
           if (share != 0.0) {
             for (int k = walk.begin[i]; k < walk.begin[i + 1]; k++) {
               const int j = is_listed ? walk.neighbors[k] : (int)(indices[origin + k] - first);
-              add_neighbors(walk, walk.now + j, weights ? weights[origin + k] : 1.0, weights, capacity, live, sum);
+              const double* own = factors ? factors + ((i64)(t - 1) * n_kinds + kinds[origin + k]) * n_streams + c0 : 0;
+              const double weight = weights ? weights[origin + k] : 1.0;
+              add_neighbors(walk.now + j, weight, weights, own, capacity, live, width, sum);
             }
 UNROLL
             for (int c = 0; c < CHUNK; c++) sum[c] *= share;
           }
-          if (stay != 0.0) add_neighbors(walk, walk.now + i, stay, true, capacity, live, sum);
+          if (stay != 0.0) add_neighbors(walk.now + i, stay, true, 0, capacity, live, width, sum);
           const double again = restart ? restart[first + i] : 0.0;
           if (again != 0.0) {
             const double* start = projected + (i64)rows[first + i] * n_streams + c0;
@@ -237,10 +245,11 @@ KERNEL(large_start,
 
 KERNEL(large_step,
        (const i64* nodes, const int* place, i64 n_large, const INDEX* indptr, const int* indices,
-        const double* weights, const double* spread, const double* keep, const double* restart, const int* rows,
-        const double* projected, int n_streams, int live, const double* now, double* then),
-       (nodes, place, n_large, indptr, indices, weights, spread, keep, restart, rows, projected, n_streams, live,
-        now, then)) {
+        const double* weights, const double* spread, const double* keep, const double* restart, const int* kinds,
+        const double* factors, const int* rows, const double* projected, int n_streams, int live, const double* now,
+        double* then),
+       (nodes, place, n_large, indptr, indices, weights, spread, keep, restart, kinds, factors, rows, projected,
+        n_streams, live, now, then)) {
   const int width = n_streams - live;
   const i64 total = n_large * width, stride = (i64)gridDim.x * blockDim.x;
   for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride) {
@@ -253,7 +262,9 @@ KERNEL(large_step,
     if (share != 0.0) {
       for (INDEX entry = begin; entry < end; entry++) {
         const double from = now[(i64)place[indices[entry]] * n_streams + c];
-        value += weights ? weights[entry] * from : from;
+        const double weight = weights ? weights[entry] : 1.0;
+        // `factors` are those of this step
+        value += factors ? weight * factors[(i64)kinds[entry] * n_streams + c] * from : weights ? weight * from : from;
       }
       value *= share;
     }
@@ -551,15 +562,20 @@ KERNEL(take_ranks, (const u32* slots, i64 n_streams, i64 n, u64 mask, const u32*
 // Attributes: hash a column of values, and join it with the codes of the labels.
 // ---------------------------------------------------------------------------------------------------------
 KERNEL(hash_and_join,
-       (const i64* labels, const double* values, i64 stride_of_values, double vector, double offset, i64 missing,
-        i64 n_nodes, i64* codes),
-       (labels, values, stride_of_values, vector, offset, missing, n_nodes, codes)) {
+       (const i64* labels, const double* values, double vector, double offset, i64 missing, i64 n_nodes, i64* codes),
+       (labels, values, vector, offset, missing, n_nodes, codes)) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
   for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n_nodes; i += stride) {
-    const double value = values[i * stride_of_values];
+    const double value = values[i];
     const i64 code = value != value ? missing : code_of(value * vector + offset);
     codes[i] = labels[i] == NO_BIN ? NO_BIN : join(labels[i], code);
   }
+}
+
+KERNEL(join_codes, (const i64* labels, const i64* others, i64 n_nodes, i64* codes), (labels, others, n_nodes, codes)) {
+  const i64 stride = (i64)gridDim.x * blockDim.x;
+  for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n_nodes; i += stride)
+    codes[i] = labels[i] == NO_BIN ? NO_BIN : join(labels[i], others[i]);
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from propkernels.gpu.codes import DeviceOperator, propagated_codes
+from propkernels.gpu.codes import DeviceOperator, DeviceStreams, propagated_codes, refined_codes
 from propkernels.gpu.grids import MOST_DIMENSIONS, grid_codes
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime
 from propkernels.hashing.codes import in_key_order
 from propkernels.hashing.lsh import LocalitySensitiveHash, stream_numbers
 from propkernels.propagation.base import AffineOperator, PropagationScheme
+from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
 from propkernels.propagation.grids.operator import GridOperator
 from propkernels.propagation.initial import InitialDistributions
 
@@ -25,6 +27,7 @@ def label_codes(
     t_max: int,
     n_hashes: int,
     runtime: Runtime,
+    edge_factors: EdgeFactors | None = None,
 ) -> Any:
     """Propagate and hash on the device; None where only the CPU can.
 
@@ -40,9 +43,14 @@ def label_codes(
     rows, projected, offsets = (runtime.to_device(np.ascontiguousarray(array)) for array in arrays)
     if isinstance(prepared, AffineOperator):
         operator = device_operator(prepared, runtime)
+        if edge_factors is not None:
+            edges = crossed_edges(graphs, getattr(scheme, "direction", "follow"))
+            factors = edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
+            copies = (runtime.to_device(np.ascontiguousarray(array)) for array in (edges.kinds, factors))
+            operator = replace(operator, **dict(zip(("kinds", "factors"), copies, strict=True)))
         where = device_graphs(graphs.graph_ptr, prepared.adjacency, runtime)
         return propagated_codes(where, operator, rows, projected, offsets, n_hashes)
-    if isinstance(prepared, GridOperator) and _can_filter(prepared):
+    if isinstance(prepared, GridOperator) and edge_factors is None and _can_filter(prepared):
         return grid_codes(prepared, rows, projected, offsets, n_hashes, runtime)
     return None
 
@@ -69,3 +77,31 @@ def device_operator(operator: AffineOperator, runtime: Runtime) -> DeviceOperato
     fields = (operator.spread, operator.keep, operator.restart, operator.pushed_back, operator.vanished)
     copies = (None if field is None else runtime.to_device(np.ascontiguousarray(field)) for field in fields)
     return DeviceOperator(*copies)
+
+
+def label_streams(
+    graphs: Any,
+    scheme: PropagationScheme,
+    initial: InitialDistributions,
+    lsh: LocalitySensitiveHash,
+    t_max: int,
+    n_hashes: int,
+    runtime: Runtime,
+    edge_factors: EdgeFactors | None,
+) -> DeviceStreams | None:
+    """Label codes with the iterations and weights of their streams; None where only the CPU can give them."""
+    codes = label_codes(graphs, scheme, initial, lsh, t_max, n_hashes, runtime, edge_factors)
+    if codes is None:
+        return None
+    iterations = np.repeat(np.arange(t_max + 1), n_hashes)
+    return DeviceStreams(codes, iterations, np.full(len(iterations), 1.0 / n_hashes))
+
+
+def refinement_streams(
+    graphs: Any, node_keys: Any, edge_keys: Any, n_iter: int, runtime: Runtime
+) -> DeviceStreams:
+    """Weisfeiler-Lehman codes with their iterations."""
+    where = device_graphs(graphs.graph_ptr, graphs.adjacency, runtime)
+    edges = None if edge_keys is None else runtime.to_device(edge_keys)
+    codes = refined_codes(where, runtime.to_device(node_keys), edges, n_iter)
+    return DeviceStreams(codes, np.arange(n_iter + 1), np.ones(n_iter + 1))

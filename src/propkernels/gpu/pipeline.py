@@ -10,22 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counts import StreamCounts, after_known
+from propkernels.gpu.codes import DeviceStreams
 from propkernels.gpu.counts import (
     Columns,
     DeviceRows,
     capacity_for,
     count_columns,
-    known_columns,
     vocabulary,
 )
-from propkernels.gpu.gram import square_gram
+from propkernels.gpu.gram import row_numbers, square_gram
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime, cuda, is_available
 from propkernels.utils.checks import check_choice
@@ -38,21 +38,8 @@ BYTES_OF_A_CODE = 40  # device memory for each node and stream: its code, its co
 SHARE_OF_MEMORY = 0.4  # of what is free, for each of two batches
 
 
-class DeviceStreams(NamedTuple):
-    """Codes on the device, (streams, N), with the iteration and weight of each stream."""
-
-    codes: Any
-    iterations: NDArray[np.int64]
-    weights: NDArray[np.float64]
-
-    @property
-    def scale(self) -> float:
-        """Root of the weight that all streams have."""
-        return float(np.sqrt(self.weights[0])) if len(self.weights) else 1.0
-
-
-def resolve_device(device: Any, n_nodes: int) -> Runtime | None:
-    """Return what runs kernels, or None for the CPU.
+def resolve_device(device: Any, n_nodes: int) -> Device | None:
+    """Return the device to run on, or None for the CPU.
 
     "cuda" without a GPU or without CuPy is refused in a sentence; "auto" then takes the CPU, and also
     where there is little to compute.
@@ -60,7 +47,67 @@ def resolve_device(device: Any, n_nodes: int) -> Runtime | None:
     check_choice(device, DEVICES, "device")
     if device == "cpu" or (device == "auto" and (n_nodes < WORTH_MOVING or not is_available())):
         return None
-    return cuda()
+    return Device(cuda())
+
+
+class Device:
+    """What the stations below ask where an estimator runs on a GPU (``utils.device``)."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    def count(
+        self, coder: Any, graphs: Any, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
+    ) -> list[StreamCounts] | None:
+        """Count codes, known ones in the first columns; None where the graphs do not fit the device."""
+        if len(list(batches(coder, graphs, self.runtime))) > 1:
+            return None
+        streams = streams_of(coder, graphs, self.runtime, n_jobs)
+        rows, bins = exact_rows(streams, graphs.graph_ptr, self.runtime)
+        counted = stream_counts(rows, bins, streams, self.runtime)
+        if known is None:
+            return counted
+        return [after_known(stream, codes) for stream, codes in zip(counted, known, strict=True)]
+
+    def square_gram(self, parts: Sequence[csr_array]) -> NDArray[np.float64] | None:
+        """Sum of Phi Phi^T over count matrices with the same rows; None where it does not fit the device."""
+        n = parts[0].shape[0]
+        if 3 * 8 * n * n + 64 * sum(part.nnz for part in parts) > self.runtime.free_bytes():
+            return None
+        return np.asarray(self.runtime.to_host(square_gram(side_by_side(parts, self.runtime), self.runtime)))
+
+    def hashed_features(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> csr_array:
+        """Features of a fixed width, on the host."""
+        return hashed_features(coder, graphs, n_features, self.runtime, n_jobs)
+
+    def features_on_device(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> Any:
+        """Features of a fixed width as a sparse matrix of CuPy."""
+        streams = streams_of(coder, graphs, self.runtime, n_jobs)
+        rows = hashed_rows(streams, graphs.graph_ptr, n_features, self.runtime)
+        if len(rows.columns) >= 2**31:
+            raise ValueError(
+                f"the features have {len(rows.columns):,} entries, and CuPy's sparse matrices hold fewer "
+                'than 2**31: use output="host", or fewer graphs at a time'
+            )
+        return self.runtime.sparse_matrix(rows.values, rows.columns, rows.indptr, n_features)
+
+
+def side_by_side(parts: Sequence[csr_array], runtime: Runtime) -> DeviceRows:
+    """Copy count matrices to the device as one, row by row."""
+    xp, first = runtime.xp, np.cumsum([0, *(part.shape[1] for part in parts)])
+    rows, columns, values = [], [], []
+    for part, start in zip(parts, first, strict=False):
+        indptr = runtime.to_device(part.indptr.astype(np.int64))
+        here = DeviceRows(indptr, runtime.to_device(part.indices), runtime.to_device(part.data), 0)
+        rows.append(row_numbers(here, xp))
+        columns.append(here.columns.astype(xp.int32) + np.int32(start))
+        values.append(here.values.astype(xp.float64))
+    graphs = xp.concatenate(rows)
+    order = xp.argsort(graphs, kind="stable")
+    lengths = xp.bincount(graphs, minlength=parts[0].shape[0])
+    indptr = xp.concatenate([xp.zeros(1, dtype=xp.int64), xp.cumsum(lengths, dtype=xp.int64)])
+    entries = (xp.concatenate(columns)[order], xp.concatenate(values)[order])
+    return DeviceRows(indptr, *entries, max(int(first[-1]), 1))
 
 
 def streams_of(coder: Any, graphs: Any, runtime: Runtime, n_jobs: int | None) -> DeviceStreams:
@@ -81,25 +128,11 @@ def hashed_rows(streams: DeviceStreams, graph_ptr: Any, n_features: int, runtime
     return count_columns(_offsets_only(graph_ptr, streams, runtime), streams.codes, columns, streams.scale)
 
 
-def exact_rows(
-    streams: DeviceStreams, graph_ptr: Any, known: Sequence[Any] | None, runtime: Runtime
-) -> tuple[DeviceRows, list[Any]]:
-    """Counts with one column per bin, not scaled, and the codes of each stream's bins.
-
-    With ``known`` codes, which are sorted, only these have columns.
-    """
-    if known is None:
-        listed, bins = vocabulary(streams.codes, runtime)
-    else:
-        bins = [runtime.to_device(codes) for codes in known]
-        listed = known_columns(streams.codes, bins, runtime.xp)
+def exact_rows(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> tuple[DeviceRows, list[Any]]:
+    """Counts with one column per bin, not scaled, and the codes of each stream's bins."""
+    listed, bins = vocabulary(streams.codes, runtime)
     columns = Columns(max(sum(map(len, bins)), 1), listed=listed)
     return count_columns(_offsets_only(graph_ptr, streams, runtime), None, columns, 1.0), bins
-
-
-def gram_of(rows: DeviceRows, runtime: Runtime) -> NDArray[np.float64]:
-    """Kernel matrix of counts, on the host."""
-    return np.asarray(runtime.to_host(square_gram(rows, runtime)))
 
 
 def stream_counts(

@@ -42,6 +42,9 @@ class Runtime(Protocol):
     def free_bytes(self) -> int:
         """Memory of the device that is free."""
 
+    def sparse_matrix(self, values: Any, columns: Any, indptr: Any, n_columns: int) -> Any:
+        """Return a sparse matrix of the device's own kind."""
+
 
 class CudaRuntime:
     """Runs kernels on the current CUDA device."""
@@ -77,6 +80,13 @@ class CudaRuntime:
         """Memory of the device that is free, what CuPy holds back for later included."""
         pool = self.xp.get_default_memory_pool()
         return int(self.xp.cuda.runtime.memGetInfo()[0] + pool.free_bytes())
+
+    def sparse_matrix(self, values: Any, columns: Any, indptr: Any, n_columns: int) -> Any:
+        """Return a CSR matrix of CuPy."""
+        from cupyx.scipy.sparse import csr_matrix
+
+        shape = (len(indptr) - 1, n_columns)
+        return csr_matrix((values, columns, indptr.astype(self.xp.int32)), shape=shape)
 
 
 @cache
