@@ -63,7 +63,7 @@ def propagated_codes(
     o = operator
     n_kinds = np.int32(0 if o.factors is None else o.factors.shape[1])
     runtime.launch(
-        "propagate_and_hash",
+        "propagate_and_hash" if o.factors is None else "propagate_labeled",
         graphs.n_packets,
         (
             *(graphs.packets, graphs.graph_ptr, graphs.indptr, graphs.indices, graphs.weights),

@@ -30,13 +30,13 @@ class DeviceFilter:
     @classmethod
     def of(cls, operator: GridOperator, runtime: Runtime) -> DeviceFilter:
         """Copy what a step needs to the device."""
-        grids, taps = operator.grids, operator.taps
-        sizes = np.diff(grids.pixel_ptr)
-        image_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        grids, taps, xp = operator.grids, operator.taps, runtime.xp
+        pixel_ptr = runtime.to_device(np.asarray(grids.pixel_ptr, dtype=np.int64))
+        pixels = xp.arange(int(grids.pixel_ptr[-1]))
+        image_of = (xp.searchsorted(pixel_ptr, pixels, side="right") - 1).astype(xp.int32)
         narrow = (array.astype(np.int32) for array in (grids.shapes, taps.offsets, taps.group_ptr))
-        arrays = (image_of, grids.pixel_ptr, *narrow, taps.weights)
-        device: Any = [runtime.to_device(np.ascontiguousarray(array)) for array in arrays]
-        return cls(runtime, operator, *device)
+        device: Any = [runtime.to_device(np.ascontiguousarray(array)) for array in (*narrow, taps.weights)]
+        return cls(runtime, operator, image_of, pixel_ptr, *device)
 
     @property
     def n_pixels(self) -> int:
@@ -81,7 +81,7 @@ def grid_codes(
     Filters that are applied by Fourier transforms have no counterpart here: their sums round differently.
     """
     xp, grids, n_streams = runtime.xp, operator.grids, np.int32(len(offsets))
-    pixels = runtime.to_device(_counted_pixels(grids))
+    pixels = _counted_pixels(grids, runtime)
     bank = DeviceFilter.of(operator, runtime)
     spread, keep = bank.step_weights(pixels)
     pushed = runtime.to_device(operator.pushed_back) if len(operator.pushed_back) else None
@@ -101,7 +101,8 @@ def grid_codes(
     return codes
 
 
-def _counted_pixels(grids: Any) -> Any:
+def _counted_pixels(grids: Any, runtime: Runtime) -> Any:
     """Pixel of each node."""
-    n_pixels = int(grids.pixel_ptr[-1])
-    return np.arange(n_pixels) if grids.inside is None else np.flatnonzero(grids.inside)
+    if grids.inside is None:
+        return runtime.xp.arange(int(grids.pixel_ptr[-1]), dtype=runtime.xp.int64)
+    return runtime.xp.flatnonzero(runtime.to_device(grids.inside)).astype(runtime.xp.int64)

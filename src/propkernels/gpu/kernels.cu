@@ -135,9 +135,10 @@ DEVICE Walk place_walk(char* memory, int capacity) {
 }
 
 // `factors`, where edge labels count, are those of one step and label, from the chunk's first stream on.
+template <bool LABELED>
 DEVICE void add_neighbors(const double* from, double weight, bool weighted, const double* factors, int capacity,
                           int live, int width, double* sum) {
-  if (factors) {
+  if (LABELED) {
 UNROLL
     for (int c = 0; c < CHUNK; c++) if (c >= live && c < width) sum[c] += weight * factors[c] * from[c * capacity];
   } else if (weighted) {
@@ -149,15 +150,12 @@ UNROLL
   }
 }
 
-KERNEL(propagate_and_hash,
-       (const int* packets, const i64* graph_ptr, const INDEX* indptr, const int* indices, const double* weights,
+template <bool LABELED>
+DEVICE void propagate_packet(char* memory, const int* packets, const i64* graph_ptr, const INDEX* indptr, const int* indices, const double* weights,
         const double* spread, const double* keep, const double* restart, const unsigned char* pushed_back,
         const unsigned char* vanished, const int* kinds, const double* factors, int n_kinds, const int* rows,
         const double* projected, const double* offsets, int n_streams, int n_hashes, int capacity, i64 n_nodes,
-        i64* codes),
-       (packets, graph_ptr, indptr, indices, weights, spread, keep, restart, pushed_back, vanished, kinds, factors,
-        n_kinds, rows, projected, offsets, n_streams, n_hashes, capacity, n_nodes, codes)) {
-  SHARED(memory);
+        i64* codes) {
   const i64 first = graph_ptr[packets[blockIdx.x]];
   const int n = (int)(graph_ptr[packets[blockIdx.x + 1]] - first);
   if (n == 0 || n > capacity) return;  // a large graph is a packet of its own
@@ -197,14 +195,14 @@ UNROLL
           if (share != 0.0) {
             for (int k = walk.begin[i]; k < walk.begin[i + 1]; k++) {
               const int j = is_listed ? walk.neighbors[k] : (int)(indices[origin + k] - first);
-              const double* own = factors ? factors + ((i64)(t - 1) * n_kinds + kinds[origin + k]) * n_streams + c0 : 0;
+              const double* own = LABELED ? factors + ((i64)(t - 1) * n_kinds + kinds[origin + k]) * n_streams + c0 : 0;
               const double weight = weights ? weights[origin + k] : 1.0;
-              add_neighbors(walk.now + j, weight, weights, own, capacity, live, width, sum);
+              add_neighbors<LABELED>(walk.now + j, weight, weights, own, capacity, live, width, sum);
             }
 UNROLL
             for (int c = 0; c < CHUNK; c++) sum[c] *= share;
           }
-          if (stay != 0.0) add_neighbors(walk.now + i, stay, true, 0, capacity, live, width, sum);
+          if (stay != 0.0) add_neighbors<false>(walk.now + i, stay, true, 0, capacity, live, width, sum);
           const double again = restart ? restart[first + i] : 0.0;
           if (again != 0.0) {
             const double* start = projected + (i64)rows[first + i] * n_streams + c0;
@@ -231,6 +229,33 @@ UNROLL
       }
     }
   }
+}
+
+// Without edge labels the factors are not even asked for: the sums then stay in fewer registers.
+KERNEL(propagate_and_hash,
+       (const int* packets, const i64* graph_ptr, const INDEX* indptr, const int* indices, const double* weights,
+        const double* spread, const double* keep, const double* restart, const unsigned char* pushed_back,
+        const unsigned char* vanished, const int* kinds, const double* factors, int n_kinds, const int* rows,
+        const double* projected, const double* offsets, int n_streams, int n_hashes, int capacity, i64 n_nodes,
+        i64* codes),
+       (packets, graph_ptr, indptr, indices, weights, spread, keep, restart, pushed_back, vanished, kinds, factors,
+        n_kinds, rows, projected, offsets, n_streams, n_hashes, capacity, n_nodes, codes)) {
+  SHARED(memory);
+  propagate_packet<false>(memory, packets, graph_ptr, indptr, indices, weights, spread, keep, restart, pushed_back, vanished, kinds, factors,
+        n_kinds, rows, projected, offsets, n_streams, n_hashes, capacity, n_nodes, codes);
+}
+
+KERNEL(propagate_labeled,
+       (const int* packets, const i64* graph_ptr, const INDEX* indptr, const int* indices, const double* weights,
+        const double* spread, const double* keep, const double* restart, const unsigned char* pushed_back,
+        const unsigned char* vanished, const int* kinds, const double* factors, int n_kinds, const int* rows,
+        const double* projected, const double* offsets, int n_streams, int n_hashes, int capacity, i64 n_nodes,
+        i64* codes),
+       (packets, graph_ptr, indptr, indices, weights, spread, keep, restart, pushed_back, vanished, kinds, factors,
+        n_kinds, rows, projected, offsets, n_streams, n_hashes, capacity, n_nodes, codes)) {
+  SHARED(memory);
+  propagate_packet<true>(memory, packets, graph_ptr, indptr, indices, weights, spread, keep, restart, pushed_back, vanished, kinds, factors,
+        n_kinds, rows, projected, offsets, n_streams, n_hashes, capacity, n_nodes, codes);
 }
 
 // One step of graphs that are larger than a packet. Values lie in global memory as [node][stream], where
