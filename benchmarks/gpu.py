@@ -3,7 +3,7 @@
 It needs an NVIDIA GPU and CuPy, and writes a section of docs/BENCHMARKS.md, which ``--merge`` puts into the
 page on a machine without a GPU. Times are the best of several runs. "On the device" is with inputs and
 outputs there; the share of bandwidth is what the arrays of a stage take to be read and written once at the
-copy speed of the GPU. Data sets are read from PROPKERNELS_DATA; without it, only generated graphs are measured.
+copy speed of the GPU. Data sets are read from PROPKERNELS_DATA; without it, only generated graphs are taken.
 """
 
 from __future__ import annotations
