@@ -11,7 +11,7 @@ import pytest
 import propkernels
 
 PACKAGE = Path(propkernels.__file__).parent
-STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "kernels", "learn"]
+STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "gpu", "kernels", "learn"]
 ON_TOP = ["datasets", "images", "storage", "plotting", "cli"]
 INSIDE = {  # sub-packages of a station, lowest first
     "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "models"],
@@ -91,7 +91,7 @@ def test_only_commands_draw(folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "package", ["matplotlib", "networkx", "pandas", "skimage", "PIL", "igraph", "rdkit", "pyarrow"]
+    "package", ["matplotlib", "networkx", "pandas", "skimage", "PIL", "cupy", "igraph", "rdkit", "pyarrow"]
 )
 def test_optional_packages_are_imported_inside_functions(package):
     for path in PACKAGE.rglob("*.py"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from propkernels.counting.counts import StreamCounts, count_blocks
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams
+from propkernels.utils.device import active_device
 
 Codes = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -139,7 +141,20 @@ class Coder(Counter):
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Count; known codes own the first columns."""
+        device = active_device()
+        counted = None if device is None else device.count(self, graphs, known, n_jobs)
+        if counted is not None:
+            return list(counted)
         return count_blocks(self.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
+
+    def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
+        """Codes on a GPU, or None where only the CPU can give them (:mod:`propkernels.gpu`)."""
+        return None
+
+    @property
+    def n_streams(self) -> int:
+        """About how many codes a node gets: what memory is planned by."""
+        return 16
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
         """Nodes, and their codes."""

@@ -26,6 +26,7 @@ from propkernels.gram.compiled import (
     split_bins,
 )
 from propkernels.utils.arrays import index_dtype, offsets
+from propkernels.utils.device import active_device
 from propkernels.utils.mixing import power_of_two
 from propkernels.utils.parallel import one_blas_thread, run_threads, thread_count, threads_for, whole_runs
 
@@ -51,6 +52,10 @@ def square_gram(
     they are merged into one with a multiplicity. Many entries are taken a few streams at a time: memory
     does not grow with their number.
     """
+    device = active_device() if copies is None else None
+    gram = None if device is None else device.square_gram(parts)
+    if gram is not None:
+        return np.asarray(gram)
     if copies is None:
         parts, copies = _distinct(parts)
     lengths = offsets([part.nnz for part in parts])

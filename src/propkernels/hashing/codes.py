@@ -97,7 +97,7 @@ def label_codes(
     a time. ``edge_factors``, where edge labels count, multiply the projections that cross an edge.
     """
     streams = stream_numbers(t_max, n_hashes)
-    initial, keys = _in_key_order(initial)
+    initial, keys = in_key_order(initial)
     vectors, offsets = lsh.vectors(keys, streams), lsh.offsets(streams)
     project = scheme.affine and not lsh.takes_root
     if project:
@@ -130,7 +130,7 @@ def label_codes(
     return _as_streams(codes, t_max, n_hashes)
 
 
-def _in_key_order(initial: InitialDistributions) -> tuple[InitialDistributions, NDArray[np.uint64]]:
+def in_key_order(initial: InitialDistributions) -> tuple[InitialDistributions, NDArray[np.uint64]]:
     """Order labels by their keys, so that sums over labels round alike whichever label was met first."""
     keys = label_keys(initial.values)
     order = np.argsort(keys)

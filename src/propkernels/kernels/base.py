@@ -14,14 +14,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.counting.columns import hashed_columns, join_streams
-from propkernels.counting.counters import Counter
+from propkernels.counting.counters import Coder, Counter
 from propkernels.counting.counts import StreamCounts, rank_bins
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.linear import self_products
 from propkernels.gram.normalize import inverse_length, normalized
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.utils.checks import check_integer, shown
+from propkernels.utils.checks import check_choice, check_integer, shown
+from propkernels.utils.device import running_on
 from propkernels.utils.parallel import run_threads
 from propkernels.utils.tags import GraphInput
 
@@ -46,6 +47,7 @@ class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
     """Graphs in, codes counted: subclasses say how graphs get their codes, by ``_learn_coder``."""
 
     n_jobs: int | None
+    device: str = "cpu"  # of estimators that have no such parameter
 
     @abstractmethod
     def _learn_coder(self, graphs: GraphDatabase) -> Counter:
@@ -56,6 +58,14 @@ class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
         database = check_graphs(graphs)
         coder = self._learn_coder(database)
         return coder, coder.count(database, None, self.n_jobs)
+
+    def _device(self, graphs: GraphDatabase) -> Any:
+        """The GPU to compute on, or None for the CPU."""
+        if isinstance(self.device, str) and self.device == "cpu":
+            return None
+        from propkernels.gpu.pipeline import resolve_device
+
+        return resolve_device(self.device, graphs.n_nodes)
 
 
 Matrix = NDArray[np.float64]
@@ -80,7 +90,9 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         -------
         self
         """
-        self._keep(*self._learn(X))
+        database = check_graphs(X)
+        with running_on(self._device(database)):
+            self._keep(*self._learn(database))
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
@@ -90,8 +102,10 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         -------
         ndarray of shape (n, n)
         """
-        learned = base_kernel, _, counts, diagonal = self._learn(X)
-        kernel = base_kernel.square(counts, self.n_jobs)
+        database = check_graphs(X)
+        with running_on(self._device(database)):
+            learned = base_kernel, _, counts, diagonal = self._learn(database)
+            kernel = base_kernel.square(counts, self.n_jobs)
         if self.normalize:
             _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
         self._keep(*learned)
@@ -105,8 +119,10 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         ndarray of shape (t_max + 1, n, n)
             Entry ``t`` is the kernel matrix with ``t_max=t``.
         """
-        learned = base_kernel, _, counts, _ = self._learn(X)
-        kernels = base_kernel.cumulative(counts, self.n_jobs)
+        database = check_graphs(X)
+        with running_on(self._device(database)):
+            learned = base_kernel, _, counts, _ = self._learn(database)
+            kernels = base_kernel.cumulative(counts, self.n_jobs)
         if self.normalize:
             for kernel in kernels:
                 diagonal = kernel.diagonal().copy()
@@ -158,7 +174,8 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         return self.base_kernel_.features(self.counts_)
 
     def _count(self, graphs: GraphDatabase) -> list[StreamCounts]:
-        return self.coder_.count(graphs, [stream.codes for stream in self.counts_], self.n_jobs)
+        with running_on(self._device(graphs)):
+            return self.coder_.count(graphs, [stream.codes for stream in self.counts_], self.n_jobs)
 
     def restricted(self, t: int | None, normalize: bool) -> Self:
         """Return a fitted copy with fewer iterations, from what this kernel has counted.
@@ -220,7 +237,9 @@ class CountFeatures(CountEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the bins of the training graphs; with ``n_features``, only the hash functions."""
-        self._fit(X)
+        database = check_graphs(X)
+        with running_on(self._device(database)):
+            self._fit(database)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -230,7 +249,13 @@ class CountFeatures(CountEstimator):
         -------
         csr_array of shape (n, columns), or ndarray with ``sparse_output=False``
         """
-        return self._features(self._fit(X))
+        database = check_graphs(X)
+        device = self._device(database)
+        with running_on(device):
+            if device is not None and self.n_features is not None:
+                self._fit(database, counts=False)
+                return self.transform(database)
+            return self._features(self._fit(database))
 
     def transform(self, X: Any) -> Any:
         """Return the features of new graphs.
@@ -240,8 +265,26 @@ class CountFeatures(CountEstimator):
         """
         check_is_fitted(self, "stream_codes_")
         database = check_graphs(X)
-        known = None if self.n_columns_ is not None else self.stream_codes_
-        return self._features(self.coder_.count(database, known, self.n_jobs))
+        device = self._device(database)
+        with running_on(device):
+            if device is not None and self._is_hashed_on_device():
+                return self._hashed_on(device, database)
+            known = None if self.n_columns_ is not None else self.stream_codes_
+            return self._features(self.coder_.count(database, known, self.n_jobs))
+
+    def _is_hashed_on_device(self) -> bool:
+        """Whether codes can go straight into hashed columns: nothing stands between the two."""
+        return self.n_columns_ is not None and isinstance(self.coder_, Coder)
+
+    def _hashed_on(self, device: Any, graphs: GraphDatabase) -> Any:
+        """Hashed features from a GPU."""
+        arguments = (self.coder_, graphs, self.n_columns_, self.n_jobs)
+        if getattr(self, "output", "host") == "device":
+            return device.features_on_device(*arguments)
+        features = device.hashed_features(*arguments)
+        if self.normalize:
+            features.data *= np.repeat(inverse_length(self_products(features)), np.diff(features.indptr))
+        return features if self.sparse_output else features.toarray()
 
     @property
     def counter_(self) -> Counter:
@@ -269,7 +312,8 @@ class CountFeatures(CountEstimator):
         several = len(np.unique(t)) < len(t)
         return [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
 
-    def _fit(self, graphs: Any) -> list[StreamCounts]:
+    def _fit(self, graphs: Any, counts: bool = True) -> list[StreamCounts]:
+        """Learn; return the counts of the graphs, or none where they are not asked for."""
         n_columns = self.n_features
         if n_columns is not None:
             n_columns = check_integer(n_columns, "n_features", 1, MOST_COLUMNS)
@@ -279,14 +323,20 @@ class CountFeatures(CountEstimator):
                 "features need a base kernel that is their dot product, "
                 f"base_kernel='linear' or 'intersection'; got {shown(self.base_kernel)}"
             )
-        coder, streams = self._count_training(graphs)
+        check_choice(getattr(self, "output", "host"), ("host", "device"), "output")
+        streams: list[StreamCounts] = []
+        if counts:
+            coder, streams = self._count_training(graphs)
+        else:
+            check_options(self)
+            coder = self._learn_coder(graphs)
         if n_columns is None:
             streams = run_threads(rank_bins, streams, self.n_jobs)
         streams = base_kernel.features(streams)
         self.coder_: Any = base_kernel.counter(coder)
         self.n_columns_ = n_columns
         self.stream_codes_ = [s.codes if n_columns is None else s.codes[:0] for s in streams]
-        self.stream_iterations_ = np.array([s.iteration for s in streams])
+        self.stream_iterations_ = np.array([s.iteration for s in streams], dtype=np.int64)
         return streams
 
     def _features(self, streams: Sequence[StreamCounts]) -> Any:

@@ -95,6 +95,24 @@ class PropagationCoder(Coder):
         labels = label_codes(graphs, *arguments, factors)
         return [labels] if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
 
+    def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
+        """Codes on a GPU, or None where only the CPU can give them."""
+        from propkernels.gpu.attributes import attribute_streams
+        from propkernels.gpu.labels import label_streams
+
+        initial = initial_distributions(label_column(graphs, self.source), self.prior)
+        factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
+        arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes)
+        labels = label_streams(graphs, *arguments, runtime, factors)
+        if labels is None or self.attributes is None:
+            return labels
+        return attribute_streams(self.attributes, graphs, labels, runtime)
+
+    @property
+    def n_streams(self) -> int:
+        """Number of codes of a node; with attributes, a guess."""
+        return (self.t_max + 1) * self.n_hashes * (1 if self.attributes is None else 8)
+
 
 def _check_edge_labels(graphs: GraphDatabase, parameters: Any) -> bool:
     """Refuse edge labels where there are none, or where the hash takes roots before it projects."""
@@ -208,6 +226,9 @@ class PropagationKernel(CountKernel):
         batch of graphs, process or number of threads.
     n_jobs : int or None, default=None
         Threads: None is one, -1 all cores.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where codes, counts and kernel matrices are computed, to the same bits. "cuda" needs an NVIDIA GPU and
+        the extra ``gpu``; "auto" takes a GPU if there is one and the graphs are worth the copies.
 
     Attributes
     ----------
@@ -261,6 +282,7 @@ class PropagationKernel(CountKernel):
         normalize: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.propagation = propagation
         self.labels = labels
@@ -278,6 +300,7 @@ class PropagationKernel(CountKernel):
         self.normalize = normalize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
         return PropagationCoder.learn(graphs, self, self.attributes)
@@ -294,7 +317,7 @@ class P2K(PropagationKernel):
     attributes : GaussianMixtures or None, default=None
         The mixtures and their sample points; None: ``GaussianMixtures()``.
     propagation, labels, prior, edge_labels, t_max, metric, bin_width, n_hashes, attribute_metric, \
-    attribute_bin_width, standardize, base_kernel, normalize, random_state, n_jobs
+    attribute_bin_width, standardize, base_kernel, normalize, random_state, n_jobs, device
         As in :class:`PropagationKernel`.
 
     See Also
@@ -331,7 +354,7 @@ class PropagationFeatures(CountFeatures):
     Parameters
     ----------
     propagation, labels, prior, attributes, edge_labels, t_max, metric, bin_width, n_hashes, \
-    attribute_metric, attribute_bin_width, standardize, normalize, random_state, n_jobs
+    attribute_metric, attribute_bin_width, standardize, normalize, random_state, n_jobs, device
         As in :class:`PropagationKernel`.
     base_kernel : {"linear", "intersection"}, default="linear"
         "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
@@ -339,6 +362,8 @@ class PropagationFeatures(CountFeatures):
     n_features : int or None, default=None
         None: one column for each bin seen in fit. A number (2**20 is usual): bins are hashed into that
         many columns, so that no vocabulary is kept and bins never seen in fit have columns too.
+    output : {"host", "device"}, default="host"
+        With a GPU and ``n_features``: "device" leaves the features there, as a sparse matrix of CuPy.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
 
@@ -387,6 +412,8 @@ class PropagationFeatures(CountFeatures):
         sparse_output: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
+        output: str = "host",
     ) -> None:
         self.propagation = propagation
         self.labels = labels
@@ -406,6 +433,8 @@ class PropagationFeatures(CountFeatures):
         self.sparse_output = sparse_output
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
+        self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
         return PropagationCoder.learn(graphs, self, self.attributes)

@@ -63,6 +63,18 @@ class RefinementCoder(Coder):
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
         return [multiset_codes(graphs, node_keys(graphs, self.source), edges, self.n_iter, n_jobs)]
 
+    def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
+        """Codes on a GPU."""
+        from propkernels.gpu.labels import refinement_streams
+
+        edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
+        return refinement_streams(graphs, node_keys(graphs, self.source), edges, self.n_iter, runtime)
+
+    @property
+    def n_streams(self) -> int:
+        """Number of codes of a node."""
+        return self.n_iter + 1
+
 
 @dataclass(frozen=True)
 class ExactCoder(RefinementCoder):
@@ -92,6 +104,9 @@ class ExactCoder(RefinementCoder):
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
         """Codes of all nodes for t = 0..n_iter."""
         return [as_streams(self._relabel(graphs, [dict(table) for table in self.tables]))]
+
+    def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
+        """Dictionaries are for the CPU alone."""
 
     def extend(self, graphs: GraphDatabase) -> ExactCoder:
         """Return a coder that also keeps the numbers of what further graphs hold."""
@@ -157,6 +172,9 @@ class WeisfeilerLehman(CountKernel):
         Divide by the square roots of both graphs' self-similarities.
     n_jobs : int or None, default=None
         Threads: None is one, -1 all cores.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where codes, counts and kernel matrices are computed, to the same bits. "cuda" needs an NVIDIA GPU and
+        the extra ``gpu``; "auto" takes a GPU if there is one and the graphs are worth the copies.
 
     Attributes
     ----------
@@ -203,6 +221,7 @@ class WeisfeilerLehman(CountKernel):
         base_kernel: Any = "linear",
         normalize: bool = False,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.n_iter = n_iter
         self.labels = labels
@@ -212,6 +231,7 @@ class WeisfeilerLehman(CountKernel):
         self.base_kernel = base_kernel
         self.normalize = normalize
         self.n_jobs = n_jobs
+        self.device = device
 
     def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
         check_choice(self.exact, (False, True), "exact")
@@ -225,7 +245,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
 
     Parameters
     ----------
-    n_iter, labels, edge_labels, edge_weights, normalize, n_jobs
+    n_iter, labels, edge_labels, edge_weights, normalize, n_jobs, device
         As in :class:`WeisfeilerLehman`.
     base_kernel : {"linear", "intersection"}, default="linear"
         "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
@@ -233,6 +253,8 @@ class WeisfeilerLehmanFeatures(CountFeatures):
     n_features : int or None, default=None
         None: one column for each label seen in fit. A number (2**20 is usual): labels are hashed into
         that many columns, so that labels never seen in fit have columns too.
+    output : {"host", "device"}, default="host"
+        With a GPU and ``n_features``: "device" leaves the features there, as a sparse matrix of CuPy.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
 
@@ -267,6 +289,8 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         n_features: int | None = None,
         sparse_output: bool = True,
         n_jobs: int | None = None,
+        device: str = "cpu",
+        output: str = "host",
     ) -> None:
         self.n_iter = n_iter
         self.labels = labels
@@ -277,6 +301,8 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         self.n_features = n_features
         self.sparse_output = sparse_output
         self.n_jobs = n_jobs
+        self.device = device
+        self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
         return RefinementCoder.learn(graphs, self)

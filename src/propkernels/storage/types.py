@@ -67,6 +67,8 @@ def check_of(annotation: Any) -> Check:
     if annotation in _PLAIN:
         return _PLAIN[annotation]
     origin, arguments = get_origin(annotation), get_args(annotation)
+    if hasattr(origin, "__value__"):  # a type alias with parameters, as NDArray is from numpy 2.5 on
+        return check_of(origin.__value__[arguments])
     if origin in (types.UnionType, typing.Union):
         parts = [check_of(argument) for argument in arguments]
         return lambda value: any(part(value) for part in parts)

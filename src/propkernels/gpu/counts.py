@@ -1,0 +1,168 @@
+"""Counts on the device: codes to the rows of a sparse matrix, sorted by column."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from propkernels.gpu.packets import CAPACITY, DeviceGraphs
+from propkernels.gpu.runtime import BLOCKS, THREADS, Runtime
+
+NO_COLUMN = np.uint32(0xFFFFFFFF)
+EMPTY = np.uint64(2**63)  # a slot of a hash table that holds no code: the bits of NO_BIN
+CODES_AT_ONCE = 2**22  # codes up to which all streams share the launches of a vocabulary
+SHARED_BYTES = 96 * 1024  # of a block, so that two of them share a multiprocessor
+WORTH_KEEPING = 0.7  # share of an array that must be used for the rest to be kept with it
+
+
+class DeviceRows(NamedTuple):
+    """A sparse matrix on the device in CSR form, one row per graph."""
+
+    indptr: Any
+    columns: Any
+    values: Any
+    n_columns: int
+
+
+class Columns(NamedTuple):
+    """What column each code goes to: hashed from the code and the stream's word, or listed.
+
+    Attributes
+    ----------
+    n_columns : int
+    words : device array of uint64, (streams,), or None
+        What iteration and number of the stream were mixed to (``counting.columns``).
+    listed : device array of uint32, (streams, N), or None
+        Columns themselves; ``NO_COLUMN``: none.
+    """
+
+    n_columns: int
+    words: Any = None
+    listed: Any = None
+
+
+def count_columns(graphs: DeviceGraphs, codes: Any, columns: Columns, scale: float) -> DeviceRows:
+    """Count the columns of each graph's codes; equal columns add up, and counts are multiplied by a scale."""
+    runtime, xp = graphs.runtime, graphs.runtime.xp
+    n_streams = len(codes if columns.listed is None else columns.listed)
+    what = (codes, columns.words, columns.listed)
+    large = None if graphs.large_nodes is None else _sort_large(graphs, what, n_streams, columns.n_columns)
+    most = graphs.n_nodes * n_streams
+    out_columns, out_values = xp.empty(most, dtype=xp.int32), xp.empty(most)
+    indptr = xp.zeros(graphs.n_graphs + 1, dtype=xp.int64)
+    sizes = (np.int32(n_streams), np.int32(graphs.capacity), np.int64(graphs.n_nodes))
+    mapping = (
+        np.uint64(columns.n_columns),
+        np.int32((columns.n_columns - 1).bit_length()),
+        np.float64(scale),
+    )
+    lengths = None if large is None else large.lengths
+    states = xp.zeros(graphs.n_packets, dtype=xp.uint64)
+    outputs = (lengths, states, out_columns, out_values, indptr)
+    arguments = (graphs.packets, graphs.graph_ptr, *what, *sizes, *mapping, *outputs)
+    runtime.launch(
+        "count_columns", graphs.n_packets, arguments, shared=_shared_bytes(graphs.capacity, n_streams)
+    )
+    n_entries = int(indptr[-1])
+    if large is not None:
+        place = indptr[large.graphs] + large.places
+        out_columns[place] = large.columns
+        out_values[place] = large.counts * scale
+    kept = (out_columns[:n_entries], out_values[:n_entries])
+    if n_entries < most * WORTH_KEEPING:  # what is cut off would stay in memory
+        kept = (kept[0].copy(), kept[1].copy())
+    return DeviceRows(indptr, *kept, columns.n_columns)
+
+
+def _shared_bytes(capacity: int, n_streams: int) -> int:
+    """Shared memory of the kernel count_columns: see its pointers."""
+    return capacity * (10 * n_streams + 12) + 4 * THREADS + 32
+
+
+def capacity_for(n_streams: int) -> int:
+    """Nodes of a packet whose counts fit the shared memory of a block; with very many streams, one."""
+    return max(min(CAPACITY, (SHARED_BYTES - 4 * THREADS - 32) // (10 * n_streams + 12)), 1)
+
+
+class LargeEntries(NamedTuple):
+    """Counts of the graphs that are larger than a packet.
+
+    Attributes
+    ----------
+    lengths : device array of int64, (graphs,)
+        Entries of each graph; 0 for small ones.
+    graphs, places, columns, counts : device arrays
+        Of each entry: its graph, its place in the graph's row, its column, its count.
+    """
+
+    lengths: Any
+    graphs: Any
+    places: Any
+    columns: Any
+    counts: Any
+
+
+def _sort_large(graphs: DeviceGraphs, what: tuple[Any, ...], n_streams: int, n_columns: int) -> LargeEntries:
+    """Count graphs larger than a packet by sorting their (graph, column) keys."""
+    runtime, xp, large = graphs.runtime, graphs.runtime.xp, graphs.large_nodes
+    assert large is not None
+    keys = xp.empty(len(large.nodes) * n_streams, dtype=xp.uint64)
+    sizes = (np.int32(n_streams), np.int64(graphs.n_nodes), np.uint64(n_columns))
+    where = (large.nodes, large.owner, np.int64(len(large.nodes)))
+    runtime.launch("large_keys", BLOCKS, (*where, *what, *sizes, keys))
+    keys = xp.sort(keys)
+    n_kept = int(xp.searchsorted(keys, xp.asarray([2**64 - 1], dtype=xp.uint64))[0])
+    keys = keys[:n_kept]
+    heads = xp.flatnonzero(xp.concatenate([xp.ones(min(n_kept, 1), dtype=bool), keys[1:] != keys[:-1]]))
+    counts = xp.diff(xp.concatenate([heads, xp.asarray([n_kept], dtype=heads.dtype)]))
+    owner = (keys[heads] >> np.uint64(32)).astype(xp.int64)
+    first = xp.searchsorted(owner, xp.arange(len(large.graphs)))
+    lengths = xp.zeros(graphs.n_graphs, dtype=xp.int64)
+    lengths[large.graphs] = xp.bincount(owner, minlength=len(large.graphs))
+    columns = (keys[heads] & np.uint64(0xFFFFFFFF)).astype(xp.int32)
+    return LargeEntries(
+        lengths, large.graphs[owner], xp.arange(len(heads)) - first[owner], columns, counts.astype(xp.float64)
+    )
+
+
+def vocabulary(codes: Any, runtime: Runtime) -> tuple[Any, list[Any]]:
+    """Return the column of every code and the sorted codes of each stream; streams stand side by side.
+
+    Bins are numbered by code, as ``counting.counts.rank_bins`` does. Codes find their slots in a hash table
+    of twice their number; only the distinct ones are sorted. Few codes are numbered in one go, many stream by
+    stream.
+    """
+    xp = runtime.xp
+    listed, bins, width = xp.empty(codes.shape, dtype=xp.uint32), [], 0
+    at_once = max(CODES_AT_ONCE // max(codes.shape[1], 1), 1)
+    for first in range(0, len(codes), at_once):
+        part = codes[first : first + at_once]
+        found, streams = _number_codes(part, width, listed[first : first + at_once], runtime)
+        ends = xp.searchsorted(streams, xp.arange(len(part) + 1)).tolist()
+        bins += [found[a:b] for a, b in pairwise(ends)]
+        width += len(found)
+    return listed, bins
+
+
+def _number_codes(codes: Any, width: int, listed: Any, runtime: Runtime) -> tuple[Any, Any]:
+    """Write the columns of some streams, from ``width`` on; return their codes in order, and the streams."""
+    xp, (n_streams, n) = runtime.xp, codes.shape
+    size = 1 << max(2 * n - 1, 1).bit_length()
+    table, mask = xp.full(n_streams * size, EMPTY, dtype=xp.uint64), np.uint64(size - 1)
+    slots = xp.empty((n_streams, n), dtype=xp.uint32)
+    shape = (np.int64(n_streams), np.int64(n), mask)
+    runtime.launch("insert_codes", BLOCKS, (codes, *shape, table, slots))
+    used = xp.flatnonzero(table != EMPTY)
+    found, streams = table[used].view(xp.int64), (used // size).astype(xp.int32)
+    if n_streams > 1:
+        order = xp.lexsort(xp.stack([found, streams.astype(xp.int64)]))
+        found, streams = found[order], streams[order]
+    else:
+        found = xp.sort(found)
+    ranks = xp.empty(n_streams * size, dtype=xp.uint32)
+    place = (np.int64(len(found)), mask, table, np.uint32(width), ranks)
+    runtime.launch("rank_codes", BLOCKS, (found, streams, *place))
+    runtime.launch("take_ranks", BLOCKS, (slots, *shape, ranks, listed))
+    return found, streams

@@ -1,0 +1,219 @@
+"""The pipeline on the device: what estimators with ``device="cuda"`` call.
+
+Whatever a coder can give on the device is computed there; where it cannot (a scheme that is not affine, the
+Hellinger metric, a filter by Fourier transforms, a dictionary of neighborhoods), codes come from the CPU and
+only counting and products run on the device. Results are the same either way, to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels.counting.counts import StreamCounts, after_known
+from propkernels.gpu.codes import DeviceStreams
+from propkernels.gpu.counts import (
+    Columns,
+    DeviceRows,
+    capacity_for,
+    count_columns,
+    vocabulary,
+)
+from propkernels.gpu.gram import row_numbers, square_gram
+from propkernels.gpu.packets import DeviceGraphs
+from propkernels.gpu.runtime import Runtime, cuda, is_available
+from propkernels.utils.checks import check_choice
+from propkernels.utils.parallel import whole_runs
+from propkernels.utils.randomness import mix
+
+DEVICES = ("cpu", "cuda", "auto")
+WORTH_MOVING = 2**18  # nodes from which on "auto" takes a GPU: below, the CPU is done before the copies are
+BYTES_OF_A_CODE = 40  # device memory for each node and stream: its code, its column, room to count
+SHARE_OF_MEMORY = 0.4  # of what is free, for each of two batches
+
+
+def resolve_device(device: Any, n_nodes: int) -> Device | None:
+    """Return the device to run on, or None for the CPU.
+
+    "cuda" without a GPU or without CuPy is refused in a sentence; "auto" then takes the CPU, and also
+    where there is little to compute.
+    """
+    check_choice(device, DEVICES, "device")
+    if device == "cpu" or (device == "auto" and (n_nodes < WORTH_MOVING or not is_available())):
+        return None
+    return Device(cuda())
+
+
+class Device:
+    """What the stations below ask where an estimator runs on a GPU (``utils.device``)."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    def count(
+        self, coder: Any, graphs: Any, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
+    ) -> list[StreamCounts] | None:
+        """Count codes, known ones in the first columns; None where the graphs do not fit the device."""
+        if len(list(batches(coder, graphs, self.runtime))) > 1:
+            return None
+        streams = streams_of(coder, graphs, self.runtime, n_jobs)
+        rows, bins = exact_rows(streams, graphs.graph_ptr, self.runtime)
+        counted = stream_counts(rows, bins, streams, self.runtime)
+        if known is None:
+            return counted
+        return [after_known(stream, codes) for stream, codes in zip(counted, known, strict=True)]
+
+    def square_gram(self, parts: Sequence[csr_array]) -> NDArray[np.float64] | None:
+        """Sum of Phi Phi^T over count matrices with the same rows; None where it does not fit the device."""
+        n = parts[0].shape[0]
+        if 3 * 8 * n * n + 64 * sum(part.nnz for part in parts) > self.runtime.free_bytes():
+            return None
+        return np.asarray(self.runtime.to_host(square_gram(side_by_side(parts, self.runtime), self.runtime)))
+
+    def hashed_features(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> csr_array:
+        """Features of a fixed width, on the host."""
+        return hashed_features(coder, graphs, n_features, self.runtime, n_jobs)
+
+    def features_on_device(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> Any:
+        """Features of a fixed width as a sparse matrix of CuPy."""
+        streams = streams_of(coder, graphs, self.runtime, n_jobs)
+        rows = hashed_rows(streams, graphs.graph_ptr, n_features, self.runtime)
+        if len(rows.columns) >= 2**31:
+            raise ValueError(
+                f"the features have {len(rows.columns):,} entries, and CuPy's sparse matrices hold fewer "
+                'than 2**31: use output="host", or fewer graphs at a time'
+            )
+        return self.runtime.sparse_matrix(rows.values, rows.columns, rows.indptr, n_features)
+
+
+def side_by_side(parts: Sequence[csr_array], runtime: Runtime) -> DeviceRows:
+    """Copy count matrices to the device as one, row by row."""
+    xp, first = runtime.xp, np.cumsum([0, *(part.shape[1] for part in parts)])
+    rows, columns, values = [], [], []
+    for part, start in zip(parts, first, strict=False):
+        indptr = runtime.to_device(part.indptr.astype(np.int64))
+        here = DeviceRows(indptr, runtime.to_device(part.indices), runtime.to_device(part.data), 0)
+        rows.append(row_numbers(here, xp))
+        columns.append(here.columns.astype(xp.int32) + np.int32(start))
+        values.append(here.values.astype(xp.float64))
+    graphs = xp.concatenate(rows)
+    order = xp.argsort(graphs, kind="stable")
+    lengths = xp.bincount(graphs, minlength=parts[0].shape[0])
+    indptr = xp.concatenate([xp.zeros(1, dtype=xp.int64), xp.cumsum(lengths, dtype=xp.int64)])
+    entries = (xp.concatenate(columns)[order], xp.concatenate(values)[order])
+    return DeviceRows(indptr, *entries, max(int(first[-1]), 1))
+
+
+def streams_of(coder: Any, graphs: Any, runtime: Runtime, n_jobs: int | None) -> DeviceStreams:
+    """Codes of some graphs, computed on the device or brought there."""
+    found: DeviceStreams | None = coder.device_streams(graphs, runtime)
+    if found is not None:
+        return found
+    streams = [stream for block in coder.codes(graphs, n_jobs) for stream in block.streams()]
+    codes = np.array([codes for _, _, codes in streams]).reshape(len(streams), graphs.n_nodes)
+    iterations = np.array([t for t, _, _ in streams], dtype=np.int64)
+    return DeviceStreams(runtime.to_device(codes), iterations, np.array([weight for _, weight, _ in streams]))
+
+
+def hashed_rows(streams: DeviceStreams, graph_ptr: Any, n_features: int, runtime: Runtime) -> DeviceRows:
+    """Features of a fixed width on the device (``counting.columns.hashed_columns``)."""
+    words = mix(streams.iterations, _numbers_within(streams.iterations))
+    columns = Columns(n_features, words=runtime.to_device(words))
+    return count_columns(_offsets_only(graph_ptr, streams, runtime), streams.codes, columns, streams.scale)
+
+
+def exact_rows(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> tuple[DeviceRows, list[Any]]:
+    """Counts with one column per bin, not scaled, and the codes of each stream's bins."""
+    listed, bins = vocabulary(streams.codes, runtime)
+    columns = Columns(max(sum(map(len, bins)), 1), listed=listed)
+    return count_columns(_offsets_only(graph_ptr, streams, runtime), None, columns, 1.0), bins
+
+
+def stream_counts(
+    rows: DeviceRows, bins: Sequence[Any], streams: DeviceStreams, runtime: Runtime
+) -> list[StreamCounts]:
+    """Counts of each stream on the host, as a fitted kernel keeps them."""
+    xp, n = runtime.xp, len(rows.indptr) - 1
+    ends = np.cumsum([0, *map(len, bins)])
+    edges = runtime.to_device(ends[1:].astype(np.int32))
+    stream_of = xp.searchsorted(edges, rows.columns, side="right")
+    row_of = xp.searchsorted(rows.indptr, xp.arange(len(rows.columns)), side="right") - 1
+    place = stream_of * n + row_of
+    order = xp.argsort(place * np.int64(max(int(ends[-1]), 1)) + rows.columns)
+    lengths = runtime.to_host(xp.bincount(place, minlength=len(bins) * n)).reshape(len(bins), n)
+    columns, values = (runtime.to_host(array[order]) for array in (rows.columns, rows.values))
+    counted, first = [], 0
+    for s, (codes, a, b) in enumerate(zip(bins, ends, ends[1:], strict=False)):
+        indptr = np.concatenate([[0], np.cumsum(lengths[s])]).astype(np.int32)
+        entries = slice(first, first + int(indptr[-1]))
+        matrix = csr_array((values[entries], columns[entries] - np.int32(a), indptr), shape=(n, int(b - a)))
+        t, weight = int(streams.iterations[s]), float(streams.weights[s])
+        counted.append(StreamCounts(matrix, runtime.to_host(codes), t, weight))
+        first = entries.stop
+    return counted
+
+
+def hashed_features(
+    coder: Any, graphs: Any, n_features: int, runtime: Runtime, n_jobs: int | None
+) -> csr_array:
+    """Hashed features on the host; many graphs go through the device in batches, two at a time.
+
+    While one batch is computed, the results of another are copied.
+    """
+
+    def one_batch(part: Any) -> tuple[Any, Any, Any]:
+        with runtime.stream():
+            rows = hashed_rows(streams_of(coder, part, runtime, n_jobs), part.graph_ptr, n_features, runtime)
+            return to_host(rows, runtime)
+
+    parts = list(batches(coder, graphs, runtime))
+    with ThreadPoolExecutor(2) as threads:
+        results = list(threads.map(one_batch, parts)) if len(parts) > 1 else [one_batch(parts[0])]
+    return stacked(results, n_features)
+
+
+def to_host(rows: DeviceRows, runtime: Runtime) -> tuple[Any, Any, Any]:
+    """Copy a sparse matrix to the host: offsets, columns, values."""
+    return runtime.to_host(rows.indptr), runtime.to_host(rows.columns), runtime.to_host(rows.values)
+
+
+def stacked(parts: Sequence[tuple[Any, Any, Any]], n_columns: int) -> csr_array:
+    """Set the rows of batches below each other; index arrays are as narrow as scikit-learn wants them."""
+    starts = np.cumsum([0, *(int(indptr[-1]) for indptr, _, _ in parts)])
+    if len(parts) == 1:
+        indptr, columns, values = parts[0]
+    else:
+        indptr = np.concatenate([[0], *(p[0][1:] + start for p, start in zip(parts, starts, strict=False))])
+        columns, values = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+    if starts[-1] < 2**31:
+        indptr = indptr.astype(np.int32)
+    return csr_array((values, columns, indptr), shape=(len(indptr) - 1, n_columns))
+
+
+def batches(coder: Any, graphs: Any, runtime: Runtime) -> Iterator[Any]:
+    """Runs of graphs whose codes fit the device twice."""
+    per_node = BYTES_OF_A_CODE * max(coder.n_streams, 1)
+    most = max(SHARE_OF_MEMORY * runtime.free_bytes() / per_node, 1.0)
+    if graphs.n_nodes <= most:
+        yield graphs
+        return
+    for first, last in pairwise(whole_runs(graphs.graph_ptr, most).tolist()):
+        yield graphs[first:last]
+
+
+def _offsets_only(graph_ptr: Any, streams: DeviceStreams, runtime: Runtime) -> DeviceGraphs:
+    """Graphs of which only the sizes matter."""
+    offsets, capacity = np.asarray(graph_ptr, dtype=np.int64), capacity_for(len(streams.iterations))
+    return DeviceGraphs(runtime, runtime.to_device(offsets), None, None, capacity=capacity)
+
+
+def _numbers_within(iterations: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number of each stream within its iteration; streams of an iteration stand side by side."""
+    first = np.searchsorted(iterations, iterations)
+    return np.arange(len(iterations)) - first

@@ -1,0 +1,132 @@
+"""The CUDA runtime: compile kernels.cu once, and launch its kernels on arrays of the device.
+
+Kernels are compiled at run time by NVRTC, which comes with CuPy: no compiler is needed on the user's machine.
+CuPy rather than numba-cuda, because the same source also compiles for the host, which is how the tests run it
+without a GPU; and because CuPy has the sorts and products that the rest needs.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+import numpy as np
+
+from propkernels.gpu.transfer import Transfer
+
+THREADS = 320  # of a block that works on a packet of small graphs
+BLOCKS = 132 * 16  # of a kernel that strides over all nodes
+CHUNK = 6  # columns whose sums a thread keeps in registers
+LISTED = 6  # neighbors per node, on average, for whom a packet has room in shared memory
+
+
+class Runtime(Protocol):
+    """What runs kernels: a GPU, or in the tests this machine's processor."""
+
+    xp: Any
+
+    def launch(self, name: str, blocks: int, arguments: tuple[Any, ...], shared: int = 0) -> None:
+        """Run a kernel; arguments are arrays, None, and numpy scalars of the parameters' types."""
+
+    def to_device(self, array: Any) -> Any:
+        """Copy an array to the device; one that is there stays."""
+
+    def to_host(self, array: Any, dtype: Any = None) -> Any:
+        """Copy an array to a numpy array, of another type if wanted."""
+
+    def stream(self) -> AbstractContextManager[Any]:
+        """Whatever is launched inside does not wait for other threads' work."""
+
+    def free_bytes(self) -> int:
+        """Memory of the device that is free."""
+
+    def sparse_matrix(self, values: Any, columns: Any, indptr: Any, n_columns: int) -> Any:
+        """Return a sparse matrix of the device's own kind."""
+
+
+class CudaRuntime:
+    """Runs kernels on the current CUDA device."""
+
+    def __init__(self) -> None:
+        self.xp = import_cupy()
+        self._transfer = Transfer(self.xp)
+
+    def launch(self, name: str, blocks: int, arguments: tuple[Any, ...], shared: int = 0) -> None:
+        """Run a kernel on ``blocks`` blocks, with some bytes of shared memory each."""
+        if blocks == 0:
+            return
+        kernel = _kernel(name)
+        if shared > 48 * 1024:
+            kernel.max_dynamic_shared_size_bytes = shared
+        null = np.uint64(0)
+        passed = tuple(null if argument is None else argument for argument in arguments)
+        kernel((blocks,), (THREADS,), passed, shared_mem=shared)
+
+    def to_device(self, array: Any) -> Any:
+        """Copy an array to the device; one that is there stays."""
+        return array if isinstance(array, self.xp.ndarray) else self._transfer.to_device(np.asarray(array))
+
+    def to_host(self, array: Any, dtype: Any = None) -> Any:
+        """Copy an array to a numpy array, of another type if wanted."""
+        return self._transfer.to_host(array, dtype)
+
+    def stream(self) -> AbstractContextManager[Any]:
+        """Whatever is launched inside does not wait for other threads' work."""
+        return self.xp.cuda.Stream(non_blocking=True)
+
+    def free_bytes(self) -> int:
+        """Memory of the device that is free, what CuPy holds back for later included."""
+        pool = self.xp.get_default_memory_pool()
+        return int(self.xp.cuda.runtime.memGetInfo()[0] + pool.free_bytes())
+
+    def sparse_matrix(self, values: Any, columns: Any, indptr: Any, n_columns: int) -> Any:
+        """Return a CSR matrix of CuPy."""
+        from cupyx.scipy.sparse import csr_matrix
+
+        shape = (len(indptr) - 1, n_columns)
+        return csr_matrix((values, columns, indptr.astype(self.xp.int32)), shape=shape)
+
+
+@cache
+def _module() -> Any:
+    cupy = import_cupy()
+    source = files("propkernels.gpu").joinpath("kernels.cu").read_text(encoding="utf-8")
+    options = ("--std=c++17", "--fmad=false", f"-DCHUNK={CHUNK}", f"-DLISTED={LISTED}")
+    return cupy.RawModule(code=source, options=options)
+
+
+@cache
+def _kernel(name: str) -> Any:
+    return _module().get_function(name)
+
+
+def import_cupy() -> Any:
+    """Return CuPy, or say in one sentence what is missing: the package, or a GPU."""
+    try:
+        import cupy
+    except ImportError:
+        raise ImportError('device="cuda" needs CuPy: pip install "propkernels[gpu]"') from None
+    try:
+        n_devices = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        n_devices = 0
+    if n_devices == 0:
+        raise RuntimeError('device="cuda" needs an NVIDIA GPU, and none was found: use device="cpu"')
+    return cupy
+
+
+def is_available() -> bool:
+    """Whether there are CuPy and a GPU."""
+    try:
+        import_cupy()
+    except (ImportError, RuntimeError):
+        return False
+    return True
+
+
+@cache
+def cuda() -> CudaRuntime:
+    """Return the runtime of this process."""
+    return CudaRuntime()

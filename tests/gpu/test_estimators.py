@@ -1,0 +1,145 @@
+"""Estimators give the same bits on the device as on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.gpu import pipeline
+from propkernels.gpu.runtime import import_cupy
+from tests.gpu.test_pipeline import SIZES, many_graphs
+
+
+@pytest.fixture
+def device(runtime, monkeypatch):
+    """Let device="cuda" be the runtime under test."""
+    monkeypatch.setattr(pipeline, "cuda", lambda: runtime)
+    monkeypatch.setattr(pipeline, "is_available", lambda: True)
+    return runtime
+
+
+def attributed(sizes=(5, 12, 30, 400, 1, 7), seed=0):
+    graphs = many_graphs(list(sizes), seed)
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(graphs.n_nodes, 3))
+    values[rng.random(values.shape) < 0.05] = np.nan
+    values[:, 2] = 1.0
+    arrays = {"node_labels": graphs.node_labels, "node_attributes": values}
+    return pk.GraphDatabase(graphs.adjacency, graphs.graph_ptr, **arrays)
+
+
+def same(first, second):
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+ESTIMATORS = [
+    pk.PropagationKernel(t_max=3, random_state=0),
+    pk.PropagationKernel(t_max=3, random_state=0, n_hashes=2, normalize=True),
+    pk.PropagationKernel(t_max=2, random_state=0, base_kernel="intersection"),
+    pk.PropagationKernel(t_max=2, random_state=0, metric="hellinger"),
+    pk.PropagationKernel(t_max=2, random_state=0, attributes="sum"),
+    pk.PropagationKernel(t_max=2, random_state=0, attributes="product", attribute_bin_width=(0.5, 2.0)),
+    pk.PropagationKernel(t_max=2, random_state=0, attributes="joint", attribute_metric="l2"),
+    pk.PropagationKernel(t_max=2, random_state=0, attributes=pk.PropagatedAttributes()),
+    pk.PropagationKernel(t_max=2, random_state=0, labels="degree"),
+    pk.WeisfeilerLehman(n_iter=3),
+    pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection", normalize=True),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_kernels(device, estimator):
+    graphs = attributed()
+    new = estimator.set_params(device="cpu").fit(graphs[:4]).transform(graphs[4:])
+    cumulative = estimator.fit_transform_cumulative(graphs)
+    computed = estimator.set_params(device="cuda").fit(graphs[:4])
+    np.testing.assert_array_equal(computed.transform(graphs[4:]), new)
+    np.testing.assert_array_equal(estimator.fit_transform_cumulative(graphs), cumulative)
+    np.testing.assert_array_equal(estimator.fit_transform(graphs), cumulative[-1])
+    estimator.set_params(device="cpu")
+
+
+FEATURES = [
+    pk.PropagationFeatures(t_max=3, random_state=0),
+    pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12),
+    pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12, normalize=True),
+    pk.PropagationFeatures(t_max=2, random_state=0, n_features=500, attributes="sum"),
+    pk.PropagationFeatures(t_max=2, random_state=0, n_features=500, base_kernel="intersection"),
+    pk.PropagationFeatures(t_max=20, random_state=0, n_features=500, n_hashes=4),
+    pk.WeisfeilerLehmanFeatures(n_iter=3, n_features=2**10),
+    pk.WeisfeilerLehmanFeatures(n_iter=3),
+]
+
+
+@pytest.mark.parametrize("estimator", FEATURES, ids=repr)
+def test_features(device, estimator):
+    graphs = attributed()
+    expected = estimator.set_params(device="cpu").fit_transform(graphs)
+    new = estimator.transform(graphs[2:])
+    same(estimator.set_params(device="cuda").fit_transform(graphs), expected)
+    same(estimator.transform(graphs[2:]), new)
+    estimator.set_params(device="cpu")
+
+
+def test_batches_that_do_not_fit_the_memory(device, monkeypatch):
+    graphs = many_graphs(SIZES["molecules"])
+    features = pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12)
+    expected = features.fit_transform(graphs)
+    memory = pipeline.BYTES_OF_A_CODE * 4 * 100 / pipeline.SHARE_OF_MEMORY
+    monkeypatch.setattr(device, "free_bytes", lambda: memory, raising=False)
+    same(features.set_params(device="cuda").fit_transform(graphs), expected)
+    kernel = pk.PropagationKernel(t_max=3, random_state=0)
+    gram = kernel.fit_transform(graphs)
+    np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(graphs), gram)
+
+
+def test_edge_labels(device):
+    graphs = many_graphs(SIZES["mixed"])
+    labels = np.random.default_rng(0).integers(0, 3, graphs.adjacency.nnz)
+    arrays = {"node_labels": graphs.node_labels, "edge_labels": labels}
+    graphs = pk.GraphDatabase(graphs.adjacency, graphs.graph_ptr, **arrays)
+    features = pk.PropagationFeatures(t_max=4, random_state=0, n_features=2**14, edge_labels=True)
+    expected = features.fit_transform(graphs)
+    same(features.set_params(device="cuda").fit_transform(graphs), expected)
+
+
+def test_grids(device):
+    grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 4, (9, 7)) for i in range(5)])
+    kernel = pk.PropagationKernel(t_max=3, random_state=0)
+    expected = kernel.fit_transform(grids)
+    np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(grids), expected)
+
+
+def test_a_saved_model_moves_between_machines(device, tmp_path):
+    graphs = many_graphs(SIZES["molecules"])
+    kernel = pk.PropagationKernel(t_max=3, random_state=0, device="cuda").fit(graphs[:30])
+    pk.save_model(kernel, tmp_path / "kernel.pk")
+    here = pk.load_model(tmp_path / "kernel.pk").set_params(device="cpu")
+    np.testing.assert_array_equal(here.transform(graphs[30:]), kernel.transform(graphs[30:]))
+
+
+def test_auto_leaves_small_work_to_the_cpu(device, monkeypatch):
+    monkeypatch.setattr(pipeline, "cuda", lambda: 1 / 0)
+    graphs = many_graphs(SIZES["molecules"])
+    pk.PropagationKernel(t_max=1, random_state=0, device="auto").fit_transform(graphs)
+    monkeypatch.setattr(pipeline, "WORTH_MOVING", 1)
+    with pytest.raises(ZeroDivisionError):
+        pk.PropagationKernel(t_max=1, random_state=0, device="auto").fit_transform(graphs)
+
+
+@pytest.mark.parametrize("parameter", ["device", "output"])
+def test_unknown_names_are_refused(parameter):
+    graphs = many_graphs(SIZES["molecules"])
+    with pytest.raises(ValueError, match=parameter):
+        pk.PropagationFeatures(n_features=8, **{parameter: "tpu"}).fit(graphs)
+
+
+def test_without_cupy_or_gpu_one_sentence_says_so():
+    graphs = many_graphs(SIZES["molecules"])
+    try:
+        import_cupy()
+    except (ImportError, RuntimeError) as error:
+        with pytest.raises(type(error), match='device="cuda" needs'):
+            pk.PropagationKernel(device="cuda").fit(graphs)
