@@ -14,7 +14,7 @@ NO_COLUMN = np.uint32(0xFFFFFFFF)
 EMPTY = np.uint64(2**63)  # a slot of a hash table that holds no code: the bits of NO_BIN
 CODES_AT_ONCE = 2**22  # codes up to which all streams share the launches of a vocabulary
 SHARED_BYTES = 96 * 1024  # of a block, so that two of them share a multiprocessor
-WORTH_KEEPING = 0.7  # share of an array that must be used for the rest to be kept with it
+WORTH_KEEPING = 0.5  # share of an array that must be used for the rest to be kept with it
 
 
 class DeviceRows(NamedTuple):
