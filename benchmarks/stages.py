@@ -79,17 +79,17 @@ def add_differences(seconds: dict[str, float]) -> dict[str, float]:
 
 def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
     """One call for each stage, on the results of the stage before."""
-    from propkernels.counting.counts import count_bins
+    from propkernels.counting.counts import count_blocks
 
     coder = model._learn_coder(graphs)
-    codes = coder.codes(graphs, model.n_jobs)
-    counts = count_bins(codes, graphs.graph_ptr, None, model.n_jobs)
+    codes = list(coder.codes(graphs, model.n_jobs))
+    counts = count_blocks(codes, graphs.graph_ptr, None, model.n_jobs)
     bare = without_edges(graphs)
     calls = {
         "learn": lambda: model._learn_coder(graphs),
-        FUSED: lambda: coder.codes(graphs, model.n_jobs),
-        EDGELESS: lambda: coder.codes(bare, model.n_jobs),
-        "count": lambda: count_bins(codes, graphs.graph_ptr, None, model.n_jobs),
+        FUSED: lambda: list(coder.codes(graphs, model.n_jobs)),
+        EDGELESS: lambda: list(coder.codes(bare, model.n_jobs)),
+        "count": lambda: count_blocks(codes, graphs.graph_ptr, None, model.n_jobs),
     }
     return {**calls, **_last_stage(model, graphs, counts)}
 
@@ -99,7 +99,7 @@ def _last_stage(model: Any, graphs: Any, counts: Any) -> dict[str, Call]:
     from propkernels.gram.base_kernels import resolve_base_kernel
     from propkernels.utils.parallel import run_threads
 
-    if not hasattr(model, "base_kernel"):
+    if hasattr(model, "n_features"):
         model.fit(graphs)  # _features joins streams by the bins that were fitted
         ordered = run_threads(rank_bins, counts, model.n_jobs)
         return {

@@ -73,6 +73,8 @@ VARIATIONS: list[dict[str, Any]] = [
     {"k": 2, "connected": False},
     {"attributes": "sum", "attribute_bin_width": (0.5, 2.0)},
     {"normalize_parts": False},
+    {"device": "auto"},
+    {"device": "auto", "output": "device", "n_features": 64},
     {"weights": (0.5, 2.0), "normalize": True},
 ]
 FEW: list[dict[str, Any]] = [{}, {"metric": "hellinger"}, {"normalize": True}, {"n_hashes": 2}]

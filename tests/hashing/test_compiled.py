@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.hashing.codes import _fused, _in_key_order
+from propkernels.hashing.codes import _fused, in_key_order
 from propkernels.hashing.compiled import _code, hash_columns, join, join_rows
 from propkernels.hashing.lsh import NO_BIN, floor_codes, join_codes
 from propkernels.hashing.refinement_compiled import refine
@@ -60,7 +60,7 @@ def expected_codes(operator, start, offsets, n_hashes, edge_labels):
 def test_a_block_makes_all_its_steps(weighted, restarts, pushes, labelled, t_max, n_hashes):
     graphs = some_graphs(weighted)
     operator = some_operator(graphs, restarts, pushes)
-    initial, _ = _in_key_order(initial_distributions(label_column(graphs, "node"), Prior((), None)))
+    initial, _ = in_key_order(initial_distributions(label_column(graphs, "node"), Prior((), None)))
     n_streams = (t_max + 1) * n_hashes
     vectors = GENERATOR.integers(-50, 50, (len(initial.values), n_streams)).astype(float)
     offsets = GENERATOR.integers(0, 8, n_streams) / 8

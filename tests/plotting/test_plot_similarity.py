@@ -59,8 +59,8 @@ def test_nothing_in_common():
 def test_bad_arguments(without):
     with pytest.raises(ValueError, match="t must be between 0 and 1; got 2"):
         pk.plot_similarity(KERNEL, G, H, t=2)
-    with pytest.raises(TypeError, match="GraphHopper does not give"):
-        pk.plot_similarity(pk.GraphHopper(), G, H)
+    with pytest.raises(TypeError, match="PropagationKernel does not give"):
+        pk.plot_similarity(pk.PropagationKernel(base_kernel="rbf"), G, H)
     without("matplotlib")
     with pytest.raises(ImportError, match=r"propkernels\[plot\]"):
         pk.plot_similarity(KERNEL, G, H)

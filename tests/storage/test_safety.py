@@ -241,7 +241,6 @@ def test_a_plain_value_is_no_model(folder):
         "subprocess.Popen",
         "builtins.eval",
         "UserKernel",
-        "GraphDatabase",
         "SVC",
         "object",
         "",

@@ -78,7 +78,7 @@ def plot_graph(
     >>> data = pk.datasets.make_molecules(3, random_state=0)
     >>> ax = pk.plot_graph(data.graphs, 1)
     >>> ax.get_title()
-    'graph 1: 17 nodes, 17 edges'
+    'graph 1: 13 nodes, 12 edges'
     """
     one, name = _chosen(graphs, graph)
     where = one_axes(ax, (5.6, 4.4))

@@ -18,7 +18,7 @@ def shown(value: Any) -> str:
     Examples
     --------
     >>> shown("auto"), shown([0] * 1000)
-    ("'auto'", '[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ...')
+    ("'auto'", '[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,...')
     """
     try:
         text = " ".join(repr(value).split())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ from hypothesis import given, settings
 import propkernels as pk
 from propkernels.kernels.pairwise import tiles
 from propkernels.kernels.pairwise.base import IncompleteKernelWarning
-from propkernels.utils import progress
 from tests.naive_baselines import attribute_kernel, gram_of, node_kernel, plain_graphs
 from tests.strategies import databases
 from tests.zoo import labelled_zoo
@@ -179,22 +176,3 @@ def test_standardised_by_the_training_graphs():
     scaled = graphs.with_attributes(graphs.node_attributes * [3.0, 0.1] + [5.0, -7.0])
     other = pk.AttributeKernel().fit(scaled)
     np.testing.assert_allclose(other.transform(scaled[:6]), kernel.transform(graphs[:6]), rtol=1e-9)
-
-
-def test_progress_bar_appears_on_a_terminal_after_a_while(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    with progress.ProgressBar("kernel", 3) as bar:
-        bar.step()
-        assert bar.bar is None
-        bar.start -= 10
-        bar.step()
-        assert bar.bar is not None
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with progress.ProgressBar("kernel", 3) as bar:
-        bar.start -= 10
-        bar.step()
-        assert bar.bar is None

@@ -62,7 +62,7 @@ def test_baselines_choose_normalization_too():
 
 @pytest.mark.parametrize(
     "name",
-    ["attributed", "baselines", "category_prior", "defaults", "fixed_parameters", "textures", "pictures"],
+    ["attributed", "baselines", "category_prior", "fixed_parameters", "textures", "pictures"],
 )
 def test_every_command_explains_itself(name, capsys):
     module = importlib.import_module(f"reproduction.extra.{name}")
