@@ -120,6 +120,30 @@ def test_a_saved_model_moves_between_machines(device, tmp_path):
     np.testing.assert_array_equal(here.transform(graphs[30:]), kernel.transform(graphs[30:]))
 
 
+def test_models_and_indexes_pass_through_their_kernel(device):
+    data = pk.datasets.make_molecules(60, random_state=0)
+    answers = []
+    for where in ("cpu", "cuda"):
+        kernel = pk.PropagationKernel(t_max=2, random_state=0, device=where)
+        model = pk.PropagationClassifier(kernel=kernel, C=1.0, random_state=0, n_folds=3)
+        index = pk.GraphIndex(kernel=kernel).fit(data.graphs[:50])
+        decisions = model.fit(data.graphs[:50], data.target[:50]).decision_function(data.graphs)
+        answers.append((decisions, *index.query(data.graphs[50:], k=3)))
+    for computed, expected in zip(*answers, strict=True):
+        np.testing.assert_array_equal(computed, expected)
+
+
+def test_no_memory_of_the_device_is_kept(device):
+    if not hasattr(device.xp, "get_default_memory_pool"):
+        pytest.skip("numpy has no memory pool")
+    graphs, pool = many_graphs(SIZES["mixed"]), device.xp.get_default_memory_pool()
+    used = []
+    for _ in range(4):
+        pk.PropagationKernel(t_max=3, random_state=0, device="cuda").fit_transform(graphs)
+        used.append(pool.used_bytes())
+    assert used[1:] == used[:1] * 3
+
+
 def test_auto_leaves_small_work_to_the_cpu(device, monkeypatch):
     monkeypatch.setattr(pipeline, "cuda", lambda: 1 / 0)
     graphs = many_graphs(SIZES["molecules"])
