@@ -107,7 +107,7 @@ def row_walk(graphs, laziness=Fraction(0), direction="follow"):
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_mutag_is_exact_entry_for_entry():
+def test_mutag_is_exact_entry_for_entry(data_folder):
     graphs = pk.datasets.load("MUTAG").graphs
     codes = walks(graphs, 5, row_walk(graphs))
     for t_max in range(6):

@@ -57,7 +57,7 @@ def test_nothing_is_done_without_standardize():
     assert np.array_equal(Standardizer.learn(graphs, False)(graphs), graphs.node_attributes, equal_nan=True)
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30), st.randoms())
+@given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 9)), min_size=2, max_size=30), st.randoms())
 def test_the_order_of_nodes_changes_no_bit(values, random):
     shuffled = list(values)
     random.shuffle(shuffled)
