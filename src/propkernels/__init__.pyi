@@ -154,6 +154,12 @@ from .learn import (
 from .learn import (
     similar_because as similar_because,
 )
+from .molecules import (
+    MoleculesToGraphs as MoleculesToGraphs,
+)
+from .molecules import (
+    scaffolds as scaffolds,
+)
 from .plotting import (
     plot_embedding as plot_embedding,
 )

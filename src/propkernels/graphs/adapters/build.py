@@ -23,7 +23,8 @@ class Faults:
 
     Parameters
     ----------
-    errors : {"raise", "skip"}
+    errors : {"raise", "skip", "empty"}
+        "empty" keeps the place of a faulty graph: it becomes one without nodes.
     n_graphs : int
     ids : sequence, optional
         What the graphs are called.
@@ -31,13 +32,22 @@ class Faults:
         Position of the first graph in the list of the user.
     noun : str, default="graph"
         What the graphs are: "molecule", say.
+    allowed : tuple of str
+        Values of ``errors`` that the caller offers.
     """
 
     def __init__(
-        self, errors: str, n_graphs: int, ids: Any = None, first: int = 0, noun: str = "graph"
+        self,
+        errors: str,
+        n_graphs: int,
+        ids: Any = None,
+        first: int = 0,
+        noun: str = "graph",
+        allowed: tuple[str, ...] = ERRORS,
     ) -> None:
-        if errors not in ERRORS:
-            raise ValueError(f"errors must be 'raise' or 'skip', got {errors!r}")
+        if errors not in allowed:
+            known = ", ".join(map(repr, allowed[:-1]))
+            raise ValueError(f"errors must be {known} or {allowed[-1]!r}, got {errors!r}")
         self.errors, self.n_graphs, self.first, self.noun = errors, n_graphs, first, noun
         self.ids = check_ids(ids, n_graphs)
         self.found: dict[int, str] = {}
@@ -69,26 +79,38 @@ class Faults:
     def kept_ids(self) -> NDArray[Any] | None:
         """Ids of the graphs that are kept; their positions where some could have been left out."""
         if self.ids is not None:
-            return self.ids[self.kept]
-        return None if self.errors == "raise" else np.flatnonzero(self.kept) + self.first
+            return self.ids[self.present]
+        return np.flatnonzero(self.kept) + self.first if self.errors == "skip" else None
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """For each graph, whether the database has it, be it without nodes."""
+        return self.kept | (self.errors == "empty")
 
     def finish(self, graphs: GraphDatabase) -> GraphDatabase:
         """Tell what was left out: in a warning, and as ``graphs.skipped``."""
         if self.found:
-            names = range(self.first, self.first + self.n_graphs) if self.ids is None else self.ids.tolist()
-            graphs.skipped = {names[i]: self.found[i] for i in sorted(self.found)}
-            named = [f"{name!r} ({reason})" for name, reason in list(graphs.skipped.items())[:MOST_NAMED]]
-            more = ", ..." if len(self.found) > MOST_NAMED else ""
-            warnings.warn(
-                f"skipped {len(self.found)} of {self.n_graphs} {self.noun}s: {', '.join(named)}{more}",
-                stacklevel=4,
-            )
+            graphs.skipped = self.warn(stacklevel=5)
         return graphs
+
+    def warn(self, stacklevel: int = 3) -> dict[Any, str]:
+        """Tell in a warning what is wrong with which graphs, if anything is; return it by name."""
+        names = range(self.first, self.first + self.n_graphs) if self.ids is None else self.ids.tolist()
+        wrong = {names[i]: self.found[i] for i in sorted(self.found)}
+        if wrong:
+            named = [f"{name!r} ({reason})" for name, reason in list(wrong.items())[:MOST_NAMED]]
+            more = ", ..." if len(wrong) > MOST_NAMED else ""
+            what = "skipped" if self.errors == "skip" else "left empty"
+            warnings.warn(
+                f"{what} {len(wrong)} of {self.n_graphs} {self.noun}s: {', '.join(named)}{more}",
+                stacklevel=stacklevel,
+            )
+        return wrong
 
 
 def with_target(graphs: GraphDatabase, target: Any, faults: Faults) -> tuple[GraphDatabase, NDArray[Any]]:
     """Return graphs and the targets of those that were kept, one row per graph."""
-    return graphs, np.asarray(target)[faults.kept]
+    return graphs, np.asarray(target)[faults.present]
 
 
 @dataclass
@@ -132,6 +154,10 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
     _check_finite(flat, faults)
     if faults.found:
         flat = _without(flat, faults.kept)
+        if faults.errors == "empty":
+            flat.sizes, flat.edge_counts = (
+                _spread(counts, faults.kept) for counts in (flat.sizes, flat.edge_counts)
+            )
     starts = np.concatenate([[0], np.cumsum(flat.sizes)])
     shift = np.repeat(starts[:-1], flat.edge_counts)
     rows, cols = flat.source + shift, flat.target + shift
@@ -255,6 +281,13 @@ def _without(flat: FlatGraphs, kept: NDArray[np.bool_]) -> FlatGraphs:
         some(flat.edge_attributes, edges),
         flat.edge_attribute_names,
     )
+
+
+def _spread(counts: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Numbers of nodes or edges, 0 for graphs that are not kept."""
+    every = np.zeros(len(kept), dtype=np.int64)
+    every[kept] = counts
+    return every
 
 
 def integers(values: Any) -> NDArray[np.int64]:

@@ -21,6 +21,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.optional import import_optional
 
+ERRORS = ("raise", "skip", "empty")
 Recipe = str | Callable[[Any], Any]
 RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
 ORDERS = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
@@ -65,9 +66,9 @@ def from_rdkit(
         Name of the molecules' property that is to be predicted.
     ids : sequence, optional
         What the molecules are called.
-    errors : {"raise", "skip"}, default="raise"
-        Whether a faulty molecule is an error, or left out; ``graphs.skipped`` then says why, and
-        ``graphs.ids`` which are left.
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Whether a faulty molecule is an error, or left out, or a graph without nodes ("empty");
+        ``graphs.skipped`` then says why, and with "skip" ``graphs.ids`` which are left.
 
     Returns
     -------
@@ -92,8 +93,8 @@ def from_rdkit(
     if is_mol(mols):
         raise TypeError("from_rdkit takes a list of molecules; wrap the one molecule: [mol]")
     several = list(mols)
-    faults = Faults(errors, len(several), ids, noun="molecule")
-    options = _Options(_check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
+    faults = Faults(errors, len(several), ids, noun="molecule", allowed=ERRORS)
+    options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
     database = convert(several, faults, options)
     if target is None:
         return database
@@ -123,9 +124,9 @@ def from_smiles(
         As for :func:`from_rdkit`.
     ids : sequence, optional
         What the molecules are called.
-    errors : {"raise", "skip"}, default="raise"
-        Whether a text that is not a molecule is an error, or left out; ``graphs.skipped`` then says why, and
-        ``graphs.ids`` which are left.
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Whether a text that is not a molecule is an error, or left out, or a graph without nodes ("empty");
+        ``graphs.skipped`` then says why, and with "skip" ``graphs.ids`` which are left.
     n_jobs : int, optional
         Processes that read at once; -1: one per core. However many molecules there are, only a few thousand
         are in memory as RDKit's objects.
@@ -147,8 +148,8 @@ def from_smiles(
     if isinstance(smiles, (str, bytes)):
         raise TypeError("from_smiles takes a list of strings; wrap the one string: [smiles]")
     texts = smiles.tolist() if hasattr(smiles, "tolist") else list(smiles)
-    faults = Faults(errors, len(texts), ids, noun="molecule")
-    options = _Options(_check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
+    faults = Faults(errors, len(texts), ids, noun="molecule", allowed=ERRORS)
+    options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
     parts = list(_read_chunks(texts, options, n_jobs))
     return _assembled(parts, options, faults)
 
@@ -181,7 +182,8 @@ class _Part:
     faults: dict[int, str]
 
 
-def _check_recipe(recipe: Any) -> Recipe:
+def check_recipe(recipe: Any) -> Recipe:
+    """Return a recipe of labels, if it is one."""
     if callable(recipe) or recipe in RECIPES:
         return recipe
     raise ValueError(
@@ -237,7 +239,7 @@ def _read(texts: Sequence[Any], options: _Options) -> _Part:
         mols = [
             chem.MolFromSmiles(text) if isinstance(text, str) and text.strip() else None for text in texts
         ]
-        reasons = {i: _why_not(chem, texts[i]) for i, mol in enumerate(mols) if mol is None}
+        reasons = {i: why_not(chem, texts[i]) for i, mol in enumerate(mols) if mol is None}
     part = _extract(mols, options)
     part.faults |= reasons
     return part
@@ -247,7 +249,8 @@ def _chem() -> Any:
     return import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
 
 
-def _why_not(chem: Any, text: Any) -> str:
+def why_not(chem: Any, text: Any) -> str:
+    """Say what is wrong with a text that is not a molecule."""
     if not isinstance(text, str):
         return f"{text!r} is not a SMILES string"
     if not text.strip():

@@ -1,0 +1,145 @@
+"""MoleculesToGraphs: molecules in, graphs out, in pipelines and cross-validation."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
+
+import propkernels as pk
+
+Chem = pytest.importorskip("rdkit.Chem")
+
+RADICALS = ["C", "CC", "CCC", "C(C)C", "c1ccccc1", "C1CCCC1", "CCCC", "CC(C)C"]
+SMILES = [f"{group}{radical}" for radical in RADICALS for group in ("O", "N", "F", "Cl")]
+TARGET = np.array([1, 1, 0, 0] * len(RADICALS))
+
+
+def pipeline(**options):
+    model = pk.PropagationClassifier(random_state=0, C=[1, 10], t_max=[0, 1], n_folds=2, **options)
+    return make_pipeline(pk.MoleculesToGraphs(), model)
+
+
+def test_the_graphs_are_those_of_the_adapters():
+    assert pk.MoleculesToGraphs().fit_transform(SMILES) == pk.from_smiles(SMILES)
+    mols = [Chem.MolFromSmiles(text) for text in SMILES]
+    options = {"node_labels": "invariants", "explicit_hydrogens": True, "stereo": True, "edge_labels": False}
+    assert pk.MoleculesToGraphs(**options).transform(mols) == pk.from_rdkit(mols, **options)
+
+
+def test_lists_arrays_and_columns_are_the_same():
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(SMILES, index=range(100, 100 + len(SMILES)))
+    reference = pk.from_smiles(SMILES)
+    for given in (
+        tuple(SMILES),
+        np.array(SMILES),
+        np.array(SMILES, dtype=object)[:, None],
+        column,
+        column.to_frame(),
+    ):
+        assert pk.MoleculesToGraphs().transform(given) == reference
+
+
+def test_processes_change_nothing():
+    many = SMILES * 130  # more than two chunks
+    assert pk.MoleculesToGraphs(n_jobs=2).transform(many) == pk.MoleculesToGraphs().transform(many)
+
+
+def test_it_is_stateless_and_says_so():
+    transformer = pk.MoleculesToGraphs(node_labels="symbol+aromatic")
+    tags = get_tags(transformer)
+    assert not tags.requires_fit
+    assert tags.input_tags.string
+    assert not tags.input_tags.two_d_array
+    assert vars(transformer.fit(SMILES)) == vars(clone(transformer))
+    assert pickle.loads(pickle.dumps(transformer)).transform(["CCO"]) == transformer.transform(["CCO"])
+
+
+def test_a_faulty_molecule_keeps_its_place():
+    texts = ["CCO", "C1CC", None, "CN", "F(C)(C)C"]
+    with pytest.raises(ValueError, match="molecule 1: 'C1CC' cannot be read"):
+        pk.MoleculesToGraphs().transform(texts)
+    with pytest.warns(UserWarning, match="left empty 3 of 5 molecules: 1 .*2 .*4 "):
+        graphs = pk.MoleculesToGraphs(errors="empty").transform(texts)
+    np.testing.assert_array_equal(np.diff(graphs.graph_ptr), [3, 0, 0, 2, 0])
+    assert graphs[[0, 3]] == pk.from_smiles(["CCO", "CN"])
+    assert list(graphs.skipped) == [1, 2, 4]
+
+
+def test_a_molecule_that_its_labels_cannot_describe_is_empty():
+    def label(atom):
+        if atom.GetSymbol() == "O":
+            raise ValueError("no oxygen")
+        return atom.GetSymbol()
+
+    mols = [Chem.MolFromSmiles(text) for text in ("CCO", "CN")]
+    with pytest.warns(UserWarning, match="no oxygen"):
+        graphs = pk.MoleculesToGraphs(node_labels=label, errors="empty").transform(mols)
+    np.testing.assert_array_equal(np.diff(graphs.graph_ptr), [0, 2])
+    assert graphs[[1]] == pk.from_rdkit(mols[1:])
+
+
+def test_empty_molecules_keep_their_targets_and_ids():
+    mols = [Chem.MolFromSmiles("CC"), None]
+    mols[0].SetDoubleProp("y", 2.0)
+    with pytest.warns(UserWarning, match="left empty"):
+        graphs, target = pk.from_rdkit(mols, target="y", ids=["a", "b"], errors="empty")
+    assert graphs.ids.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(target, [2.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "given", "error", "message"),
+    [
+        ({"errors": "skip"}, ["CC"], ValueError, "errors"),
+        ({"node_labels": "colors"}, ["CC"], ValueError, "node_labels must be one of"),
+        ({}, "CC", TypeError, "wrap the one molecule"),
+        ({}, np.array([["CC", "CN"]]), ValueError, "one column"),
+        ({}, [Chem.MolFromSmiles("C"), "CC"], ValueError, "molecule 1: is a str"),
+    ],
+)
+def test_bad_input_is_named(parameters, given, error, message):
+    with pytest.raises(error, match=message):
+        pk.MoleculesToGraphs(**parameters).transform(given)
+
+
+def test_a_pipeline_is_cross_validated():
+    pandas = pytest.importorskip("pandas")
+    for given in (SMILES, pandas.Series(SMILES)):
+        scores = cross_val_score(pipeline(scoring="roc_auc"), given, TARGET, cv=2, scoring="roc_auc")
+        np.testing.assert_array_equal(scores, 1.0)
+
+
+def test_scaffolds_are_groups_and_classes_have_weights():
+    groups = pk.scaffolds(SMILES)
+    model = pipeline(class_weight="balanced")
+    scores = cross_val_score(model, SMILES, TARGET, groups=groups, cv=GroupKFold(2))
+    np.testing.assert_array_equal(scores, 1.0)
+    model.fit(SMILES, TARGET, propagationclassifier__groups=groups)
+    assert model.score(SMILES, TARGET) == 1.0
+
+
+def test_several_targets_may_have_gaps():
+    several = np.column_stack([TARGET, 1 - TARGET]).astype(float)
+    several[::5, 0] = several[1::6, 1] = np.nan
+    scores = cross_val_score(pipeline(), SMILES, several, cv=KFold(2))
+    np.testing.assert_array_equal(scores, 1.0)
+
+
+def test_recipes_are_searched():
+    grid = {"moleculestographs__node_labels": ["symbol", "pharmacophore"]}
+    search = GridSearchCV(pipeline(), grid, cv=2).fit(SMILES, TARGET)
+    assert search.best_params_ == {"moleculestographs__node_labels": "symbol"}
+
+
+def test_a_model_learns_beside_an_empty_molecule():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = pipeline().set_params(moleculestographs__errors="empty")
+        model.fit([*SMILES, "not a molecule"], [*TARGET, 1])
+        assert model.predict(["?", "CCCCCO"]).shape == (2,)
