@@ -274,3 +274,22 @@ def test_predictions_on_standard_output(run, small_folder, model_file, tmp_path)
     shown = run("predict", model_file, small_folder).stdout
     assert run("predict", model_file, small_folder, "-o", "-").stdout == shown
     assert not (tmp_path / "-").exists()
+
+
+def test_atoms_of_a_known_set_are_called_by_name(run, small_folder, model_file, tmp_path, monkeypatch):
+    folder = tmp_path / "data" / "MUTAG"
+    folder.mkdir(parents=True)
+    for path in small_folder.glob("*.txt"):
+        shutil.copy(path, folder / path.name.replace("SMALL", "MUTAG"))
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "data"))
+    names, command = (
+        ["C", "N", "O", "F", "I", "Cl", "Br"],
+        ("explain", model_file, "MUTAG", "-g", 5, "--top", 3),
+    )
+    result = run(*command)
+    model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
+    expected = model.explain(graphs[[5]], int(model.predict(graphs[[5]])[0])).top_nodes(0, 3)
+    shown = [line.split()[1] for line in result.stdout.splitlines()[5:8]]
+    assert shown == [names[node["label"]] for node in expected]
+    records = json.loads(run(*command, "--format", "json").stdout)
+    assert [(r["label"], r["name"]) for r in records] == [(n["label"], names[n["label"]]) for n in expected]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from propkernels.datasets import list_datasets
+from propkernels.datasets.catalogue import ELEMENTS, label_names
 from tests.datasets.tiny import TINY, write_folder
 
 
@@ -36,3 +37,16 @@ def test_it_reads_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_names_are_distinct() -> None:
     names = [info.name for info in list_datasets()]
     assert len(set(names)) == len(names)
+
+
+def test_elements_are_numbered_as_rdkit_numbers_them() -> None:
+    chem = pytest.importorskip("rdkit.Chem")
+    table = chem.GetPeriodicTable()
+    assert {n: table.GetElementSymbol(n) for n in range(1, 93)} == ELEMENTS
+
+
+def test_names_of_labels_are_known_for_all_labels_or_for_none() -> None:
+    assert label_names("BBBP", [6, 17]) == {6: "C", 17: "Cl"}
+    assert label_names("MUTAG", [0, 7]) == {}
+    assert label_names("NCI1", [0, 1]) == {}
+    assert label_names("MUTAG", []) == {}

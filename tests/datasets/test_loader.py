@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from tests.datasets.tiny import TINY, write_folder
+from tests.datasets.tiny import TINY, with_changes, write_folder
 
 # number of nodes, and of isolated nodes where the collection's notes give it
 NODES = {
@@ -87,3 +87,27 @@ def test_molecules(data_folder: Path) -> None:
     assert "MUTAG" in mutag.description
     smiles = load_real("BBBP", data_folder).extras["smiles"]
     assert smiles[0] == "[Cl].CC(C)NCC(O)COc1cccc2ccccc12"
+
+
+def test_labels_of_a_known_set_have_names_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = with_changes(node_labels="0\n3\n0\n5\n3\n6\n")
+    write_folder(tmp_path / "MUTAG", files, "MUTAG")
+    write_folder(tmp_path / "TINY", files)
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
+    named, plain = pk.datasets.load("mutag"), pk.datasets.load("TINY")
+    assert plain.label_names == {}
+    assert named.graphs == plain.graphs
+    assert named.label_names == {0: "C", 3: "F", 5: "Cl", 6: "Br"}
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["MUTAG", "AIDS", "BBBP"])
+def test_names_of_atoms_are_plausible(name: str, data_folder: Path) -> None:
+    """Every label of the real sets has a name, and carbon is the most frequent atom."""
+    data = load_real(name, data_folder)
+    assert len(data.label_names) == len(data.graphs.label_values)
+    labels, counts = np.unique(data.graphs.node_labels, return_counts=True)
+    assert data.label_names[labels[counts.argmax()]] == "C"

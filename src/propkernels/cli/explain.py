@@ -69,11 +69,11 @@ def explain(
     title = f"Graph {graph} of {data.name}: predicted {_text(prediction)}"
     if output_format is arguments.Format.table:
         print_text(f"{title}.")
-        print_nodes(explanation, top)
+        print_nodes(explanation, top, data.label_names)
     else:
-        print_records(explanation.top_nodes(0, top), output_format)
+        print_records(named_nodes(explanation, top, data.label_names), output_format)
     if output is not None:
-        draw(explanation, title, coordinates(data, graph), output)
+        draw(explanation, title, data, graph, output)
         typer.echo(f"\nWrote {output}.", err=output_format is not arguments.Format.table)
 
 
@@ -110,7 +110,18 @@ def _named(names: dict[str, Any], wanted: str) -> Any:
     return names[wanted]
 
 
-def print_nodes(explanation: Any, top: int) -> None:
+def named_nodes(explanation: Any, top: int, names: dict[Any, str]) -> list[dict[str, Any]]:
+    """Return the strongest nodes; beside the label stands its name, where labels have names."""
+    records = explanation.top_nodes(0, top)
+    if not names:
+        return list(records)
+    return [
+        {"graph": r["graph"], "node": r["node"], "label": r["label"], "name": names.get(r["label"])} | r
+        for r in records
+    ]
+
+
+def print_nodes(explanation: Any, top: int, names: dict[Any, str]) -> None:
     """Print the strongest nodes, and what all of them add up to."""
     print_text(f"Contributions {explanation.subject}:\n")
     records = explanation.top_nodes(0, top)
@@ -118,7 +129,7 @@ def print_nodes(explanation: Any, top: int) -> None:
     table = new_table(["node", "label"], ["total", *steps])
     for record in records:
         values = (f"{record[key]:+.4f}" for key in ("total", *steps))
-        table.add_row(str(record["node"]), cell(record["label"]), *values)
+        table.add_row(str(record["node"]), cell(names.get(record["label"], record["label"])), *values)
     stdout().print(table)
     total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
     sums = f"nodes {total:+.4f}, intercept {explanation.intercept:+.4f}: decision {decision:+.4f}"
@@ -131,12 +142,12 @@ def coordinates(data: Dataset, graph: int) -> Any:
     return None if places is None else places[data.graphs.graph_ptr[graph] : data.graphs.graph_ptr[graph + 1]]
 
 
-def draw(explanation: Any, title: str, layout: Any, output: Path) -> None:
+def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) -> None:
     """Draw the graph without opening a window."""
     import_optional("matplotlib", extra="plot", purpose="images of graphs need").use("Agg")
     from propkernels.plotting import plot_explanation
 
-    axes = plot_explanation(explanation, layout=layout)
+    axes = plot_explanation(explanation, layout=coordinates(data, graph), labels=data.label_names or True)
     axes.set_title(title, fontsize=10)
     with atomic_write(output) as stream:
         axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from propkernels.datasets.download import cache_folder, data_folder, find_in
 from propkernels.utils.tables import format_table
@@ -72,6 +74,43 @@ FROM_FILES = (
     DatasetInfo("REDDIT-BINARY", 2000, 2, None, None, None),
     DatasetInfo("IMDB-BINARY", 1000, 2, None, None, None),
 )
+
+
+def _numbered(names: str, start: int = 0) -> dict[int, str]:
+    return dict(enumerate(names.split(), start))
+
+
+ELEMENTS = _numbered(
+    """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr
+    Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W
+    Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U""",
+    start=1,
+)
+# Names of node labels, where the README of a set gives them. That of BBBP and HIV says: atomic numbers.
+LABEL_NAMES: dict[str, dict[int, str]] = {
+    "MUTAG": _numbered("C N O F I Cl Br"),
+    "AIDS": _numbered(
+        "C O N Cl F S Se P Na I Co Br Li Si Mg Cu As B Pt Ru K Pd Au Te W Rh Zn Bi Pb Ge Sb Sn Ga Hg Ho Tl "
+        "Ni Tb"
+    ),
+    "BBBP": ELEMENTS,
+    "HIV": ELEMENTS,
+}
+
+
+def label_names(name: str, labels: Iterable[Any]) -> dict[Any, str]:
+    """Names of the node labels of a known set; none at all where one of its labels has no name.
+
+    Examples
+    --------
+    >>> label_names("MUTAG", [0, 1, 5])
+    {0: 'C', 1: 'N', 5: 'Cl'}
+    >>> label_names("MUTAG", [0, 99])
+    {}
+    """
+    known = LABEL_NAMES.get(name, {})
+    names = {label: known.get(label, "") for label in labels}
+    return names if all(names.values()) else {}
 
 
 def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:

@@ -30,6 +30,9 @@ class Dataset:
         What else came with the graphs: "coordinates", "normals", "smiles", ...
     description : str
         The text that came with the set.
+    label_names : dict
+        What node labels are called where people read them, such as ``{0: "C", 1: "N"}``; empty where that is
+        not known. The labels of ``graphs``, and hence all kernels, are those of the file.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Dataset:
     target_names: tuple[str, ...] = ()
     extras: dict[str, Any] = field(default_factory=dict)
     description: str = ""
+    label_names: dict[Any, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.target) != len(self.graphs):

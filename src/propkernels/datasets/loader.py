@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, IMAGES
+from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, IMAGES, LABEL_NAMES, label_names
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.download import (
     DATA_VARIABLE,
@@ -84,7 +85,10 @@ def load(
         return _images(name)
     if found is None:
         found = _downloaded(name, folder, allow_unverified)
-    return read_tu(found, name, target_required=target_required)
+    data = read_tu(found, name, target_required=target_required)
+    if name not in LABEL_NAMES:
+        return data
+    return replace(data, label_names=label_names(name, data.graphs.label_values))
 
 
 load_dataset = load
