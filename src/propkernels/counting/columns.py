@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.counting.counts import StreamCounts
@@ -62,10 +63,10 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_arra
     n = streams[0].counts.shape[0]
     index = index_dtype(n_features)  # scikit-learn's linear models want 32 bits
     rows, columns, values = [], [], []
-    for number, stream in enumerate(_numbered(streams)):
+    for number, stream in enumerate(numbered(streams)):
         t, h = stream
         counts = streams[number].counts
-        column = (mix(t, h, streams[number].codes.view(np.uint64)) % np.uint64(n_features)).astype(index)
+        column = hashed_column(t, h, streams[number].codes, n_features).astype(index)
         rows.append(np.repeat(np.arange(n, dtype=index), np.diff(counts.indptr)))
         columns.append(column[counts.indices])
         values.append(counts.data)
@@ -73,7 +74,12 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_arra
     return csr_array(entries, shape=(n, n_features))
 
 
-def _numbered(streams: Sequence[StreamCounts]) -> list[tuple[int, int]]:
+def hashed_column(t: int, h: int, codes: NDArray[np.int64], n_features: int) -> NDArray[np.uint64]:
+    """Column of each code of stream h of iteration t."""
+    return np.asarray(mix(t, h, codes.view(np.uint64)) % np.uint64(n_features))
+
+
+def numbered(streams: Sequence[StreamCounts]) -> list[tuple[int, int]]:
     """Iteration of each stream, and its number within the iteration: independent of t_max."""
     seen: dict[int, int] = {}
     numbers = []

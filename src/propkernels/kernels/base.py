@@ -13,7 +13,8 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.counting.columns import hashed_columns, join_streams
+from propkernels.counting.bins import Bins, ChosenBin, Shown, describe_bins
+from propkernels.counting.columns import hashed_column, hashed_columns, join_streams, numbered
 from propkernels.counting.counters import Coder, Counter
 from propkernels.counting.counts import StreamCounts, rank_bins
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
@@ -305,6 +306,56 @@ class CountFeatures(CountEstimator):
             for column in self.counter_.column_names(codes)
         ]
         return np.array(names, dtype=object)
+
+    def describe(
+        self, column: int, X: Any, y: Any = None, *, molecules: Any = None, label_names: Any = None
+    ) -> Bins:
+        """Say what a column means: an example of its bin, and which graphs have it.
+
+        Parameters
+        ----------
+        column : int
+        X : GraphDatabase or sequence of graphs
+            The training graphs, which features do not keep, or others.
+        y : array-like of shape (n,), optional
+            A number per graph, whose mean is compared with and without the bin.
+        molecules : sequence of rdkit.Chem.Mol, optional
+            The molecules that the graphs were made of: the bin's SMARTS is then given.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Bins
+            One bin; with ``n_features``, all bins of these graphs that meet in the column.
+        """
+        check_is_fitted(self, "stream_codes_")
+        graphs = check_graphs(X)
+        target = None if y is None else np.asarray(y, dtype=np.float64)
+        if target is not None and target.shape != (len(graphs),):
+            raise ValueError(
+                f"y must hold a number for each of {len(graphs)} graphs, got shape {target.shape}"
+            )
+        shown = Shown(graphs, target, molecules, label_names or {})
+        return Bins(describe_bins(self.counter_, self._bins_of(column, graphs), shown, self.n_jobs))
+
+    def _bins_of(self, column: int, graphs: GraphDatabase) -> list[ChosenBin]:
+        """The bins that a column stands for."""
+        ends = np.cumsum([len(codes) for codes in self.stream_codes_])
+        width = int(ends[-1]) if self.n_columns_ is None else self.n_columns_
+        column = check_integer(column, "column", 0, width - 1)
+        if self.n_columns_ is None:
+            stream = int(np.searchsorted(ends, column, side="right"))
+            codes = self.stream_codes_[stream]
+            return [ChosenBin(stream, int(codes[column - int(ends[stream])]), column)]
+        streams = self.counter_.count(graphs, None, self.n_jobs)
+        return [
+            ChosenBin(number, int(code), column)
+            for number, (t, h) in enumerate(numbered(streams))
+            for code in streams[number].codes[
+                hashed_column(t, h, streams[number].codes, width) == np.uint64(column)
+            ]
+        ]
 
     def _suffixes(self) -> list[str]:
         """Tell apart the streams of one iteration."""

@@ -16,6 +16,7 @@ from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation import PropagationKernel
+from propkernels.learn.explain.bins import Bins, strongest_bins
 from propkernels.learn.explain.explain import explain_rule
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.gaussian_process import Posterior
@@ -198,13 +199,37 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
 
     def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
         """Contributions to a weighted sum of decisions."""
+        return explain_rule(self._folded(), graphs, weights, self.intercept_, self.n_jobs, *compared)
+
+    def _top_bins(
+        self,
+        n: int,
+        graphs: GraphDatabase,
+        weights: NDArray[np.float64],
+        target: Any,
+        subject: str,
+        **shown: Any,
+    ) -> Bins:
+        """Bins of the largest weights in a weighted sum of decisions; target: a number per graph, or None."""
+        values = None if target is None else np.asarray(target, dtype=np.float64)
+        if values is not None and values.shape != (len(graphs),):
+            raise ValueError(
+                f"y must hold a value for each of {len(graphs)} graphs, got shape {values.shape}"
+            )
+        rule, most = self._folded(), check_integer(n, "n", 1)
+        return strongest_bins(
+            rule, weights, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown
+        )
+
+    def _folded(self) -> FoldedRule:
+        """The rule, if decisions are sums of weights of bins."""
         if not isinstance(self.rule_, FoldedRule):
             name = type(self.kernel_).__name__
             raise TypeError(
                 f"{name} is not a dot product of counts: its decisions cannot be explained; "
                 "name a kernel that is one, such as kernel=PropagationKernel()"
             )
-        return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
+        return self.rule_
 
 
 def _learned(

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
 from propkernels.graphs.check import check_graphs
+from propkernels.learn.explain.bins import Bins
 from propkernels.learn.explain.explain import compare_classes
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.decisions import DecisionLayout
@@ -257,15 +258,76 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         -------
         Explanation
         """
-        graphs, names = self._checked(X), self.classes_.tolist()
+        graphs = self._checked(X)
+        return self._explain(graphs, *self._comparison(classes))
+
+    def top_bins(
+        self,
+        X: Any,
+        y: Any = None,
+        n: int = 10,
+        *,
+        classes: Any = None,
+        molecules: Any = None,
+        label_names: Any = None,
+    ) -> Bins:
+        """Say what the bins with the largest weights mean, each by an example.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            The training graphs, which the model does not keep, or others.
+        y : array-like of shape (n,) or (n, labels), optional
+            Their classes or labels: the share of the class that positive weights speak for is compared
+            with and without each bin.
+        n : int, default=10
+            Number of bins.
+        classes : pair, or one class, optional
+            As in ``explain``.
+        molecules : sequence of rdkit.Chem.Mol, optional
+            The molecules that the graphs were made of: the SMARTS of each bin is then given.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Bins
+            The strongest first; ``print`` shows a table, ``to_frame`` gives one of pandas.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> data = pk.datasets.make_molecules(60, random_state=0)
+        >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+        >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
+        >>> bins = model.top_bins(data.graphs, data.target, n=3)
+        >>> len(bins), bins[0].subgraph.node_labels[0] == bins[0].surroundings.split(" | ")[0]
+        (3, True)
+        """
+        graphs = self._checked(X)
+        weights, first, other = self._comparison(classes)
+        target = None
+        if y is not None and self.layout_.multilabel:
+            target = check_labels(y, len(graphs))[:, first]
+        elif y is not None:
+            target = np.asarray(y) == first
+        against = "the others" if other is None else f"class {other}"
+        subject = f"for class {first} against {against}"
+        return self._top_bins(
+            n, graphs, weights, target, subject, molecules=molecules, label_names=label_names
+        )
+
+    def _comparison(self, classes: Any) -> tuple[NDArray[np.float64], Any, Any]:
+        """What each decision counts in a comparison of classes, and the classes compared."""
+        names = self.classes_.tolist()
         if self.layout_.multilabel:
             if classes not in names:
                 raise ValueError(
                     f"classes must be the number of one label, 0 to {names[-1]}; got {classes!r}"
                 )
-            return self._explain(graphs, np.eye(len(names))[classes], classes, None)
-        weights, *compared = compare_classes(names, classes)
-        return self._explain(graphs, self.layout_.of_pairs(np.asarray(weights)), *compared)
+            return np.eye(len(names))[classes], classes, None
+        weights, first, other = compare_classes(names, classes)
+        return self.layout_.of_pairs(np.asarray(weights)), first, other
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy; with several labels, the share of correct entries among those observed."""

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from propkernels.graphs.check import check_graphs
+from propkernels.learn.explain.bins import Bins
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.scoring import resolve_scorer
 from propkernels.learn.machines.svm import stopping_allowed
@@ -219,11 +220,57 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         Explanation
             Contributions add up to the prediction minus the intercept, exactly.
         """
-        graphs, n_columns = self._checked(X), len(self.intercept_)
+        graphs = self._checked(X)
+        return self._explain(graphs, self._weights_of(column))
+
+    def top_bins(
+        self,
+        X: Any,
+        y: Any = None,
+        n: int = 10,
+        *,
+        column: int = 0,
+        molecules: Any = None,
+        label_names: Any = None,
+    ) -> Bins:
+        """Say what the bins with the largest weights mean, each by an example.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            The training graphs, which the model does not keep, or others.
+        y : array-like of shape (n,) or (n, columns), optional
+            Their numbers, whose mean is compared with and without each bin.
+        n : int, default=10
+            Number of bins.
+        column : int, default=0
+            Which of several targets.
+        molecules : sequence of rdkit.Chem.Mol, optional
+            The molecules that the graphs were made of: the SMARTS of each bin is then given.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Bins
+            The strongest first; ``print`` shows a table, ``to_frame`` gives one of pandas.
+        """
+        graphs, weights = self._checked(X), self._weights_of(column)
+        target = None if y is None else np.asarray(y, dtype=np.float64)
+        if target is not None and target.ndim == 2:
+            target = target[:, column]
+        subject = "for a larger prediction"
+        return self._top_bins(
+            n, graphs, weights, target, subject, molecules=molecules, label_names=label_names
+        )
+
+    def _weights_of(self, column: int) -> NDArray[np.float64]:
+        """What each decision counts, for one target."""
+        n_columns = len(self.intercept_)
         column = check_integer(column, "column", 0)
         if column >= n_columns:
             raise ValueError(f"column must be below {n_columns}, the number of targets; got {column}")
-        return self._explain(graphs, np.eye(n_columns)[column])
+        return np.asarray(np.eye(n_columns)[column])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R^2; with several targets, its mean over the columns, each over its observed entries."""

@@ -1,0 +1,333 @@
+"""What bins mean: an example of each, how many graphs have it, and what their targets are.
+
+A bin stands for a code, and a code for whatever its kernel counts: of propagation kernels and
+Weisfeiler-Lehman, a node as it is seen from t steps around it. What diffusion of labels reaches in t steps are
+the nodes at most t edges away, over the edges with an end less than t edges away: these are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels.counting.counters import Counter, Occurrences
+from propkernels.counting.counts import StreamCounts
+from propkernels.counting.levels import level_codes, level_numbers
+from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.grids.database import GridDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.optional import import_optional
+from propkernels.utils.tables import format_number, format_table
+
+MOST_TEXT = 48  # characters of a bin's surroundings in a table
+
+
+class ChosenBin(NamedTuple):
+    """A bin to describe: the number of its stream, its code, its column of the features, its weight."""
+
+    stream: int
+    code: int
+    column: int | None = None
+    weight: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Bin:
+    """One bin.
+
+    Attributes
+    ----------
+    column : int or None
+        Its column of the features.
+    t : int
+        Iteration.
+    weight : float or None
+        What one count of it adds to the decision of a model.
+    n_graphs : int
+        How many of the graphs have it.
+    mean_with, mean_without : float or None
+        Mean target of the graphs that have it, and of those that do not; NaN for no graphs.
+    level : int
+        The bin means "at least so many times": 1 but for the base kernel "intersection".
+    graph, node : int or None
+        An example: the smallest graph that has it, and the first such node in it. None where no graph has
+        it.
+    nodes : tuple of int
+        The nodes of the surroundings in the example, the nearest first.
+    subgraph : Graph or None
+        The surroundings, nodes in the order of ``nodes``: the root is node 0.
+    surroundings : str
+        Labels of these nodes by distance: "C | C N | O" is a C with neighbors C and N, and O behind them.
+    smarts : str or None
+        The surroundings as SMARTS, where molecules were given.
+    """
+
+    column: int | None
+    t: int
+    weight: float | None
+    n_graphs: int
+    mean_with: float | None
+    mean_without: float | None
+    level: int = 1
+    graph: int | None = None
+    node: int | None = None
+    nodes: tuple[int, ...] = ()
+    subgraph: Graph | None = None
+    surroundings: str = ""
+    smarts: str | None = None
+
+
+class Bins(Sequence[Bin]):
+    """Descriptions of bins, printed as a table.
+
+    Parameters
+    ----------
+    bins : sequence of Bin
+    subject : str, optional
+        What a positive weight speaks for.
+    """
+
+    def __init__(self, bins: Sequence[Bin], subject: str = "") -> None:
+        self._bins = tuple(bins)
+        self.subject = subject
+
+    def __len__(self) -> int:
+        return len(self._bins)
+
+    def __getitem__(self, at: Any) -> Any:
+        return Bins(self._bins[at], self.subject) if isinstance(at, slice) else self._bins[at]
+
+    def __iter__(self) -> Iterator[Bin]:
+        return iter(self._bins)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per bin, without what is unknown of all of them."""
+        names = ("column", "t", "weight", "n_graphs", "mean_with", "mean_without", "level", "graph", "node")
+        every = [{name: getattr(one, name) for name in (*names, "surroundings", "smarts")} for one in self]
+        unknown = {name for name in names if all(record[name] is None for record in every)}
+        unknown |= {"level"} if all(one.level == 1 for one in self) else set()
+        unknown |= {"smarts"} if all(one.smarts is None for one in self) else set()
+        return [{key: value for key, value in r.items() if key not in unknown} for r in every]
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per bin."""
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
+        return pandas.DataFrame(self.records())
+
+    def __str__(self) -> str:
+        records = self.records()
+        if not records:
+            return "no bins"
+        head = list(records[0])
+        rows = [[_cell(name, record[name]) for name in head] for record in records]
+        table = format_table(head, rows, left=("surroundings", "smarts"))
+        return f"{table}\n(weights {self.subject})" if self.subject else table
+
+    __repr__ = __str__
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if name == "weight":
+        return format_number(value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = str(value)
+    return text if len(text) <= MOST_TEXT or name == "smarts" else text[: MOST_TEXT - 3] + "..."
+
+
+class Shown(NamedTuple):
+    """What bins are shown on.
+
+    Attributes
+    ----------
+    graphs : GraphDatabase or GridDatabase
+    target : ndarray of float64, (n,), or None
+        A number per graph; NaN: missing.
+    molecules : sequence of rdkit.Chem.Mol, or None
+        The molecules that the graphs were made of.
+    label_names : mapping
+        What labels are called.
+    """
+
+    graphs: Any
+    target: NDArray[np.float64] | None = None
+    molecules: Sequence[Any] | None = None
+    label_names: Mapping[Any, str] = {}
+
+
+def describe_bins(
+    counter: Counter, chosen: Sequence[ChosenBin], shown: Shown, n_jobs: int | None = None
+) -> list[Bin]:
+    """Describe bins by the graphs that have them.
+
+    Parameters
+    ----------
+    counter : Counter
+    chosen : sequence of ChosenBin
+    shown : Shown
+    n_jobs : int or None
+    """
+    if shown.molecules is not None and len(shown.molecules) != len(shown.graphs):
+        raise ValueError(f"there are {len(shown.molecules)} molecules for {len(shown.graphs)} graphs")
+    streams = counter.count(shown.graphs, None, n_jobs)
+    return [_described(counter, streams[one.stream], one, shown, n_jobs) for one in chosen]
+
+
+def _described(
+    counter: Counter, stream: StreamCounts, one: ChosenBin, shown: Shown, n_jobs: int | None
+) -> Bin:
+    having = _graphs_having(stream, one.code)
+    head = (one.column, stream.iteration, one.weight, int(having.sum()), *_means(shown.target, having))
+    if not having.any():
+        return Bin(*head)
+    owners = np.flatnonzero(having)
+    graph = int(owners[np.argmin(np.diff(shown.graphs.graph_ptr)[owners])])
+    alone = shown.graphs[[graph]]
+    items = next(islice(counter.occurrences(alone, n_jobs), one.stream, None))
+    roots, level = _first_item(items, one.code)
+    plain = alone.to_graphs() if isinstance(alone, GridDatabase) else alone
+    radius = stream.iteration if items.nodes is None else 0
+    nodes, distances = nodes_around(plain.adjacency, roots, radius)
+    return Bin(
+        *head,
+        level,
+        graph,
+        int(roots[0]),
+        tuple(nodes.tolist()),
+        _subgraph(plain, nodes, distances, radius),
+        _shells(plain, nodes, distances, shown.label_names),
+        None if shown.molecules is None else _smarts(shown.molecules[graph], plain, graph, roots, radius),
+    )
+
+
+def _graphs_having(stream: StreamCounts, code: int) -> NDArray[np.bool_]:
+    """For each graph, whether it has a bin."""
+    column = np.flatnonzero(stream.codes == code)
+    owner = np.repeat(np.arange(stream.counts.shape[0]), np.diff(stream.counts.indptr))
+    having = np.zeros(stream.counts.shape[0], dtype=bool)
+    having[owner[np.isin(stream.counts.indices, column)]] = True
+    return having
+
+
+def _means(
+    target: NDArray[np.float64] | None, having: NDArray[np.bool_]
+) -> tuple[float | None, float | None]:
+    """Mean target with and without a bin, of the graphs whose target is known."""
+    if target is None:
+        return None, None
+    known = ~np.isnan(target)
+    parts = target[known & having], target[known & ~having]
+    first, second = (float(part.mean()) if len(part) else float("nan") for part in parts)
+    return first, second
+
+
+def _first_item(items: Occurrences, code: int) -> tuple[NDArray[np.int64], int]:
+    """Nodes of the first item of a bin in one graph, and the level that the bin is."""
+    level = 1
+    if items.assigned:
+        bins, numbers = np.unique(items.codes, return_counts=True)
+        at = int(np.flatnonzero(level_codes(bins, numbers) == code)[0])
+        code, level = int(np.repeat(bins, numbers)[at]), int(level_numbers(numbers)[at])
+    first = int(np.flatnonzero(items.codes == code)[0])
+    nodes = np.array([first]) if items.nodes is None else np.unique(items.nodes[first])
+    return nodes.astype(np.int64), level
+
+
+def nodes_around(
+    adjacency: csr_array, roots: NDArray[np.int64], radius: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Nodes at most ``radius`` edges away from roots, and how far they are; the nearest first.
+
+    Examples
+    --------
+    >>> path = csr_array(np.eye(5, k=1) + np.eye(5, k=-1))
+    >>> nodes_around(path, np.array([1]), 2)
+    (array([1, 0, 2, 3]), array([0, 1, 1, 2]))
+    """
+    distance = np.full(adjacency.shape[0], -1)
+    distance[roots] = 0
+    shell, shells = roots, [roots]
+    for step in range(1, radius + 1):
+        ends = np.unique(adjacency[shell].indices)
+        shell = ends[distance[ends] < 0]
+        if not len(shell):
+            break
+        distance[shell] = step
+        shells.append(shell)
+    nodes = np.concatenate(shells).astype(np.int64)
+    return nodes, distance[nodes]
+
+
+def _subgraph(
+    graphs: GraphDatabase, nodes: NDArray[np.int64], distances: NDArray[np.int64], radius: int
+) -> Graph:
+    """The surroundings as a graph; edges between nodes that are both ``radius`` away are not part of them."""
+    matrix = graphs.adjacency
+    position = np.full(matrix.shape[0], -1)
+    position[nodes] = np.arange(len(nodes))
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    ends = position[rows], position[matrix.indices]
+    inside = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
+    if radius:  # with radius 0, edges are between nodes of one item
+        nearer = np.minimum(distances[ends[0][inside]], distances[ends[1][inside]])
+        inside = inside[nearer < radius]
+    rows, columns = ends[0][inside], ends[1][inside]
+    order = np.lexsort((columns, rows))
+    inside, n = inside[order], len(nodes)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    labels, edge_labels, attributes = graphs.label_column, graphs.edge_label_column, graphs.node_attributes
+    return Graph(
+        GraphDatabase(
+            csr_array((matrix.data[inside], columns[order], indptr), shape=(n, n)),
+            [0, n],
+            None if labels is None else labels.take(nodes),
+            None if attributes is None else attributes[nodes],
+            None if edge_labels is None else edge_labels.take(inside),
+        )
+    )
+
+
+def _shells(
+    graphs: GraphDatabase,
+    nodes: NDArray[np.int64],
+    distances: NDArray[np.int64],
+    names: Mapping[Any, str],
+) -> str:
+    """Labels by distance; a star for a node without one."""
+    column = graphs.label_column
+    if isinstance(column, LabelColumn):
+        values = ["*" if i < 0 else column.values[i] for i in column.ids[nodes].tolist()]
+    else:
+        values = ["*"] * len(nodes)
+    texts = np.array([str(names.get(value, value)) for value in values], dtype=object)
+    return " | ".join(" ".join(sorted(texts[distances == d])) for d in range(int(distances[-1]) + 1))
+
+
+def _smarts(mol: Any, graphs: GraphDatabase, graph: int, roots: NDArray[np.int64], radius: int) -> str:
+    """The surroundings of an atom as a pattern."""
+    chem = import_optional("rdkit.Chem", extra="chem", purpose="SMARTS need")
+    if mol.GetNumAtoms() != graphs.n_nodes:
+        mol = chem.AddHs(mol)
+    if mol.GetNumAtoms() != graphs.n_nodes:
+        raise ValueError(
+            f"molecules are not those of the graphs: molecule {graph} has {mol.GetNumAtoms()} atoms, "
+            f"and graph {graph} has {graphs.n_nodes} nodes"
+        )
+    atoms, bonds = set(roots.tolist()), []
+    if radius:
+        around = chem.FindAtomEnvironmentOfRadiusN(mol, radius, int(roots[0]), useHs=True, enforceSize=False)
+        bonds = list(around)
+    for bond in map(mol.GetBondWithIdx, bonds):
+        atoms |= {bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()}
+    if not radius:
+        within = [bond for bond in mol.GetBonds() if {bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()} <= atoms]
+        bonds = [bond.GetIdx() for bond in within]
+    return str(chem.MolFragmentToSmarts(mol, sorted(atoms), bonds))

@@ -1,0 +1,120 @@
+"""top_bins: the bins with the largest weights, which add up to decisions."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+
+DATA = pk.datasets.make_molecules(50, random_state=0)
+KERNEL = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+
+
+def fitted(target=DATA.target, cls=pk.PropagationClassifier, kernel=KERNEL, **options):
+    return cls(kernel=kernel, C=10, t_max=1, normalize=False, n_folds=2, random_state=0, **options).fit(
+        DATA.graphs, target
+    )
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_all_bins_together_are_the_decision(solver):
+    """Of node codes, the contribution of a node is the weight of its bin."""
+    model = fitted(solver=solver)
+    bins = model.top_bins(DATA.graphs, DATA.target, n=10**6)
+    sizes = [abs(one.weight) for one in bins]
+    assert sizes == sorted(sizes, reverse=True)
+    contributions = model.explain(DATA.graphs)
+    for one in bins:
+        node = DATA.graphs.graph_ptr[one.graph] + one.node
+        np.testing.assert_allclose(contributions.contributions[node, one.t], one.weight)
+    assert bins.subject == contributions.subject
+
+
+def test_shares_are_those_of_the_class_that_is_spoken_for():
+    model = fitted()
+    first, second = (model.top_bins(DATA.graphs, DATA.target, 3, classes=pair) for pair in ((1, 0), (0, 1)))
+    for one, other in zip(first, second, strict=True):
+        assert one.weight == -other.weight
+        np.testing.assert_allclose(one.mean_with, 1 - other.mean_with)
+        np.testing.assert_allclose(one.mean_without, 1 - other.mean_without)
+    assert "(weights for class 0 against class 1)" in str(second)
+
+
+def test_a_planted_bin_is_found():
+    """One label decides the class: it is the strongest bin."""
+    planted = np.array([int("O" in graph.node_labels) for graph in DATA.graphs])
+    model = (
+        fitted(planted, kernel=pk.LabelHistogram(base_kernel="linear")) if 0 < planted.mean() < 1 else None
+    )
+    if model is None:
+        pytest.fail("the generated molecules all have the label, or none has it")
+    (top,) = model.top_bins(DATA.graphs, planted, n=1)
+    assert top.surroundings == "O"
+    assert (top.mean_with, top.mean_without, top.n_graphs) == (1.0, 0.0, planted.sum())
+    assert top.weight > 0
+
+
+def test_numbers_and_several_targets():
+    sizes = DATA.graphs.graph_sizes.astype(float)
+    bins = fitted(sizes, pk.PropagationRegressor).top_bins(DATA.graphs, sizes, 2)
+    assert bins.subject == "for a larger prediction"
+    several = np.column_stack([sizes, -sizes])
+    model = fitted(several, pk.PropagationRegressor)
+    a, b = (model.top_bins(DATA.graphs, several, 1, column=column)[0] for column in (0, 1))
+    np.testing.assert_allclose([a.weight, a.mean_with], [-b.weight, -b.mean_with], rtol=0.01)
+
+
+def test_labels_with_gaps():
+    labels = np.column_stack([DATA.target, 1 - DATA.target]).astype(float)
+    labels[::4, 1] = np.nan
+    model = fitted(labels)
+    (top,) = model.top_bins(DATA.graphs, labels, 1, classes=1)
+    known = ~np.isnan(labels[:, 1])
+    total = top.n_graphs, len(DATA.graphs)
+    assert 0 < total[0] <= total[1]
+    assert 0 <= top.mean_with <= 1
+    assert known.sum() < len(known)
+
+
+def test_order_of_graphs_changes_nothing():
+    order = np.random.default_rng(0).permutation(50)
+    model = fitted()
+    one, other = (model.top_bins(graphs, n=8) for graphs in (DATA.graphs, DATA.graphs[order]))
+    assert [bin.weight for bin in one] == [bin.weight for bin in other]
+    assert [bin.surroundings.split(" | ")[0] for bin in one] == [
+        bin.surroundings.split(" | ")[0] for bin in other
+    ]
+
+
+def test_molecules_give_patterns():
+    chem = pytest.importorskip("rdkit.Chem")
+    texts = ["CCO", "CCCO", "OC1CC1", "Oc1ccccc1", "CCN", "CCCN", "NC1CC1", "Nc1ccccc1"]
+    mols = [chem.MolFromSmiles(text) for text in texts]
+    for hydrogens in (False, True):
+        graphs = pk.from_rdkit(mols, explicit_hydrogens=hydrogens)
+        kernel = pk.WeisfeilerLehman(n_iter=2)
+        model = pk.PropagationClassifier(kernel=kernel, C=10, n_folds=2, t_max=2, random_state=0)
+        model.fit(graphs, [1] * 4 + [0] * 4)
+        for one in model.top_bins(graphs, n=20, molecules=mols):
+            whole = chem.AddHs(mols[one.graph]) if hydrogens else mols[one.graph]
+            pattern = chem.MolFromSmarts(one.smarts)
+            assert pattern.GetNumAtoms() == len(one.nodes)
+            assert pattern.GetNumBonds() == one.subgraph.n_edges
+            assert set(one.nodes) in [
+                set(match) for match in whole.GetSubstructMatches(pattern, maxMatches=10**4)
+            ]
+    with pytest.raises(ValueError, match="8 molecules for 3 graphs"):
+        model.top_bins(graphs[:3], molecules=mols)
+    with pytest.raises(ValueError, match="molecules are not those of the graphs: molecule"):
+        model.top_bins(graphs, molecules=mols[::-1])
+
+
+def test_a_kernel_without_bins_is_refused():
+    model = fitted(kernel=pk.PropagationKernel(base_kernel="rbf", t_max=1))
+    with pytest.raises(TypeError, match="cannot be explained"):
+        model.top_bins(DATA.graphs)
+
+
+@pytest.mark.parametrize(("y", "n"), [([1, 0], 3), (None, 0)])
+def test_bad_input_is_named(y, n):
+    with pytest.raises(ValueError, match=r"y must hold|n must be"):
+        fitted().top_bins(DATA.graphs, y, n)
