@@ -158,6 +158,9 @@ from .molecules import (
     MoleculesToGraphs as MoleculesToGraphs,
 )
 from .molecules import (
+    draw_molecule as draw_molecule,
+)
+from .molecules import (
     scaffolds as scaffolds,
 )
 from .plotting import (

@@ -1,8 +1,8 @@
 """What bins mean: an example of each, how many graphs have it, and what their targets are.
 
 A bin stands for a code, and a code for whatever its kernel counts: of propagation kernels and
-Weisfeiler-Lehman, a node as it is seen from t steps around it. What diffusion of labels reaches in t steps are
-the nodes at most t edges away, over the edges with an end less than t edges away: these are shown.
+Weisfeiler-Lehman, a node as it is seen from t steps around it. What diffusion of labels reaches in t steps is
+shown: the nodes at most t edges away, and the edges with an end less than t edges away.
 """
 
 from __future__ import annotations

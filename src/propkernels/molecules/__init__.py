@@ -1,6 +1,7 @@
 """Molecules: SMILES or RDKit's objects into graphs, groups by scaffold, explanations drawn on molecules."""
 
+from propkernels.molecules.drawing import MoleculePicture, draw_molecule
 from propkernels.molecules.scaffolds import scaffolds
 from propkernels.molecules.transformer import MoleculesToGraphs
 
-__all__ = ["MoleculesToGraphs", "scaffolds"]
+__all__ = ["MoleculePicture", "MoleculesToGraphs", "draw_molecule", "scaffolds"]

@@ -40,6 +40,11 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
     scaffolds : Groups for cross-validation.
     PropagationClassifier : The usual next step.
 
+    References
+    ----------
+    .. [1] D. Rogers and M. Hahn (2010). Extended-connectivity fingerprints. Journal of Chemical Information and
+       Modeling 50 (5), 742-754. doi:10.1021/ci100050t. The labels "invariants" and "pharmacophore".
+
     Examples
     --------
     >>> import propkernels as pk

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.graphs.adapters.rdkit import is_mol
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.grids.database import Grid
 from propkernels.learn.explain.explanation import Explanation
@@ -20,6 +22,7 @@ from propkernels.utils.optional import import_optional
 
 Values = NDArray[np.float64]
 MANY_NODES = 1000
+MOLECULE_SIZE = (900, 700)  # pixels
 
 
 def plot_explanation(
@@ -44,7 +47,8 @@ def plot_explanation(
     explanation : Explanation, or fitted classifier or regressor
         What ``explain`` returned; or a model, which then explains.
     graphs : GraphDatabase, GridDatabase or sequence of graphs, optional
-        The graphs; may be left out with an Explanation.
+        The graphs; may be left out with an Explanation. RDKit molecules are drawn as RDKit depicts them, but
+        for a given ``layout``.
     graph : int, default=0
         Which of them to draw.
     t : int, sequence of int, "each" or None, default=None
@@ -78,6 +82,7 @@ def plot_explanation(
     --------
     PropagationClassifier : Its ``explain`` gives the contributions.
     plot_similarity : What two graphs share.
+    draw_molecule : A molecule as SVG or PNG.
 
     Examples
     --------
@@ -91,28 +96,32 @@ def plot_explanation(
     >>> len(pk.plot_explanation(model.explain(data.graphs), graph=3, t="each"))
     2
     """
-    found, at = _explained(explanation, graphs, graph, classes)
+    found, at = explained(explanation, graphs, graph, classes)
     own = found.of_graph(at)
-    shown = _shown(own, t)
-    norm, exceeded = _centered(np.concatenate(list(shown.values())), limit)
+    values = shown(own, t)
+    norm, exceeded = centered(np.concatenate(list(values.values())), limit)
+    molecule = None if layout is not None else _molecule(graphs, graph, len(own))
     one = found.graphs[at]
     several = isinstance(t, str) or np.ndim(t) > 0
-    axes = several_axes(ax, len(shown)) if several else [one_axes(ax)]
-    positions = np.empty((0, 2)) if isinstance(one, Grid) else node_positions(one, layout)
-    for step, where in zip(shown, axes, strict=True):
+    axes = several_axes(ax, len(values)) if several else [one_axes(ax)]
+    is_drawn_by_nodes = molecule is None and not isinstance(one, Grid)
+    positions = node_positions(one, layout) if is_drawn_by_nodes else np.empty((0, 2))
+    for step, where in zip(values, axes, strict=True):
         if isinstance(one, Grid):
             mappable = draw_grid(where, one, found.image(at, step), picture, norm, cmap)
+        elif molecule is not None:
+            mappable = _draw_molecule(where, molecule, values[step], norm, cmap)
         else:
-            mappable = draw_graph(where, one, shown[step], positions, labels, norm, cmap)
-        where.set_title(_title(found, graph, at, step, shown[step], several), fontsize=10)
+            mappable = draw_graph(where, one, values[step], positions, labels, norm, cmap)
+        where.set_title(_title(found, graph, at, step, values[step], several), fontsize=10)
     extend = "both" if exceeded else "neither"
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25, extend=extend)
     bar.set_label(_meaning(found, class_names or {}))
     return axes if several else axes[0]
 
 
-def _explained(explanation: Any, graphs: Any, graph: int, classes: Any) -> tuple[Explanation, int]:
-    """The explanation, with its graphs, and the position in it of the graph to draw."""
+def explained(explanation: Any, graphs: Any, graph: int, classes: Any) -> tuple[Explanation, int]:
+    """Return the explanation, with its graphs, and the position in it of the graph to draw."""
     if isinstance(explanation, Explanation):
         if classes is not None:
             raise ValueError("classes are compared by a model: pass them to explain")
@@ -128,6 +137,26 @@ def _explained(explanation: Any, graphs: Any, graph: int, classes: Any) -> tuple
     return (explanation.explain(one) if classes is None else explanation.explain(one, classes)), 0
 
 
+def _molecule(graphs: Any, graph: int, n_nodes: int) -> Any:
+    """The molecule to draw, if graphs are molecules; else None."""
+    if not isinstance(graphs, Sequence) or not len(graphs) or not is_mol(graphs[graph]):
+        return None
+    from propkernels.molecules.depiction import with_atoms
+
+    return with_atoms(graphs[graph], n_nodes, graph)
+
+
+def _draw_molecule(ax: Any, molecule: Any, values: Values, norm: Any, cmap: Any) -> Any:
+    """Draw a molecule into axes, and return what a color bar can be made of."""
+    from propkernels.molecules.depiction import depict, light_colors
+
+    cm = import_optional("matplotlib.cm", extra="plot", purpose="plots need")
+    image = import_optional("matplotlib.image", extra="plot", purpose="plots need")
+    ax.imshow(image.imread(BytesIO(depict(molecule, values, norm, "", MOLECULE_SIZE, "png", cmap))))
+    ax.set_axis_off()
+    return cm.ScalarMappable(norm, light_colors(cmap))
+
+
 def _with_graphs(explanation: Explanation, graphs: Any) -> Explanation:
     if graphs is None:
         if explanation.graphs is None:
@@ -141,8 +170,8 @@ def _with_graphs(explanation: Explanation, graphs: Any) -> Explanation:
     return explanation.with_graphs(database)
 
 
-def _shown(contributions: Values, t: Any) -> dict[int | None, Values]:
-    """Values of the nodes by iteration; by None, their sum."""
+def shown(contributions: Values, t: Any) -> dict[int | None, Values]:
+    """Return values of the nodes by iteration; by None, their sum."""
     n_steps = contributions.shape[1]
     if t is None:
         return {None: contributions.sum(axis=1)}
@@ -156,8 +185,8 @@ def _shown(contributions: Values, t: Any) -> dict[int | None, Values]:
     return {step: contributions[:, step] for step in steps}
 
 
-def _centered(values: Values, limit: float | None) -> tuple[Any, bool]:
-    """Colors from contributions against to those for, white at 0; and whether some are beyond."""
+def centered(values: Values, limit: float | None) -> tuple[Any, bool]:
+    """Return colors from contributions against to those for, white at 0; and whether some are beyond."""
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     sizes = np.abs(values)
     largest = float(sizes.max(initial=0.0))
