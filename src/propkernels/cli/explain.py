@@ -53,8 +53,8 @@ def explain(
 ) -> None:
     """Show what each node of a graph adds to its prediction.
 
-    Contributions of nodes and steps add up to the decision. With -o, the graph (or image) is drawn, its
-    nodes colored by their contributions.
+    Contributions of nodes and steps add up to the decision. With -o, the graph (image, molecule) is drawn,
+    its nodes colored by their contributions.
     """
     if output is not None:
         check_picture(output, force)
@@ -142,8 +142,27 @@ def coordinates(data: Dataset, graph: int) -> Any:
     return None if places is None else places[data.graphs.graph_ptr[graph] : data.graphs.graph_ptr[graph + 1]]
 
 
+def molecule_of(data: Dataset, graph: int) -> Any:
+    """Return the molecule that a graph was made of, atom by atom; None where that is not known."""
+    molecules = data.extras.get("molecules", data.extras.get("smiles"))
+    if molecules is None:
+        return None
+    from propkernels.graphs import from_rdkit
+    from propkernels.molecules.reading import as_molecules
+
+    (molecule,) = as_molecules([molecules[graph]])
+    own, drawn = data.graphs[[graph]].adjacency, from_rdkit([molecule]).adjacency
+    return molecule if own.shape == drawn.shape and not abs(own - drawn).nnz else None
+
+
 def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) -> None:
-    """Draw the graph without opening a window."""
+    """Draw the graph without opening a window; a molecule, as RDKit depicts it."""
+    molecule = molecule_of(data, graph) if output.suffix.lower() in (".svg", ".png") else None
+    if molecule is not None:
+        from propkernels.molecules import draw_molecule
+
+        draw_molecule(explanation, [molecule], title=title, size=(600, 450)).save(output)
+        return
     import_optional("matplotlib", extra="plot", purpose="images of graphs need").use("Agg")
     from propkernels.plotting import plot_explanation
 

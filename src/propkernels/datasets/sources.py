@@ -288,7 +288,9 @@ def _read_smi(path: Path, how: Reading) -> Dataset:
         errors=how.errors,
         n_jobs=how.n_jobs,
     )
-    return Dataset(path.stem, graphs, _checked_target(None, len(graphs), path, how))
+    kept = [line[0] for i, line in enumerate(lines) if (i if ids is None else ids[i]) not in graphs.skipped]
+    target = _checked_target(None, len(graphs), path, how)
+    return Dataset(path.stem, graphs, target, (), {"smiles": kept})
 
 
 def _read_sdf(path: Path, how: Reading) -> Dataset:
@@ -306,7 +308,9 @@ def _read_sdf(path: Path, how: Reading) -> Dataset:
         raise ValueError(f"no molecule of {path} has the property {column!r}; there are {names}")
     found = from_rdkit(mols, node_labels=how.node_labels, target=column, errors=how.errors)
     graphs, target = (found, None) if column is None else found
-    return Dataset(path.stem, graphs, _checked_target(target, len(graphs), path, how))
+    kept = [mol for i, mol in enumerate(mols) if i not in graphs.skipped]
+    values = _checked_target(target, len(graphs), path, how)
+    return Dataset(path.stem, graphs, values, (), {"molecules": kept})
 
 
 def save_source(data: Dataset, path: Any, *, overwrite: bool = False) -> None:

@@ -42,8 +42,8 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
 
     References
     ----------
-    .. [1] D. Rogers and M. Hahn (2010). Extended-connectivity fingerprints. Journal of Chemical Information and
-       Modeling 50 (5), 742-754. doi:10.1021/ci100050t. The labels "invariants" and "pharmacophore".
+    .. [1] D. Rogers and M. Hahn (2010). Extended-connectivity fingerprints. Journal of Chemical Information
+       and Modeling 50 (5), 742-754. doi:10.1021/ci100050t. The labels "invariants" and "pharmacophore".
 
     Examples
     --------

@@ -1,0 +1,75 @@
+"""From a CSV of SMILES to an explained prediction, by commands."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+
+Chem = pytest.importorskip("rdkit.Chem")
+pytest.importorskip("pandas")
+
+RADICALS = ["C", "CC", "CCC", "C(C)C", "c1ccccc1", "C1CCCC1", "CCCC", "CC(C)C"]
+SMILES = [f"{group}{radical}" for radical in RADICALS for group in ("O", "N", "F", "Cl")]
+ACTIVE = [1, 1, 0, 0] * len(RADICALS)
+COLUMNS = ("--smiles-column", "structure_text", "--target-column", "works")
+QUICK = ("--t-max", 1, "--folds", 2, "--C", 1, "--jobs", 1, "--kernel", "weisfeiler-lehman")
+
+
+@pytest.fixture
+def table(tmp_path):
+    lines = [f"{text},{active}" for text, active in zip(SMILES, ACTIVE, strict=True)]
+    (tmp_path / "drugs.csv").write_text("\n".join(["structure_text,works", *lines]) + "\n")
+    return "drugs.csv"
+
+
+@pytest.fixture
+def model(run, table):
+    result = run("fit", table, *COLUMNS, "--scoring", "roc_auc", "-o", "model.pk", *QUICK)
+    assert result.exit_code == 0, result.stderr
+    assert "roc_auc" in result.stdout
+    return "model.pk"
+
+
+def test_predict(run, table, model):
+    result = run("predict", model, table, *COLUMNS, "--jobs", 1)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [int(row["prediction"]) for row in rows] == ACTIVE
+    assert [float(row["probability_1"]) > 0.5 for row in rows] == [bool(active) for active in ACTIVE]
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
+    result = run("explain", model, table, "--graph", 12, "-o", f"picture.{suffix}", *COLUMNS)
+    assert result.exit_code == 0, result.stderr
+    assert f"Wrote picture.{suffix}" in result.stdout
+    title = "Graph 12 of drugs: predicted 1"
+    fitted, graphs = pk.load_model(tmp_path / model), pk.from_smiles(SMILES)
+    expected = pk.draw_molecule(fitted.explain(graphs, 1), SMILES, 12, title=title, size=(600, 450))
+    found = (tmp_path / f"picture.{suffix}").read_bytes()
+    assert found == (expected.svg.encode() if suffix == "svg" else expected.png)
+
+
+def test_other_kinds_of_images_and_files(run, table, model, tmp_path):
+    assert run("explain", model, table, "-g", 3, "-o", "picture.pdf", *COLUMNS).exit_code == 0
+    assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
+    (tmp_path / "more.smi").write_text("CCCCO butanol\nCCCCN butylamine\n")
+    assert run("explain", model, "more.smi", "-g", 1, "-o", "smi.svg").exit_code == 0
+    with Chem.SDWriter(str(tmp_path / "more.sdf")) as writer:
+        writer.write(Chem.MolFromSmiles("CCCCN"))
+    assert run("explain", model, "more.sdf", "-g", 0, "-o", "sdf.svg").exit_code == 0
+    for name in ("smi.svg", "sdf.svg"):
+        assert "atom-4" in (tmp_path / name).read_text()
+
+
+def test_a_graph_that_is_not_its_molecule_is_drawn_as_a_graph():
+    from propkernels.cli.explain import molecule_of
+
+    graphs, target = pk.from_smiles(["CCO", "CC(C)O"]), np.zeros(2)
+    same = pk.datasets.Dataset("a", graphs, target, extras={"smiles": ["CCO", "CC(C)O"]})
+    assert molecule_of(same, 1).GetNumAtoms() == 4
+    for other in (["CCC", "CCCO"], ["C", "C"]):
+        assert molecule_of(pk.datasets.Dataset("a", graphs, target, extras={"smiles": other}), 1) is None
+    assert molecule_of(pk.datasets.Dataset("a", graphs, target), 1) is None
