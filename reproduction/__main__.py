@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reproduction.engine.sections import Chapter, Experiment, Section
 
 ALL, REPORT = "all", "report"
-DEFAULTS, FAIR = "defaults", "fair"  # PropagationClassifier as it comes: not in the paper
+DEFAULTS, FAIR, NOVELTY = "defaults", "fair", "novelty"  # models as they come: not in the paper
 
 
 def reproduce(
@@ -29,7 +29,8 @@ def reproduce(
         typer.Argument(
             metavar="NAME...",
             help="Experiments; 'all': every one; 'report': only write the document; 'defaults', 'fair': the "
-            "default model, nested, and on the folds of other authors; no name: list them.",
+            "default model, nested, and on the folds of other authors; 'novelty': graphs of one data set "
+            "among those of another; no name: list them.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One repeat, coarser grids, no slow cells.")] = False,
@@ -38,7 +39,7 @@ def reproduce(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of results.")] = Path("results"),
     document: Annotated[
         Path | None,
-        typer.Option("--document", help="For 'report', 'defaults', 'fair': the file; default in OUTPUT."),
+        typer.Option("--document", help="For 'report' and all after it: the file; default in OUTPUT."),
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="For 'report': keep rows of the file that have more repeats.")
@@ -55,7 +56,7 @@ def reproduce(
     from reproduction.registry import experiments
 
     with one_sentence_errors():
-        if names in ([DEFAULTS], [FAIR]):
+        if names in ([DEFAULTS], [FAIR], [NOVELTY]):
             stdout().print(measure_defaults(names[0], dataset or [], repeats, output, document, jobs))
             return
         known, store = experiments(), Store(output)
@@ -71,12 +72,14 @@ def reproduce(
 def measure_defaults(
     name: str, datasets: list[str], repeats: int | None, output: Path, document: Path | None, jobs: int
 ) -> str:
-    """Measure the default model, write its page, and return the table."""
-    from reproduction.extra import defaults, fair
+    """Measure a default model, write its page, and return the table."""
+    from reproduction.extra import defaults, fair, novelty
 
     page = document or output / f"{name.upper()}.md"
     if name == FAIR:
         return fair.run(datasets, output, page, jobs)
+    if name == NOVELTY:
+        return novelty.run(datasets, repeats, output, page, jobs)
     return defaults.run(datasets, repeats or 1, output, page, jobs)
 
 

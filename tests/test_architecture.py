@@ -14,7 +14,7 @@ PACKAGE = Path(propkernels.__file__).parent
 STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "gpu", "kernels", "learn"]
 ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "cli"]
 INSIDE = {  # sub-packages of a station, lowest first
-    "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "models"],
+    "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "novelty", "models"],
     "kernels": ["pairwise", "subgraphs"],
 }
 

@@ -125,6 +125,9 @@ from .kernels import (
     WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures,
 )
 from .learn import (
+    Applicability as Applicability,
+)
+from .learn import (
     CategoryPrior as CategoryPrior,
 )
 from .learn import (
@@ -135,6 +138,12 @@ from .learn import (
 )
 from .learn import (
     GraphIndex as GraphIndex,
+)
+from .learn import (
+    NoveltyDetector as NoveltyDetector,
+)
+from .learn import (
+    NoveltyExplanation as NoveltyExplanation,
 )
 from .learn import (
     PairedTest as PairedTest,

@@ -9,15 +9,21 @@ from propkernels.learn.explain.similar_because import similar_because
 from propkernels.learn.explain.similarity import SharedBin, Similarity
 from propkernels.learn.models.classifier import PropagationClassifier
 from propkernels.learn.models.regressor import PropagationRegressor
+from propkernels.learn.novelty.applicability import Applicability
+from propkernels.learn.novelty.detector import NoveltyDetector
+from propkernels.learn.novelty.explanation import NoveltyExplanation
 from propkernels.learn.retrieval.index import GraphIndex, Neighbors
 
 __all__ = [
+    "Applicability",
     "CategoryPrior",
     "Choice",
     "Evaluation",
     "Explanation",
     "GraphIndex",
     "Neighbors",
+    "NoveltyDetector",
+    "NoveltyExplanation",
     "PairedTest",
     "PropagationClassifier",
     "PropagationRegressor",

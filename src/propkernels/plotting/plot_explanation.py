@@ -210,7 +210,7 @@ def _title(found: Explanation, graph: int, at: int, step: int | None, values: Va
 def _meaning(found: Explanation, names: Mapping[Any, str]) -> str:
     """What the color bar says."""
     if found.speaks_for is None:
-        return "contribution to the prediction"
+        return f"contribution to the {found.quantity}"
     first = names.get(found.speaks_for, f"class {found.speaks_for}")
     second = "others" if found.against is None else names.get(found.against, f"class {found.against}")
     return f"← {second}     speaks for     {first} →"

@@ -98,6 +98,14 @@ _BY_MODULE = {
     "propkernels.learn.models.calibration": ("Calibration",),
     "propkernels.learn.category_prior": ("CategoryPrior",),
     "propkernels.learn.models.classifier": ("PropagationClassifier",),
+    "propkernels.learn.novelty.detector": ("NoveltyDetector",),
+    "propkernels.learn.novelty.neighbors": (
+        "DensityScore",
+        "NeighborScore",
+        "OneClassScore",
+    ),
+    "propkernels.learn.novelty.rarity": ("RarityScore",),
+    "propkernels.learn.novelty.scores": ("SizeScore",),
     "propkernels.learn.retrieval.index": ("GraphIndex",),
     "propkernels.learn.machines.rules": (
         "FoldedRule",

@@ -60,11 +60,28 @@ _PREPARED = Objects("Nodes", "Paths", "Hops", "Wired")
 _whole, _number = check_of(int), check_of(float)
 _floats, _optional_floats = check_of(NDArray[np.float64]), check_of(NDArray[np.float64] | None)
 
+NOVELTY_SCORES = {
+    "neighbors": "NeighborScore",
+    "density": "DensityScore",
+    "one_class_svm": "OneClassScore",
+    "rarity": "RarityScore",
+    "size": "SizeScore",
+}
+
+
+def _scores(value: Any) -> bool:
+    """Scores of a detector, by name."""
+    if not isinstance(value, dict):
+        return False
+    return all(name in NOVELTY_SCORES and name_of(one) == NOVELTY_SCORES[name] for name, one in value.items())
+
+
 FITTED: dict[str, Check] = {
     "C_": check_of(float | None),
     "_n_features_out": _whole,
     "base_kernel_": Objects("Linear", "RadialBasis", "Intersection", "Tanimoto", "Jaccard"),
     "calibration_": lambda value: value is None or name_of(value) == "Calibration",
+    "centers_": _floats,
     "classes_": _classes,
     "coder_": Objects(*CODERS),
     "colors_": _floats,
@@ -76,8 +93,11 @@ FITTED: dict[str, Check] = {
     "epsilon_": check_of(float | None),
     "file_": Objects("InvertedFile"),
     "fingerprint_": check_of(str),
+    "folds_": check_of(NDArray[np.int64]),
     "frequencies_": check_of(dict[Hashable, float]),
+    "held_out_scores_": _floats,
     "imputer_": lambda value: value is None or name_of(value) == "LabelImputer",
+    "index_": Objects("GraphIndex"),
     "intercept_": _floats,
     "kernel_": Objects(),
     "layout_": Objects("DecisionLayout"),
@@ -90,17 +110,22 @@ FITTED: dict[str, Check] = {
     "n_targets_": check_of(int | None),
     "names_": lambda value: isinstance(value, list) and all(map(check_of(int | str), value)),
     "normalize_": check_of(bool | None),
+    "offset_": _number,
     "partial_": lambda value: value is None or name_of(value) in ("TiledMatrix", "SubgraphTally"),
     "posterior_": lambda value: value is None or name_of(value) == "Posterior",
     "prepared_": lambda value: _STREAMS(value) or _PREPARED(value),
     "prior_": Objects("Prior"),
     "rule_": Objects("FoldedRule", "KernelRule"),
+    "scales_": _floats,
     "scheme_": Objects(),
     "score_": _number,
+    "scores_": _scores,
     "solver_": check_of(str),
     "stream_codes_": check_of(list[NDArray[np.int64]]),
     "stream_iterations_": check_of(NDArray[np.int64]),
     "t_max_": check_of(int | None),
     "target_": _classes,
     "train_ptr_": check_of(NDArray[np.int64]),
+    "training_scores_": _floats,
+    "used_": check_of(list[str]),
 }

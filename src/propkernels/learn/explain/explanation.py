@@ -173,6 +173,11 @@ class Explanation:
         other = "the others" if self.against is None else f"class {self.against}"
         return f"for class {self.speaks_for} against {other}"
 
+    @property
+    def quantity(self) -> str:
+        """What contributions add up to, where no classes are compared."""
+        return "prediction"
+
     def __repr__(self) -> str:
         graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.contributions.shape
         return f"Explanation({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"

@@ -30,6 +30,7 @@ from propkernels.learn.machines.rules import (
 from propkernels.learn.machines.svm import Machine, stopping_allowed
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.models.defaults import check_kernels
+from propkernels.learn.novelty.applicability import Applicability, applicability_of, known_bins
 from propkernels.learn.selection.candidates import Space, count_arms, has_explicit_counts
 from propkernels.learn.selection.folds import Folds, Seeds, check_groups, choosing_folds
 from propkernels.learn.selection.halving import count_steps, is_worthwhile
@@ -189,6 +190,21 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             return graphs
         with stopping_allowed():
             return imputer.transform(graphs)
+
+    def applicability(self, X: Any) -> Applicability:
+        """Say which surroundings of nodes never occurred in training, by radius and by node.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+
+        Returns
+        -------
+        Applicability
+            Shares of unseen surroundings; a prediction on graphs that are mostly unseen is a guess.
+        """
+        graphs = self._checked(X)
+        return applicability_of(*known_bins(self.rule_), graphs, self.n_jobs)
 
     def _variances(self, graphs: GraphDatabase) -> Matrix:
         """Variances of a Gaussian process at new graphs."""

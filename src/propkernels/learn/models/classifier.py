@@ -104,6 +104,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     PropagationRegressor : The same for real-valued targets.
     evaluate : Cross-validates this model or a kernel.
     GraphIndex : Search for similar graphs.
+    NoveltyDetector : Graphs that are unlike the training graphs.
 
     References
     ----------

@@ -94,6 +94,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     --------
     PropagationClassifier : The same for classes.
     evaluate : Cross-validates this model or a kernel.
+    NoveltyDetector : Graphs that are unlike the training graphs.
 
     References
     ----------

@@ -1,0 +1,1 @@
+"""Novelty: which graphs, and which of their nodes, are unlike the training graphs."""
