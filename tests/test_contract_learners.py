@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,7 +23,16 @@ LEARNERS = {
 # Parameters that keep a learner quick in tests, wherever it has them.
 QUICK = {"t_max": 1, "C": 1.0, "n_neighbors": 3, "random_state": 0}
 # Checks that cannot hold, each with its reason.
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {
+    "NoveltyDetector": {
+        "check_fit_score_takes_y": "score is a parameter, and not a method",
+        "check_n_features_in_after_fitting": "score is a parameter, and not a method",
+        "check_pipeline_consistency": "score is a parameter, and not a method",
+        "check_outliers_fit_predict": "no graph needs to lie below the fence of contamination='auto'",
+        "check_outliers_train": "training graphs are judged by fit_predict, each without itself",
+    }
+}
+LEAST_OF_DETECTORS = 40  # which have no target to be checked
 every_learner = pytest.mark.parametrize("cls", list(LEARNERS.values()), ids=list(LEARNERS))
 
 
@@ -99,7 +108,9 @@ def test_same_seed_same_model_pickled_or_threaded(cls):
 def adapter(cls):
     """A subclass that takes rows of numbers, as a native estimator does."""
 
-    def fit(self, X, y):
+    def fit(self, X, y=None):
+        if is_outlier_detector(self):
+            return cls.fit(self, path_graphs(validate_data(self, X, dtype=np.float64)))
         takes_columns = self.__sklearn_tags__().target_tags.multi_output or cls is pk.PropagationClassifier
         shape = np.asarray(y).shape
         several = takes_columns and len(shape) == 2 and shape[1] > 1
@@ -122,7 +133,8 @@ def adapter(cls):
         tags.input_tags.two_d_array = True
         return tags
 
-    names = [name for name in ("predict", "predict_proba", "decision_function") if hasattr(cls, name)]
+    asking = ("predict", "predict_proba", "decision_function", "score_samples")
+    names = [name for name in asking if hasattr(cls, name)]
     methods = {"fit": fit, "__sklearn_tags__": tags, **{name: asked(name) for name in names}}
     name = f"Rows{cls.__name__}"
     adapted = type(name, (cls,), {**methods, "__module__": __name__, "__qualname__": name})
@@ -147,4 +159,4 @@ def test_estimator_checks(name):
     passed = [r["check_name"] for r in results if r["status"] == "passed"]
     assert failed == []
     assert skipped <= set(EXPECTED_SKIPS)
-    assert len(passed) >= LEAST_CHECKS
+    assert len(passed) >= (LEAST_OF_DETECTORS if is_outlier_detector(LEARNERS[name]()) else LEAST_CHECKS)

@@ -236,6 +236,27 @@ def _graph_index(index: Any) -> bool:
     return name_of(index.file_) == "InvertedFile" and len(index.names_) == len(index.file_.alive)
 
 
+def _novelty_detector(detector: Any) -> bool:
+    if not hasattr(detector, "index_"):
+        return True
+    folds, n_graphs = detector.folds_, len(detector.index_.names_)
+    arrays = (folds, detector.training_scores_, detector.held_out_scores_)
+    if (
+        not all(array.shape == (n_graphs,) for array in arrays)
+        or not 0 <= folds.min() <= folds.max() < n_graphs
+    ):
+        return False
+    shape = (len(detector.used_), int(folds.max()) + 2)
+    fits = detector.centers_.shape == detector.scales_.shape == shape and 1 <= shape[0] <= 2
+    return fits and {"rarity", *detector.used_} == set(detector.scores_)
+
+
+def _rarity_score(score: Any) -> bool:
+    fits = len(score.codes) == len(score.numbers)
+    tables = zip(score.codes, score.numbers, strict=True) if fits else ()
+    return fits and all(_is(table, "f", 2) and codes.shape == table.shape[:1] for codes, table in tables)
+
+
 def _nodes(nodes: Any) -> bool:
     fits = _is(nodes.keys, "u", 1) and _is(nodes.points, "f", 2) and len(nodes.keys) == len(nodes.points)
     return fits and is_partition(nodes.ptr, len(nodes.keys))
@@ -334,6 +355,8 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "Postings": _postings,
     "InvertedFile": _inverted_file,
     "GraphIndex": _graph_index,
+    "NoveltyDetector": _novelty_detector,
+    "RarityScore": _rarity_score,
     "Nodes": _nodes,
     "NodeComparison": _node_comparison,
     "Standardizer": _standardizer,

@@ -27,7 +27,7 @@ def test_bins_of_the_training_graphs_are_all_that_is_known(cls, base_kernel):
     reference = np.array(
         [
             [code not in seen for code in o.codes.tolist()]
-            for o, seen in zip(coder.occurrences(new, None), known)
+            for o, seen in zip(coder.occurrences(new, None), known, strict=True)
         ]
     ).T
     assert np.array_equal(found.unseen, reference)

@@ -117,7 +117,7 @@ class SizeScore(Score):
         return np.asarray(-np.mean(np.abs(sizes - centers) / scales, axis=2))
 
 
-def size_features(graphs: GraphDatabase) -> Values:
+def size_features(graphs: Any) -> Values:
     """Logarithms of the numbers of nodes and of adjacency entries, and entries per node: (graphs, 3)."""
     nodes = graphs.graph_sizes.astype(np.float64)
     if isinstance(graphs, GridDatabase):  # pixels have one neighborhood, and no edges of their own

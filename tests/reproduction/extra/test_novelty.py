@@ -1,0 +1,50 @@
+"""Novelty by command: splits, what is kept, and the page."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from reproduction.extra import novelty
+
+DATA = pk.datasets.make_molecules(60, random_state=0, mean_nodes=8)
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    """Small graphs in place of the data sets; the names that were loaded."""
+    names = []
+    monkeypatch.setattr(pk.datasets, "load", lambda name: names.append(name) or DATA)
+    return names
+
+
+def test_test_graphs_are_the_rest_and_as_many_others():
+    normal, other = DATA.graphs[:40], DATA.graphs[40:]
+    train, test, is_normal = novelty.split(normal, other, 0)
+    assert (len(train), len(test), int(is_normal.sum())) == (36, 8, 4)
+    sizes = np.sort(np.concatenate([train.graph_sizes, test.graph_sizes[:4]]))
+    assert np.array_equal(sizes, np.sort(normal.graph_sizes))
+    again = novelty.split(normal, other, 0)
+    assert again[0] == train
+    assert novelty.split(normal, other, 1)[0] != train
+
+
+def test_what_is_kept_is_not_computed_again(loads, tmp_path):
+    table = novelty.run(["BZR"], 2, tmp_path, tmp_path / "page.md", 1)
+    assert set(loads) == {"BZR", "COX2"}
+    assert "| BZR/COX2 | 87.4 |" in table
+    assert table in (tmp_path / "page.md").read_text()
+    n_loads = len(loads)
+    assert novelty.run(["BZR"], 2, tmp_path, tmp_path / "page.md", 1) == table
+    assert len(loads) == n_loads
+
+
+def test_unknown_pairs_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="choose among BZR"):
+        novelty.run(["X"], 1, tmp_path, tmp_path / "page.md", 1)
+
+
+def test_verdicts():
+    result = novelty.Result("BZR", 0, dict.fromkeys(novelty.METHODS, 90.0), 1.0)
+    assert novelty.row("BZR", [result]) == ["BZR/COX2", "87.4", "90.0 ± 0.0", "yes", "1.0"]
+    low = novelty.Result("BZR", 0, dict.fromkeys(novelty.METHODS, 80.0), 1.0)
+    assert novelty.row("BZR", [low])[3] == "no (-7.4)"
