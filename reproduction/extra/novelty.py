@@ -66,8 +66,10 @@ compared. Area under the ROC curve in percent, mean ± standard deviation over {
 
 {table}
 
-"published" is the best result of deep methods that we know of on the pair, with the node features of the
-authors; "seconds" is the median processor time of one fit and its scores with `score="auto"`.
+The protocol is that of Y. Liu, K. Ding, H. Liu and S. Pan, "GOOD-D: On Unsupervised Graph Out-Of-Distribution
+Detection" (WSDM 2023). "published" is the best result of deep methods that we know of on the pair, with the
+node features and splits of its authors; "seconds" is the median processor time of one fit and its scores
+with `score="auto"`.
 
 {notes}
 """

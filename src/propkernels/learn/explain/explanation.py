@@ -180,7 +180,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.contributions.shape
-        return f"Explanation({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
+        return f"{type(self).__name__}({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
 
     # looking up
 
