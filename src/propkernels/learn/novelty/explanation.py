@@ -39,6 +39,11 @@ class NoveltyExplanation(Explanation):
     NoveltyDetector : Its ``explain`` returns this.
     plot_explanation : Draws it.
 
+    References
+    ----------
+    .. [1] R. E. Krichevsky and V. K. Trofimov (1981). The performance of universal encoding. IEEE Transactions
+       on Information Theory 27 (2), 199-207. doi:10.1109/TIT.1981.1056331. The smoothing of frequencies.
+
     Examples
     --------
     >>> import propkernels as pk
