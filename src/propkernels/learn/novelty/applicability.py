@@ -38,8 +38,8 @@ class Applicability:
 
     References
     ----------
-    .. [1] F. Sahigara, K. Mansouri, D. Ballabio, A. Mauri, V. Consonni and R. Todeschini (2012). Comparison of
-       different approaches to define the applicability domain of QSAR models. Molecules 17 (5), 4791-4810.
+    .. [1] F. Sahigara, K. Mansouri, D. Ballabio, A. Mauri, V. Consonni and R. Todeschini (2012). Comparison
+       of different approaches to define the applicability domain of QSAR models. Molecules 17 (5), 4791-4810.
        doi:10.3390/molecules17054791.
 
     Examples

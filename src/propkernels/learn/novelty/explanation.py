@@ -41,8 +41,8 @@ class NoveltyExplanation(Explanation):
 
     References
     ----------
-    .. [1] R. E. Krichevsky and V. K. Trofimov (1981). The performance of universal encoding. IEEE Transactions
-       on Information Theory 27 (2), 199-207. doi:10.1109/TIT.1981.1056331. The smoothing of frequencies.
+    .. [1] R. E. Krichevsky and V. K. Trofimov (1981). The performance of universal encoding. IEEE
+       Transactions on Information Theory 27 (2), 199-207. doi:10.1109/TIT.1981.1056331.
 
     Examples
     --------
