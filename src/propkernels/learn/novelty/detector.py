@@ -75,6 +75,8 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     ----------
     offset_ : float
         ``decision_function`` is ``score_samples`` less this.
+    kernel_ : estimator
+        The kernel in use.
     index_ : GraphIndex
         The training graphs.
     training_scores_ : ndarray of shape (graphs,)
@@ -247,6 +249,11 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         contributions = around.information * rarity.shares(graphs)[:, None]
         known = around.seen, around.numbers
         return NoveltyExplanation(contributions, graphs.graph_ptr, 0.0, graphs, None, None, *known)
+
+    @property
+    def kernel_(self) -> Any:
+        """The kernel in use."""
+        return self.index_.kernel_
 
     def _checked(self, X: Any) -> GraphDatabase:
         check_is_fitted(self, "index_")
