@@ -14,7 +14,7 @@ POOLS: dict[str, tuple[Any, ...]] = {
     "metric": ("tv", "hellinger", "l1", "l2"),
     "bin_width": (1e-5, 1e-3, 0.3, 1.0, 10.0),
     "n_hashes": (1, 2, 3),
-    "labels": ("auto", "node", "degree", None),
+    "labels": ("auto", "node", "degree", "log_degree", None),
     "prior": ("uniform", "frequency"),
     "normalize": (True, False),
     "n_features": (None, 1, 16, 2**12, 2**20),

@@ -137,14 +137,15 @@ def in_form(matrix: np.ndarray, form: str) -> Any:
 
 
 def tuples(graphs: list[Plain], form: str = "dense") -> list[tuple[Any, ...]]:
-    """Each graph as (adjacency, labels, attributes)."""
+    """Each graph as (adjacency, labels, attributes); one without nodes has as many attributes as others."""
+    width = next((len(row) for graph in graphs for row in graph.attributes or ()), 1)
     return [
         (
             in_form(graph.dense(), form),
             None if graph.labels is None else _joined([graph.labels]),
             None
             if graph.attributes is None
-            else np.array(graph.attributes, dtype=float).reshape(graph.n, -1 if graph.n else 0),
+            else np.array(graph.attributes, dtype=float).reshape(graph.n, -1 if graph.n else width),
         )
         for graph in graphs
     ]

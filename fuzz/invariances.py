@@ -155,7 +155,7 @@ def features_are_the_kernel(s: Setting) -> None:
         return
     expected = try_to(lambda: build(s.case.estimator, shared).fit_transform(s.graphs))
     for number in (None, 2**20):
-        phi = build(other, shared, n_features=number).fit_transform(s.graphs)
+        phi = try_to(lambda number=number: build(other, shared, n_features=number).fit_transform(s.graphs))
         if number is None:
             same(phi @ phi.T, expected, "dot products of features")
         elif not s.case.parameters.get("normalize"):  # bins may share a column, but no count is lost

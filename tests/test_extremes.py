@@ -299,3 +299,18 @@ def test_masks_that_are_no_list_are_refused():
 def test_a_long_value_is_shown_shortly(name):
     estimator = kernel(**{name: np.array([10**400, 10**400], dtype=object)})
     assert len(refused(name, lambda: estimator.fit([PATH]), TypeError)) < 150
+
+
+@pytest.mark.parametrize("name", sorted(discover()))
+def test_no_parameter_is_shown_on_several_lines(name):
+    matrix, cls = np.zeros((3, 3)), discover()[name]
+    for parameter in sorted(set(cls._get_param_names()) - {"checkpoint", "n_jobs"}):
+        try:
+            make(cls, **{parameter: [matrix]}).fit([(PATH, ["a", "b", "a"], np.eye(3))])
+        except (TypeError, ValueError) as error:
+            assert "\n" not in str(error), parameter
+
+
+def test_a_bad_edge_label_of_graphs_without_edges_is_refused_by_its_position():
+    message = "edge_labels: the label of entry 0 is nested more than 50 deep"
+    refused(message, lambda: pk.GraphDatabase(np.zeros((2, 2)), [0, 2], edge_labels=[nested(60)]))

@@ -64,10 +64,36 @@ def test_whatever_is_kept(parameters, tmp_path):
         (pk.ShortestPath, {"attributes": "gaussian", "gamma": 0.7}),
         (pk.GraphHopper, {"attributes": "linear", "labels": None}),
         (pk.PropagationFeatures, {"n_features": 64}),
+        (pk.PropagationKernel, {"labels": "log_degree"}),
+        (pk.WeisfeilerLehman, {"labels": "log_degree"}),
+        (pk.LabelHistogram, {"labels": "log_degree"}),
+        (pk.PropagationFeatures, {"base_kernel": "intersection"}),
+        (pk.ShortestPathFeatures, {"base_kernel": "intersection"}),
+        (pk.WeisfeilerLehmanFeatures, {"base_kernel": "intersection"}),
+        (pk.LabelHistogramFeatures, {"base_kernel": "intersection"}),
     ],
 )
 def test_whatever_other_kernels_keep(cls, parameters, tmp_path):
     check_round_trip(cls, parameters, tmp_path)
+
+
+@pytest.mark.parametrize("kernel", [pk.WeisfeilerLehman, pk.PropagationKernel], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("parameters", [{"labels": "log_degree"}, {"base_kernel": "intersection"}], ids=str)
+def test_models_of_such_kernels(kernel, parameters, tmp_path):
+    model = pk.PropagationClassifier(kernel=kernel(**parameters), t_max=1, C=1.0, random_state=0)
+    again = round_trip(model.fit(SMALL.graphs, SMALL.target), tmp_path)
+    assert_identical(again.decision_function(SMALL.graphs), model.decision_function(SMALL.graphs))
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("refit_every", [None, 1, 2])
+def test_mixtures_of_attributes_that_vary_in_fewer_directions_than_there_are(rank, refit_every, tmp_path):
+    values = np.outer(rank * np.arange(SMALL.graphs.n_nodes), [1.0, 2.0])
+    graphs = SMALL.graphs.with_attributes(values)
+    mixtures = pk.GaussianMixtures(ridge=0.0, n_sample_points=5, refit_every=refit_every)
+    kernel = pk.PropagationKernel(attributes=mixtures, t_max=2, random_state=0).fit(graphs)
+    assert kernel.coder_.attributes.learned.families[0].whitening.shape == (2, rank)
+    assert_identical(round_trip(kernel, tmp_path).transform(graphs), kernel.transform(graphs))
 
 
 def check_round_trip(cls, parameters, folder):

@@ -126,7 +126,7 @@ def check_labels(
     """Encode labels and compare their number with the number of nodes or edges."""
     if labels is None:
         return None
-    column = LabelColumn.from_values(labels, name=name, place=place)
+    column = LabelColumn.from_values(labels, name=name, place=lambda i: place(i) if i < n else f"entry {i}")
     if len(column) != n:
         raise ValueError(f"{name} has {len(column)} values for {n} {things}")
     return column

@@ -29,7 +29,7 @@ from propkernels.propagation.initial import (
     learn_prior,
 )
 from propkernels.propagation.registry import resolve_scheme
-from propkernels.utils.checks import check_choice, check_streams, check_width
+from propkernels.utils.checks import check_choice, check_streams, check_width, shown
 from propkernels.utils.randomness import draw_seed
 
 LABEL_SOURCES = ("auto", "node", "degree", "log_degree", None)
@@ -117,7 +117,7 @@ class PropagationCoder(Coder):
 def _check_edge_labels(graphs: GraphDatabase, parameters: Any) -> bool:
     """Refuse edge labels where there are none, or where the hash takes roots before it projects."""
     if not isinstance(parameters.edge_labels, (bool, np.bool_)):
-        raise ValueError(f"edge_labels must be True or False; got {parameters.edge_labels!r}")
+        raise ValueError(f"edge_labels must be True or False; got {shown(parameters.edge_labels)}")
     edge_labels = bool(parameters.edge_labels)
     check_edge_labels(graphs, edge_labels)
     if edge_labels and parameters.metric == "hellinger":

@@ -20,6 +20,7 @@ from propkernels.graphs.check import check_graphs
 from propkernels.kernels.base import check_options
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
+from propkernels.utils.checks import shown
 
 Matrix = NDArray[np.float64]
 
@@ -233,17 +234,17 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if self.kernels is None:
             return [WeisfeilerLehman(), ShortestPath()]
         if not isinstance(self.kernels, (list, tuple)) or not self.kernels:
-            raise TypeError(f"kernels must be a list of at least one kernel, got {self.kernels!r}")
+            raise TypeError(f"kernels must be a list of at least one kernel, got {shown(self.kernels)}")
         for kernel in self.kernels:
             if isinstance(kernel, type) or not hasattr(kernel, "self_similarities"):
-                raise TypeError(f"kernels must be kernels of this library, got {kernel!r}")
+                raise TypeError(f"kernels must be kernels of this library, got {shown(kernel)}")
         return list(self.kernels)
 
     def _parts(self) -> list[Any]:
         """Copies of the parts, to be fitted."""
         check_options(self)
         if not isinstance(self.normalize_parts, (bool, np.bool_)):
-            raise TypeError(f"normalize_parts must be True or False, got {self.normalize_parts!r}")
+            raise TypeError(f"normalize_parts must be True or False, got {shown(self.normalize_parts)}")
         parts = [clone(kernel) for kernel in self._given()]
         return [part.set_params(normalize=True) for part in parts] if self.normalize_parts else parts
 
@@ -319,7 +320,7 @@ def _centered(kernel: Matrix) -> Matrix:
 
 def _is_alignment(weights: Any) -> bool:
     if isinstance(weights, str) and weights != "alignment":
-        raise ValueError(f'weights must be None, numbers or "alignment", got {weights!r}')
+        raise ValueError(f'weights must be None, numbers or "alignment", got {shown(weights)}')
     return isinstance(weights, str)
 
 
@@ -328,7 +329,7 @@ def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
         return np.ones(n_parts)
     values = np.asarray(weights, dtype=np.float64)
     if values.shape != (n_parts,) or not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"weights must be {n_parts} finite numbers, not negative; got {weights!r}")
+        raise ValueError(f"weights must be {n_parts} finite numbers, not negative; got {shown(weights)}")
     return values
 
 

@@ -16,6 +16,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.plotting.canvas import one_axes, text_color
 from propkernels.plotting.draw_graph import EDGE_COLOR, LARGE, node_texts
 from propkernels.plotting.layout import node_positions
+from propkernels.utils.checks import shown
 
 MOST_IN_LEGEND = 20
 MOST_EDGE_LABELS = 10
@@ -141,7 +142,7 @@ def _colors(graph: Graph, color: Any, cmap: Any) -> tuple[list[Any], Any, Any]:
         return *_by_label(column, cmap), None
     if isinstance(color, str) and color != "attribute":
         raise ValueError(
-            f"color must be 'auto', 'label', 'attribute', a number, values or None, got {color!r}"
+            f"color must be 'auto', 'label', 'attribute', a number, values or None, got {shown(color)}"
         )
     if isinstance(color, str) or np.ndim(color) == 0:
         number = 0 if isinstance(color, str) else int(color)

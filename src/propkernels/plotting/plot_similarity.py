@@ -16,6 +16,7 @@ from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
 from propkernels.plotting.layout import node_positions
+from propkernels.utils.checks import shown
 
 Values = NDArray[np.float64]
 NO_LAYOUTS = (None, None)
@@ -77,7 +78,7 @@ def plot_similarity(
     if found.sizes != tuple(graphs.graph_sizes.tolist()):
         raise ValueError("the similarity is not one of these graphs: their numbers of nodes differ")
     if t is not None and not 0 <= t < found.n_steps:
-        raise ValueError(f"t must be between 0 and {found.n_steps - 1}; got {t!r}")
+        raise ValueError(f"t must be between 0 and {found.n_steps - 1}; got {shown(t)}")
     values = [_chosen(found.node_contributions(side), t) for side in ("g", "h")]
     norm = Normalize(0.0, max(float(v.max(initial=0.0)) for v in values) or 1.0)
     for i, where in enumerate(axes):

@@ -13,6 +13,7 @@ from propkernels.storage.archive import check_members, read_array, read_header, 
 from propkernels.storage.classes import name_of
 from propkernels.storage.decoder import Decoder
 from propkernels.storage.encoder import Encoder
+from propkernels.utils.checks import shown
 from propkernels.utils.files import atomic_write
 
 
@@ -76,7 +77,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, str]) -> None:
     """Write a model together with notes, which :func:`read_model` returns and ``load_model`` ignores."""
     if not is_model(model):
-        raise TypeError(f"save_model takes an estimator of this library or a GraphDatabase, got {model!r}")
+        raise TypeError(
+            f"save_model takes an estimator of this library or a GraphDatabase, got {shown(model)}"
+        )
     encoder = Encoder()
     tree = encoder.encode(model, type(model).__name__)
     header = {

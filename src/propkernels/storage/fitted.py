@@ -46,6 +46,7 @@ CODERS = (
     "JoinedCounter",
     "LevelCounter",
     "SubgraphCounter",
+    "LevelCounter",
 )
 COMPARISONS = (
     "CountedComparison",

@@ -64,7 +64,7 @@ def _prior(prior: Any) -> bool:
     return _is(prior.weights, "f", 1) and len(set(prior.values)) == len(prior.values) == len(prior.weights)
 
 
-SOURCES = (None, "node", "degree")  # of initial labels
+SOURCES = (None, "node", "degree", "log_degree")  # of initial labels
 METRICS = ("tv", "hellinger", "l1", "l2")
 DIRECTIONS = ("follow", "reverse", "both")
 
@@ -96,14 +96,26 @@ def _spreading_attributes(learned: Any) -> bool:
 
 
 def _spreading_mixtures(learned: Any) -> bool:
-    points, dimension = learned.points, learned.points.shape[-1]
-    families = learned.families.values()
+    """Whether all sample points, Gaussians and scales are there, for attributes of one dimension."""
+    points, refit, scales = learned.points, learned.refit_every, learned.scales
+    if not (_is(points, "f", 2) and _is(scales, "f", 2) and (refit is None or _whole(refit, 1))):
+        return False
+    n_points, dimensions = points.shape
+    fitted_at = range(0, len(scales), len(scales) if refit is None else refit) if len(scales) else (0,)
     return (
-        _is(points, "f", 2)
-        and learned.direction in DIRECTIONS
+        learned.direction in DIRECTIONS
         and 0 <= learned.laziness <= 1
-        and all(family.whitening.shape[-1:] == (dimension,) for family in families)
+        and scales.shape[1] == n_points
+        and learned.overall.shape == (n_points,)
+        and learned.centre.shape == (dimensions,)
+        and set(fitted_at) <= set(learned.families)
+        and all(_family(family, dimensions) for family in learned.families.values())
     )
+
+
+def _family(family: Any, dimensions: int) -> bool:
+    """Whether attributes can be whitened; directions in which they do not vary are left out of the map."""
+    return _is(family.whitening, "f", 2) and len(family.whitening) == dimensions >= family.whitening.shape[1]
 
 
 def _folded_rule(rule: Any) -> bool:

@@ -15,6 +15,7 @@ from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.download import check_name
 from propkernels.graphs import GraphDatabase, GridDatabase, check_graphs
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+from propkernels.utils.checks import shown
 from propkernels.utils.files import atomic_write
 
 SAME_TIME = (1980, 1, 1, 0, 0, 0)  # the same graphs make the same zip
@@ -145,7 +146,8 @@ def _label_files(column: Any, kind: str) -> dict[str, str]:
         return {f"{kind}s": _lines(np.array(values, dtype=np.int64)[column.ids])}
     odd = next(value for value in values if not isinstance(value, int))
     raise ValueError(
-        f"the TU layout holds labels that are whole numbers, texts, or tuples of whole numbers, got {odd!r}"
+        "the TU layout holds labels that are whole numbers, texts, or tuples of whole numbers, "
+        f"got {shown(odd)}"
     )
 
 

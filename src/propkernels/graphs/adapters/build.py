@@ -13,6 +13,7 @@ from scipy.sparse import coo_array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import check_ids
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.checks import shown
 
 ERRORS = ("raise", "skip")
 MOST_NAMED = 5
@@ -47,7 +48,7 @@ class Faults:
     ) -> None:
         if errors not in allowed:
             known = ", ".join(map(repr, allowed[:-1]))
-            raise ValueError(f"errors must be {known} or {allowed[-1]!r}, got {errors!r}")
+            raise ValueError(f"errors must be {known} or {allowed[-1]!r}, got {shown(errors)}")
         self.errors, self.n_graphs, self.first, self.noun = errors, n_graphs, first, noun
         self.ids = check_ids(ids, n_graphs)
         self.found: dict[int, str] = {}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.point_clouds import curvature
-from propkernels.utils.checks import check_integer
+from propkernels.utils.checks import check_integer, shown
 
 Points = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def from_points(
     (2, (60, 1), ('length',))
     """
     if weight not in (None, "length"):
-        raise ValueError(f"weight must be None or 'length', got {weight!r}")
+        raise ValueError(f"weight must be None or 'length', got {shown(weight)}")
     k = check_integer(k, "k", 1)
     several = list(clouds)
     faults = Faults(errors, len(several), ids, noun="cloud")

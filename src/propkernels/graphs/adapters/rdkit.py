@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, with_target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.checks import shown
 from propkernels.utils.optional import import_optional
 
 ERRORS = ("raise", "skip", "empty")
@@ -187,7 +188,7 @@ def check_recipe(recipe: Any) -> Recipe:
     if callable(recipe) or recipe in RECIPES:
         return recipe
     raise ValueError(
-        f"node_labels must be one of {', '.join(map(repr, RECIPES))} or a function, got {recipe!r}"
+        f"node_labels must be one of {', '.join(map(repr, RECIPES))} or a function, got {shown(recipe)}"
     )
 
 

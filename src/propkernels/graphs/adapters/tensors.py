@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.checks import shown
 
 Table = NDArray[Any]
 
@@ -51,7 +52,7 @@ def labels_or_attributes(
         What the table is called in an error.
     """
     if meaning not in ("auto", "labels", "attributes", "ignore"):
-        raise ValueError(f"{name} must be 'auto', 'labels', 'attributes' or 'ignore', got {meaning!r}")
+        raise ValueError(f"{name} must be 'auto', 'labels', 'attributes' or 'ignore', got {shown(meaning)}")
     if table is None or meaning == "ignore" or (table.ndim == 2 and table.shape[1] == 0):
         return None, None
     if meaning == "auto":

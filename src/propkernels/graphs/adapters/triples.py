@@ -13,7 +13,7 @@ from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integer
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.arrays import ranges
-from propkernels.utils.checks import check_integer
+from propkernels.utils.checks import check_integer, shown
 
 MOST_NODES = 50_000_000
 
@@ -171,7 +171,7 @@ def _labels(node_labels: Any, names: list[Any], nodes: NDArray[np.int64]) -> Lab
         return None
     if isinstance(node_labels, str):
         if node_labels != "entity":
-            raise ValueError(f"node_labels must be a mapping, 'entity' or None, got {node_labels!r}")
+            raise ValueError(f"node_labels must be a mapping, 'entity' or None, got {shown(node_labels)}")
         return LabelColumn.from_values(names).take(nodes)
     if not isinstance(node_labels, Mapping):
         raise TypeError(f"node_labels must be a mapping, 'entity' or None, got {type(node_labels).__name__}")

@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 )
 
 from propkernels.learn.selection.folds import Fold, Indices, Seeds, small_classes_allowed
-from propkernels.utils.checks import check_integer
+from propkernels.utils.checks import check_integer, shown
 
 LEAVE_ONE_OUT = "loo"
 DEFAULT_FOLDS = 10
@@ -129,6 +129,6 @@ def check_folds(value: Any, name: str) -> int | str:
     """Return a number of folds, or "loo"."""
     if isinstance(value, str):
         if value != LEAVE_ONE_OUT:
-            raise ValueError(f'{name} must be a whole number or "loo", got {value!r}')
+            raise ValueError(f'{name} must be a whole number or "loo", got {shown(value)}')
         return value
     return check_integer(value, name, 2)

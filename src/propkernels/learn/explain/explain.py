@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.rules import FoldedRule
+from propkernels.utils.checks import shown
 
 
 class Comparison(NamedTuple):
@@ -69,7 +70,7 @@ def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
             raise ValueError(f"classes must be two different ones of {known}; got {(first, second)}")
         return known.index(first), [known.index(second)]
     if classes not in known:
-        raise ValueError(f"classes must be one or two of {known}; got {classes!r}")
+        raise ValueError(f"classes must be one or two of {known}; got {shown(classes)}")
     first = known.index(classes)
     return first, [i for i in range(len(known)) if i != first]
 

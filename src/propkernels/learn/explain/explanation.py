@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.container import as_positions
 from propkernels.graphs.grids.database import GridDatabase
-from propkernels.utils.checks import check_integer
+from propkernels.utils.checks import check_integer, shown
 from propkernels.utils.optional import import_optional
 from propkernels.utils.tables import format_number, format_table
 
@@ -98,7 +98,7 @@ class Explanation:
         """Number of a graph, counted from the start."""
         position = as_positions(graph, len(self.graph_ptr) - 1)
         if not isinstance(position, int):
-            raise TypeError(f"graph must be the number of one graph, got {graph!r}")
+            raise TypeError(f"graph must be the number of one graph, got {shown(graph)}")
         return position
 
     def of_graph(self, graph: int) -> Values:

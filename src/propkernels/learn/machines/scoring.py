@@ -11,6 +11,8 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring, get_scorer_names
 
+from propkernels.utils.checks import shown
+
 Matrix = NDArray[np.float64]
 Scorer = Callable[[Any, Any, Any], float]
 
@@ -43,7 +45,7 @@ def resolve_scorer(scoring: Any, is_classification: bool) -> Scorer | None:
         some = "accuracy, balanced_accuracy, f1, roc_auc, average_precision; r2, neg_mean_absolute_error"
         raise ValueError(f"scoring {scoring!r} is not a scorer of scikit-learn, such as {some}")
     if not isinstance(scoring, str) and not callable(scoring):
-        raise TypeError(f"scoring must be the name of a scorer or a function, got {scoring!r}")
+        raise TypeError(f"scoring must be the name of a scorer or a function, got {shown(scoring)}")
     scorer: Scorer = check_scoring(_AnyClassifier() if is_classification else _AnyRegressor(), scoring)
     return scorer
 

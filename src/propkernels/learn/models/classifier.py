@@ -28,6 +28,7 @@ from propkernels.learn.models.base import (
 from propkernels.learn.models.calibration import Calibration
 from propkernels.learn.selection.folds import Folds, check_labels, check_target, draw_seeds, has_columns
 from propkernels.learn.selection.space import DEFAULT_COSTS
+from propkernels.utils.checks import shown
 
 Matrix = NDArray[np.float64]
 
@@ -324,7 +325,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         if self.layout_.multilabel:
             if classes not in names:
                 raise ValueError(
-                    f"classes must be the number of one label, 0 to {names[-1]}; got {classes!r}"
+                    f"classes must be the number of one label, 0 to {names[-1]}; got {shown(classes)}"
                 )
             return np.eye(len(names))[classes], classes, None
         weights, first, other = compare_classes(names, classes)
