@@ -147,7 +147,9 @@ def jobs(data: Path) -> list[Job]:
         Job("kernel -o", command("kernel", zipped, "-o", "{}/K.npz", "--force", *common), read_archive),
         Job("fit", command("fit", zipped, "-o", "{}/fitted.pk", "--force", "--jobs", "1"), read_fitted),
         Job(
-            "evaluate", command("evaluate", zipped, "--repeats", "1", "--jobs", "1"), lambda folder: "nothing"
+            "evaluate",
+            command("evaluate", zipped, "--kernel", "weisfeiler-lehman", "--folds", "3", *common),
+            lambda folder: "nothing",
         ),
     ]
     if os.environ.get("PROPKERNELS_DATA"):

@@ -16,6 +16,8 @@ from sklearn.pipeline import make_pipeline
 import propkernels as pk
 from propkernels.storage.archive import from_bytes, to_bytes, write_archive
 from propkernels.storage.encoder import Encoder
+from propkernels.storage.invariants import CHECKS
+from tests.test_contract_discovery import classes
 
 SMALL = pk.datasets.make_molecules(24, random_state=0)
 GRAPHS = SMALL.graphs.with_attributes(np.linspace(0, 1, SMALL.graphs.n_nodes)[:, None])
@@ -31,6 +33,8 @@ MAKERS = {
     "classifier": fit_classifier,
     "kernel": lambda: pk.PropagationKernel(t_max=1, attributes="sum", random_state=0).fit(GRAPHS),
     "mixtures": lambda: pk.P2K(t_max=1, random_state=0).fit(GRAPHS[:6]),
+    "labels": lambda: pk.LabelHistogramFeatures().fit(GRAPHS[:6]),
+    "sum": lambda: pk.SumKernel().fit(GRAPHS[:6]),
     "index": lambda: pk.GraphIndex(random_state=0).fit(GRAPHS[:20]).add(GRAPHS[20:]),
     "shortest path": lambda: pk.ShortestPath(attributes="gaussian").fit(GRAPHS[:6]),
     "graph hopper": lambda: pk.GraphHopper(attributes="gaussian").fit(GRAPHS[:6]),
@@ -374,6 +378,8 @@ def test_counts_beyond_their_matrix(folder, part, change):
         ("index", "InvertedFile", "weights", lambda a: a[:1]),
         ("kernel", "StreamCounts", "codes", lambda a: a[:-1]),
         ("kernel", "Prior", "weights", lambda a: np.ones(50)),
+        ("sum", "SumKernel", "weights_", lambda a: a[:1]),
+        ("sum", "SumKernel", "diagonal_", lambda a: a[:1]),
         ("mixtures", "SpreadingMixtures", "scales", lambda a: a[:, :3]),
         ("mixtures", "SpreadingMixtures", "scales", lambda a: a[0]),
         ("mixtures", "SpreadingMixtures", "points", lambda a: a[:3]),
@@ -395,6 +401,18 @@ def test_arrays_that_compiled_loops_would_run_out_of(folder, file, name, attribu
     number = next(find(header, name))[attribute]["array"]
     arrays[number] = change(arrays[number])
     refused(forged(header, arrays), folder, "do not fit together")
+
+
+def test_codes_in_a_table_are_refused(folder):
+    header, arrays = parts_of(file_of("labels"))
+    number = next(find(header, "LabelHistogramFeatures"))["stream_codes_"][0]["array"]
+    arrays[number] = arrays[number][None]
+    refused(forged(header, arrays), folder, "the parts of LabelHistogramFeatures do not fit together")
+
+
+@classes("kernel", "features")
+def test_the_parts_of_every_public_estimator_are_checked(cls):
+    assert cls.__name__ in CHECKS
 
 
 @pytest.mark.parametrize(
@@ -444,6 +462,10 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
         ("kernel", "LocalitySensitiveHash", "metric", "l3"),
         ("kernel", "LocalitySensitiveHash", "bin_width", 0),
         ("kernel", "AttributeCoder", "combine", "mean"),
+        ("kernel", "AttributeCoder", "combine", {}),
+        ("kernel", "AttributeCoder", "combine", {"text": "sum"}),
+        ("sum", "SumKernel", "kernels_", []),
+        ("sum", "SumKernel", "kernels_", 3),
         ("mixtures", "SpreadingMixtures", "families", {"dict": []}),
         ("mixtures", "SpreadingMixtures", "refit_every", 0),
         ("mixtures", "SpreadingMixtures", "refit_every", 1),

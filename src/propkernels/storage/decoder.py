@@ -101,6 +101,8 @@ class Decoder:
             return tree
         if isinstance(tree, list):
             return self._list(tree)
+        if not isinstance(tree, dict) or len(tree) != 1 or not self._by_tag.keys() >= tree.keys():
+            raise ValueError("a value in it is of no known kind")
         ((tag, content),) = tree.items()
         return self._by_tag[tag](content)
 

@@ -101,6 +101,7 @@ FITTED: dict[str, Check] = {
     "index_": Objects("GraphIndex"),
     "intercept_": _floats,
     "kernel_": Objects(),
+    "kernels_": _list_of(Objects()),
     "layout_": Objects("DecisionLayout"),
     "n_added_": _whole,
     "n_columns_": check_of(int | None),
@@ -129,4 +130,5 @@ FITTED: dict[str, Check] = {
     "train_ptr_": check_of(NDArray[np.int64]),
     "training_scores_": _floats,
     "used_": check_of(list[str]),
+    "weights_": _floats,
 }

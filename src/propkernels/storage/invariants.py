@@ -335,6 +335,15 @@ def _pairwise_kernel(kernel: Any) -> bool:
     return name_of(comparison.nodes) == "NodeComparison" and nodes.points.shape[1] == dimensions
 
 
+def _sum_kernel(kernel: Any) -> bool:
+    """Whether there is one weight for each part, and all parts are fitted to the same graphs."""
+    if not hasattr(kernel, "kernels_"):
+        return True
+    sizes = {part._n_features_out for part in kernel.kernels_}
+    parts = len(kernel.kernels_) >= 1 and all(hasattr(part, "self_similarities") for part in kernel.kernels_)
+    return parts and kernel.weights_.shape == (len(kernel.kernels_),) and sizes == {len(kernel.diagonal_)}
+
+
 def _standardizer(standardizer: Any) -> bool:
     return standardizer.mean.ndim == 1 and standardizer.mean.shape == standardizer.deviation.shape
 
@@ -361,6 +370,7 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "PropagationFeatures": _count_features,
     "WeisfeilerLehmanFeatures": _count_features,
     "ShortestPathFeatures": _count_features,
+    "LabelHistogramFeatures": _count_features,
     "CategoryPrior": _category_prior,
     "KMeansColors": _colors,
     "StreamCounts": _stream_counts,
@@ -381,4 +391,5 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "ShortestPath": _pairwise_kernel,
     "GraphHopper": _pairwise_kernel,
     "SubgraphMatching": _pairwise_kernel,
+    "SumKernel": _sum_kernel,
 }
