@@ -132,7 +132,9 @@ def reproduce(folder: Path) -> None:
 
 
 def read_reproduction(folder: Path) -> Any:
+    """Values and tables; the seconds that a cell took are those of the run that computed it, and differ."""
     values = {p.name: json.loads(p.read_text())["value"] for p in sorted(folder.rglob("results/*/*.json"))}
+    values = {name: {k: v for k, v in value.items() if k != "seconds"} for name, value in values.items()}
     tables = {p.name: p.read_text() for p in sorted(folder.rglob("results/*.csv"))}
     return {"values": values, "tables": tables} if tables else None
 

@@ -1,6 +1,8 @@
 """Checkpoints: what is believed, what is refused in one sentence, and what tells two kernels apart."""
 
 import os
+import subprocess
+import sys
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.kernels.pairwise.checkpoint import fingerprint
+from tests.utils.test_files import KILLED, posix
 from tests.zoo import labelled_zoo
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -93,6 +96,15 @@ def test_a_flipped_byte_is_refused_or_changes_nothing(checkpoint):
         except ValueError as error:
             computed = reference if "checkpoint" in str(error) else None
         assert np.array_equal(computed, reference)
+
+
+@posix
+def test_what_a_killed_run_left_beside_a_whole_checkpoint_is_removed(checkpoint):
+    path, reference = checkpoint
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert len(os.listdir(path.parent)) == 2
+    assert np.array_equal(fill(path), reference)
+    assert os.listdir(path.parent) == [path.name]
 
 
 def test_a_folder_and_a_pipe_are_refused(tmp_path):

@@ -19,7 +19,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.pairwise.tiles import TiledMatrix
-from propkernels.utils.files import atomic_write
+from propkernels.utils.files import atomic_write, remove_stale_files
 from propkernels.utils.randomness import label_keys
 
 FORMAT = b"propkernels checkpoint 2"
@@ -47,6 +47,7 @@ def load_checkpoint(path: Any, matrix: TiledMatrix, fingerprint: str) -> None:
         if not place.parent.is_dir() or not os.access(place.parent, os.W_OK):
             raise FileNotFoundError(f"checkpoint {place}: its folder does not exist, or is not writable")
         return
+    remove_stale_files(place.parent)  # a whole checkpoint is not written again, which would remove them
     text = np.array(fingerprint)
     try:
         if not place.is_file():
