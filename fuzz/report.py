@@ -23,7 +23,7 @@ AIMS = {"random cases": 200_000, "kills": 500, "minutes of soak": 60}
 # What is known about findings of kills, by how they begin.
 KNOWN = {
     "python -m reproduction: another result": "these were not looked at one by one; in 14 of the same kind "
-    "that were, only the processor seconds of a cell differed, 0.000 or 0.001, which are not compared any more",
+    "that were, only the processor seconds of a cell differed, 0.000 or 0.001, and are no longer compared",
     "evaluate: the next run after SIGKILL ends with -99": "it was stopped after 120 s on a busy machine, so "
     "whether it would have ended is not known; undisturbed runs ended within 300 s, the job is now smaller",
 }
