@@ -83,6 +83,7 @@ def refused(data, folder, message="received.pk"):
         load_bytes(data, folder)
     assert "received.pk" in str(caught.value)
     assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 def parts_of(data):
@@ -403,6 +404,20 @@ def test_arrays_that_compiled_loops_would_run_out_of(folder, file, name, attribu
     refused(forged(header, arrays), folder, "do not fit together")
 
 
+@pytest.mark.parametrize("value", [{}, {"text": "sum"}, {"tuple": [], "set": []}], ids=str)
+def test_values_of_no_known_kind(folder, value):
+    header, arrays = parts_of(file_of("kernel"))
+    next(find(header, "AttributeCoder"))["combine"] = value
+    refused(forged(header, arrays), folder, "a value in it is of no known kind")
+
+
+@pytest.mark.parametrize("number", [{}, [], "x", None])
+def test_numbers_of_arrays_that_are_no_numbers(folder, number):
+    header, arrays = parts_of(file_of("mixtures"))
+    next(find(header, "SpreadingMixtures"))["points"] = {"array": number}
+    assert "unhashable" not in refused(forged(header, arrays), folder)
+
+
 def test_codes_in_a_table_are_refused(folder):
     header, arrays = parts_of(file_of("labels"))
     number = next(find(header, "LabelHistogramFeatures"))["stream_codes_"][0]["array"]
@@ -462,8 +477,6 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
         ("kernel", "LocalitySensitiveHash", "metric", "l3"),
         ("kernel", "LocalitySensitiveHash", "bin_width", 0),
         ("kernel", "AttributeCoder", "combine", "mean"),
-        ("kernel", "AttributeCoder", "combine", {}),
-        ("kernel", "AttributeCoder", "combine", {"text": "sum"}),
         ("sum", "SumKernel", "kernels_", []),
         ("sum", "SumKernel", "kernels_", 3),
         ("mixtures", "SpreadingMixtures", "families", {"dict": []}),

@@ -142,6 +142,8 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
             raise ModelFileError(f"{Path(path)} {error}") from None
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
+            if isinstance(error, (AttributeError, IndexError, TypeError)):  # texts for programmers
+                reason = "a part of it is of the wrong kind"
             text = f"{Path(path)} is damaged, or is not a model that propkernels wrote ({reason})"
             raise ModelFileError(text) from error
 

@@ -46,7 +46,6 @@ CODERS = (
     "JoinedCounter",
     "LevelCounter",
     "SubgraphCounter",
-    "LevelCounter",
 )
 COMPARISONS = (
     "CountedComparison",
