@@ -17,7 +17,7 @@ from propkernels.plotting.canvas import one_axes, several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
 from propkernels.plotting.layout import node_positions
-from propkernels.utils.checks import check_positive, shown
+from propkernels.utils.checks import check_positive
 from propkernels.utils.optional import import_optional
 
 Values = NDArray[np.float64]
@@ -177,11 +177,11 @@ def shown(contributions: Values, t: Any) -> dict[int | None, Values]:
         return {None: contributions.sum(axis=1)}
     if isinstance(t, str):
         if t != "each":
-            raise ValueError(f"t must be an iteration, several, 'each' or None; got {shown(t)}")
+            raise ValueError(f"t must be an iteration, several, 'each' or None; got {t!r}")
         t = range(n_steps)
     steps = [int(step) for step in np.atleast_1d(np.asarray(t))]
     if not steps or min(steps) < 0 or max(steps) >= n_steps:
-        raise ValueError(f"t must be between 0 and {n_steps - 1}; got {shown(t)}")
+        raise ValueError(f"t must be between 0 and {n_steps - 1}; got {t!r}")
     return {step: contributions[:, step] for step in steps}
 
 
