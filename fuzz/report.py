@@ -25,7 +25,7 @@ KNOWN = {
     "exact lazy diffusion: [[[1.0, 0.0, 1.0], [0.0, 5.0, 1.0]": "from t = 2 on, the two distributions of the "
     "last graph are closer than 3e-13, and the bins of this check are 1e-9 wide: they share one",
     "python -m reproduction: another result": "these were not looked at one by one; in 14 of the same kind "
-    "that were, only the processor seconds of a cell differed, 0.000 or 0.001, and are no longer compared",
+    "that were, only the processor seconds of a cell differed, 0.000 or 0.001; they are left out now",
     "evaluate: the next run after SIGKILL ends with -99": "it was stopped after 120 s on a busy machine, so "
     "whether it would have ended is not known; undisturbed runs ended within 300 s, the job is now smaller",
 }
