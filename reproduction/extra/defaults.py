@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import propkernels as pk
 from propkernels.learn.selection.folds import check_target
 from propkernels.utils.files import atomic_write
+from reproduction.extra import edge_labels
 from reproduction.extra.folds_of_defaults import (
     FoldResult,
     Kept,
@@ -110,7 +111,7 @@ def write_page(kept: Kept, document: Path) -> str:
     rows = [row(name, kept.of(name)) for name in AIMS if kept.of(name)]
     table = markdown([*head, "chosen most often"], rows)
     with atomic_write(document, text=True) as file:
-        file.write(PAGE.format(table=table))
+        file.write(PAGE.format(table=table) + edge_labels.section(kept.path.parent))
     return table
 
 

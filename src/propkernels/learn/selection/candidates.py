@@ -216,7 +216,7 @@ def _aligned_sources(
 ) -> dict[tuple[int | None, bool | None], Source]:
     """The parts of a sum whose weights each fold learns for itself."""
     if solver == "linear":
-        raise ValueError('weights="alignment" are learned from kernel matrices: use solver="kernel", or numbers')
+        raise ValueError('weights="alignment" are learned from kernel matrices: use solver="kernel"')
     if target.ndim > 1:
         raise ValueError('weights="alignment" are learned from one target: give numbers, or one column')
     parts = plain.part_matrices(graphs)
