@@ -84,8 +84,9 @@ def compare(name: str, title: str, kernel: Any, graphs: Any, target: Any) -> Eff
     )
     test = using.compare(without)
     error = abs(test.difference / test.corrected_t) if test.corrected_t else float("nan")
-    means = 100 * without.mean, 100 * using.mean, 100 * error
-    return Effect(name, title, len(graphs), *(round(value, 3) for value in means), round(test.corrected_p, 4))
+    means = {"without": without.mean, "using": using.mean, "error": error}
+    percent = {key: round(100 * value, 3) for key, value in means.items()}
+    return Effect(name, title, len(graphs), **percent, p=round(test.corrected_p, 4))
 
 
 def run(folder: Path, names: Sequence[str]) -> list[Effect]:
