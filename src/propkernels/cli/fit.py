@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 OPTIMISTIC = """
 This score is that of the best of all candidates on the folds that chose it, and
-therefore optimistic, by about one percentage point on sets of some hundred to a
-thousand graphs. 'propkernels evaluate' estimates the score on new graphs."""
+therefore tends to be optimistic. 'propkernels evaluate' estimates the score on
+new graphs."""
 
 
 def fit(

@@ -39,7 +39,8 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     weights : None, sequence of float, or "alignment", default=None
         None: 1 each. Numbers, not negative, one for each part. "alignment": learned in fit from the target
         ``y``, so that the centered sum is as parallel as can be to the centered kernel of the target
-        (ALIGNF [1]_, Proposition 9); they add up to 1.
+        (ALIGNF [1]_, Proposition 9); they add up to 1. Models and :func:`evaluate` learn them anew from the
+        training graphs of each fold.
     normalize_parts : bool, default=True
         Normalize each part before it is added, whatever its own ``normalize`` says, so that no part drowns
         the others; False: parts are added as they are.
@@ -145,13 +146,19 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         ndarray of shape (n, n)
         """
-        graphs, parts = check_graphs(X), self._parts()
-        if not _is_alignment(self.weights):
-            _check_weights(self.weights, len(parts))
-        stack = np.stack([np.asarray(part.fit_transform(graphs), dtype=np.float64) for part in parts])
+        parts, stack = self._fit_parts(X)
         weights = self._weights(stack, y)
         self._keep(parts, weights, [matrix.diagonal().copy() for matrix in stack])
         return self._finish(_sum(weights, list(stack)))
+
+    def part_matrices(self, X: Any) -> Matrix:
+        """Return the kernel matrix of each part on its own, normalized as it is added; nothing is kept.
+
+        Returns
+        -------
+        ndarray of shape (parts, n, n)
+        """
+        return self._fit_parts(X)[1]
 
     def fit_transform_cumulative(self, X: Any, y: Any = None) -> Matrix:
         """Fit, and return the sums for every smaller number of iterations, from one pass of each part.
@@ -198,6 +205,11 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self, "kernels_")
         graphs = check_graphs(X)
         return _sum(self.weights_, [_unit(part, part.self_similarities(graphs)) for part in self.kernels_])
+
+    @property
+    def learns_weights(self) -> bool:
+        """Whether weights are learned from the target, so that they differ from fold to fold."""
+        return _is_alignment(self.weights)
 
     @property
     def is_dot_product(self) -> bool:
@@ -247,6 +259,13 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise TypeError(f"normalize_parts must be True or False, got {shown(self.normalize_parts)}")
         parts = [clone(kernel) for kernel in self._given()]
         return [part.set_params(normalize=True) for part in parts] if self.normalize_parts else parts
+
+    def _fit_parts(self, X: Any) -> tuple[list[Any], Matrix]:
+        """The fitted parts, and their kernel matrices."""
+        graphs, parts = check_graphs(X), self._parts()
+        if not _is_alignment(self.weights):
+            _check_weights(self.weights, len(parts))
+        return parts, np.stack([np.asarray(part.fit_transform(graphs), dtype=np.float64) for part in parts])
 
     def _weights(self, stack: Matrix, y: Any) -> NDArray[np.float64]:
         if not _is_alignment(self.weights):

@@ -1,5 +1,6 @@
 """Which kernels are tried when the user names none."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -38,8 +39,19 @@ def test_bonds_are_told_apart_where_there_are_some():
     graphs = pk.GraphDatabase(
         np.array([[0, 1], [1, 0]]), [0, 2], node_labels=["C", "O"], edge_labels=["double", "double"]
     )
-    kernels = default_kernels(graphs)
-    assert any(getattr(kernel, "edge_labels", False) for kernel in kernels)
+    for is_regression in (False, True):
+        kernels = default_kernels(graphs, is_regression=is_regression)
+        tried = {(type(kernel).__name__, kernel.edge_labels) for kernel in kernels}
+        both = {(kind, flag) for kind in (PK, WL) for flag in (False, True)}
+        assert tried == both | {("ShortestPath", True)}
+
+
+def test_shortest_paths_are_left_out_where_graphs_are_large():
+    path = nx.path_graph(200)
+    nx.set_node_attributes(path, "C", "label")
+    nx.set_edge_attributes(path, "single", "label")
+    graphs = pk.from_networkx([path])
+    assert {type(kernel).__name__ for kernel in default_kernels(graphs)} == {PK, WL}
 
 
 @pytest.mark.parametrize(("dimensions", "expected"), [(1, {"sum"}), (3, {"sum"}), (4, {"sum", "product"})])

@@ -5,7 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.counting.counts import sort_bins
-from propkernels.learn.selection.sources import GramSource, feature_sources
+from propkernels.learn.selection.sources import AlignedSource, GramSource, feature_sources
 
 GRAPHS = pk.datasets.make_molecules(30, random_state=0).graphs
 TRAIN, TEST = np.arange(0, 30, 2), np.arange(1, 30, 2)
@@ -46,3 +46,17 @@ def test_graphs_without_nodes_have_zeros():
     part = GramSource(gram, True).slice(everyone, everyone, True)
     assert (part.known[4] == 0).all()
     assert np.isfinite(part.known).all()
+
+
+def test_learned_weights_see_only_the_training_graphs_of_a_slice():
+    target = np.arange(30) // 2 % 2
+    parts = [pk.LabelHistogram(), pk.WeisfeilerLehman(n_iter=2)]
+    matrices = pk.SumKernel(parts, weights="alignment").part_matrices(GRAPHS)
+    found = AlignedSource(matrices, target, False).slice(TRAIN, TEST, False)
+    alone = pk.SumKernel(parts, weights="alignment")
+    np.testing.assert_allclose(found.known, alone.fit_transform(GRAPHS[TRAIN], target[TRAIN]), atol=1e-14)
+    np.testing.assert_allclose(found.unknown, alone.transform(GRAPHS[TEST]), atol=1e-14)
+    changed = target.copy()
+    changed[TEST] = 1 - changed[TEST]
+    again = AlignedSource(matrices, changed, False).slice(TRAIN, TEST, False)
+    np.testing.assert_array_equal(found.known, again.known)

@@ -56,6 +56,14 @@ def test_unfinished_sets_say_so(tmp_path):
     assert Kept(tmp_path / "defaults.jsonl").results == [RESULT]
 
 
+def test_repeats_without_all_their_folds_are_left_out_where_one_is_complete(tmp_path):
+    kept = Kept(tmp_path / "defaults.jsonl")
+    for fold in range(10):
+        kept.add(replace(RESULT, fold=fold))
+    kept.add(replace(RESULT, repeat=1, correct=0))
+    assert "| 80.0 ± 0.0 | no (-7.0) | 84.5 | 1 |" in defaults.write_page(kept, tmp_path / "page.md")
+
+
 @pytest.mark.parametrize(
     "run", [lambda p: defaults.run(["X"], 1, p, p, 1), lambda p: fair.run(["X"], p, p, 1)]
 )

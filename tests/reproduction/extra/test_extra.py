@@ -3,11 +3,13 @@
 import importlib
 from dataclasses import dataclass
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import propkernels as pk
-from reproduction.extra import attributed, baselines, fixed_parameters
+from propkernels.datasets.dataset import Dataset
+from reproduction.extra import attributed, baselines, candidates, edge_labels, fixed_parameters
 from reproduction.extra.records import keep_records, load_records, with_error
 from reproduction.protocols.selection import choose, seeds_of, share_correct, stratified_folds
 
@@ -54,15 +56,24 @@ def test_fixed_parameters_are_every_kernel_with_every_cost():
 
 
 def test_baselines_choose_normalization_too():
-    candidates = baselines.Candidates(steps=(0, 1), costs=(1.0, 10.0))
-    (result,) = baselines.cross_validate(DATA, "WL", 1, candidates)
+    few = baselines.Candidates(steps=(0, 1), costs=(1.0, 10.0))
+    (result,) = baselines.cross_validate(DATA, "WL", 1, few)
     assert 50 < result.accuracy <= 100
     assert result.chosen.startswith("t ")
 
 
 @pytest.mark.parametrize(
     "name",
-    ["attributed", "baselines", "category_prior", "fixed_parameters", "textures", "pictures"],
+    [
+        "attributed",
+        "baselines",
+        "category_prior",
+        "candidates",
+        "edge_labels",
+        "fixed_parameters",
+        "textures",
+        "pictures",
+    ],
 )
 def test_every_command_explains_itself(name, capsys):
     module = importlib.import_module(f"reproduction.extra.{name}")
@@ -70,3 +81,39 @@ def test_every_command_explains_itself(name, capsys):
         module.main(["--help"])
     assert caught.value.code == 0
     assert "usage:" in capsys.readouterr().out
+
+
+def test_edge_labels_are_compared_on_the_same_folds_and_kept(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    graphs = []
+    for number in range(40):  # the class is the label of most edges: no kernel without them can see it
+        graph = nx.cycle_graph(int(rng.integers(5, 9)))
+        nx.set_node_attributes(graph, "C", "label")
+        nx.set_edge_attributes(graph, "single" if number % 2 else "double", "label")
+        graphs.append(graph)
+    database = pk.from_networkx(graphs, edge_label="label")
+    monkeypatch.setattr(pk.datasets, "load", lambda name: Dataset("rings", database, np.arange(40) % 2))
+    found = edge_labels.run(tmp_path, ["MUTAG"])
+    assert len(found) == 4
+    assert all(effect.without < 80 < 100 == effect.using for effect in found)
+    monkeypatch.setattr(pk, "evaluate", None)
+    assert edge_labels.run(tmp_path, ["MUTAG"]) == found
+    assert "| MUTAG | 40 | Weisfeiler-Lehman |" in edge_labels.section(tmp_path)
+    assert edge_labels.section(tmp_path / "nothing") == ""
+
+
+def test_quick_looks_sum_normalized_kernels(monkeypatch):
+    tried = candidates.kernels("labels", 1, True)
+    assert tried["WL, intersection, edge labels"].edge_labels
+    total = tried["summed, intersection + WL, intersection"]
+    stack = candidates.matrices(candidates.redrawn(total, 0), DATA.graphs)
+    expected = candidates.redrawn(total, 0).fit_transform_cumulative(DATA.graphs)
+    np.testing.assert_allclose(stack, expected, atol=1e-12)
+    monkeypatch.setattr(pk.datasets, "load", lambda name: DATA)
+    monkeypatch.setattr(candidates, "SEEDS", (101,))
+    lines = list(candidates.compare("any", "labels", 40, "shortest paths +"))
+    assert [title for title, *_ in lines] == [
+        "shortest paths + WL, intersection",
+        "shortest paths + summed, intersection",
+    ]
+    assert all(0 <= best <= 100 for _, best, *_ in lines)

@@ -92,7 +92,7 @@ class KernelStudy:
         """One repeat: its kernels, and every fold's choice and score."""
         start = perf_counter()
         space = Space(None, self.steps, self.costs, "kernel", self.epsilons)
-        arms = candidates(self.kernel, self.graphs, space, self.task(), seeds.kernel)
+        arms = candidates(self.kernel, self.graphs, self.target, space, self.task(), seeds.kernel)
         kernel_seconds = perf_counter() - start
         outcomes = run_threads(lambda fold: self.judge(arms, fold), folds, self.n_jobs)
         scores, choices = zip(*outcomes, strict=True)

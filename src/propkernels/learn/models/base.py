@@ -253,7 +253,7 @@ def _learned(
 ) -> Learned:
     """Learn from all graphs with what was chosen."""
     candidate = chosen.candidate
-    kernel, everyone = candidate.fitted_kernel(graphs), np.arange(len(graphs))
+    kernel, everyone = candidate.fitted_kernel(graphs, target), np.arange(len(graphs))
     part = candidate.source.slice(everyone, np.arange(0), candidate.scaled)
     machine = candidate.fit(task, part.known, target, everyone, chosen.C)
     coefficients = machine.coefficients / part.unit

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation import PropagationKernel
+from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.propagation.diffusion import Diffusion
 from propkernels.utils.checks import shown
 
 MANY_DIMENSIONS = 4  # of attributes; with fewer, agreeing in all of them tells less than in one at a time
 HASHES = 20  # of attributes per iteration: more make the kernel less random, and slower
+MOST_PAIRS = 100  # of nodes, per node: shortest paths of larger graphs take too long for a default
 WIDE = {"bin_width": 1.0, "n_hashes": 4}  # nodes that are nearly alike share bins
 
 
@@ -49,22 +53,36 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
 
 
 def _labeled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
-    """The paper's walk, summed neighbors, which keep degrees apart, and exact refinement of the labels."""
-    edges = graphs.edge_label_column is not None
-    refined: dict[str, Any] = {"n_iter": 6, "edge_labels": edges}
+    """Summed neighbors, which keep degrees apart, and exact refinement of the labels.
+
+    Where edges have labels, the same with them, and the labels along shortest paths; classes of graphs
+    without edge labels also try the paper's walk, and numbers the ratios of counts.
+    """
+    assigned: dict[str, Any] = {"base_kernel": "intersection"}
     kernels: list[Any] = [
-        PropagationKernel(),
         PropagationKernel(propagation=_summed()),
-        PropagationKernel(propagation=_summed(), base_kernel="intersection", t_max=8),
-        WeisfeilerLehman(**refined, base_kernel="intersection"),
+        PropagationKernel(propagation=_summed(), **assigned, t_max=8),
+        WeisfeilerLehman(n_iter=6, **assigned),
     ]
-    if not is_regression:
-        return [*kernels, WeisfeilerLehman(**refined)]
-    return [
-        *kernels[1:],
-        PropagationKernel(propagation=_summed(), base_kernel="tanimoto", t_max=5),
-        PropagationKernel(propagation=_summed(), base_kernel="jaccard", t_max=5),
+    if graphs.edge_label_column is not None:
+        kernels += _edge_labeled(graphs)
+    elif not is_regression:
+        kernels = [PropagationKernel(), *kernels, WeisfeilerLehman(n_iter=6)]
+    if is_regression:
+        ratios = ("tanimoto", "jaccard")
+        kernels += [PropagationKernel(propagation=_summed(), base_kernel=ratio, t_max=5) for ratio in ratios]
+    return kernels
+
+
+def _edge_labeled(graphs: GraphDatabase) -> list[Any]:
+    """What arrives over edges told apart by their labels, and the labels along paths of small graphs."""
+    common: dict[str, Any] = {"base_kernel": "intersection", "edge_labels": True}
+    kernels: list[Any] = [
+        PropagationKernel(propagation=_summed(), **common, t_max=5),
+        WeisfeilerLehman(n_iter=4, **common),
     ]
+    pairs = float(np.square(graphs.graph_sizes, dtype=np.float64).sum())
+    return kernels if pairs > MOST_PAIRS * graphs.n_nodes else [*kernels, ShortestPath(**common)]
 
 
 def _unlabeled() -> list[Any]:

@@ -18,7 +18,7 @@ from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.folds import Indices
 from propkernels.learn.selection.kernels_by_t import compute_stack, redrawn, step_parameter
 from propkernels.learn.selection.race import Trial
-from propkernels.learn.selection.sources import GramSource, Source, feature_sources
+from propkernels.learn.selection.sources import AlignedSource, GramSource, Source, feature_sources
 from propkernels.learn.selection.space import CostGrid
 
 
@@ -57,8 +57,10 @@ class Candidate:
     fitted: Any = None
     decisions: dict[tuple[int, float], Any] | None = field(default=None, compare=False, repr=False)
 
-    def fitted_kernel(self, graphs: GraphDatabase) -> Any:
+    def fitted_kernel(self, graphs: GraphDatabase, target: NDArray[Any]) -> Any:
         """The kernel, fitted on the graphs of the pass: cut out of the pass where it can be."""
+        if learns_weights(self.kernel):
+            return clone(self.kernel).fit(graphs, target)
         if hasattr(self.fitted, "restricted"):
             return self.fitted.restricted(self.t_max, bool(self.normalize))
         is_as_tried = self.fitted is not None and self.t_max is None and self.normalize is None
@@ -133,8 +135,13 @@ class Space:
         return replace(self, steps=kept) if kept else self
 
 
-def candidates(kernel: Any, graphs: GraphDatabase, space: Space, task: Task, seed: int) -> list[Candidate]:
-    """All candidates of one kernel, from one pass over the graphs."""
+def candidates(
+    kernel: Any, graphs: GraphDatabase, target: NDArray[Any], space: Space, task: Task, seed: int
+) -> list[Candidate]:
+    """All candidates of one kernel, from one pass over the graphs.
+
+    Only kernels that learn weights look at the target: at that of the training graphs of each fold.
+    """
     kernel = redrawn(kernel, seed)
     has_option = "normalize" in kernel.get_params(deep=False)
     wanted: list[bool | None] = _wanted(kernel, space.normalize) if has_option else [None]
@@ -151,7 +158,7 @@ def candidates(kernel: Any, graphs: GraphDatabase, space: Space, task: Task, see
             space.costs.scaled,
             plain,
         )
-        for (t, is_normalized), source in _sources(plain, graphs, space, wanted).items()
+        for (t, is_normalized), source in _sources(plain, graphs, target, space, wanted).items()
         for epsilon, maker in task.makers(space.solver, space.epsilons)
     ]
 
@@ -184,9 +191,11 @@ def _copy(kernel: Any, t: int | None, is_normalized: bool | None) -> Any:
 
 
 def _sources(
-    plain: Any, graphs: GraphDatabase, space: Space, wanted: list[bool | None]
+    plain: Any, graphs: GraphDatabase, target: NDArray[Any], space: Space, wanted: list[bool | None]
 ) -> dict[tuple[int | None, bool | None], Source]:
     """Numbers by t_max and normalisation, ordered by t_max and then plain before normalised."""
+    if learns_weights(plain):
+        return _aligned_sources(plain, graphs, target, space.solver, wanted)
     if space.solver != "linear":
         stack = compute_stack(plain, graphs, space.steps)
         return {(t, flag): GramSource(matrix, bool(flag)) for t, matrix in stack.items() for flag in wanted}
@@ -200,6 +209,23 @@ def _sources(
         return {(None, flag): sources[last, bool(flag)] for flag in wanted}
     steps = sorted({t for t, _ in sources}) if space.steps is None else space.steps
     return {(t, flag): sources[t, bool(flag)] for t in steps for flag in wanted}
+
+
+def _aligned_sources(
+    plain: Any, graphs: GraphDatabase, target: NDArray[Any], solver: str, wanted: list[bool | None]
+) -> dict[tuple[int | None, bool | None], Source]:
+    """The parts of a sum whose weights each fold learns for itself."""
+    if solver == "linear":
+        raise ValueError('weights="alignment" are learned from kernel matrices: use solver="kernel"')
+    if target.ndim > 1:
+        raise ValueError('weights="alignment" are learned from one target: give numbers, or one column')
+    parts = plain.part_matrices(graphs)
+    return {(None, flag): AlignedSource(parts, target, bool(flag)) for flag in wanted}
+
+
+def learns_weights(kernel: Any) -> bool:
+    """Whether a kernel is a sum whose weights are learned from the target."""
+    return bool(getattr(kernel, "learns_weights", False))
 
 
 def has_explicit_counts(kernel: Any) -> bool:

@@ -184,7 +184,7 @@ def _compare(
     few, values = graphs[rung.graphs], target[rung.graphs]
     part = task if task.weights is None else task.reweighted(task.weights[rung.graphs])
     known: dict[Setting, dict[int, float]] = {}
-    for arms in _arms(kernels, few, space, task, seed, alive):
+    for arms in _arms(kernels, few, values, space, task, seed, alive):
 
         def losses(item: tuple[Setting, Candidate, tuple[int, ...]]) -> dict[int, float]:
             _, arm, positions = item
@@ -203,7 +203,13 @@ def _compare(
 
 
 def _arms(
-    kernels: Sequence[Any], graphs: GraphDatabase, space: Space, task: Task, seed: int, alive: Alive | None
+    kernels: Sequence[Any],
+    graphs: GraphDatabase,
+    target: NDArray[Any],
+    space: Space,
+    task: Task,
+    seed: int,
+    alive: Alive | None,
 ) -> Iterator[list[tuple[Setting, Candidate, tuple[int, ...]]]]:
     """Candidates of one kernel after the other, with the positions of C to try; machines may stop early."""
     for number, kernel in enumerate(kernels):
@@ -212,7 +218,7 @@ def _arms(
             continue
         narrow = space if wanted is None else space.narrowed([setting.t_max for setting in wanted])
         arms = []
-        for arm in candidates(kernel, graphs, narrow, task, seed):
+        for arm in candidates(kernel, graphs, target, narrow, task, seed):
             setting = Setting.of(number, arm)
             if alive is None or setting in alive:
                 positions = _coarse(len(arm.costs)) if alive is None else alive[setting]
@@ -255,7 +261,7 @@ def _finalists(
     positions: dict[Setting, list[int]] = {}
     for setting in alive:
         narrow = space.narrowed([setting.t_max])
-        for arm in candidates(kernels[setting.kernel], graphs, narrow, task, seed):
+        for arm in candidates(kernels[setting.kernel], graphs, target, narrow, task, seed):
             other = Setting.of(setting.kernel, arm)
             if replace(other, epsilon=setting.epsilon) == setting:
                 found[other], positions[other] = arm, _inside(alive[setting], len(arm.costs))

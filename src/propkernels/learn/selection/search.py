@@ -70,7 +70,7 @@ def search(
         return Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
     best: Selection | None = None
     for kernel in kernels:
-        arms = candidates(kernel, graphs, space, task, seed)
+        arms = candidates(kernel, graphs, target, space, task, seed)
         incumbent = None if best is None else best.losses
         found = choose_among(arms, target, folds, task, is_exact, incumbent, n_jobs, tell)
         if found is not None:

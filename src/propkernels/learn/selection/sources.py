@@ -14,6 +14,7 @@ from propkernels.counting.columns import join_streams
 from propkernels.counting.counts import StreamCounts
 from propkernels.gram.linear import self_products
 from propkernels.gram.normalize import inverse_length, normalized
+from propkernels.kernels.sum_kernel import aligned_weights
 from propkernels.learn.selection.folds import Indices
 
 Matrix = NDArray[np.float64]
@@ -78,6 +79,32 @@ class GramSource:
         if unit != 1.0:
             part /= unit
         return part
+
+
+@dataclass(frozen=True)
+class AlignedSource:
+    """Slices of a weighted sum of kernels, whose weights are learned from the training graphs of each slice.
+
+    Attributes
+    ----------
+    parts : ndarray of shape (parts, n, n)
+        Kernels of all graphs, as they are added.
+    target : ndarray of shape (n,)
+        What the weights are learned from; only the entries of training graphs are looked at.
+    normalize : bool
+        Whether slices of the sum are normalized.
+    """
+
+    parts: Matrix
+    target: NDArray[Any]
+    normalize: bool
+
+    def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
+        """Learn the weights, add up, and cut out as of one matrix."""
+        known = np.stack([part[np.ix_(train, train)] for part in self.parts])
+        weights = aligned_weights(known, self.target[train])
+        total = np.tensordot(weights, self.parts, axes=1)
+        return GramSource(total, self.normalize).slice(train, test, scaled)
 
 
 @dataclass(frozen=True)
