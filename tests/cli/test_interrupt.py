@@ -31,6 +31,9 @@ with prompt_interrupts(), atomic_write(sys.argv[1]) as stream:
 """
 
 
+LISTENING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
 def interrupted(process):
     """Send Ctrl-C once the process says that it works; its status and what it says."""
     assert process.stdout.readline() == "started\n"
@@ -41,7 +44,8 @@ def interrupted(process):
 
 
 def start(code, *arguments):
-    command = [sys.executable, "-c", code, *map(str, arguments)]
+    """Run code in another interpreter, as from a terminal: a job in the background would ignore Ctrl-C."""
+    command = [sys.executable, "-c", LISTENING + code, *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
