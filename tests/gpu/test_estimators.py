@@ -83,6 +83,29 @@ def test_features(device, estimator):
     estimator.set_params(device="cpu")
 
 
+def test_features_can_stay_on_the_device(device):
+    graphs = attributed()
+    features = pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12)
+    expected = features.fit_transform(graphs)
+    there = features.set_params(device="cuda", output="device").fit_transform(graphs)
+    assert there.shape == expected.shape
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(device.to_host(getattr(there, name)), getattr(expected, name))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"n_features": None}, {"normalize": True}, {"base_kernel": "intersection"}, {"sparse_output": False}],
+)
+def test_what_the_host_must_finish_cannot_stay_there(device, parameters):
+    settings = {"n_features": 64, "random_state": 0, "device": "cuda", "output": "device", **parameters}
+    features = pk.PropagationFeatures(**settings)
+    with pytest.raises(ValueError, match='output="device" needs n_features'):
+        features.fit(attributed()).transform(attributed())
+    with pytest.raises(ValueError, match='output="device" needs n_features'):
+        features.fit_transform(attributed())
+
+
 def test_batches_that_do_not_fit_the_memory(device, monkeypatch):
     graphs = many_graphs(SIZES["molecules"])
     features = pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12)

@@ -5,7 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.gpu.counts import DeviceRows
-from propkernels.gpu.gram import cross_gram, square_gram
+from propkernels.gpu.gram import square_gram
 from tests.gpu.test_pipeline import SIZES, many_graphs
 
 
@@ -23,13 +23,3 @@ def test_square_gram_is_exact(runtime, monkeypatch, sizes, popular):
     features = pk.PropagationFeatures(t_max=3, random_state=0).fit_transform(many_graphs(sizes[:100]))
     computed = square_gram(on_device(features, runtime), runtime)
     np.testing.assert_array_equal(runtime.to_host(computed), (features @ features.T).toarray())
-
-
-@pytest.mark.parametrize("popular", [0.05, 0.3, 2.0])
-def test_cross_gram_is_exact(runtime, monkeypatch, popular):
-    monkeypatch.setattr("propkernels.gpu.gram.POPULAR", popular)
-    graphs = many_graphs(SIZES["molecules"])
-    fitted = pk.PropagationFeatures(t_max=3, random_state=0).fit(graphs[:40])
-    known, new = fitted.transform(graphs[:40]), fitted.transform(graphs[40:])
-    computed = cross_gram(on_device(new, runtime), on_device(known, runtime), runtime)
-    np.testing.assert_array_equal(runtime.to_host(computed), (new @ known.T).toarray())

@@ -9,7 +9,7 @@ import numpy as np
 from propkernels.gpu.counts import DeviceRows
 from propkernels.gpu.runtime import BLOCKS, Runtime
 
-POPULAR = 0.02  # share of graphs from which on a bin is cheaper in the dense product; measured on an H200
+POPULAR = 0.02  # share of graphs from which on a bin is cheaper in the dense product: an estimate
 DENSE_BYTES = 2**33  # of the dense counts that are in memory at a time
 
 
@@ -32,23 +32,6 @@ def square_gram(rows: DeviceRows, runtime: Runtime) -> Any:
     alone = xp.where(shared_by == 1, rows.values**2, 0.0)
     gram.ravel()[:: n + 1] += xp.bincount(graphs, weights=alone, minlength=n)
     runtime.launch("mirror", BLOCKS, (gram, np.int64(n), np.int64(-(-n // 32))), shared=32 * 33 * 8)
-    return gram
-
-
-def cross_gram(new: DeviceRows, fitted: DeviceRows, runtime: Runtime) -> Any:
-    """Return Phi_new Phi_fitted^T; both have the same columns."""
-    xp = runtime.xp
-    popularity = xp.bincount(fitted.columns, minlength=fitted.n_columns)
-    popular_from = max(int(POPULAR * (len(fitted.indptr) - 1)), 2)
-    gram = _dense_product(new, fitted, popularity >= popular_from, runtime)
-    sides = []
-    for side in (new, fitted):
-        is_rare = (popularity < popular_from)[side.columns]
-        graphs = row_numbers(side, xp)[is_rare]
-        sides.append(_by_column(side.columns[is_rare], graphs, side.values[is_rare], xp))
-    rows, columns = (_of_columns(side, _common(sides, xp), xp) for side in sides)
-    arguments = (*rows, *columns, np.int64(len(rows[0]) - 1), np.int64(gram.shape[1]), gram)
-    runtime.launch("add_cross_pairs", BLOCKS, arguments)
     return gram
 
 
@@ -77,23 +60,6 @@ def _by_column(columns: Any, graphs: Any, counts: Any, xp: Any) -> Bins:
     )
     bin_ptr = xp.concatenate([heads, xp.asarray([len(columns)], dtype=heads.dtype)]).astype(xp.int64)
     return Bins(columns[heads], bin_ptr, graphs[order], counts[order])
-
-
-def _common(sides: list[Bins], xp: Any) -> Any:
-    """Columns that both sides have."""
-    first, second = (side.columns for side in sides)
-    return first[xp.isin(first, second)]
-
-
-def _of_columns(side: Bins, columns: Any, xp: Any) -> tuple[Any, Any, Any]:
-    """Restrict entries to some columns, in their order: offsets, graphs, counts."""
-    keep = xp.isin(side.columns, columns)
-    lengths = xp.diff(side.bin_ptr)
-    entry_bin = xp.searchsorted(side.bin_ptr, xp.arange(len(side.graphs)), side="right") - 1
-    is_kept = keep[entry_bin]
-    kept = lengths[keep]
-    bin_ptr = xp.concatenate([xp.zeros(1, dtype=xp.int64), xp.cumsum(kept, dtype=xp.int64)])
-    return bin_ptr, side.graphs[is_kept], side.counts[is_kept]
 
 
 def _dense_product(left: DeviceRows, right: DeviceRows, is_popular: Any, runtime: Runtime) -> Any:

@@ -732,20 +732,6 @@ KERNEL(add_pairs,
   }
 }
 
-// The same between new graphs (rows) and fitted ones (columns): bins are those that both have.
-KERNEL(add_cross_pairs,
-       (const i64* row_ptr, const int* row_graphs, const double* row_counts, const i64* column_ptr,
-        const int* column_graphs, const double* column_counts, i64 n_bins, i64 n, double* gram),
-       (row_ptr, row_graphs, row_counts, column_ptr, column_graphs, column_counts, n_bins, n, gram)) {
-  for (i64 b = blockIdx.x; b < n_bins; b += gridDim.x) {
-    for (i64 i = row_ptr[b] + threadIdx.x / 32; i < row_ptr[b + 1]; i += (blockDim.x + 31) / 32) {
-      double* row = gram + (i64)row_graphs[i] * n;
-      for (i64 j = column_ptr[b] + threadIdx.x % 32; j < column_ptr[b + 1]; j += blockDim.x < 32 ? 1 : 32)
-        atomicAdd(row + column_graphs[j], row_counts[i] * column_counts[j]);
-    }
-  }
-}
-
 // Copy what is below the diagonal above it, by tiles of 32 x 32 in shared memory: both sides are read and
 // written along rows.
 KERNEL(mirror, (double* gram, i64 n, i64 n_tiles), (gram, n, n_tiles)) {

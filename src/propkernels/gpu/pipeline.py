@@ -33,7 +33,7 @@ from propkernels.utils.parallel import whole_runs
 from propkernels.utils.randomness import mix
 
 DEVICES = ("cpu", "cuda", "auto")
-WORTH_MOVING = 2**18  # nodes from which on "auto" takes a GPU: below, the CPU is done before the copies are
+WORTH_MOVING = 2**18  # nodes from which on "auto" takes a GPU: an estimate
 BYTES_OF_A_CODE = 40  # device memory for each node and stream: its code, its column, room to count
 SHARE_OF_MEMORY = 0.4  # of what is free, for each of two batches
 

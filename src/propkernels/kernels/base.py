@@ -256,7 +256,10 @@ class CountFeatures(CountEstimator):
             if device is not None and self.n_features is not None:
                 self._fit(database, counts=False)
                 return self.transform(database)
-            return self._features(self._fit(database))
+            streams = self._fit(database)
+            if device is not None:
+                self._check_output()
+            return self._features(streams)
 
     def transform(self, X: Any) -> Any:
         """Return the features of new graphs.
@@ -268,14 +271,26 @@ class CountFeatures(CountEstimator):
         database = check_graphs(X)
         device = self._device(database)
         with running_on(device):
-            if device is not None and self._is_hashed_on_device():
-                return self._hashed_on(device, database)
+            if device is not None:
+                self._check_output()
+                if self._is_hashed_on_device():
+                    return self._hashed_on(device, database)
             known = None if self.n_columns_ is not None else self.stream_codes_
             return self._features(self.coder_.count(database, known, self.n_jobs))
 
     def _is_hashed_on_device(self) -> bool:
         """Whether codes can go straight into hashed columns: nothing stands between the two."""
         return self.n_columns_ is not None and isinstance(self.coder_, Coder)
+
+    def _check_output(self) -> None:
+        """Refuse to leave on a GPU what only the host can finish."""
+        if getattr(self, "output", "host") == "host":
+            return
+        if not self._is_hashed_on_device() or self.normalize or not self.sparse_output:
+            raise ValueError(
+                'output="device" needs n_features, base_kernel="linear", normalize=False and '
+                'sparse_output=True: use output="host"'
+            )
 
     def _hashed_on(self, device: Any, graphs: GraphDatabase) -> Any:
         """Hashed features from a GPU."""
