@@ -15,7 +15,7 @@ STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "gp
 ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "cli"]
 INSIDE = {  # sub-packages of a station, lowest first
     "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "novelty", "models"],
-    "kernels": ["pairwise", "subgraphs"],
+    "kernels": ["pairwise", "subgraphs", "disk"],
 }
 
 

@@ -20,8 +20,10 @@ from propkernels.counting.counts import StreamCounts, rank_bins
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.linear import self_products
 from propkernels.gram.normalize import inverse_length, normalized
+from propkernels.gram.room import SPARSE, check_room
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.training_tiles import CountTiles
 from propkernels.utils.checks import check_choice, check_integer, shown
 from propkernels.utils.device import running_on
 from propkernels.utils.parallel import run_threads
@@ -104,8 +106,10 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         ndarray of shape (n, n)
         """
         database = check_graphs(X)
+        check_room(len(database), len(database))
         with running_on(self._device(database)):
             learned = base_kernel, _, counts, diagonal = self._learn(database)
+            check_room(len(database), len(database), base_kernel.matrices_at_once(counts))
             kernel = base_kernel.square(counts, self.n_jobs)
         if self.normalize:
             _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
@@ -121,8 +125,11 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             Entry ``t`` is the kernel matrix with ``t_max=t``.
         """
         database = check_graphs(X)
+        check_room(len(database), len(database))
         with running_on(self._device(database)):
             learned = base_kernel, _, counts, _ = self._learn(database)
+            n_kernels = counts[-1].iteration + 1
+            check_room(len(database), len(database), n_kernels + base_kernel.matrices_at_once(counts))
             kernels = base_kernel.cumulative(counts, self.n_jobs)
         if self.normalize:
             for kernel in kernels:
@@ -143,6 +150,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """
         check_is_fitted(self, "counts_")
         database = check_graphs(X)
+        check_room(len(database), len(self.diagonal_), self.base_kernel_.matrices_at_once(self.counts_))
         new = self._count(database)
         kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
         if self.normalize:
@@ -158,6 +166,18 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """
         check_is_fitted(self, "counts_")
         return self.base_kernel_.diagonal(self._count(check_graphs(X)))
+
+    def training_tiles(self) -> CountTiles:
+        """What :meth:`fit_transform` returns, tile by tile, to the bit: for matrices that do not fit.
+
+        Returns
+        -------
+        object with ``tile(rows, columns)``
+            Takes two slices, and gives that part of the kernel matrix of the training graphs.
+        """
+        check_is_fitted(self, "counts_")
+        diagonal = self.diagonal_ if self.normalize else None
+        return CountTiles(self.base_kernel_, self.counts_, diagonal, self.n_jobs)
 
     @property
     def is_dot_product(self) -> bool:
@@ -300,7 +320,7 @@ class CountFeatures(CountEstimator):
         features = device.hashed_features(*arguments)
         if self.normalize:
             features.data *= np.repeat(inverse_length(self_products(features)), np.diff(features.indptr))
-        return features if self.sparse_output else features.toarray()
+        return features if self.sparse_output else _dense(features)
 
     @property
     def counter_(self) -> Counter:
@@ -417,7 +437,7 @@ class CountFeatures(CountEstimator):
         if self.normalize:
             scale = inverse_length(self._lengths(streams, features))
             features.data *= np.repeat(scale, np.diff(features.indptr))
-        return features if self.sparse_output else features.toarray()
+        return features if self.sparse_output else _dense(features)
 
     def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
         """Squared length of each graph's features, over all bins, also those without a column."""
@@ -427,6 +447,12 @@ class CountFeatures(CountEstimator):
 
     @abstractmethod
     def _learn_coder(self, graphs: Any) -> Any: ...
+
+
+def _dense(features: csr_array) -> Matrix:
+    """Features as a dense array, where there is room for it."""
+    check_room(*features.shape, ways_out=SPARSE)
+    return features.toarray()
 
 
 def _scaled(stream: StreamCounts) -> StreamCounts:
