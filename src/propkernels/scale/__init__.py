@@ -8,7 +8,7 @@ The pieces, from the bottom up:
   and of the parameters: **the file is the checkpoint**.
 - ``executors`` and ``run``: ``run_parts(plan, work, out, executor)`` computes the files that are missing, for
   any :class:`~propkernels.scale.run.Work`; ``featurize`` is one, other kinds of part files reuse the rest.
-- ``pure``, ``part_files`` and ``featurizing``: features as work; ``opened`` reads them, ``verifying`` checks them.
+- ``pure``, ``part_files`` and ``featurizing``: features as work; ``opened`` reads, ``verifying`` checks them.
 
 The interface that other stations build on, and that stays as it is:
 

@@ -1,4 +1,4 @@
-"""What computes the parts: threads of this process, process pools, Dask; engines are imported when asked for."""
+"""What computes the parts: threads of this process, process pools, Dask; no engine is imported unasked."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propkernels.scale import lock
+from propkernels.scale.lock import locked
 from propkernels.scale.plan import Part, Plan, canonical
 from propkernels.utils.files import atomic_write, remove_stale_files
 
@@ -163,7 +163,7 @@ class OutputFolder:
     def opened(self) -> Iterator[OutputFolder]:
         """Lock the folder and see what is there; nothing is changed if it is not as it should be."""
         self.path.mkdir(parents=True, exist_ok=True)
-        with lock.locked(self.path):
+        with locked(self.path):
             remove_stale_files(self.path)
             self._check_contents()
             self._take_receipts()
