@@ -235,6 +235,27 @@ from .propagation import (
 from .propagation import (
     transition_matrix as transition_matrix,
 )
+from .scale import (
+    FeatureFolder as FeatureFolder,
+)
+from .scale import (
+    PartsFailedError as PartsFailedError,
+)
+from .scale import (
+    Plan as Plan,
+)
+from .scale import (
+    featurize as featurize,
+)
+from .scale import (
+    open_features as open_features,
+)
+from .scale import (
+    partition as partition,
+)
+from .scale import (
+    verify as verify,
+)
 from .storage import (
     ModelFileError as ModelFileError,
 )
