@@ -26,7 +26,7 @@ STATIONS = [
 ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "cli"]
 READERS = {"datasets", "images"}  # they import no station but graphs, so scale may read files through them
 INSIDE = {  # sub-packages of a station, lowest first
-    "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "novelty", "models"],
+    "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "novelty", "models", "linear"],
     "kernels": ["pairwise", "subgraphs", "disk"],
 }
 

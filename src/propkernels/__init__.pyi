@@ -143,6 +143,9 @@ from .learn import (
     GraphIndex as GraphIndex,
 )
 from .learn import (
+    LinearModel as LinearModel,
+)
+from .learn import (
     NoveltyDetector as NoveltyDetector,
 )
 from .learn import (

@@ -7,6 +7,7 @@ from propkernels.learn.evaluation.result import Choice, Evaluation
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.explain.similar_because import similar_because
 from propkernels.learn.explain.similarity import SharedBin, Similarity
+from propkernels.learn.linear.model import LinearModel
 from propkernels.learn.models.classifier import PropagationClassifier
 from propkernels.learn.models.regressor import PropagationRegressor
 from propkernels.learn.novelty.applicability import Applicability
@@ -21,6 +22,7 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "GraphIndex",
+    "LinearModel",
     "Neighbors",
     "NoveltyDetector",
     "NoveltyExplanation",

@@ -58,6 +58,7 @@ def kernel_to_disk(kernel: Any, graphs: Any, path: Pathlike, *, tile: int = 2048
     See Also
     --------
     GraphIndex : Searches graphs without a matrix.
+    LinearModel : Learns from features without a matrix.
 
     Examples
     --------
