@@ -8,6 +8,7 @@ import pytest
 import propkernels as pk
 
 COMMANDS = ("demo", "fit", "predict", "explain", "similar", "evaluate", "kernel", "datasets", "info")
+COMMANDS += ("featurize", "verify")
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "joblib", "pooch", "requests", "networkx")
 
 

@@ -9,6 +9,7 @@ import typer
 from propkernels._version import __version__
 from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
 from propkernels.cli.console import OneSentenceErrors
+from propkernels.cli.parts import featurize
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
 
@@ -46,6 +47,8 @@ COMMANDS = (
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,
+    featurize.featurize,
+    featurize.verify,
     info.convert,
     info.datasets,
     info.info,

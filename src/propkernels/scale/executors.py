@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from threading import Thread
 from typing import Any
 
 from propkernels.utils.checks import check_integer, shown
+from propkernels.utils.files import discard_unfinished
 from propkernels.utils.optional import import_optional
 from propkernels.utils.parallel import thread_count
 
@@ -82,7 +85,22 @@ class DaskEngine(Engine):
 
 def new_pool(n_workers: int) -> ProcessPoolExecutor:
     """A pool whose workers start from scratch: forking a process with threads is not safe."""
-    return ProcessPoolExecutor(n_workers, mp_context=multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(n_workers, mp_context=context, initializer=_start_worker)
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the parent, and end when it is killed: a pool's workers would wait forever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        discard_unfinished()
+        os._exit(1)
 
 
 def resolve_executor(executor: Any, n_jobs: int | None) -> Engine:

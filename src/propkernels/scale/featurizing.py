@@ -110,5 +110,11 @@ def featurize(plan: Any, features: Any, out: Any, executor: Any = None) -> Featu
 
 
 def sample_of(plan: Plan) -> Any:
-    """Some graphs of the first part."""
-    return next(iter_part(plan.parts[0])).graphs[:SAMPLE]
+    """Some graphs of the first part that can be read; others are reported when they are computed."""
+    first: Exception | None = None
+    for part in plan:
+        try:
+            return next(iter_part(part)).graphs[:SAMPLE]
+        except (ValueError, OSError, StopIteration) as error:
+            first = first or error
+    raise ValueError(f"no part of the plan can be read: {plan.parts[0]}: {first}")

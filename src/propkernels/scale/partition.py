@@ -74,7 +74,7 @@ def partition(
     ...     data.graphs.to_parquet(f"{folder}/graphs.parquet", row_group_size=100)
     ...     plan = pk.partition(folder, nodes_per_part=10_000)
     >>> plan
-    Plan(1 file, 4 parts, 1,000 graphs, 24,952 nodes)
+    Plan(1 file, 4 parts, 1,000 graphs, 25,277 nodes)
     >>> [(part.first, part.last) for part in plan]
     [(0, 300), (300, 600), (600, 900), (900, 1000)]
     """
