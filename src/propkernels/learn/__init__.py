@@ -14,6 +14,7 @@ from propkernels.learn.novelty.applicability import Applicability
 from propkernels.learn.novelty.detector import NoveltyDetector
 from propkernels.learn.novelty.explanation import NoveltyExplanation
 from propkernels.learn.retrieval.index import GraphIndex, Neighbors
+from propkernels.learn.retrieval.sharded import ShardedIndex, open_index
 
 __all__ = [
     "Applicability",
@@ -29,8 +30,10 @@ __all__ = [
     "PairedTest",
     "PropagationClassifier",
     "PropagationRegressor",
+    "ShardedIndex",
     "SharedBin",
     "Similarity",
     "evaluate",
+    "open_index",
     "similar_because",
 ]
