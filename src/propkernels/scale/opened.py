@@ -36,6 +36,18 @@ class FeatureFolder:
     See Also
     --------
     open_features : How to get one.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> data = pk.datasets.make_molecules(100, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet")
+    >>> features = pk.PropagationFeatures(n_features=2**20, random_state=0)
+    >>> opened = pk.featurize(f"{folder.name}/graphs.parquet", features, f"{folder.name}/features")
+    >>> opened.shape, opened.n_parts, opened.to_scipy().shape
+    ((100, 1048576), 1, (100, 1048576))
+    >>> folder.cleanup()
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:

@@ -108,6 +108,18 @@ class Plan:
     --------
     partition : Make a plan.
     featurize : Compute the features of all parts.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> data = pk.datasets.make_molecules(100, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet")
+    >>> plan = pk.partition(folder.name)
+    >>> plan.save(f"{folder.name}/plan.json")
+    >>> pk.Plan.load(f"{folder.name}/plan.json") == plan
+    True
+    >>> folder.cleanup()
     """
 
     parts: tuple[Part, ...]

@@ -58,6 +58,26 @@ class PartsFailedError(ValueError):
     ----------
     failures : dict
         For each part that failed, by its number: the part and the error.
+
+    See Also
+    --------
+    featurize : Run it again when the cause is removed; parts that are complete stay.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for seed in range(2):
+    ...     data = pk.datasets.make_molecules(100, random_state=seed)
+    ...     data.graphs.to_parquet(f"{folder.name}/graphs{seed}.parquet")
+    >>> plan = pk.partition(folder.name)
+    >>> data.graphs[:50].to_parquet(f"{folder.name}/graphs1.parquet")
+    >>> try:
+    ...     pk.featurize(plan, pk.WeisfeilerLehmanFeatures(n_features=2**20), f"{folder.name}/features")
+    ... except pk.PartsFailedError as error:
+    ...     print(list(error.failures))
+    [1]
+    >>> folder.cleanup()
     """
 
     def __init__(self, failures: dict[int, tuple[Part, str]], n_parts: int) -> None:
