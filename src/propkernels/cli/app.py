@@ -9,7 +9,7 @@ import typer
 from propkernels._version import __version__
 from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
 from propkernels.cli.console import OneSentenceErrors
-from propkernels.cli.parts import featurize
+from propkernels.cli.parts import featurize, learning
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
 
@@ -49,6 +49,7 @@ COMMANDS = (
     kernel.kernel,
     featurize.featurize,
     featurize.verify,
+    learning.index,
     info.convert,
     info.datasets,
     info.info,

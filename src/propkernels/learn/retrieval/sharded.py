@@ -25,6 +25,7 @@ from propkernels.scale.partition import partition
 from propkernels.scale.plan import Plan
 from propkernels.scale.pure import pure_features, rebuilt
 from propkernels.scale.run import run_parts
+from propkernels.scale.sources.reading import iter_part
 from propkernels.utils.checks import check_integer
 from propkernels.utils.parallel import run_threads, thread_count
 
@@ -187,6 +188,24 @@ class ShardedIndex:
             least[0] = float(values[-1]) if len(values) == k else -1.0
         return values, ids
 
+    def graph(self, number: int) -> Any:
+        """Read a graph of the index from the file that it was in when the plan was made.
+
+        Parameters
+        ----------
+        number : int
+            As :meth:`query` gives it.
+
+        Returns
+        -------
+        Graph
+        """
+        number = check_integer(number, "number", 0)
+        for group in self.groups:
+            if number < group.first_id + group.n_rows:
+                return _read_graph(Plan.load(group.folder / PLAN), number - group.first_id, number)
+        raise ValueError(f"there is no graph {number} in {self!r}")
+
     def _features(self) -> Any:
         return rebuilt(self.groups[0].manifest.work)
 
@@ -267,6 +286,17 @@ def open_index(folder: Any, n_jobs: int | None = None) -> ShardedIndex:
     >>> folder.cleanup()
     """
     return ShardedIndex(folder, n_jobs)
+
+
+def _read_graph(plan: Plan, row: int, number: int) -> Any:
+    """Read one graph of a plan."""
+    for part in plan:
+        if part.first_id <= row < part.first_id + len(part):
+            for block in iter_part(part):
+                found = np.flatnonzero(block.ids == row)
+                if len(found):
+                    return block.graphs[int(found[0])]
+    raise ValueError(f"graph {number} was left out when the index was built")
 
 
 def _name(number: int) -> str:
