@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -219,3 +221,49 @@ def test_dask_survives_workers_that_are_killed(plan, tmp_path):
     ) as cluster:
         manifest = run_parts(plan, work, tmp_path / "out", cluster)
     assert manifest.is_complete
+
+
+def children_of(pid):
+    """Processes that a process started, and theirs."""
+    psutil = pytest.importorskip("psutil")
+    return psutil.Process(pid).children(recursive=True)
+
+
+@pytest.mark.slow
+def test_a_killed_driver_takes_its_workers_along_and_is_resumed(database, tmp_path):
+    psutil = pytest.importorskip("psutil")
+    command = [
+        sys.executable,
+        "-m",
+        "propkernels.cli",
+        "featurize",
+        str(database),
+        "-o",
+        str(tmp_path / "out"),
+    ]
+    command += ["--nodes-per-part", "1", "--workers", "2", "--n-features", "1024", "--t-max", "2"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
+        while not list((tmp_path / "out").glob("*.parquet")) and driver.poll() is None:
+            time.sleep(0.02)
+        workers = children_of(driver.pid)
+        driver.kill()
+    assert workers
+    assert not psutil.wait_procs(workers, timeout=60)[1]
+    plan = pk.partition(database, nodes_per_part=1)
+    features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0)
+    pk.featurize(plan, features, tmp_path / "out")
+    pk.featurize(plan, features, tmp_path / "expected")
+    assert contents(tmp_path / "out") == contents(tmp_path / "expected")
+    assert not list((tmp_path / "out").glob(".*.part"))
+
+
+def test_a_scheduler_that_goes_away_ends_the_run(plan, features, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None, silence_logs=50)
+    client = distributed.Client(cluster)
+    client.close()
+    cluster.close()
+    with pytest.raises((ConnectionError, RuntimeError)):
+        pk.featurize(plan, features, tmp_path / "out", client)
+    pk.featurize(plan, features, tmp_path / "out")
+    pk.verify(tmp_path / "out")

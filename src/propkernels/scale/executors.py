@@ -63,13 +63,21 @@ class PoolEngine(Engine):
 class DaskEngine(Engine):
     """The workers of a Dask scheduler, which replaces lost ones by itself."""
 
-    def __init__(self, client: Any, is_ours: bool) -> None:
-        super().__init__(client.get_executor(pure=False), True)
+    def __init__(self, client: Any, is_ours: bool, executor: Any = None) -> None:
+        super().__init__(client.get_executor() if executor is None else executor, executor is None)
         self.client, self.owns_client = client, is_ours
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        """Run a function on a worker; what failed before is not remembered instead."""
+        future: Future[Any] = self.executor.submit(function, *arguments, pure=False)
+        return future
 
     def n_workers(self) -> int:
         """Threads of all workers that are there now."""
-        return max(1, sum(self.client.nthreads().values()))
+        try:
+            return max(1, sum(self.client.nthreads().values()))
+        except OSError:  # the scheduler does not answer: what is in flight will be lost, and renew says so
+            return 1
 
     def renew(self) -> None:
         """Go on if there is still a scheduler."""
@@ -78,7 +86,8 @@ class DaskEngine(Engine):
 
     def close(self) -> None:
         """Cancel what has not begun; close the client if it is ours."""
-        self.executor.shutdown(wait=False)
+        if self.is_ours:
+            self.executor.shutdown(wait=False)
         if self.owns_client:
             self.client.close()
 
@@ -123,7 +132,7 @@ def resolve_executor(executor: Any, n_jobs: int | None) -> Engine:
     if hasattr(executor, "get_client"):  # a Dask cluster
         return DaskEngine(executor.get_client(), True)
     if type(executor).__module__.partition(".")[0] == "distributed" and hasattr(executor, "_client"):
-        return DaskEngine(executor._client, False)
+        return DaskEngine(executor._client, False, executor)
     if isinstance(executor, ThreadPoolExecutor):
         return Engine(executor, False)
     if hasattr(executor, "submit"):

@@ -18,7 +18,7 @@ from propkernels.utils.progress import ProgressBar
 
 MOST_FAILURES = 3  # of a part, until it is given up
 MOST_LOSSES = 5  # workers that a part may lose in the company of others, who may be to blame
-MOST_BREAKS = 20  # losses of workers before the first part is complete
+MOST_BREAKS = 10  # losses of workers before the first part is complete
 IN_FLIGHT_PER_WORKER = 2
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 MOST_NAMED = 5
@@ -129,6 +129,7 @@ def run_parts(
             with ProgressBar(text, total=len(plan), done=len(plan) - len(todo)) as bar:
                 run.complete(bar)
         finally:
+            run.cancel()
             engine.close()
             with suppress(OSError):  # a full disk is reported by what met it first
                 manifest = folder.write_manifest()
@@ -170,6 +171,11 @@ class _Run:
                 bar.step(self._take(future))
             if self.full is not None:
                 self._stop()
+
+    def cancel(self) -> None:
+        """Let go of what has not begun, if the run ends early."""
+        for future in self.flight:
+            future.cancel()
 
     def _submit(self) -> None:
         """Keep the workers busy; parts that may have killed workers run alone, in the end."""
@@ -260,8 +266,7 @@ class _Run:
         """The disk is full: let what is running end, and say what to do."""
         self.waiting.clear()
         self.suspects.clear()
-        for future in self.flight:
-            future.cancel()
+        self.cancel()
         wait(self.flight)
         for future in list(self.flight):
             if not future.cancelled():
