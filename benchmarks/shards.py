@@ -18,6 +18,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.environment import describe
+from benchmarks.pages import put
 from benchmarks.process import ROOT
 
 RESULTS = ROOT / "docs" / "results" / "shards.json"
@@ -99,7 +100,7 @@ def is_exact(folder: Path, graphs: Path) -> bool:
     return True
 
 
-def measure(folder: Path, n_graphs: int) -> dict[str, Any]:
+def measure(folder: Path, n_graphs: int, workers: int) -> dict[str, Any]:
     """All figures of an index of so many graphs."""
     import propkernels as pk
 
@@ -109,7 +110,7 @@ def measure(folder: Path, n_graphs: int) -> dict[str, Any]:
     planned = time.perf_counter() - start
     start, out = time.perf_counter(), folder / "index"
     was_there = out.exists()
-    index = pk.GraphIndex.build(plan, out, random_state=0)
+    index = pk.GraphIndex.build(plan, out, random_state=0, executor=workers)
     built = time.perf_counter() - start
     start = time.perf_counter()
     pk.open_index(out)
@@ -148,16 +149,40 @@ def report(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def page(found: dict[str, Any]) -> str:
+    """The figures for a document."""
+    machine = found["machine"]
+    busy = machine["load average"][0] > machine["cores"]
+    load = (
+        f"; load {machine['load average'][0]:.0f}, so that the clock measures the other work" if busy else ""
+    )
+    lines = [
+        f"{found['graphs']:,} molecule-like graphs ({found['nodes']:,} nodes, t_max = 5) are "
+        f"{found['shards']} shards of {found['gigabytes']:.1f} GB together. The ten most similar graphs of "
+        f"one, exact, {N_QUERIES} queries on one core ({machine['processor']}, {machine['cores']} cores"
+        f"{load}):",
+        "",
+        "| | processor, median | processor, worst | clock, median | clock, worst |",
+        "|---|---|---|---|---|",
+    ]
+    for name, words in (("warm", "files in memory"), ("cold", "files on the disk")):
+        values = [f(found[name][kind]) for kind in ("processor", "clock") for f in (median, max)]
+        lines.append(f"| {words} | " + " | ".join(f"{value:.2f} s" for value in values) + " |")
+    return "\n".join(lines)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--graphs", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--workers", type=int, default=2, help="processes that build the index")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args(arguments)
-    found = measure(options.folder, options.graphs)
+    found = measure(options.folder, options.graphs, options.workers)
     print(report(found))
     if options.write:
         RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+        put("SCALE.md", "shards", page(found))
     return 0 if found["exact"] else 1
 
 
