@@ -12,6 +12,7 @@ import propkernels
 
 PACKAGE = Path(propkernels.__file__).parent
 STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "gpu", "kernels", "learn"]
+HELPERS = ["utils", "pages"]  # below all stations
 ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "cli"]
 INSIDE = {  # sub-packages of a station, lowest first
     "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "novelty", "models"],
@@ -55,7 +56,11 @@ def test_stations_import_only_earlier_ones(station):
         assert not forbidden, f"{path.relative_to(PACKAGE)} imports {sorted(forbidden)}"
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "utils").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for folder in HELPERS for path in (PACKAGE / folder).glob("*.py")),
+    ids=lambda path: f"{path.parent.name}/{path.stem}",
+)
 def test_helpers_import_no_station(path):
     assert not set(imported_stations(path)) & set(STATIONS + ON_TOP)
 
@@ -103,11 +108,22 @@ def test_optional_packages_are_imported_inside_functions(package):
 
 def test_every_folder_is_a_known_station():
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert folders <= {"utils", *STATIONS, *ON_TOP}
+    assert folders <= {*HELPERS, *STATIONS, *ON_TOP}
 
 
 def test_importing_the_package_imports_nothing_heavy():
-    heavy = ["numpy", "scipy", "sklearn", "numba", "networkx", "matplotlib", "skimage", "pooch", "rich"]
+    heavy = [
+        "numpy",
+        "scipy",
+        "sklearn",
+        "numba",
+        "networkx",
+        "matplotlib",
+        "skimage",
+        "pooch",
+        "rich",
+        "jinja2",
+    ]
     code = f"import sys, propkernels; print([m for m in {heavy!r} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
