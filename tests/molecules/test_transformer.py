@@ -143,3 +143,23 @@ def test_a_model_learns_beside_an_empty_molecule():
         model = pipeline().set_params(moleculestographs__errors="empty")
         model.fit([*SMILES, "not a molecule"], [*TARGET, 1])
         assert model.predict(["?", "CCCCCO"]).shape == (2,)
+
+
+@pytest.mark.parametrize("what", [5.0, None, np.float64(3)])
+def test_what_is_not_a_list_is_refused_in_one_sentence(what):
+    with pytest.raises(TypeError, match="expected a list of SMILES"):
+        pk.MoleculesToGraphs().fit_transform(what)
+
+
+def test_a_foreign_object_is_shown_shortly():
+    nested = []
+    for _ in range(100_000):
+        nested = [nested]
+    with pytest.raises(ValueError, match="molecule 0: a value of type list is not") as caught:
+        pk.MoleculesToGraphs().fit_transform([nested])
+    assert len(str(caught.value)) < 100
+    with pytest.raises(ValueError, match="is not a SMILES string") as caught:
+        pk.from_smiles([np.zeros((50, 50))])
+    assert len(str(caught.value)) < 140
+    while nested:  # not by the recursion of the interpreter
+        nested = nested.pop()

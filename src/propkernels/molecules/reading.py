@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from propkernels.graphs.adapters.build import Faults
 from propkernels.graphs.adapters.rdkit import ERRORS, is_mol, why_not
+from propkernels.utils.checks import shown
 from propkernels.utils.optional import import_optional
 
 
@@ -18,6 +20,8 @@ def as_list(molecules: Any) -> list[Any]:
         if len(shape) > 2 or shape[1] != 1:
             raise ValueError(f"molecules must be one column, of SMILES or RDKit molecules; got shape {shape}")
         molecules = molecules.iloc[:, 0] if hasattr(molecules, "iloc") else molecules[:, 0]
+    if shape == () or not isinstance(molecules, Iterable):
+        raise TypeError(f"expected a list of SMILES or RDKit molecules, got {shown(molecules)}")
     return molecules.tolist() if hasattr(molecules, "tolist") else list(molecules)
 
 

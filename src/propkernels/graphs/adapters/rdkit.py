@@ -253,7 +253,7 @@ def _chem() -> Any:
 def why_not(chem: Any, text: Any) -> str:
     """Say what is wrong with a text that is not a molecule."""
     if not isinstance(text, str):
-        return f"{text!r} is not a SMILES string"
+        return f"{shown(text)} is not a SMILES string"
     if not text.strip():
         return "the SMILES string is empty"
     short = text if len(text) <= 60 else text[:57] + "..."
