@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from propkernels.counting import compiled
 from propkernels.counting.columns import join_streams
 from propkernels.counting.compiled import find_known, sort_rows
-from propkernels.counting.counts import StreamCounts, _count_rows
-from propkernels.hashing.lsh import NO_BIN
+from propkernels.counting.counters import StreamCounts, _count_rows
+from propkernels.hashing.codes import NO_BIN
 
 pytestmark = pytest.mark.compiled
 GENERATOR = np.random.default_rng(0)

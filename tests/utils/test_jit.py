@@ -1,4 +1,4 @@
-"""JIT compilation: with a cache, without one, and not at all; the compiler's setting comes back."""
+"""JIT compilation: with a cache, without one, and not at all."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from numba import config
 
 import propkernels
 from propkernels.utils import jit
-from propkernels.utils.jit import compiled, slp_vectorization
+from propkernels.utils.jit import compiled
 
 PACKAGE = Path(propkernels.__file__).parent
 IMPORT_ALL = """
@@ -82,30 +82,3 @@ def test_other_failures_of_the_compiler_are_not_hidden(monkeypatch):
     monkeypatch.setattr(jit, "njit", failing)
     with pytest.raises(RuntimeError, match="something else"):
         compiled(lambda x: x)
-
-
-@pytest.mark.parametrize("before", [0, 1])
-def test_the_setting_comes_back(before, monkeypatch):
-    monkeypatch.setattr(config, "SLP_VECTORIZE", before)
-    with slp_vectorization():
-        assert config.SLP_VECTORIZE == 1
-    assert before == config.SLP_VECTORIZE
-
-
-def test_several_users_may_leave_in_any_order(monkeypatch):
-    """Two threads: the first to come is the first to leave."""
-    monkeypatch.setattr(config, "SLP_VECTORIZE", 0)
-    first, second = slp_vectorization(), slp_vectorization()
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert config.SLP_VECTORIZE == 1
-    second.__exit__(None, None, None)
-    assert config.SLP_VECTORIZE == 0
-
-
-def test_a_failure_leaves_the_setting_as_it_was(monkeypatch):
-    monkeypatch.setattr(config, "SLP_VECTORIZE", 0)
-    with pytest.raises(RuntimeError), slp_vectorization():
-        raise RuntimeError
-    assert config.SLP_VECTORIZE == 0

@@ -99,7 +99,7 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, 
 
 def can_explain(model: Any) -> bool:
     """Whether decisions are sums over nodes."""
-    from propkernels.learn.machines.rules import FoldedRule
+    from propkernels.learn.machines.decisions import FoldedRule
 
     return hasattr(model, "explain") and isinstance(model.rule_, FoldedRule)
 

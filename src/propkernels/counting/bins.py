@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counters import Counter, Occurrences
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import Counter, Occurrences, StreamCounts
 from propkernels.counting.levels import level_codes, level_numbers
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.optional import import_optional

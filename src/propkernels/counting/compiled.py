@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propkernels.utils.arrays import power_of_two
 from propkernels.utils.jit import compiled
-from propkernels.utils.mixing import GOLDEN, power_of_two, slots_for
+from propkernels.utils.mixing import GOLDEN, slots_for
 
 CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
 MOST_PARTITIONS = 256

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counts import StreamCounts, after_known
+from propkernels.counting.counters import StreamCounts, after_known
 from propkernels.gpu.codes import DeviceStreams
 from propkernels.gpu.counts import (
     Columns,

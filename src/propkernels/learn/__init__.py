@@ -2,8 +2,7 @@
 
 from propkernels.learn.category_prior import CategoryPrior
 from propkernels.learn.evaluation.evaluate import evaluate
-from propkernels.learn.evaluation.paired_test import PairedTest
-from propkernels.learn.evaluation.result import Choice, Evaluation
+from propkernels.learn.evaluation.result import Choice, Evaluation, PairedTest
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.explain.similar_because import similar_because
 from propkernels.learn.explain.similarity import SharedBin, Similarity

@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from propkernels.graphs.adapters.rdkit import Recipe, check_recipe, from_rdkit, from_smiles, is_mol
 from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.reading import as_list
-from propkernels.utils.checks import check_choice
-from propkernels.utils.tags import GraphInput
+from propkernels.utils.checks import GraphInput, check_choice
 
 
 class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):

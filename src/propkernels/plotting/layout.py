@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, dijkstra, shortest_path
 from scipy.spatial.distance import cdist
 
-from propkernels.graphs.database import Graph
+from propkernels.graphs.container import Graph
 from propkernels.utils.optional import import_optional
 
 Positions = NDArray[np.float64]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.listing import Listing, list_edges
 from propkernels.graphs.check import check_graphs
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import Grid, GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.plotting.canvas import one_axes, text_color

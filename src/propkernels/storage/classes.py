@@ -23,7 +23,7 @@ _BY_MODULE = {
     "propkernels.propagation.attributes.base": ("FixedAttributes",),
     "propkernels.propagation.belief_propagation": ("BeliefPropagation",),
     "propkernels.propagation.grids.convolution": ("Convolution",),
-    "propkernels.propagation.diffusion": ("Diffusion",),
+    "propkernels.propagation.schemes": ("Diffusion",),
     "propkernels.propagation.attributes.gaussian_mixtures": (
         "GaussianFamily",
         "GaussianMixtures",
@@ -38,8 +38,8 @@ _BY_MODULE = {
     "propkernels.propagation.attributes.standardize": ("Standardizer",),
     "propkernels.propagation.edge_labels": ("EdgeFactors",),
     "propkernels.hashing.attribute_codes": ("AttributeCoder",),
-    "propkernels.hashing.lsh": ("LocalitySensitiveHash",),
-    "propkernels.counting.counts": ("StreamCounts",),
+    "propkernels.hashing.codes": ("LocalitySensitiveHash",),
+    "propkernels.counting.counters": ("StreamCounts",),
     "propkernels.counting.joined": ("JoinedCounter",),
     "propkernels.counting.levels": ("LevelCounter",),
     "propkernels.gram.base_kernels": (
@@ -95,7 +95,6 @@ _BY_MODULE = {
     ),
     "propkernels.kernels.subgraphs.kernel": ("SubgraphMatching",),
     "propkernels.kernels.pairwise.tiles": ("TiledMatrix",),
-    "propkernels.learn.models.calibration": ("Calibration",),
     "propkernels.learn.category_prior": ("CategoryPrior",),
     "propkernels.learn.models.classifier": ("PropagationClassifier",),
     "propkernels.learn.novelty.detector": ("NoveltyDetector",),
@@ -107,21 +106,21 @@ _BY_MODULE = {
     "propkernels.learn.novelty.rarity": ("RarityScore",),
     "propkernels.learn.novelty.scores": ("SizeScore",),
     "propkernels.learn.retrieval.index": ("GraphIndex",),
-    "propkernels.learn.machines.rules": (
+    "propkernels.learn.machines.decisions": (
+        "Calibration",
+        "DecisionLayout",
         "FoldedRule",
         "KernelRule",
     ),
     "propkernels.learn.machines.gaussian_process": ("Posterior",),
     "propkernels.learn.retrieval.inverted_file": ("InvertedFile",),
-    "propkernels.learn.machines.decisions": ("DecisionLayout",),
     "propkernels.learn.retrieval.postings": ("Postings",),
     "propkernels.learn.models.regressor": ("PropagationRegressor",),
     "propkernels.images.cooccurrence": (
         "GrayCooccurrence",
         "LabelCooccurrence",
     ),
-    "propkernels.images.gray_levels": ("GrayLevels",),
-    "propkernels.images.kmeans_colors": ("KMeansColors",),
+    "propkernels.images.quantizers": ("GrayLevels", "KMeansColors"),
     "sklearn.pipeline": ("Pipeline",),
 }
 _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}

@@ -8,8 +8,8 @@ from sklearn.svm import SVC
 import propkernels as pk
 from propkernels.learn import Choice, evaluate
 from propkernels.learn.evaluation.protocols import Protocol
+from propkernels.learn.selection.candidates import PAPER_COSTS
 from propkernels.learn.selection.folds import draw_seeds
-from propkernels.learn.selection.space import PAPER_COSTS
 
 DATA = pk.datasets.make_molecules(90, random_state=0)
 KERNEL = pk.PropagationKernel(t_max=3)

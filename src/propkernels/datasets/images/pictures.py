@@ -22,13 +22,13 @@ def find_pictures(file: str, folder: str | os.PathLike[str] | None = None) -> Pa
 
 def label_gray(images: Any, n_levels: int) -> GridDatabase:
     """Quantize gray images to levels that are equally frequent in each of them."""
-    from propkernels.images.gray_levels import GrayLevels
+    from propkernels.images.quantizers import GrayLevels
 
     return GrayLevels(n_levels, scale="equalize").fit_transform(images)
 
 
 def label_colors(images: Any, n_colors: int, outside: str | None) -> GridDatabase:
     """Quantize color images to the colors of a palette that is fitted to all of them."""
-    from propkernels.images.kmeans_colors import KMeansColors
+    from propkernels.images.quantizers import KMeansColors
 
     return KMeansColors(n_colors, outside=outside, random_state=0).fit_transform(images)

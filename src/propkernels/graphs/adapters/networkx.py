@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, with_target
 from propkernels.graphs.adapters.listing import list_edges
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.optional import import_optional
 
 _MISSING: Any = object()

@@ -16,8 +16,7 @@ from propkernels.graphs.grids.validation import as_images, as_masks, check_image
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.validation import check_node_labels
-from propkernels.utils.arrays import offsets, ranges
-from propkernels.utils.sparse import freeze, frozen
+from propkernels.utils.arrays import freeze, frozen, offsets, ranges
 
 
 class Grid:

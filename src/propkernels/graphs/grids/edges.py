@@ -58,7 +58,8 @@ def grid_edges(shape: tuple[int, ...], weights: NDArray[np.float64], boundary: s
 
 def grids_to_graphs(grids: Any, neighborhood: Any, boundary: str) -> Any:
     """Return the general graphs that are equivalent to grids with a neighborhood."""
-    from propkernels.graphs.database import GraphDatabase, _block_diagonal
+    from propkernels.graphs.container import block_diagonal
+    from propkernels.graphs.database import GraphDatabase
 
     check_choice(boundary, BOUNDARIES, "boundary")
     weights = resolve_neighborhood(neighborhood, grids.dimension)
@@ -69,5 +70,5 @@ def grids_to_graphs(grids: Any, neighborhood: Any, boundary: str) -> Any:
             made[shape] = grid_edges(shape, weights, boundary)
         inside = grids.inside_of(i)
         blocks.append(made[shape] if inside is None else made[shape][inside][:, inside])
-    adjacency = _block_diagonal(blocks) if blocks else csr_array((0, 0))
+    adjacency = block_diagonal(blocks) if blocks else csr_array((0, 0))
     return GraphDatabase(adjacency, grids.graph_ptr, node_labels=grids.label_column)

@@ -12,7 +12,6 @@ from sklearn.utils.multiclass import type_of_target
 
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.evaluation.metrics import resolve_metric
 from propkernels.learn.evaluation.protocols import (
     DEFAULT_FOLDS,
     LEAVE_ONE_OUT,
@@ -22,7 +21,9 @@ from propkernels.learn.evaluation.protocols import (
 )
 from propkernels.learn.evaluation.result import Evaluation
 from propkernels.learn.evaluation.study import KernelStudy, ModelStudy, Report, split_digest
+from propkernels.learn.machines.scoring import resolve_metric
 from propkernels.learn.machines.svm import stopping_allowed
+from propkernels.learn.selection.candidates import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps
 from propkernels.learn.selection.folds import (
     check_groups,
     check_labels,
@@ -32,9 +33,8 @@ from propkernels.learn.selection.folds import (
     draw_seeds,
     has_columns,
 )
-from propkernels.learn.selection.kernels_by_t import check_kernel
-from propkernels.learn.selection.solvers import resolve_selection
-from propkernels.learn.selection.space import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps
+from propkernels.learn.selection.search import resolve_selection
+from propkernels.learn.selection.sources import check_kernel
 from propkernels.utils.checks import check_integer
 
 INNER_FOLDS = 5

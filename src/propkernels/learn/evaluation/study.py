@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.evaluation.metrics import score_model
 from propkernels.learn.evaluation.protocols import Protocol
 from propkernels.learn.evaluation.result import Choice
-from propkernels.learn.machines.scoring import Scorer
+from propkernels.learn.machines.scoring import Scorer, score_model
 from propkernels.learn.machines.tasks import Classification, Columns, Regression, Task
-from propkernels.learn.selection.candidates import Candidate, Space, candidates
+from propkernels.learn.selection.candidates import Candidate, CostGrid, Space, candidates
 from propkernels.learn.selection.folds import Fold, Seeds
-from propkernels.learn.selection.kernels_by_t import has_steps, redrawn
 from propkernels.learn.selection.search import choose_among
-from propkernels.learn.selection.space import CostGrid
+from propkernels.learn.selection.sources import has_steps, redrawn
 from propkernels.utils.parallel import run_threads
 
 

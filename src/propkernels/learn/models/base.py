@@ -19,28 +19,38 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.explain.bins import Bins, strongest_bins
 from propkernels.learn.explain.explain import explain_rule
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.gaussian_process import Posterior
-from propkernels.learn.machines.rules import (
+from propkernels.learn.machines.decisions import (
     FoldedRule,
     KernelRule,
     decision_rule,
     primal_rule,
     self_similarities,
 )
+from propkernels.learn.machines.gaussian_process import Posterior
 from propkernels.learn.machines.svm import Machine, stopping_allowed
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.models.defaults import check_kernels
 from propkernels.learn.novelty.applicability import Applicability, applicability_of, known_bins
-from propkernels.learn.selection.candidates import Space, count_arms, has_explicit_counts
+from propkernels.learn.selection.candidates import (
+    Space,
+    check_cost_grid,
+    check_epsilons,
+    check_steps,
+    count_arms,
+    has_explicit_counts,
+)
 from propkernels.learn.selection.folds import Folds, Seeds, check_groups, choosing_folds
 from propkernels.learn.selection.halving import count_steps, is_worthwhile
-from propkernels.learn.selection.search import Selection, search
-from propkernels.learn.selection.solvers import MOST_FOR_KERNEL, resolve_selection, resolve_solver
-from propkernels.learn.selection.space import check_cost_grid, check_epsilons, check_steps
+from propkernels.learn.selection.search import (
+    MOST_FOR_KERNEL,
+    Selection,
+    resolve_selection,
+    resolve_solver,
+    search,
+)
 from propkernels.propagation.imputer import LabelImputer
-from propkernels.utils.checks import check_choice, check_integer
+from propkernels.utils.checks import GraphInput, check_choice, check_integer
 from propkernels.utils.progress import ProgressBar
-from propkernels.utils.tags import GraphInput
 
 Matrix = NDArray[np.float64]
 

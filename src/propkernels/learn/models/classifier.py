@@ -13,7 +13,7 @@ from propkernels.graphs.check import check_graphs
 from propkernels.learn.explain.bins import Bins
 from propkernels.learn.explain.explain import compare_classes
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.decisions import DecisionLayout
+from propkernels.learn.machines.decisions import Calibration, DecisionLayout
 from propkernels.learn.machines.gaussian_process import mean_sigmoid
 from propkernels.learn.machines.scoring import resolve_scorer
 from propkernels.learn.machines.svm import stopping_allowed
@@ -25,9 +25,8 @@ from propkernels.learn.models.base import (
     cross_validated_score,
     held_out_decisions,
 )
-from propkernels.learn.models.calibration import Calibration
+from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import Folds, check_labels, check_target, draw_seeds, has_columns
-from propkernels.learn.selection.space import DEFAULT_COSTS
 from propkernels.utils.checks import shown
 
 Matrix = NDArray[np.float64]

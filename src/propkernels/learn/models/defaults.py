@@ -16,7 +16,7 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
-from propkernels.propagation.diffusion import Diffusion
+from propkernels.propagation.schemes import Diffusion
 from propkernels.utils.checks import shown
 
 MANY_DIMENSIONS = 4  # of attributes; with fewer, agreeing in all of them tells less than in one at a time

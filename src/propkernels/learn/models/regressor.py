@@ -22,8 +22,8 @@ from propkernels.learn.models.base import (
     check_weights,
     cross_validated_score,
 )
+from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import check_numbers, check_several, draw_seeds, has_columns
-from propkernels.learn.selection.space import DEFAULT_COSTS
 from propkernels.utils.checks import check_integer
 
 Matrix = NDArray[np.float64]

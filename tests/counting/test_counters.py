@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propkernels.counting.counts import StreamCounts, count_bins, sort_bins
-from propkernels.hashing.codes import CodeStreams
-from propkernels.hashing.lsh import NO_BIN
+from propkernels.counting.counters import StreamCounts, count_bins, sort_bins
+from propkernels.hashing.codes import NO_BIN, CodeStreams
 
 INT64 = np.iinfo(np.int64)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from propkernels.learn.selection.space import check_costs, check_steps
+from propkernels.learn.selection.candidates import check_costs, check_steps
 
 
 def test_costs_are_sorted_and_distinct():

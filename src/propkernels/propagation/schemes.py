@@ -1,20 +1,32 @@
-"""Label diffusion, Eq. (diff): P_{t+1} = T P_t, with its lazy, symmetric and summed variants."""
+"""Schemes by name, and the usual one: label diffusion, Eq. (diff), P_{t+1} = T P_t, and its variants."""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.base import AffineOperator, AffineScheme
-from propkernels.propagation.initial import InitialDistributions
-from propkernels.propagation.transition import (
+from propkernels.propagation.base import (
+    AffineOperator,
+    AffineScheme,
+    PropagationScheme,
     directed_adjacency,
     reciprocal,
     row_sums,
     symmetrically_normalized,
 )
-from propkernels.utils.checks import check_choice, check_fraction
+from propkernels.propagation.belief_propagation import BeliefPropagation
+from propkernels.propagation.grids.anisotropic import AnisotropicDiffusion
+from propkernels.propagation.grids.convolution import Convolution
+from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.walks import AbsorbingWalk, LabelPropagation, LabelSpreading, PartialAbsorption
+from propkernels.utils.checks import check_choice, check_fraction, shown
 
 NORMALIZATIONS = ("row", "symmetric", "none")
 ISOLATED = ("stay", "vanish")
@@ -100,3 +112,38 @@ def _weights(
     if normalization == "symmetric":
         return (1 - laziness) * ones, laziness * ones
     return ones / 2, laziness / 2 * ones
+
+
+_BY_NAME: dict[str, Callable[[], PropagationScheme]] = {
+    "diffusion": Diffusion,
+    "lazy_diffusion": partial(Diffusion, laziness=0.5),
+    "label_propagation": LabelPropagation,
+    "absorbing_walk": AbsorbingWalk,
+    "partial_absorption": PartialAbsorption,
+    "label_spreading": LabelSpreading,
+    "belief_propagation": BeliefPropagation,
+    "convolution": Convolution,
+    "anisotropic_diffusion": AnisotropicDiffusion,
+}
+
+
+def resolve_scheme(propagation: Any, labels_missing: bool, on_grids: bool = False) -> PropagationScheme:
+    """Find a scheme by name, or take the user's own; "auto" depends on the graphs: grids, labels missing."""
+    if isinstance(propagation, str):
+        check_choice(propagation, ("auto", *_BY_NAME), "propagation")
+        usual = "convolution" if on_grids else "label_propagation" if labels_missing else "diffusion"
+        return _BY_NAME[usual if propagation == "auto" else propagation]()
+    if isinstance(propagation, type) or not all(hasattr(propagation, m) for m in ("prepare", "step")):
+        raise TypeError(
+            "propagation must be a name or a scheme with the methods prepare and step, "
+            f"got {shown(propagation)}"
+        )
+    return clone(propagation) if isinstance(propagation, BaseEstimator) else _copied(propagation)
+
+
+def _copied(scheme: Any) -> Any:
+    """Copy of a scheme that is not an estimator; one that does not say that it is affine is not."""
+    copied = copy.deepcopy(scheme)
+    if not hasattr(copied, "affine"):
+        copied.affine = False
+    return copied
