@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,9 @@ def count_bins(
     -------
     list of StreamCounts
     """
-    counted = streams.counted(lambda codes, rows: _count_rows(codes, rows, graph_ptr, n_jobs))
-    found = [StreamCounts(counts, bins, t, weight) for t, weight, counts, bins in counted]
+    found = []
+    for t, weight, counts, bins in streams.counted(partial(_count_rows, graph_ptr, n_jobs)):
+        found.append(StreamCounts(counts, bins, t, weight))
     if known is None:
         return found
     return [after_known(stream, own) for stream, own in zip(found, known[: len(found)], strict=True)]
@@ -98,25 +100,25 @@ def count_codes(
     codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64] | None = None
 ) -> tuple[csr_array, NDArray[np.int64]]:
     """Counts of one row of codes, and the codes of its bins: the known ones first."""
-    ((counts, bins),) = _count_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr, None)
+    ((counts, bins),) = _count_rows(graph_ptr, None, codes[None, :], np.zeros(1, dtype=np.int64))
     return (counts, bins) if known is None else _after_known(counts, bins, known)
 
 
 def _count_rows(
-    codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
+    graph_ptr: NDArray[np.int64], n_jobs: int | None, codes: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
     """Count some rows of codes, many in one compiled call; rows are distributed round-robin over threads."""
     work = len(rows) * codes.shape[1]
     calls = max(threads_for(work, n_jobs), -(-work // CODES_IN_MEMORY))
     shares = [rows[call::calls] for call in range(min(calls, len(rows)))]
-    counted = run_threads(lambda share: _count_share(codes, share, graph_ptr), shares, n_jobs)
+    counted = run_threads(partial(_count_share, graph_ptr, codes), shares, n_jobs)
     found: list[Any] = [None] * len(rows)
     for call, result in enumerate(counted):
         found[call :: len(shares)] = _unpacked(len(graph_ptr) - 1, *result)
     return found
 
 
-def _count_share(codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64]) -> Any:
+def _count_share(graph_ptr: NDArray[np.int64], codes: NDArray[np.int64], rows: NDArray[np.int64]) -> Any:
     """Make room, and count some rows in one compiled call; what is not filled of an array takes no memory."""
     from propkernels.counting.compiled import Counted, Room, count_rows
 

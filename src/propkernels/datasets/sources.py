@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, IMAGES
-from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.dataset import BUNDLED, FROM_FILES, IMAGES, Dataset
 from propkernels.datasets.loader import load
 from propkernels.datasets.tu.reader import read_tu
 from propkernels.graphs import from_pandas, from_rdkit, from_smiles

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
-from propkernels.propagation.attributes.base import LearnedAttributes
-from propkernels.propagation.attributes.standardize import Standardizer
+from propkernels.propagation.attributes.base import LearnedAttributes, Standardizer
 from propkernels.utils.parallel import run_threads, threads_for
 from propkernels.utils.randomness import mix
 

@@ -15,9 +15,8 @@ from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
 from propkernels.kernels.base import CountKernel
 from propkernels.kernels.features import CountFeatures
-from propkernels.propagation.attributes.base import resolve_attributes
+from propkernels.propagation.attributes.base import Standardizer, resolve_attributes
 from propkernels.propagation.attributes.gaussian_mixtures import GaussianMixtures
-from propkernels.propagation.attributes.standardize import Standardizer
 from propkernels.propagation.base import PropagationScheme
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (

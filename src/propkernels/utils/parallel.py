@@ -42,7 +42,7 @@ def run_threads(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: in
     """Apply a function to each item, in up to ``n_jobs`` threads (None: 1, -1: all cores); keep the order."""
     workers = min(thread_count(n_jobs), len(items))
     if workers <= 1:
-        return [function(item) for item in items]
+        return list(map(function, items))
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(function, items))
 

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.learn import Choice, evaluate
-from propkernels.learn.evaluation.protocols import Protocol
+from propkernels.learn.evaluation.study import Protocol
 from propkernels.learn.selection.candidates import PAPER_COSTS
 from propkernels.learn.selection.folds import draw_seeds
 

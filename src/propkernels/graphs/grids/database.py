@@ -294,7 +294,7 @@ class GridDatabase(Container[Grid]):
         >>> pk.GridDatabase([np.zeros((3, 4), dtype=int)]).to_graphs((1, 4))
         GraphDatabase(1 graph, 12 nodes, 17 edges, 1 node label)
         """
-        from propkernels.graphs.grids.edges import grids_to_graphs
+        from propkernels.graphs.grids.neighborhoods import grids_to_graphs
 
         graphs: GraphDatabase = grids_to_graphs(self, neighborhood, boundary)
         return graphs

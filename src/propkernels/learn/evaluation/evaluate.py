@@ -12,15 +12,18 @@ from sklearn.utils.multiclass import type_of_target
 
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.evaluation.protocols import (
+from propkernels.learn.evaluation.result import Evaluation
+from propkernels.learn.evaluation.study import (
     DEFAULT_FOLDS,
     LEAVE_ONE_OUT,
+    KernelStudy,
+    ModelStudy,
     Protocol,
+    Report,
     check_folds,
     default_folds,
+    split_digest,
 )
-from propkernels.learn.evaluation.result import Evaluation
-from propkernels.learn.evaluation.study import KernelStudy, ModelStudy, Report, split_digest
 from propkernels.learn.machines.scoring import resolve_metric
 from propkernels.learn.machines.svm import stopping_allowed
 from propkernels.learn.selection.candidates import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from propkernels.learn.evaluation.protocols import Protocol, check_folds
+from propkernels.learn.evaluation.study import Protocol, check_folds
 from propkernels.learn.selection.folds import check_groups, draw_seeds
 
 SEEDS = draw_seeds(0, 1)[0]
