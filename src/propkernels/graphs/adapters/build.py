@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,6 +18,9 @@ from propkernels.utils.checks import shown
 
 ERRORS = ("raise", "skip")
 MOST_NAMED = 5
+# names of node labels, node attributes, edge labels, weights and edge attributes in graphs of other libraries
+Names = tuple[str | None, str | Sequence[str] | None, str | None, str | None, Sequence[str] | None]
+NAMES: Names = ("label", "attributes", "label", "weight", None)
 
 
 class Faults:
@@ -107,6 +111,31 @@ class Faults:
                 stacklevel=stacklevel,
             )
         return wrong
+
+
+def convert_list(
+    graphs: Any,
+    name: str,
+    is_one: Callable[[Any], bool],
+    convert: Callable[[list[Any], Faults], GraphDatabase],
+    read_target: Callable[[Any], Any] | None,
+    ids: Any,
+    errors: str,
+) -> Any:
+    """Convert a list of graphs of another library; with ``read_target``, return their targets as well."""
+    if is_one(graphs):
+        raise TypeError(f"from_{name} takes a list of graphs; wrap the one graph: [graph]")
+    several = list(graphs)
+    faults = Faults(errors, len(several), ids)
+    for i, graph in enumerate(several):
+        if not is_one(graph):
+            article = "an" if name[0] in "aeiou" else "a"
+            faults.add(i, f"is a {type(graph).__name__}, not {article} {name} graph", TypeError, " ")
+    database = convert(several, faults)
+    if read_target is None:
+        return database
+    values = [read_target(graph) if is_one(graph) else None for graph in several]
+    return with_target(database, values, faults)
 
 
 def with_target(graphs: GraphDatabase, target: Any, faults: Faults) -> tuple[GraphDatabase, NDArray[Any]]:
