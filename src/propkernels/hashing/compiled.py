@@ -59,7 +59,7 @@ class Start(NamedTuple):
 
 @compiled(cache=False)
 def _code(value: float) -> Any:
-    """Floor, or for a large value its leading bits: the same as lsh.floor_codes, for one number."""
+    """Floor, or for a large value its leading bits: the same as codes.floor_codes, for one number."""
     if abs(value) < LARGEST_FLOOR:
         return np.int64(np.floor(value))
     return np.float64(value).view(np.int64) & KEPT_BITS
@@ -145,6 +145,7 @@ def _walk(
 @compiled(cache=False)
 def _hash_lane(values: Any, lane: int, offset: float, codes: Any, first: int, last: int) -> None:
     """Hash one column."""
+    # ``values`` holds the nodes of the block only, from 0; ``codes`` those of the whole database.
     for i in range(first, last):
         codes[i] = _code(values[i - first, lane] + offset)
 
@@ -209,7 +210,7 @@ def propagate_and_hash(
 
 @compiled(cache=False)
 def join(code: Any, other: Any) -> Any:
-    """Join two codes into one, as lsh.join_codes does for arrays."""
+    """Join two codes into one, as codes.join_codes does for arrays."""
     word = np.uint64(code) * GOLDEN + np.uint64(other)
     word = (word ^ (word >> np.uint64(32))) * OTHER_FACTOR
     return np.int64(word ^ (word >> np.uint64(29)))
@@ -224,7 +225,8 @@ def hash_columns(
     NaN gets the code ``missing``. Returns for each of these columns whether all its codes are equal. Rows are
     taken a block at a time, so that reading a row-major matrix by columns stays in the cache.
     """
-    # A column is constant if no block of it has a code that differs from that of node 0.
+    # A column is constant if no block of it has a code that differs from that of node 0. Counting differences
+    # instead of leaving at the first keeps the inner loop free of branches; row[0] is written in block 0.
     constant = np.ones(last - first, dtype=np.bool_)
     for start in range(0, len(values), 256):
         stop = min(start + 256, len(values))
@@ -252,6 +254,8 @@ def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
 
 @compiled(cache=False)
 def _sum_neighbors(indptr: Any, indices: Any, i: int, first: int, mixed: Any) -> Any:
+    # A sum of mixed words is a hash of the multiset of neighbors: it does not depend on their order, and
+    # repeated neighbors count as often as they occur (as they would not in a sum by exclusive or).
     total = np.uint64(0)
     for entry in range(indptr[i], indptr[i + 1]):
         total += mixed[indices[entry] - first]
