@@ -51,7 +51,7 @@ def resolve_device(device: Any, n_nodes: int) -> Device | None:
 
 
 class Device:
-    """What the stations below ask where an estimator runs on a GPU (``utils.device``)."""
+    """What the stations below ask where an estimator runs on a GPU (``utils.parallel``)."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
