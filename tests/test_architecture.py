@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -20,6 +21,12 @@ INSIDE = {  # sub-packages of a station, lowest first
 }
 
 
+@cache
+def tree_of(path):
+    """Syntax tree of a file, parsed once for all tests."""
+    return ast.parse(path.read_text())
+
+
 def module_name(path):
     """Dotted name of a file of the package."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -28,7 +35,7 @@ def module_name(path):
 
 def top_level_imports(path):
     """Modules of propkernels that are loaded when a file is."""
-    for node in ast.parse(path.read_text()).body:
+    for node in tree_of(path).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("propkernels"):
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -36,14 +43,14 @@ def top_level_imports(path):
 
 def imported_modules(path, station):
     """Modules of one station that a file imports from, wherever in the file."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"propkernels.{station}."):
             yield node.module
 
 
 def imported_stations(path):
     """Names of the folders of propkernels that a file imports from, wherever in the file."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("propkernels."):
             yield node.module.split(".")[1]
 
@@ -94,13 +101,12 @@ def test_only_commands_draw(folder):
         assert "plotting" not in set(imported_stations(path)), path.name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "package", ["matplotlib", "networkx", "pandas", "skimage", "PIL", "cupy", "igraph", "rdkit", "pyarrow"]
 )
 def test_optional_packages_are_imported_inside_functions(package):
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.parse(path.read_text()).body:
+        for node in tree_of(path).body:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert package not in {name.split(".")[0] for name in names}, path.relative_to(PACKAGE)
@@ -161,9 +167,8 @@ assert "PropagationKernel" in vars(pk)
 """
 
 
-@pytest.mark.parametrize("statement", ["import scipy.stats._stats_py", "import pandas.core.frame"])
-def test_the_first_use_disturbs_no_import_of_another_thread(statement):
+def test_the_first_use_disturbs_no_import_of_another_thread():
     """Nothing is planted in sys.modules, and a name is looked up once."""
-    code = FIRST_USE.replace("STATEMENT", statement)
+    code = FIRST_USE.replace("STATEMENT", "import scipy.stats._stats_py, pandas.core.frame")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -34,7 +34,8 @@ grids = pk.GridDatabase([np.arange(12).reshape(3, 4) % 3, np.arange(20).reshape(
 kernels = [pk.PropagationKernel(t_max=2, random_state=0), pk.WeisfeilerLehman(n_iter=2), pk.ShortestPath(),
            pk.GraphHopper(), pk.SubgraphMatching(k=3)]
 matrices = [kernel.fit_transform(graphs) for kernel in kernels] + [kernels[0].fit_transform(grids)]
-print(json.dumps([matrix.tolist() for matrix in matrices]))
+lists = [matrix.tolist() for matrix in matrices]
+print(json.dumps(lists))
 """
 
 
@@ -64,8 +65,9 @@ def test_where_nothing_can_be_cached_functions_are_compiled_all_the_same(tmp_pat
 
 
 def test_everything_runs_as_python_and_gives_the_same_bits():
-    as_python = run_python(KERNELS, NUMBA_DISABLE_JIT="1")
-    assert json.loads(as_python) == json.loads(run_python(KERNELS, NUMBA_DISABLE_JIT="0"))
+    space = {}
+    exec(KERNELS, space)  # here, compiled
+    assert json.loads(run_python(KERNELS, NUMBA_DISABLE_JIT="1")) == space["lists"]
 
 
 def test_words_wrap_around_silently_as_python(monkeypatch):
