@@ -167,6 +167,7 @@ assert "PropagationKernel" in vars(pk)
 """
 
 
+@pytest.mark.slow
 def test_the_first_use_disturbs_no_import_of_another_thread():
     """Nothing is planted in sys.modules, and a name is looked up once."""
     code = FIRST_USE.replace("STATEMENT", "import scipy.stats._stats_py, pandas.core.frame")

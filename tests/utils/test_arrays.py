@@ -157,6 +157,7 @@ for name in BROKEN:
 """
 
 
+@pytest.mark.slow
 def test_no_estimator_reads_outside():
     """In a process of its own: on code without the door this is a segmentation fault."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

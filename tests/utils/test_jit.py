@@ -51,6 +51,7 @@ def run_python(code, *arguments, **environment):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_cached_functions_are_compiled_all_the_same(tmp_path):
     """A read-only installation and a home that cannot be: here, files stand where folders would be made."""
     shutil.copytree(PACKAGE, tmp_path / "propkernels", ignore=shutil.ignore_patterns("__pycache__"))
