@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -113,6 +113,13 @@ class Faults:
         return wrong
 
 
+def listed(items: Any, kind: str) -> list[Any]:
+    """List graphs, molecules, clouds; what is not a collection is refused in one sentence."""
+    if not isinstance(items, Iterable) or getattr(items, "shape", None) == ():
+        raise TypeError(f"expected a list of {kind}, got {shown(items)}")
+    return list(items)
+
+
 def convert_list(
     graphs: Any,
     name: str,
@@ -125,7 +132,7 @@ def convert_list(
     """Convert a list of graphs of another library; with ``read_target``, return their targets as well."""
     if is_one(graphs):
         raise TypeError(f"from_{name} takes a list of graphs; wrap the one graph: [graph]")
-    several = list(graphs)
+    several = listed(graphs, "graphs")
     faults = Faults(errors, len(several), ids)
     for i, graph in enumerate(several):
         if not is_one(graph):
@@ -271,7 +278,8 @@ def _check_finite(flat: FlatGraphs, faults: Faults) -> None:
     ):
         if table is None:
             continue
-        rows = np.asarray(table, dtype=np.float64).reshape(len(table), -1)
+        rows = np.asarray(table, dtype=np.float64)
+        rows = rows.reshape(len(rows), -1) if rows.size else rows.reshape(len(rows), 0)
         infinite = np.isinf(rows).any(axis=1)
         if infinite.any():
             graph, starts = owners(counts), np.concatenate([[0], np.cumsum(counts)])

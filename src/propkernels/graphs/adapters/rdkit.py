@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, with_target
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed, with_target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.checks import shown
@@ -93,7 +93,7 @@ def from_rdkit(
     """
     if is_mol(mols):
         raise TypeError("from_rdkit takes a list of molecules; wrap the one molecule: [mol]")
-    several = list(mols)
+    several = listed(mols, "molecules")
     faults = Faults(errors, len(several), ids, noun="molecule", allowed=ERRORS)
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
     database = convert(several, faults, options)
@@ -148,7 +148,7 @@ def from_smiles(
     """
     if isinstance(smiles, (str, bytes)):
         raise TypeError("from_smiles takes a list of strings; wrap the one string: [smiles]")
-    texts = smiles.tolist() if hasattr(smiles, "tolist") else list(smiles)
+    texts = listed(smiles.tolist() if hasattr(smiles, "tolist") else smiles, "SMILES strings")
     faults = Faults(errors, len(texts), ids, noun="molecule", allowed=ERRORS)
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
     parts = list(_read_chunks(texts, options, n_jobs))
