@@ -254,10 +254,9 @@ def _plain(value: Any) -> Any:
 
 def _summary(searched: Searched, max_edits: int, is_molecule: bool) -> str:
     """Say how much was searched."""
-    single = "edit that makes a molecule" if is_molecule else "possible edit"
-    parts = [f"Every single {single} was tried ({searched.n_single:,} edits)."]
+    parts = [f"All {searched.n_single:,} single edits were tried."]
     if searched.n_extendable and searched.exhaustive:
-        parts.append(f"So were all pairs of edits ({searched.n_pairs:,}).")
+        parts.append(f"So were all {searched.n_pairs:,} pairs of edits that could matter.")
     elif searched.n_extendable:
         parts.append(
             f"Of pairs, {searched.n_pairs:,} were tried: the {searched.n_extended:,} most promising of "
@@ -266,6 +265,8 @@ def _summary(searched: Searched, max_edits: int, is_molecule: bool) -> str:
         )
     elif max_edits == 2:
         parts.append("Pairs were not needed.")
+    if is_molecule:
+        parts.append("What breaks valences was left out.")
     if searched.n_unchecked:
         parts.append(f"{searched.n_unchecked:,} further edits were not checked for being molecules.")
     return " ".join(parts)

@@ -13,6 +13,8 @@ from propkernels.graphs.database import Graph
 from propkernels.utils.optional import import_optional
 from propkernels.utils.tables import format_number, format_table
 
+MOST_DRAWN = 5  # edited graphs that a notebook shows
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -239,6 +241,40 @@ class Counterfactuals(Sequence[Counterfactual]):
         return "\n".join([self.title, *table, *([self.summary] if self.summary else [])])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.drawing import graph_svg
+        from propkernels.graphs.layout import node_positions
+        from propkernels.pages.fragments import Drawing, Drawings, Remark, Table, show_result
+
+        places = node_positions(self.original) if self.original.n_nodes else np.zeros((0, 2))
+        drawings = [Drawing(graph_svg(self.original, positions=places, names=self.label_names), "as it is")]
+        for item, record in zip(self._items[:MOST_DRAWN], self.records(), strict=False):
+            positions, marked = _edited_places(places, item.edits)
+            svg = graph_svg(item.graph, positions=positions, marked=marked, names=self.label_names)
+            drawings.append(Drawing(svg, f"{record['edits']}; predicted {_text(item.prediction)}"))
+        head = self.cells()[0]
+        shown: dict[str, Callable[[Any], Any]] = {"prediction": _text, "edits": str, "smiles": str}
+        rows = [[shown.get(name, float)(r[name]) for name in head] for r in self.records()]
+        return show_result(self.title, Drawings(drawings), Table(head, rows), Remark(self.summary))
+
+
+def _edited_places(
+    places: NDArray[np.float64], edits: Sequence[Edit]
+) -> tuple[NDArray[np.float64], set[int]]:
+    """Where the nodes of the edited graph are: new ones beside their neighbor; and what is marked."""
+    points, touched, gone = list(places), set[int](), set[int]()
+    middle = places.mean(axis=0)
+    for edit in edits:
+        touched |= {edit.node} | (set() if edit.other is None else {edit.other})
+        gone |= {edit.node} if edit.kind == "remove_leaf" else set()
+        if edit.kind == "add_leaf":
+            away = points[edit.node] - middle + [1e-3, 0.0]
+            turn = 0.6 * (len(points) - len(places))
+            away = away @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+            points.append(points[edit.node] + away / np.linalg.norm(away))
+    kept = [i for i in range(len(points)) if i not in gone]
+    return np.array([points[i] for i in kept]), {k for k, i in enumerate(kept) if i in touched}
 
 
 def _text(value: Any) -> str:
