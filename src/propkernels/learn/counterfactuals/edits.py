@@ -116,6 +116,7 @@ class Editor:
         self.free = (
             np.ones(self.n_nodes, dtype=bool) if nodes is None else np.isin(range(self.n_nodes), nodes)
         )
+        self.told_apart = told_apart
         self.bonds = alphabet.new_bonds if told_apart else alphabet.new_bonds[:1]
         self.neighbors = np.split(graph.adjacency.indices, graph.adjacency.indptr[1:-1])
         self._entries = np.stack(graph.adjacency.tocoo().coords).astype(np.int64)

@@ -240,7 +240,7 @@ def _edit(editor: Editor, row: Rows) -> Edit:
     name, alphabet = KINDS[kind], editor.alphabet
     values = alphabet.node_values if alphabet.has_labels else (None,)
     before = values[alphabet.node_ids[a]] if a < editor.n_nodes and alphabet.has_labels else None
-    new_edge = alphabet.edge_values[bond] if name.startswith("add") and alphabet.has_bonds else None
+    new_edge = alphabet.edge_values[bond] if name.startswith("add") and editor.told_apart else None
     if name == "relabel":
         return Edit(name, a, label=values[label], before=before)
     if name == "add_leaf":

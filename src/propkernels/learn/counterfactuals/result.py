@@ -33,7 +33,7 @@ class Edit:
     before : Any
         The label before.
     edge_label : Any
-        The label of a new edge.
+        The label of a new edge, if the model tells edge labels apart.
 
     Examples
     --------
@@ -264,17 +264,21 @@ def _edited_places(
 ) -> tuple[NDArray[np.float64], set[int]]:
     """Where the nodes of the edited graph are: new ones beside their neighbor; and what is marked."""
     points, touched, gone = list(places), set[int](), set[int]()
-    middle = places.mean(axis=0)
     for edit in edits:
         touched |= {edit.node} | (set() if edit.other is None else {edit.other})
         gone |= {edit.node} if edit.kind == "remove_leaf" else set()
         if edit.kind == "add_leaf":
-            away = points[edit.node] - middle + [1e-3, 0.0]
-            turn = 0.6 * (len(points) - len(places))
-            away = away @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-            points.append(points[edit.node] + away / np.linalg.norm(away))
+            points.append(_free_place(np.array(points), edit.node))
     kept = [i for i in range(len(points)) if i not in gone]
     return np.array([points[i] for i in kept]), {k for k, i in enumerate(kept) if i in touched}
+
+
+def _free_place(points: NDArray[np.float64], node: int) -> NDArray[np.float64]:
+    """A place at the distance of an edge from a node, as far from all others as can be."""
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    around = points[node] + np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    gaps = np.linalg.norm(around[:, None] - points[None], axis=2).min(axis=1)
+    return np.asarray(around[gaps.argmax()])
 
 
 def _text(value: Any) -> str:

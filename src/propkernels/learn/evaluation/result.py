@@ -128,6 +128,11 @@ class Evaluation:
         Number of test graphs for each training graph, for :meth:`compare`.
     split : str
         Digest of all folds: evaluations with equal digests used the same folds.
+    classes : tuple of str
+        What the classes are called; empty where there are none, or several labels per graph.
+    confusion : ndarray of shape (classes, classes), or None
+        How often a graph of a class (row) was taken for one of another (column), in all test folds of all
+        repeats together.
 
     See Also
     --------
@@ -160,6 +165,8 @@ class Evaluation:
     protocol: str = "stratified"
     test_ratio: float = float("nan")
     split: str = ""
+    classes: tuple[str, ...] = ()
+    confusion: NDArray[np.int64] | None = None
 
     @property
     def mean(self) -> float:
