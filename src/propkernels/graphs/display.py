@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from propkernels.graphs.database import Graph, GraphDatabase
+    from propkernels.graphs.container import Graph
+    from propkernels.graphs.database import GraphDatabase
 
 MOST_LABELS = 12
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.database import Graph
+from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
 

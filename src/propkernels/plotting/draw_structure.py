@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from propkernels.graphs.adapters.rdkit import is_mol
-from propkernels.graphs.database import Graph
+from propkernels.graphs.container import Graph
 from propkernels.utils.checks import shown
 from propkernels.utils.optional import import_optional
 

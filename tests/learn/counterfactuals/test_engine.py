@@ -7,7 +7,7 @@ import propkernels as pk
 from propkernels.learn.counterfactuals.alphabet import Alphabet
 from propkernels.learn.counterfactuals.edits import KINDS, NOTHING, Editor, in_pairs
 from propkernels.learn.counterfactuals.engine import Engine, can_run
-from propkernels.learn.machines.rules import decision_rule
+from propkernels.learn.machines.decisions import decision_rule
 from tests.learn.counterfactuals import naive
 
 pytestmark = pytest.mark.compiled

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propkernels.hashing.codes import NO_BIN
 from propkernels.hashing.compiled import _code as floor_code
-from propkernels.hashing.lsh import NO_BIN
-from propkernels.hashing.refinement import ANY_OTHER
+from propkernels.kernels.weisfeiler_lehman import ANY_OTHER
 from propkernels.utils.jit import compiled
 from propkernels.utils.mixing import GOLDEN, mix_other, mix_word
 

@@ -13,25 +13,24 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from propkernels.counting.levels import LevelCounter
-from propkernels.gram.normalize import inverse_length
+from propkernels.gram.linear import inverse_length
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.hashing.codes import in_key_order
-from propkernels.hashing.lsh import NO_BIN, stream_numbers
-from propkernels.kernels.label_keys import node_keys
+from propkernels.hashing.codes import NO_BIN, in_key_order, stream_numbers
 from propkernels.kernels.propagation import PropagationCoder
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.learn.counterfactuals.alphabet import Alphabet
-from propkernels.learn.machines.rules import FoldedRule
-from propkernels.propagation.diffusion import Diffusion, affine_weights
+from propkernels.learn.machines.decisions import FoldedRule
+from propkernels.propagation.base import reciprocal
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
     InitialDistributions,
     initial_distributions,
     label_column,
+    node_keys,
 )
-from propkernels.propagation.transition import reciprocal
-from propkernels.utils.mixing import power_of_two
+from propkernels.propagation.schemes import Diffusion, affine_weights
+from propkernels.utils.arrays import power_of_two
 from propkernels.utils.randomness import label_keys
 
 MOST_VALUES = 2**25  # of all nodes, steps and streams: what is kept of the graph as it is

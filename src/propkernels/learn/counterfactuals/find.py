@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from propkernels.counting.levels import LevelCounter
 from propkernels.graphs.adapters.rdkit import is_mol
 from propkernels.graphs.check import check_edges
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import Grid, GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.learn.counterfactuals.alphabet import Alphabet
@@ -21,7 +22,7 @@ from propkernels.learn.counterfactuals.engine import Engine, can_run
 from propkernels.learn.counterfactuals.molecule import BONDS, Chemist, molecule_of
 from propkernels.learn.counterfactuals.result import Counterfactual, Counterfactuals, Edit
 from propkernels.learn.counterfactuals.search import Judge, Search, Searched
-from propkernels.learn.machines.rules import FoldedRule
+from propkernels.learn.machines.decisions import FoldedRule
 from propkernels.utils.checks import check_integer
 
 BATCH = 2000  # edited graphs that the model decides about at once, where the compiled loops cannot
