@@ -16,7 +16,16 @@ STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "gp
 HELPERS = ["utils", "pages"]  # below all stations
 ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "cli"]
 INSIDE = {  # sub-packages of a station, lowest first
-    "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "novelty", "models"],
+    "learn": [
+        "machines",
+        "selection",
+        "evaluation",
+        "retrieval",
+        "explain",
+        "counterfactuals",
+        "novelty",
+        "models",
+    ],
     "kernels": ["pairwise", "subgraphs"],
 }
 

@@ -131,6 +131,9 @@ from .learn import (
     CategoryPrior as CategoryPrior,
 )
 from .learn import (
+    Counterfactuals as Counterfactuals,
+)
+from .learn import (
     Evaluation as Evaluation,
 )
 from .learn import (

@@ -131,6 +131,15 @@ class Bins(Sequence[Bin]):
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        from propkernels.pages.fragments import Table, show_result
+
+        records = self.records()
+        head = list(records[0]) if records else []
+        rows = [[_cell(name, record[name]) for name in head] for record in records]
+        title = f"{len(self)} bins" + (f", weights {self.subject}" if self.subject else "")
+        return show_result(title, Table(head, rows))
+
 
 def _cell(name: str, value: Any) -> str:
     if value is None:

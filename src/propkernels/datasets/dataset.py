@@ -16,6 +16,8 @@ from propkernels.graphs import GraphDatabase, GridDatabase
 from propkernels.graphs.display import count
 from propkernels.utils.tables import format_table
 
+MOST_CLASSES, MOST_DRAWN = 20, 6
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
@@ -63,6 +65,37 @@ class Dataset:
         columns = count(self.target[:1].size, "target column")
         target = columns if self.n_classes is None else _classes(self.n_classes)
         return f"Dataset({self.name}: {contents}, {target})"
+
+    def _repr_html_(self) -> str:
+        from propkernels.pages.fragments import Drawings, Remark, Table, show_result
+
+        about = self.description.strip().partition("\n")[0]
+        parts: list[Any] = [Remark(about)] if about else []
+        if self.n_classes is not None:
+            classes, first, numbers = np.unique(self.target, return_index=True, return_counts=True)
+            names = self.target_names if len(self.target_names) == len(classes) else classes.tolist()
+            share = [f"{100 * number / len(self.target):.1f} %" for number in numbers]
+            rows = [[str(name), int(k), s] for name, k, s in zip(names, numbers, share, strict=True)]
+            parts.append(Table(["class", "graphs", "share"], rows[:MOST_CLASSES]))
+        else:
+            first, names = np.arange(min(len(self.graphs), MOST_DRAWN)), []
+        if isinstance(self.graphs, GraphDatabase):
+            parts.append(Drawings(self._drawings(first[:MOST_DRAWN], names)))
+        return show_result(repr(self), *parts)
+
+    def _drawings(self, chosen: Any, names: Any) -> list[Any]:
+        """Examples: one of each class, or the first graphs."""
+        from propkernels.graphs.drawing import graph_svg
+        from propkernels.pages.fragments import Drawing
+
+        texts = [f"graph {i}, class {name}" for i, name in zip(chosen, names, strict=False)]
+        texts = texts or [f"graph {i}" for i in chosen]
+        graphs = self.graphs
+        assert isinstance(graphs, GraphDatabase)
+        return [
+            Drawing(graph_svg(graphs[int(i)], names=self.label_names), text)
+            for i, text in zip(chosen, texts, strict=True)
+        ]
 
 
 def _classes(number: int) -> str:

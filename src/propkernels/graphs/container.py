@@ -206,6 +206,11 @@ class Graph:
 
         return f"Graph({describe(self.database)})"
 
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.display import show_graph
+
+        return show_graph(self)
+
     def to_networkx(self) -> Any:
         """Return a ``networkx.Graph``, or ``DiGraph`` where edges are directed (or their multigraphs)."""
         from propkernels.graphs.adapters.networkx import graph_to_networkx

@@ -398,9 +398,9 @@ class GraphDatabase(Container["Graph"]):
         return one_line(self)
 
     def _repr_html_(self) -> str:
-        from propkernels.graphs.display import html_table
+        from propkernels.graphs.display import show_database
 
-        return html_table(self)
+        return show_database(self)
 
     def to_networkx(self) -> list[Any]:
         """Return each graph as a ``networkx.Graph`` (``DiGraph`` where edges are directed)."""

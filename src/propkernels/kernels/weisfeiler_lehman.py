@@ -309,7 +309,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         return RefinementCoder.learn(graphs, self)
 
 
-_ANY_OTHER = 0x5851F42D4C957F2D
+ANY_OTHER = 0x5851F42D4C957F2D
 
 
 def multiset_codes(
@@ -359,5 +359,5 @@ def multiset_codes(
 def as_streams(codes: NDArray[np.uint64]) -> CodeStreams:
     """One stream per row, each with weight 1; no code is the one that means "not counted"."""
     signed = codes.view(np.int64)
-    signed[signed == NO_BIN] = _ANY_OTHER
+    signed[signed == NO_BIN] = ANY_OTHER
     return CodeStreams(signed, np.arange(len(codes)), np.ones(len(codes)))

@@ -88,7 +88,7 @@ class Diffusion(AffineScheme):
         degrees = row_sums(adjacency)
         if self.normalization == "symmetric":
             adjacency = symmetrically_normalized(adjacency)
-        spread, keep = _weights(self.normalization, laziness, degrees)
+        spread, keep = affine_weights(self.normalization, laziness, degrees)
         stuck = degrees == 0
         vanished = stuck if self.isolated == "vanish" else None
         return AffineOperator(adjacency, spread, np.where(stuck, 1.0, keep), vanished=vanished)
@@ -98,14 +98,14 @@ def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> Aff
     """Return the lazy row walk, ``(1 - l) T + l I``; a node that cannot move stays."""
     adjacency = directed_adjacency(graphs, direction)
     degrees = row_sums(adjacency)
-    spread, keep = _weights("row", laziness, degrees)
+    spread, keep = affine_weights("row", laziness, degrees)
     return AffineOperator(adjacency, spread, np.where(degrees == 0, 1.0, keep))
 
 
-def _weights(
+def affine_weights(
     normalization: str, laziness: float, degrees: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how much of the neighbors' sum, and how much of itself, each node takes."""
+    """Return how much of the neighbors' sum, and how much of itself, a node of each degree takes."""
     ones = np.ones_like(degrees)
     if normalization == "row":
         return (1 - laziness) * reciprocal(degrees), laziness * ones

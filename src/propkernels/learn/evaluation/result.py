@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from propkernels.utils.optional import import_optional
 
+MOST_FOLDS = 10  # that a notebook lists
+
 
 @dataclass(frozen=True)
 class PairedTest:
@@ -98,6 +100,10 @@ class Choice(NamedTuple):
     C: float
 
 
+def _known(cost: float) -> float | None:
+    return None if np.isnan(cost) else cost
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Result of :func:`evaluate`.
@@ -122,6 +128,11 @@ class Evaluation:
         Number of test graphs for each training graph, for :meth:`compare`.
     split : str
         Digest of all folds: evaluations with equal digests used the same folds.
+    classes : tuple of str
+        What the classes are called; empty where there are none, or several labels per graph.
+    confusion : ndarray of shape (classes, classes), or None
+        How often a graph of a class (row) was taken for one of another (column), in all test folds of all
+        repeats together.
 
     See Also
     --------
@@ -154,6 +165,8 @@ class Evaluation:
     protocol: str = "stratified"
     test_ratio: float = float("nan")
     split: str = ""
+    classes: tuple[str, ...] = ()
+    confusion: NDArray[np.int64] | None = None
 
     @property
     def mean(self) -> float:
@@ -239,6 +252,29 @@ class Evaluation:
     def __str__(self) -> str:
         head = f"{'repeat':>6}  {'fold':>4}  {self.metric:>8}  {'t_max':>5}  {'C':>6}"
         return "\n".join([repr(self), "", head, *map(self._line, self.folds)])
+
+    def _repr_html_(self) -> str:
+        from propkernels.learn.evaluation.drawing import folds_svg
+        from propkernels.pages.fragments import Drawing, Remark, Table, show_result
+
+        head = ["repeat", "fold", self.metric, "t_max", "C"]
+        rows = [
+            [
+                fold["repeat"],
+                fold["fold"],
+                self.format_score(fold[self.metric]),
+                fold["t_max"],
+                _known(fold["C"]),
+            ]
+            for fold in self.folds[:MOST_FOLDS]
+        ]
+        times = f"{self.protocol}; {self.seconds:.3g} s in all"
+        return show_result(
+            repr(self),
+            Drawing(folds_svg({self.kernel: self}), "one dot per fold; the line is the mean"),
+            Remark(times),
+            Table(head, rows, "" if len(self.folds) <= MOST_FOLDS else f"the first {MOST_FOLDS} folds"),
+        )
 
     def _line(self, fold: dict[str, Any]) -> str:
         step = "-" if fold["t_max"] is None else fold["t_max"]

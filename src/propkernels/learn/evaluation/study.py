@@ -24,7 +24,7 @@ from sklearn.model_selection import (
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.evaluation.result import Choice
-from propkernels.learn.machines.scoring import Scorer, score_model
+from propkernels.learn.machines.scoring import Recorder, Scorer, score_model
 from propkernels.learn.machines.tasks import Classification, Columns, Regression, Task
 from propkernels.learn.selection.candidates import Candidate, CostGrid, Space, candidates
 from propkernels.learn.selection.folds import Fold, Indices, Seeds, small_classes_allowed
@@ -153,6 +153,7 @@ class Run:
     scores: tuple[float, ...]
     choices: tuple[Choice, ...]
     kernel_seconds: float
+    recorders: tuple[Recorder, ...] = ()
 
 
 @dataclass
@@ -215,20 +216,20 @@ class KernelStudy:
         arms = candidates(self.kernel, self.graphs, self.target, space, self.task(), seeds.kernel)
         kernel_seconds = perf_counter() - start
         outcomes = run_threads(lambda fold: self.judge(arms, fold), folds, self.n_jobs)
-        scores, choices = zip(*outcomes, strict=True)
-        return Run(scores, choices, kernel_seconds)
+        scores, choices, recorders = zip(*outcomes, strict=True)
+        return Run(scores, choices, kernel_seconds, recorders)
 
-    def judge(self, arms: Sequence[Candidate], fold: Fold) -> tuple[float, Choice]:
+    def judge(self, arms: Sequence[Candidate], fold: Fold) -> tuple[float, Choice, Recorder]:
         """Choose on the training part, learn from all of it, and score on the test part."""
         middle, unit = self._units(self.target[fold.train])
         target = (self.target - middle) / unit if self.is_regression else self.target
         task = self.task(middle, unit, self.scorer if self.chooses_by_score else None)
         found = choose_among(arms, target, fold.inner, task, self.is_exact)
         assert found is not None
-        arm = arms[found.arm]
-        score = arm.score(self.task(middle, unit, self.scorer), target, fold.train, fold.test, found.cost)
+        arm, recorder = arms[found.arm], Recorder(self.scorer)
+        score = arm.score(self.task(middle, unit, recorder), target, fold.train, fold.test, found.cost)
         self.report.one_more()
-        return score, Choice(arm.t_max, arm.costs[found.cost])
+        return score, Choice(arm.t_max, arm.costs[found.cost]), recorder
 
     def _units(self, known: NDArray[Any]) -> tuple[Any, Any]:
         """Mean and standard deviation of the training part, for numbers."""
@@ -258,18 +259,18 @@ class ModelStudy:
     def run(self, seeds: Seeds, folds: Sequence[Fold]) -> Run:
         """One repeat: a model for every fold."""
         outcomes = run_threads(lambda fold: self.judge(seeds.kernel, fold), folds, self.n_jobs)
-        scores, choices, seconds = zip(*outcomes, strict=True)
-        return Run(scores, choices, float(sum(seconds)))
+        scores, choices, seconds, recorders = zip(*outcomes, strict=True)
+        return Run(scores, choices, float(sum(seconds)), recorders)
 
-    def judge(self, seed: int, fold: Fold) -> tuple[float, Choice, float]:
+    def judge(self, seed: int, fold: Fold) -> tuple[float, Choice, float, Recorder]:
         """Fit on the training part, and score on the test part."""
         start = perf_counter()
         model = redrawn(self.kernel, seed).fit(self.graphs[fold.train], self.target[fold.train])
-        seconds = perf_counter() - start
-        score = score_model(self.scorer, model, self.graphs[fold.test], self.target[fold.test])
+        seconds, recorder = perf_counter() - start, Recorder(self.scorer)
+        score = score_model(recorder, model, self.graphs[fold.test], self.target[fold.test])
         self.report.one_more()
         choice = Choice(getattr(model, "t_max_", None), float(getattr(model, "C_", np.nan)))
-        return score, choice, seconds
+        return score, choice, seconds, recorder
 
 
 def split_digest(splits: Sequence[Sequence[Fold]]) -> str:

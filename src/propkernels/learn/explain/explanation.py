@@ -15,6 +15,7 @@ from propkernels.utils.optional import import_optional
 from propkernels.utils.tables import format_number, format_table
 
 Values = NDArray[np.float64]
+MOST_DRAWN = 3  # graphs that a notebook shows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,6 +183,24 @@ class Explanation:
         graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.contributions.shape
         return f"{type(self).__name__}({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
 
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.database import GraphDatabase
+        from propkernels.graphs.drawing import graph_svg
+        from propkernels.pages.fragments import Drawing, Drawings, Remark, Table, show_result
+
+        head = ["node", "label", "total", *self._columns]
+        n_graphs = len(self.graph_ptr) - 1
+        records = self.top_nodes(0) if n_graphs else []
+        rows = [[_named(r[name]) if name == "label" else r[name] for name in head] for r in records]
+        table = Table(head, rows, "the nodes of graph 0 that matter most")
+        drawings = []
+        if isinstance(self.graphs, GraphDatabase):
+            for i in range(min(n_graphs, MOST_DRAWN)):
+                svg = graph_svg(self.graphs[i], values=self.of_graph(i).sum(axis=1))
+                drawings.append(Drawing(svg, f"graph {i}: {self.decisions[i]:+.4g}"))
+        legend = Remark(f"Red nodes speak {self.subject}, blue ones against it.")
+        return show_result(repr(self), Drawings(drawings), legend, table)
+
     # looking up
 
     @property
@@ -210,6 +229,10 @@ class Explanation:
             return None
         number = int(column.ids[node])
         return None if number < 0 else column.values[number]
+
+
+def _named(label: Any) -> str:
+    return "-" if label is None else str(label)
 
 
 def _spread(values: Values, grids: GridDatabase, position: int) -> Values:

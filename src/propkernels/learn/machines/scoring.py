@@ -134,6 +134,32 @@ def resolve_metric(scoring: Any, is_classification: bool, leaves_one_out: bool) 
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), scorer
 
 
+class Recorder:
+    """A scorer that also keeps what was predicted of which truth.
+
+    Parameters
+    ----------
+    scorer : callable
+        ``scorer(estimator, X, y)``.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        self.scorer = scorer
+        self.pairs: list[tuple[NDArray[Any], NDArray[Any]]] = []
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Score, and remember the predictions."""
+        self.pairs.append((np.asarray(y), np.asarray(estimator.predict(X))))
+        return float(self.scorer(estimator, X, y))
+
+    def confusion(self, n_classes: int) -> NDArray[np.int64]:
+        """How often a class (row) was taken for another (column); classes are 0, 1, ..."""
+        counts = np.zeros((n_classes, n_classes), dtype=np.int64)
+        for truth, predicted in self.pairs:
+            np.add.at(counts, (truth.astype(np.int64), predicted.astype(np.int64)), 1)
+        return counts
+
+
 def score_model(scorer: Scorer, model: Any, graphs: Any, truth: NDArray[Any]) -> float:
     """Score of a fitted model on other graphs; with several targets, the mean over the columns.
 

@@ -16,6 +16,8 @@ from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation import PropagationKernel
+from propkernels.learn.counterfactuals.find import Model, find_counterfactuals
+from propkernels.learn.counterfactuals.result import Counterfactuals
 from propkernels.learn.explain.bins import Bins, strongest_bins
 from propkernels.learn.explain.explain import explain_rule
 from propkernels.learn.explain.explanation import Explanation
@@ -227,6 +229,14 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
         """Contributions to a weighted sum of decisions."""
         return explain_rule(self._folded(), graphs, weights, self.intercept_, self.n_jobs, *compared)
+
+    def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
+        """Edits of one graph that change what ``ask`` asks for."""
+        check_is_fitted(self, "rule_")
+        plain = getattr(self, "imputer_", None) is None
+        model = Model(lambda X: self._decisions(self._checked(X)), self.rule_, self.intercept_, plain)
+        with stopping_allowed():
+            return find_counterfactuals(model, graph, ask, **options)
 
     def _top_bins(
         self,

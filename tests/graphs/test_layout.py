@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 
 import propkernels as pk
-from propkernels.plotting.layout import MOST_EXACT, node_positions
+from propkernels.graphs.layout import MOST_EXACT, node_positions
 
 
 def graph_of(graph):
