@@ -8,7 +8,7 @@ that have it; the forests of a set without gaps learn all tasks at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ Values = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Grid = tuple[float, ...]
 N_TREES = 100
+MOST_COLUMNS = 4_096  # of forests that predict numbers
 MOST_DENSE = 30_000_000  # entries up to which forests get a dense table, which is faster
 CHOOSING_TASKS = 4  # tasks that take part in a choice, at most
 CHOOSING = 2_500  # molecules that take part in a choice, at most
@@ -68,8 +69,12 @@ def linear(features: csr_array, target: Values, train: Rows, test: Rows, is_clas
 
 
 def forest(features: csr_array, target: Values, train: Rows, test: Rows, is_class: bool) -> Fitted:
-    """A random forest of 100 trees, at each split the square root (numbers: a tenth) of the columns."""
-    table: Any = features[:, _common(features[train])].log1p().astype(np.float32)
+    """A random forest of 100 trees, at each split the square root of the columns.
+
+    Numbers: a tenth of the columns, which are then at most the 4,096 that most training molecules have.
+    """
+    columns = _common(features[train], None if is_class else MOST_COLUMNS)
+    table: Any = features[:, columns].log1p().astype(np.float32)
     table = table.toarray() if np.prod(table.shape) <= MOST_DENSE else table
     model: Any = RandomForestClassifier if is_class else RandomForestRegressor
     settings: dict[str, Any] = {"n_estimators": N_TREES, "random_state": 0}
@@ -84,8 +89,8 @@ def forest(features: csr_array, target: Values, train: Rows, test: Rows, is_clas
         return np.column_stack([part[:, -1] for part in several])
 
     if not np.isnan(target[train]).any():
-        columns = target[train] if target.shape[1] > 1 else target[train, 0]
-        return Fitted(fit(train, columns).reshape(len(test), -1), "")
+        known = target[train] if target.shape[1] > 1 else target[train, 0]
+        return Fitted(fit(train, known).reshape(len(test), -1), "")
     every = [
         fit(known, target[known, task]).ravel()
         for task in range(target.shape[1])
@@ -162,9 +167,11 @@ def _is_usable(column: Values, is_class: bool) -> bool:
     return bool(len(known)) and (not is_class or len(np.unique(known)) == 2)
 
 
-def _common(training: csr_array) -> Sequence[int] | NDArray[np.int64]:
-    """Columns that at least two training molecules have."""
-    return np.flatnonzero(np.bincount(training.indices, minlength=training.shape[1]) >= 2)
+def _common(training: csr_array, most: int | None = None) -> Rows:
+    """Columns that at least two training molecules have; of these, those that most have."""
+    counts = np.bincount(training.indices, minlength=training.shape[1])
+    columns = np.flatnonzero(counts >= 2)
+    return np.sort(columns[np.argsort(-counts[columns], kind="stable")[:most]])
 
 
 def _subsample(target: Values, rows: Rows, most: int) -> Rows:
