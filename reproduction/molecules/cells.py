@@ -19,12 +19,13 @@ from reproduction.molecules import sets
 from reproduction.molecules.features import FEATURES
 from reproduction.molecules.heads import HEADS, Rows, score
 
-DEFAULT = "default model"
+DEFAULT, OF_INVARIANTS = "default model", "model of invariants"
+MODELS = {DEFAULT: "symbol", OF_INVARIANTS: "invariants"}  # labels of atoms
 LARGE = {"Tox21": 2, "HIV": 1}  # folds of each split that are measured
 Method = tuple[str, str]  # features and head
 METHODS: tuple[Method, ...] = (
     *((features, head) for head in HEADS for features in FEATURES),
-    (DEFAULT, ""),
+    *((model, "") for model in MODELS),
 )
 
 
@@ -109,8 +110,8 @@ def measure(name: str, split: str, fold: int, method: Method) -> Cell:
     data = loaded(name)
     train, test = folds_of(name, split)[fold]
     features, head = method
-    if features == DEFAULT:
-        return _default(data, split, fold, train, test)
+    if features in MODELS:
+        return _model(data, split, fold, features, train, test)
     table = features_of(name, features)
     start = process_time()
     fitted = HEADS[head](table, data.target, train, test, data.is_class)
@@ -119,9 +120,9 @@ def measure(name: str, split: str, fold: int, method: Method) -> Cell:
     return Cell(name, split, fold, *method, round(value, 4), round(took, 2), fitted.chosen)
 
 
-def _default(data: sets.Molecules, split: str, fold: int, train: Rows, test: Rows) -> Cell:
+def _model(data: sets.Molecules, split: str, fold: int, name: str, train: Rows, test: Rows) -> Cell:
     """Molecules into graphs, and a model that chooses everything on the training graphs."""
-    graphs = pk.MoleculesToGraphs().transform(data.mols)
+    graphs = pk.MoleculesToGraphs(node_labels=MODELS[name]).transform(data.mols)
     start = process_time()
     target = data.target if data.target.shape[1] > 1 else data.target[:, 0]
     if data.is_class:
@@ -135,7 +136,7 @@ def _default(data: sets.Molecules, split: str, fold: int, train: Rows, test: Row
     value = score(data.target[test], found.reshape(len(test), -1), data.is_class)
     kernel = describe_kernel(model.kernel_, without=("t_max", "n_iter", "normalize"))
     chosen = f"{kernel}; t_max={model.t_max_}, normalize={model.normalize_}, C={model.C_:g}"
-    return Cell(data.name, split, fold, DEFAULT, "", round(value, 4), round(took, 2), chosen)
+    return Cell(data.name, split, fold, name, "", round(value, 4), round(took, 2), chosen)
 
 
 def measure_missing(kept: Kept, names: Sequence[str], n_folds: int) -> Iterator[Cell]:

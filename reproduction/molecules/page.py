@@ -30,7 +30,8 @@ Sets of MoleculeNet, the same folds and heads for all features. Written by
 "refined symbols" are `WeisfeilerLehmanFeatures(n_iter=3, edge_labels=True)` of atoms labeled by symbol;
 "several views" puts beside them those of the labels "invariants" (n_iter=2) and "pharmacophore", and
 `ShortestPathFeatures` of "invariants". "default model" is `PropagationClassifier(scoring="roc_auc")`, or
-`PropagationRegressor()`, behind `MoleculesToGraphs()`. ECFP and AtomPair (counts) and MACCS are those of
+`PropagationRegressor()`, behind `MoleculesToGraphs()`; "model of invariants" is the same behind
+`MoleculesToGraphs(node_labels="invariants")`. ECFP and AtomPair (counts) and MACCS are those of
 scikit-fingerprints, as they come. "linear" is logistic (numbers: ridge) regression and "forest" a random
 forest of 100 trees, both on log(1 + count); "SVM" has the Tanimoto similarity of counts as its kernel. The
 one setting of a linear model or SVM is chosen on a quarter of the training molecules that is held out, and

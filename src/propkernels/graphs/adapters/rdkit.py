@@ -25,6 +25,7 @@ from propkernels.utils.optional import import_optional
 
 ERRORS = ("raise", "skip", "empty")
 Recipe = str | Callable[[Any], Any]
+Invariants = tuple[int, ...]
 RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
 ORDERS = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
 FEATURES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
@@ -365,23 +366,48 @@ def _queries(chem: Any) -> tuple[Any, Any]:
     return chem.MolFromSmarts("[!#6]"), chem.MolFromSmarts("a")
 
 
-def _invariants(mol: Any) -> list[tuple[int, ...]]:
-    """The seven Daylight invariants of each atom (Rogers and Hahn 2010, "Initial assignment")."""
-    found: list[tuple[int, ...]] = []
-    for atom in mol.GetAtoms():
-        hydrogens = atom.GetTotalNumHs(includeNeighbors=True)
-        found.append(
-            (
-                atom.GetTotalDegree() - hydrogens,
-                atom.GetTotalValence() - hydrogens,
-                atom.GetAtomicNum(),
-                atom.GetIsotope(),
-                atom.GetFormalCharge(),
-                hydrogens,
-                int(atom.IsInRing()),
-            )
-        )
+def _invariants(mol: Any) -> list[Invariants]:
+    """The seven Daylight invariants of each atom (Rogers and Hahn 2010, "Initial assignment").
+
+    RDKit's own invariants of all atoms at once, and the sums of their bond orders, say which atoms have the
+    same seven: only one of each kind is asked. Isotopes and dative bonds are not in these, nor are hydrogens
+    that are atoms.
+    """
+    chem = _chem()
+    if mol.HasSubstructMatch(_unusual(chem)):
+        return [atom_invariants(atom) for atom in mol.GetAtoms()]
+    descriptors = import_optional("rdkit.Chem.rdMolDescriptors", extra="chem", purpose="molecules need")
+    hashes = descriptors.GetConnectivityInvariants(mol)
+    orders = chem.GetAdjacencyMatrix(mol, True).sum(axis=0).tolist()
+    mol.ClearProp("AdjacencyMatrixBO")
+    found: list[Invariants] = []
+    for i, key in enumerate(zip(hashes, orders, strict=True)):
+        if key not in _KNOWN:
+            _KNOWN[key] = atom_invariants(mol.GetAtomWithIdx(i))
+        found.append(_KNOWN[key])
     return found
+
+
+_KNOWN: dict[tuple[int, float], Invariants] = {}  # a few hundred kinds of atoms
+
+
+def atom_invariants(atom: Any) -> Invariants:
+    """The seven Daylight invariants of one atom."""
+    hydrogens = atom.GetTotalNumHs(includeNeighbors=True)
+    return (
+        atom.GetTotalDegree() - hydrogens,
+        atom.GetTotalValence() - hydrogens,
+        atom.GetAtomicNum(),
+        atom.GetIsotope(),
+        atom.GetFormalCharge(),
+        hydrogens,
+        int(atom.IsInRing()),
+    )
+
+
+@cache
+def _unusual(chem: Any) -> Any:
+    return chem.MolFromSmarts("[!0*,#1,$(*->*),$(*<-*)]")
 
 
 def _roles(mol: Any) -> list[str]:
