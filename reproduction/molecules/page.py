@@ -122,12 +122,14 @@ def best_method(
     means: Means, names: Sequence[str], theirs: bool, larger: bool
 ) -> tuple[Method, float] | None:
     """The method with the best mean over the sets, of ours or of theirs; None where none has all sets."""
+    if not names:
+        return None
     found = {
         method: float(np.mean([means[name, method] for name in names]))
         for method in METHODS
         if is_theirs(method) == theirs and all((name, method) in means for name in names)
     }
-    if not found or not names:
+    if not found:
         return None
     method = (max if larger else min)(found, key=lambda one: found[one])
     return method, found[method]
@@ -153,7 +155,11 @@ def verdict(means: Means, n_folds: dict[str, int], split: str) -> list[str]:
             f"the fact: {', '.join(f'{name} {one:+.1f}' for name, one in zip(names, each, strict=True))}; "
             f"mean {np.mean(each):+.1f}."
         )
-    lines += [_numbers_sentence(means, split, name) for name in sets.NUMBERS if n_folds[name]]
+    lines += [
+        _numbers_sentence(means, split, name)
+        for name in sets.NUMBERS
+        if len({is_theirs(method) for dataset, method in means if dataset == name}) == 2
+    ]
     return lines
 
 
