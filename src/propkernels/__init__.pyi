@@ -173,6 +173,9 @@ from .molecules import (
     draw_molecule as draw_molecule,
 )
 from .molecules import (
+    draw_similarity as draw_similarity,
+)
+from .molecules import (
     scaffolds as scaffolds,
 )
 from .plotting import (

@@ -163,3 +163,22 @@ def test_a_foreign_object_is_shown_shortly():
     assert len(str(caught.value)) < 140
     while nested:  # not by the recursion of the interpreter
         nested = nested.pop()
+
+
+def test_a_pipeline_is_saved(tmp_path):
+    kernel = pk.WeisfeilerLehman(n_iter=1, base_kernel="intersection")
+    classifier = pk.PropagationClassifier(kernel=kernel, C=1.0, random_state=0)
+    reader = pk.MoleculesToGraphs(node_labels="symbol+aromatic", errors="empty")
+    smiles, target = ["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"], [1, 1, 0, 0, 1, 0]
+    model = make_pipeline(reader, classifier).fit(smiles, target)
+    pk.save_model(model, tmp_path / "model.pk")
+    again = pk.load_model(tmp_path / "model.pk")
+    new = ["CCCCCO", "c1ccccc1N"]
+    assert again.predict_proba(new).tolist() == model.predict_proba(new).tolist()
+    assert again[0].get_params() == reader.get_params()
+
+
+def test_a_recipe_that_is_a_function_is_not_saved(tmp_path):
+    model = make_pipeline(pk.MoleculesToGraphs(node_labels=len))
+    with pytest.raises(TypeError, match="node_labels"):
+        pk.save_model(model, tmp_path / "model.pk")

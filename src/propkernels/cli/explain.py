@@ -33,7 +33,10 @@ def explain(
     model: ModelFile,
     name: arguments.Name,
     graph: Annotated[
-        int, typer.Option("--graph", "-g", min=0, metavar="N", help="Which graph, counted from 0.")
+        int,
+        typer.Option(
+            "--graph", "--molecule", "-g", min=0, metavar="N", help="Which graph or molecule, counted from 0."
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Image to write, such as graph.png.")

@@ -20,7 +20,8 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"} or callable, default="symbol"
-        Label of an atom, see :func:`from_rdkit`.
+        Label of an atom, see :func:`from_rdkit`. "invariants", which tell charges and hydrogens apart, often
+        predict better; a model that was split off its pipeline reads RDKit molecules by symbols.
     edge_labels : bool, default=True
         Whether edges are labeled by the type of the bond.
     explicit_hydrogens : bool, default=False

@@ -120,6 +120,7 @@ _BY_MODULE = {
         "LabelCooccurrence",
     ),
     "propkernels.images.quantizers": ("GrayLevels", "KMeansColors"),
+    "propkernels.molecules.transformer": ("MoleculesToGraphs",),
     "sklearn.pipeline": ("Pipeline",),
 }
 _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}

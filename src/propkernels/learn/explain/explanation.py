@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.container import as_positions
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
+from propkernels.learn.explain.edges import edge_contributions
 from propkernels.utils.checks import check_integer, shown
 from propkernels.utils.optional import import_optional
 from propkernels.utils.tables import format_number, format_table
@@ -105,6 +107,42 @@ class Explanation:
     def of_graph(self, graph: int) -> Values:
         """Contributions of one graph's nodes, (its nodes, t_max + 1)."""
         return self.contributions[self._nodes(graph)]
+
+    def edge_contributions(self, graph: int, t: int | None = None) -> tuple[NDArray[np.int64], Values]:
+        """Contributions of one graph's nodes, shared out among the edges of their surroundings.
+
+        At iteration t a node knows its surroundings up to t steps: the edges that have an end at most t - 1
+        steps away. What it adds is shared out among them in equal parts, so that the edges of an iteration t
+        > 0 add up to what its nodes with neighbors add up to. At t = 0 nodes know no edges.
+
+        Parameters
+        ----------
+        graph : int
+        t : int, optional
+            One iteration; by default their sum.
+
+        Returns
+        -------
+        ndarray of int64, (edges, 2)
+            The two nodes of each edge, numbered within the graph, the smaller number first.
+        ndarray of float64, (edges,)
+            What they add.
+
+        Examples
+        --------
+        >>> import numpy as np, propkernels as pk
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> graphs = pk.check_graphs([(path, ["C", "C", "O"])])
+        >>> added = np.array([[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]])
+        >>> ends, values = pk.Explanation(added, graphs.graph_ptr, 0.0, graphs).edge_contributions(0)
+        >>> ends.tolist(), values.tolist()
+        ([[0, 1], [1, 2]], [0.25, 1.25])
+        """
+        if not isinstance(self.graphs, GraphDatabase):
+            raise TypeError("edges have contributions only where graphs are explained, and are known")
+        position = self.position(graph)
+        ends, shares = edge_contributions(self.graphs[position].adjacency, self.of_graph(position))
+        return ends, shares.sum(axis=1) if t is None else shares[:, self._iteration(t)]
 
     def image(self, graph: int, t: int | None = None) -> Values:
         """Contributions of one grid's pixels in the shape of its image; NaN outside its mask.
