@@ -134,6 +134,9 @@ from .learn import (
     CategoryPrior as CategoryPrior,
 )
 from .learn import (
+    Counterfactuals as Counterfactuals,
+)
+from .learn import (
     Evaluation as Evaluation,
 )
 from .learn import (
@@ -180,6 +183,9 @@ from .molecules import (
 )
 from .molecules import (
     draw_molecule as draw_molecule,
+)
+from .molecules import (
+    draw_similarity as draw_similarity,
 )
 from .molecules import (
     scaffolds as scaffolds,

@@ -19,6 +19,7 @@ FILES = [(version, path) for version in VERSIONS for path in sorted((write.FOLDE
 NEWER = {
     "LabelHistogramFeatures": "0.2",
     "LinearModel": "0.2",
+    "MoleculesToGraphs": "0.2",
     "NoveltyDetector": "0.2",
     "SumKernel": "0.2",
 }

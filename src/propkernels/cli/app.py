@@ -9,6 +9,7 @@ import typer
 from propkernels._version import __version__
 from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
 from propkernels.cli.console import OneSentenceErrors
+from propkernels.cli.explaining import counterfactuals
 from propkernels.cli.parts import featurize, learning
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
@@ -44,6 +45,7 @@ COMMANDS = (
     fit.fit,
     predict.predict,
     explain.explain,
+    counterfactuals.counterfactuals,
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import StreamCounts
 from propkernels.gram.base_kernels import BaseKernel
-from propkernels.gram.normalize import normalized
+from propkernels.gram.linear import normalized
 
 Matrix = NDArray[np.float64]
 ROWS_AT_A_TIME = 256  # of the tiles that self-similarities are taken from

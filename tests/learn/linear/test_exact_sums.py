@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from propkernels.learn.linear.compiled import learn_rows, loss_of, survey_rows
 from propkernels.learn.linear.exact_sums import ExactSums, Survey
 from propkernels.learn.linear.losses import LOGISTIC, LOSSES, SQUARED, SQUARED_HINGE, bounds_of
-from propkernels.learn.linear.rows import largest_of
+from propkernels.learn.linear.rows import outline_of
 
 pytestmark = pytest.mark.compiled
 every_loss = pytest.mark.parametrize("loss", [LOGISTIC, SQUARED_HINGE, SQUARED])
@@ -26,7 +26,7 @@ def example(seed, loss, n=40, columns=6, scale=1.0):
 
 
 def survey_of(features, targets, weights):
-    return Survey(features.shape[0], *largest_of(features), np.abs(targets).max(), weights.max())
+    return Survey(features.shape[0], *outline_of(features)[:2], np.abs(targets).max(), weights.max())
 
 
 def sums_of(parts, n_columns, coefficients, loss, rounding):
@@ -134,6 +134,10 @@ def test_the_survey():
     features = csr_array(np.array([[3.0, -4.0], [0.0, 2.0]]))
     survey_rows(features.indptr, features.data, largest)
     assert largest.tolist() == [4.0, 25.0]
+    outline = outline_of(csr_array(np.array([[3.0, 0.0, -4.0], [0.0, 0.0, 2.0]])))
+    assert outline.largest_entry == 4.0
+    assert outline.longest_row == pytest.approx(5.0, rel=2e-3)
+    assert outline.columns.tolist() == [0, 2]
 
 
 def naive_stream(features, targets, weights, loss, ridge, rate):

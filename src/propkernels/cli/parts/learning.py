@@ -41,7 +41,7 @@ def refuse(options: dict[str, Any], why: str) -> None:
 
 
 def fit_parts(
-    folder: str, output: Path, task: Task, column: int | None, cost: float | None, jobs: int
+    folder: str, output: Path, task: Task, column: str | None, cost: float | None, jobs: int
 ) -> None:
     """Train a linear model on a folder of features, and write it to a file."""
     from propkernels.learn import LinearModel
@@ -69,18 +69,19 @@ def fit_parts(
     print_text(f"  propkernels predict {output} FEATURES -o predictions")
 
 
-def choose_column(target: Any, column: int | None, folder: str) -> Any:
+def choose_column(target: Any, column: str | None, folder: str) -> Any:
     """Return the target, or one of its columns."""
     if target is None:
         raise ValueError(f"the files of {folder} hold no target, so that there is nothing to learn")
+    number = int(column) if column is not None and column.isdecimal() else None
     if target.ndim == 1:
-        if column:
+        if column is not None and number != 0:
             raise ValueError(f"{folder} has one target column: leave --target out")
         return target
     last = target.shape[1] - 1
-    if column is None or column > last:
+    if number is None or number > last:
         raise ValueError(f"{folder} has {last + 1} target columns: choose one by --target 0 to {last}")
-    return target[:, column]
+    return target[:, number]
 
 
 def predict_parts(model: Any, folder: str, output: Path | None, jobs: int) -> None:

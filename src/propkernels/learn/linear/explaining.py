@@ -11,10 +11,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.counting.columns import hashed_column, numbered
-from propkernels.counting.counts import StreamCounts
-from propkernels.gram.linear import self_products
-from propkernels.gram.normalize import inverse_length
-from propkernels.kernels.base import CountFeatures
+from propkernels.counting.counters import StreamCounts
+from propkernels.gram.linear import inverse_length, self_products
+from propkernels.kernels.features import CountFeatures
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.utils.checks import shown
 

@@ -74,7 +74,7 @@ def minimize_loss(rows: Rows, problem: Problem, settings: Settings, text: str) -
 
         found = minimize(
             value_and_gradient,
-            np.zeros(rows.n_columns + 1),
+            np.zeros(len(rows.outline.columns) + 1),
             jac=True,
             method="L-BFGS-B",
             callback=lambda _: bar.step(),
@@ -93,4 +93,4 @@ def minimize_loss(rows: Rows, problem: Problem, settings: Settings, text: str) -
             ConvergenceWarning,
             stacklevel=4,
         )
-    return Learned(np.asarray(found.x), max(int(found.nit), 1))
+    return Learned(rows.expanded(np.asarray(found.x)), max(int(found.nit), 1))

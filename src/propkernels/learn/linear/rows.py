@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,41 +48,52 @@ class Problem:
     weights: Values
 
 
+class Outline(NamedTuple):
+    """What rows are like: largest entry (without its sign), largest length, columns that are not empty."""
+
+    largest_entry: float
+    longest_row: float
+    columns: NDArray[np.int64]
+
+
 class Rows(ABC):
-    """Rows of features, looked at as a whole: bounds, and exact sums of losses and gradients."""
+    """Rows of features, looked at as a whole: bounds, and exact sums of losses and gradients.
+
+    Only columns that are not empty take part: the coefficients of all others are 0.
+    """
 
     n_rows: int
     n_columns: int
-
-    @abstractmethod
-    def largest(self) -> tuple[float, float]:
-        """Largest entry, without its sign, and largest length of a row."""
+    outline: Outline
 
     @abstractmethod
     def sums(self, problem: Problem, coefficients: Values, rounding: Values) -> ExactSums:
-        """Losses and gradients of all rows."""
+        """Losses and gradients of all rows, for coefficients of the columns that are not empty."""
 
     def survey(self, problem: Problem) -> Survey:
         """Bounds of all rows, and of what is to be learned."""
         targets, weights = np.abs(problem.targets), problem.weights
-        return Survey(
-            self.n_rows, *self.largest(), float(targets.max(initial=0.0)), float(weights.max(initial=0.0))
-        )
+        bounds = (float(targets.max(initial=0.0)), float(weights.max(initial=0.0)))
+        return Survey(self.n_rows, self.outline.largest_entry, self.outline.longest_row, *bounds)
+
+    def expanded(self, coefficients: Values) -> Values:
+        """Coefficients of all columns, and the intercept, from those of the columns that are not empty."""
+        whole = np.zeros(self.n_columns + 1)
+        whole[self.outline.columns], whole[-1] = coefficients[:-1], coefficients[-1]
+        return whole
 
 
 class ArrayRows(Rows):
     """Rows of a sparse array in memory, in threads."""
 
     def __init__(self, features: csr_array, n_jobs: int | None) -> None:
-        self.features, self.n_jobs = features, n_jobs
+        self.n_jobs = n_jobs
         self.n_rows, self.n_columns = features.shape
+        self.outline = outline_of(features)
+        narrow = _narrowed(features, self.outline.columns)
         runs = max(min(thread_count(n_jobs), features.nnz // ENTRIES_PER_THREAD), 1)
         self._bounds = np.linspace(0, self.n_rows, runs + 1).astype(np.int64)
-        self._runs = [self.features[a:b] for a, b in pairwise(self._bounds)]
-
-    def largest(self) -> tuple[float, float]:
-        """Bounds of all rows."""
-        return largest_of(self.features)
+        self._runs = [narrow[a:b] for a, b in pairwise(self._bounds)]
 
     def sums(self, problem: Problem, coefficients: Values, rounding: Values) -> ExactSums:
         """Sums of runs of rows, added up."""
@@ -98,13 +109,23 @@ class ArrayRows(Rows):
         return first
 
 
-def largest_of(features: csr_array) -> tuple[float, float]:
-    """Largest entry, without its sign, and largest length of a row."""
+def outline_of(features: csr_array) -> Outline:
+    """What some rows are like."""
     from propkernels.learn.linear.compiled import survey_rows
 
     largest = np.zeros(2)
     survey_rows(features.indptr, features.data, largest)
-    return float(largest[0]), 1.001 * float(np.sqrt(largest[1]))
+    is_used = np.zeros(features.shape[1], dtype=bool)
+    is_used[features.indices] = True
+    return Outline(float(largest[0]), 1.001 * float(np.sqrt(largest[1])), np.flatnonzero(is_used))
+
+
+def _narrowed(features: csr_array, columns: NDArray[np.int64]) -> csr_array:
+    """The same rows without empty columns."""
+    number = np.zeros(features.shape[1], dtype=features.indices.dtype)
+    number[columns] = np.arange(len(columns))
+    arrays = (features.data, number[features.indices], features.indptr)
+    return csr_array(arrays, shape=(features.shape[0], len(columns)))
 
 
 def sums_of(features: csr_array, problem: Problem, coefficients: Values, rounding: Values) -> ExactSums:
@@ -124,6 +145,7 @@ class PartRows(Rows):
         n_tasks = min(folder.n_parts, TASKS_PER_WORKER * engine.n_workers())
         cuts = np.linspace(0, folder.n_parts, n_tasks + 1).astype(int)
         self._tasks = [range(a, b) for a, b in pairwise(cuts.tolist())]
+        self.outline = self._look()
 
     @classmethod
     @contextmanager
@@ -136,24 +158,26 @@ class PartRows(Rows):
             engine.close()
             CACHE.clear()
 
-    def largest(self) -> tuple[float, float]:
-        """Bounds of all rows."""
-        found = self._each(_largest_of_parts, lambda parts: ())
-        entries, lengths = zip(*found, strict=True)
-        return max(entries), max(lengths)
+    def _look(self) -> Outline:
+        return _joined(self._each(_outline_of_parts, lambda parts: ()))
 
     def sums(self, problem: Problem, coefficients: Values, rounding: Values) -> ExactSums:
         """Sums of the parts, added up in their order."""
-        places = np.flatnonzero(coefficients).astype(np.int32)
-        sent = (len(coefficients), places, coefficients[places])
+        columns = self.outline.columns
+        whole = self.expanded(coefficients)
+        places = np.flatnonzero(whole).astype(np.int32)
+        sent = (len(whole), places, whole[places])
 
         def arguments(parts: range) -> tuple[Any, ...]:
             rows = slice(self._ends[parts.start], self._ends[parts.stop])
             return Problem(problem.loss, problem.targets[rows], problem.weights[rows]), sent, rounding
 
-        total = ExactSums.zeros(self.n_columns)
-        for packed in self._each(_sums_of_parts, arguments):
-            total.add_packed(packed)
+        total = ExactSums.zeros(len(columns))
+        known = np.concatenate(
+            [columns, [self.n_columns, self.n_columns + 1]]
+        )  # intercept and loss come last
+        for found, high, low in self._each(_sums_of_parts, arguments):
+            total.add_packed((np.searchsorted(known, found), high, low))
         return total
 
     def _each(self, function: Callable[..., Any], arguments: Callable[[range], Any]) -> list[Any]:
@@ -224,9 +248,14 @@ def _bytes_of(features: csr_array) -> int:
 CACHE = PartCache()  # of this process; workers have their own
 
 
-def _largest_of_parts(files: list[str], n_columns: int) -> tuple[float, float]:
-    found = [largest_of(CACHE.features(file, n_columns)) for file in files]
-    return max(entry for entry, _ in found), max(length for _, length in found)
+def _outline_of_parts(files: list[str], n_columns: int) -> Outline:
+    return _joined([outline_of(CACHE.features(file, n_columns)) for file in files])
+
+
+def _joined(found: list[Outline]) -> Outline:
+    """The outline of several sets of rows together."""
+    entries, lengths, columns = zip(*found, strict=True)
+    return Outline(max(entries), max(lengths), np.unique(np.concatenate(columns)))
 
 
 def _sums_of_parts(

@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 
 from propkernels import kernels
-from propkernels.kernels.base import CountFeatures
+from propkernels.kernels.features import CountFeatures
 from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.shard_file import Shard, write_shard
 from propkernels.scale.plan import Part

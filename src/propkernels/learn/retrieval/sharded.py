@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.networkx import is_networkx
 from propkernels.graphs.check import check_graphs
-from propkernels.graphs.database import Graph
+from propkernels.graphs.container import Graph
 from propkernels.graphs.grids.database import Grid
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.index import DEFAULT_T_MAX, Neighbors, largest
