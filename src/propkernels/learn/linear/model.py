@@ -389,19 +389,17 @@ class LinearModel(BaseEstimator):
             raise ValueError(
                 "explain needs the features that the model was learned on: explain(graphs, features)"
             )
-        coefficients, intercept = np.atleast_2d(self.coef_), self.intercept_
-        row, speaks_for, against = self._explained(classes)
-        sign = -1.0 if row < 0 else 1.0
-        own = sign * coefficients[abs(row) if len(coefficients) > 1 else 0]
-        number = sign * float(intercept[abs(row) if len(coefficients) > 1 else 0])
-        return explain_columns(features, database, own, number, speaks_for, against)
+        machine, sign, speaks_for, against = self._explained(classes)
+        own = sign * np.atleast_2d(self.coef_)[machine]
+        intercept = sign * float(self.intercept_[machine])
+        return explain_columns(features, database, own, intercept, speaks_for, against)
 
-    def _explained(self, classes: Any) -> tuple[int, Any, Any]:
-        """Which machine is explained (-1: that of two classes, the other way around), and its classes."""
+    def _explained(self, classes: Any) -> tuple[int, float, Any, Any]:
+        """Which machine is explained, its sign, and the classes that it speaks for and against."""
         if self.loss not in CLASSIFIES:
             if classes is not None:
                 raise ValueError("classes are for models of classes, this one predicts numbers")
-            return 0, None, None
+            return 0, 1.0, None, None
         known = self.classes_.tolist()
         if classes is None and len(known) > 2:
             raise ValueError(f"name the class to explain, one of {known}")
@@ -409,9 +407,8 @@ class LinearModel(BaseEstimator):
         if named not in known:
             raise ValueError(f"classes must be one of {known}, got {shown(classes)}")
         if len(known) > 2:
-            return known.index(named), named, None
-        place = known.index(named)
-        return (0 if place == 1 else -1), named, known[1 - place]
+            return known.index(named), 1.0, named, None
+        return 0, 1.0 if named == known[1] else -1.0, named, known[1 - known.index(named)]
 
     # checks
 
