@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from propkernels._version import __version__
-from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
+from propkernels.cli import demo, evaluate, explain, explore, fit, info, kernel, predict, similar
 from propkernels.cli.console import OneSentenceErrors
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
@@ -43,6 +43,7 @@ COMMANDS = (
     fit.fit,
     predict.predict,
     explain.explain,
+    explore.explore,
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,
