@@ -13,7 +13,7 @@ from propkernels.explorer.embedding import SHOWN, embed, nearest_graphs, quantiz
 from propkernels.explorer.models import Explained, explained_model, live_kernels
 from propkernels.explorer.packing import pack
 from propkernels.explorer.page import Exploration, explorer_page
-from propkernels.explorer.places import given_places, molecule_places, pixel_places
+from propkernels.explorer.places import given_places, image_places, molecule_places, pixel_places
 from propkernels.explorer.texts import as_sentence, page_about, page_facts
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
@@ -113,7 +113,8 @@ def explore(
         layout = data.extras.get("coordinates") if layout is None else layout
         graphs = data.graphs
     given = check_graphs(graphs)
-    shown, places, pixels = _drawable(given, molecules, layout)
+    images = None if data is None else data.extras.get("images")
+    shown, places, pixels = _drawable(given, molecules, layout, images)
     seed = draw_seed(random_state) % 2**31
     classes, numbers, names = _checked_target(target, len(shown), class_names)
     found = None
@@ -147,7 +148,7 @@ def explore(
     return Exploration(name, html, None if found is None else found.model, points, predictions, novelty)
 
 
-def _drawable(graphs: Any, molecules: Any, layout: Any) -> tuple[GraphDatabase, Any, Any]:
+def _drawable(graphs: Any, molecules: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any, Any]:
     """Graphs as the page has them, where their nodes are drawn, and the size of a pixel, if they are such."""
     if len(graphs) < 2 or len(graphs) > MOST_GRAPHS or graphs.n_nodes > MOST_NODES:
         raise ValueError(
@@ -163,6 +164,8 @@ def _drawable(graphs: Any, molecules: Any, layout: Any) -> tuple[GraphDatabase, 
         return plain, pixel_places(graphs) if flat else None, 1 if flat else None
     if layout is not None:
         return graphs, given_places(layout, graphs), None
+    if np.ndim(images) == 3 and np.size(images) == graphs.n_nodes:
+        return graphs, image_places(np.shape(images)), 1
     return graphs, None if molecules is None else molecule_places(list(molecules), graphs), None
 
 

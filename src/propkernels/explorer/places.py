@@ -68,8 +68,15 @@ def given_places(coordinates: Any, graphs: GraphDatabase) -> Places:
     return quantized_places(points, graphs.graph_ptr)
 
 
+def image_places(shape: tuple[int, ...]) -> Places:
+    """Return where pixels are drawn, for (images, height, width) whose pixels are nodes, row by row."""
+    n_images, height, width = shape
+    row, column = np.divmod(np.arange(height * width), width)
+    return np.tile(np.column_stack([column, -row]).astype(np.int8).ravel(), n_images)
+
+
 def pixel_places(grids: GridDatabase) -> Places:
-    """Return row and column of each pixel, x and y by turns; y points upward."""
+    """Return column and row of each pixel, x and y by turns; y points upward."""
     parts = []
     for i in range(len(grids)):
         grid = grids[i]

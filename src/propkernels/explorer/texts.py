@@ -32,8 +32,8 @@ def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[s
     paragraphs = [
         "Each point of the map is a graph; near points are similar graphs. Similarity is the normalized "
         f"kernel {text}: graphs are alike if many of their nodes look alike from t steps around them. The "
-        f"map is made by t-SNE from the exact {n_neighbors} nearest neighbors of each graph. Distances between "
-        "far groups mean little.",
+        f"map is made by t-SNE from the exact {n_neighbors} nearest neighbors of each graph. Distances "
+        "between far groups mean little.",
         "Novelty is 1 less the mean similarity to the nearest graphs.",
     ]
     if found is None:
