@@ -184,7 +184,7 @@ def test_errors_bins_and_about(page, exploration, molecules):
     assert cells == expected
     page.click("#ex-tab-bins")
     assert len(page.all("#ex-panel-bins tbody tr")) == 12
-    page.click("#ex-panel-bins tbody tr .ex-link:last-of-type")
+    page.click("#ex-panel-bins tbody tr .ex-example div div:last-child .ex-link")
     shown = page.run("return propkernels.app.map.shown.reduce((a, b) => a + b)")
     assert str(shown) == page.run(
         "return document.querySelector('#ex-panel-bins tbody tr').children[3].textContent"

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from propkernels._version import __version__
-from propkernels.cli import demo, evaluate, explain, explore, fit, info, kernel, predict, similar
+from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
 from propkernels.cli.console import OneSentenceErrors
+from propkernels.cli.exploring import explore
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
 

@@ -9,7 +9,7 @@ import typer
 
 from propkernels.cli.arguments import compile_loops
 from propkernels.cli.console import new_table, percent, print_text, progress_bar, seconds, spinner, stdout
-from propkernels.cli.explore import print_written
+from propkernels.cli.exploring.explore import print_written
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -24,7 +24,7 @@ PK spreads labels along the edges first. In each of 3 folds, t_max and C are
 chosen on the training part; the last column shows median and range.
 
 What to do next:
-  propkernels demo --html demo.html  a page for the browser: map, model and edits
+  propkernels demo --html demo.html  a page for the browser: a map and a model
   propkernels datasets               what can be loaded by name
   propkernels evaluate MUTAG         a benchmark, downloaded if needed
   propkernels kernel MUTAG -o K.npz  the kernel matrix, for programs of your own
@@ -39,7 +39,7 @@ def demo(
         typer.Option("--html", metavar="FILE", help="Write a page to explore instead, for the browser."),
     ] = None,
 ) -> None:
-    """Classify graphs of two data sets that need no download; or write a page that shows some of them."""
+    """Classify graphs that need no download, or write a page of them."""
     compile_loops()
     if html is not None:
         write_demo(html)

@@ -12,6 +12,7 @@ class GraphMap {
     this.n = xy.length / 2;
     this.x = Float32Array.from({ length: this.n }, (_, i) => xy[2 * i] / 65535 - 0.5);
     this.y = Float32Array.from({ length: this.n }, (_, i) => 0.5 - xy[2 * i + 1] / 65535);
+    this.spread = [this.x, this.y].map((z) => Math.max(2 * z.reduce((most, value) => Math.max(most, Math.abs(value)), 0), 0.05));
     this.colors = new Uint8Array(3 * this.n);
     this.order = Uint32Array.from({ length: this.n }, (_, i) => i);
     this.shown = new Uint8Array(this.n).fill(1); // 1: in color, 0: faint
@@ -39,7 +40,7 @@ class GraphMap {
   }
 
   get scale() {
-    return 0.94 * Math.min(this.width, this.height) * this.zoom;
+    return 0.93 * Math.min(this.width / this.spread[0], this.height / this.spread[1]) * this.zoom;
   }
 
   screen(i) {

@@ -68,7 +68,13 @@ function binRow(bin) {
     const inside = new Set(bin.nodes);
     const dimmed = new Set(Array.from({ length: graph.n }, (_, i) => i).filter((i) => !inside.has(i)));
     const picture = thumbnail(bin.graph, { rings: new Set([bin.node]), dimmed });
-    cell.append(picture, make("div", { className: "pk-soft" }, bin.surroundings.length > 60 ? `${bin.surroundings.slice(0, 57)}…` : bin.surroundings), rowLink(bin.graph, `in graph ${idOf(bin.graph)}`), " · ", make("button", { type: "button", className: "ex-link", onclick: () => setFilter(graphsWith(bin), `with the bin of node ${bin.node} of graph ${idOf(bin.graph)}, t = ${bin.t}`) }, "show on the map"));
+    const everywhere = () => setFilter(graphsWith(bin), `with the bin of node ${bin.node} of graph ${idOf(bin.graph)}, t = ${bin.t}`);
+    const words = bin.surroundings.length > 60 ? `${bin.surroundings.slice(0, 57)}…` : bin.surroundings;
+    cell.append(make("div", { className: "ex-example" }, picture, make("div", {},
+      make("div", { className: "pk-soft" }, words),
+      make("div", {}, rowLink(bin.graph, `in graph ${idOf(bin.graph)}`)),
+      make("div", {}, make("button", { type: "button", className: "ex-link", onclick: everywhere }, "show on the map")),
+    )));
   }
   const percent = (value) => (value === null ? "–" : meta.classes ? `${(100 * value).toFixed(0)} %` : plain(value));
   const level = bin.level > 1 ? ` (${bin.level} times)` : "";

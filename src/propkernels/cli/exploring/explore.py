@@ -30,7 +30,7 @@ def explore(
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Write a page that shows a data set: its map, a model, and graphs that can be edited.
+    """Write a page: the map of a data set, a model, graphs to edit.
 
     The page is one file that works offline, for 2 to 50,000 graphs. Without a target there is only the map.
     """
