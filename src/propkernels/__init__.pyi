@@ -4,6 +4,12 @@ from ._version import __version__ as __version__
 from .datasets import (
     load_dataset as load_dataset,
 )
+from .explorer import (
+    Exploration as Exploration,
+)
+from .explorer import (
+    explore as explore,
+)
 from .graphs import (
     Graph as Graph,
 )

@@ -10,6 +10,7 @@ from propkernels._version import __version__
 from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
 from propkernels.cli.console import OneSentenceErrors
 from propkernels.cli.explaining import counterfactuals
+from propkernels.cli.exploring import explore
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
 
@@ -45,6 +46,7 @@ COMMANDS = (
     predict.predict,
     explain.explain,
     counterfactuals.counterfactuals,
+    explore.explore,
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,
