@@ -46,8 +46,8 @@ is said below; the command measures those that are missing, and may be stopped a
 
 ### Processor seconds
 
-From RDKit's molecules to a sparse matrix, best of three runs in one process with one thread (HIV: MACCS,
-AtomPair and several views once). "refined symbols" include their graphs; "features alone" do not.
+From RDKit's molecules to a sparse matrix, best of three runs in one process with one thread (parsing: one
+run; HIV: only the main rivals). "refined symbols" include their graphs; "features alone" do not.
 
 {seconds}
 
@@ -201,7 +201,11 @@ def seconds_table(records: Iterable[Seconds]) -> str:
     for name in sets.SOURCES:
         if (name, PARSING) not in known:
             continue
-        of = {stage: known[name, stage].seconds for stage in (PARSING, GRAPHS, *FEATURES)}
+        of = {
+            stage: known[name, stage].seconds
+            for stage in (PARSING, GRAPHS, *FEATURES)
+            if (name, stage) in known
+        }
         alone = of[REFINED] - of[GRAPHS]
         rows.append(
             [
@@ -209,7 +213,7 @@ def seconds_table(records: Iterable[Seconds]) -> str:
                 f"{known[name, PARSING].molecules:,}",
                 *(f"{of[stage]:.2f}" for stage in (PARSING, GRAPHS)),
                 f"{alone:.2f}",
-                *(f"{of[stage]:.2f}" for stage in FEATURES),
+                *(f"{of[stage]:.2f}" if stage in of else "-" for stage in FEATURES),
                 f"{of[ECFP] / of[REFINED]:.1f}",
                 f"{of[ECFP] / max(alone, 1e-3):.0f}",
             ]
