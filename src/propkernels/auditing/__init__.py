@@ -1,0 +1,1 @@
+"""Auditing: what to know about a data set before believing an accuracy on it."""
