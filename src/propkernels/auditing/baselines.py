@@ -1,4 +1,4 @@
-"""What simple things reach: the majority, sizes, counts of labels and degrees, without any propagation."""
+"""What simple things reach: sizes, counts of labels and of degrees, means of attributes."""
 
 from __future__ import annotations
 
@@ -10,64 +10,56 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.auditing.statistics import edges_of_graphs
-from propkernels.auditing.targets import Target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
 Table = NDArray[np.float64]
 MOST_COLUMNS = 50  # labels or degrees that are counted separately; the rarer ones are counted together
-N_TREES = 60
-LEAVES = (1, 8)  # smallest leaves that are tried
+N_STEPS, MOST_STEPS = 9, 400  # of a column, and of all columns
+PENALTIES = (0.3, 3.0, 30.0)
 
 
 def baseline_predictions(
     graphs: GraphDatabase,
-    target: Target,
+    columns: Table,
     folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
-    seed: int,
-    n_jobs: int | None,
-) -> dict[str, NDArray[Any]]:
-    """For each simple thing, a prediction for each graph from the other folds."""
-    name = "majority class" if target.is_classes else "mean"
-    found = {name: _filled(target, folds, lambda train, test: _constant(target, train, len(test)))}
+) -> dict[str, Table]:
+    """For each simple thing, columns of each graph predicted from the other folds.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase
+    columns : ndarray, (graphs, columns)
+        What ridge regression predicts: 1 and -1 for classes, or numbers.
+    folds : sequence of pairs of int64
+    """
+    found = {}
     for title, table in simple_tables(graphs).items():
-        found[title] = _filled(
-            target,
-            folds,
-            lambda train, test, table=table: _by_forest(table, target, train, test, seed, n_jobs),
-        )
+        found[title] = np.empty_like(columns)
+        for train, test in folds:
+            found[title][test] = additive(table, columns, train, test)
     return found
-
-
-def _filled(target: Target, folds: Any, predict: Any) -> NDArray[Any]:
-    guesses = np.empty(len(target.values), dtype=target.values.dtype)
-    for train, test in folds:
-        guesses[test] = predict(train, test)
-    return guesses
-
-
-def _constant(target: Target, train: NDArray[np.int64], number: int) -> NDArray[Any]:
-    known = target.values[train]
-    return np.full(number, np.bincount(known).argmax() if target.is_classes else known.mean())
 
 
 def simple_tables(graphs: GraphDatabase) -> dict[str, Table]:
     """One row per graph: sizes, counts of labels, of degrees, and means of attributes."""
     sizes, edges = graphs.graph_sizes, edges_of_graphs(graphs)
     tables = {
-        "numbers of nodes and edges": np.column_stack([sizes, edges, edges / np.maximum(sizes, 1)]).astype(float)
+        "counting nodes and edges": np.column_stack([sizes, edges, edges / np.maximum(sizes, 1)]).astype(
+            float
+        )
     }
     column = graphs.label_column
     if isinstance(column, LabelColumn):
-        tables["counts of node labels"] = counts_by_graph(column.ids, graphs.graph_ids, len(graphs))
+        tables["counting node labels"] = counts_by_graph(column.ids, graphs.graph_ids, len(graphs))
     edge_column = graphs.edge_label_column
     if edge_column is not None:
         rows = np.repeat(graphs.graph_ids, np.diff(graphs.adjacency.indptr))
-        tables["counts of edge labels"] = counts_by_graph(edge_column.ids, rows, len(graphs))
+        tables["counting edge labels"] = counts_by_graph(edge_column.ids, rows, len(graphs))
     degrees = np.diff(graphs.adjacency.indptr)
-    tables["counts of degrees"] = counts_by_graph(degrees, graphs.graph_ids, len(graphs))
+    tables["counting degrees"] = counts_by_graph(degrees, graphs.graph_ids, len(graphs))
     if graphs.node_attributes is not None:
-        tables["means of node attributes"] = means_by_graph(graphs.node_attributes, graphs)
+        tables["averaging attributes"] = means_by_graph(graphs.node_attributes, graphs)
     return tables
 
 
@@ -102,22 +94,34 @@ def means_by_graph(table: Table, graphs: GraphDatabase) -> Table:
     return np.column_stack([means, spread])
 
 
-def _by_forest(
-    table: Table,
-    target: Target,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    seed: int,
-    n_jobs: int | None,
-) -> NDArray[Any]:
-    """A random forest, its smallest leaf chosen by its out-of-bag score on the training part."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+def additive(table: Table, columns: Table, train: NDArray[np.int64], test: NDArray[np.int64]) -> Table:
+    """Ridge regression on steps at the quantiles of each column: a sum of one curve per column.
 
-    kind: Any = RandomForestClassifier if target.is_classes else RandomForestRegressor
-    common = {"n_estimators": N_TREES, "oob_score": True, "random_state": seed, "n_jobs": n_jobs}
-    known = target.values[train]
-    if len(np.unique(known)) < 2:
-        return _constant(target, train, len(test))
-    forests = [kind(min_samples_leaf=leaf, **common).fit(table[train], known) for leaf in LEAVES]
-    best = max(forests, key=lambda forest: forest.oob_score_)
-    return np.asarray(best.predict(table[test]), dtype=target.values.dtype)
+    Everything is learned from the training part; the penalty is chosen there by leave-one-out in closed form.
+    """
+    known, new = _steps(table[train], table[train]), _steps(table[train], table[test])
+    middle = known.mean(axis=0)
+    center = columns[train].mean(axis=0)
+    values, axes = np.linalg.eigh((known - middle).T @ (known - middle))
+    scores, wanted = (known - middle) @ axes, columns[train] - center
+    best = min(PENALTIES, key=lambda penalty: _left_out_error(scores, values, wanted, penalty))
+    weights = (scores.T @ wanted) / (np.maximum(values, 0.0) + best)[:, None]
+    return np.asarray((new - middle) @ axes @ weights + center)
+
+
+def _left_out_error(scores: Table, values: Table, wanted: Table, penalty: float) -> float:
+    """Mean squared error on each training graph of the machine without it (Allen's PRESS)."""
+    shrunk = scores / (np.maximum(values, 0.0) + penalty)
+    residuals = wanted - shrunk @ (scores.T @ wanted)
+    leverage = np.einsum("ij,ij->i", shrunk, scores) + 1 / len(scores)
+    return float(np.square(residuals / np.maximum(1 - leverage, 1e-9)[:, None]).mean())
+
+
+def _steps(known: Table, table: Table) -> Table:
+    """Which quantiles of the training part each value exceeds, and the standardized value itself."""
+    n_steps = max(1, min(N_STEPS, MOST_STEPS // max(table.shape[1], 1)))
+    parts = [(table - known.mean(axis=0)) / (known.std(axis=0) + 1e-12)]
+    shares = np.arange(1, n_steps + 1) / (n_steps + 1)
+    for column, values in zip(known.T, table.T, strict=True):
+        parts.append((values[:, None] > np.unique(np.quantile(column, shares))).astype(np.float64))
+    return np.column_stack(parts)

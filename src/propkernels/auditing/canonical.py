@@ -1,8 +1,8 @@
 """Exact duplicates: canonical forms of graphs, with all that they carry.
 
-Colors are refined until they are stable; then one node of a graph's first ambiguous color gets a color of its
-own, and so on until all nodes differ ("individualize and refine" [1]_). The graph written down in the order of
-its colors is its form. Equal forms are the same graph, whatever the hash; where the forms of two
+Colors are refined until they are stable; then one node of a graph's first ambiguous color gets a color of
+its own, and so on until all nodes differ ("individualize and refine" [1]_). The graph written down in the
+order of its colors is its form. Equal forms are the same graph, whatever the hash; where the forms of two
 graphs with the same stable colors differ, a search over the other choices decides.
 
 References

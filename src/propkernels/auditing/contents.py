@@ -101,4 +101,3 @@ def _labels(column: Any, number: int) -> Words:
 
 def _keys(rows: Words) -> Words:
     return mix(*rows.T)
-

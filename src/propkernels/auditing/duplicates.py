@@ -1,4 +1,4 @@
-"""Duplicates: the same graph twice, with other targets, in training and test, and graphs that are nearly the same."""
+"""Duplicates: the same graph twice, with other targets, in training and test; and near duplicates."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Leaks:
         A test graph, and the first training graph that is the same.
     conflicting : tuple of (int, int)
         Those with different targets.
-    unseen_by_steps : tuple of (int, int)
+    alike : tuple of (int, int)
         Test graphs that ``t_max`` steps cannot tell from a training graph, though they differ.
     near : tuple of (int, int, float)
         Other test graphs with a similarity of at least 0.95 to a training graph.
@@ -127,6 +127,9 @@ class Sameness:
     by_step_without_edges : tuple of Indistinguishable
         The same where edges are all alike; empty where they are.
     duplicates : Duplicates
+        Graphs that are the same with all that they carry.
+    same_but_for_attributes : Duplicates or None
+        Graphs whose structure and labels are the same; None where there are no attributes.
     leaks : Leaks or None
     classes : ndarray
         Equal numbers: the same graph. Training graphs come first, then test graphs.
@@ -135,6 +138,7 @@ class Sameness:
     by_step: tuple[Indistinguishable, ...]
     by_step_without_edges: tuple[Indistinguishable, ...]
     duplicates: Duplicates
+    same_but_for_attributes: Duplicates | None
     leaks: Leaks | None
     classes: Groups
 
@@ -157,9 +161,21 @@ def sameness_of(
         describe_steps([row[:n] for row in steps[: t_max + 1]], target),
         plain,
         duplicates_of(classes[:n], target, undecided),
+        _without_attributes(graphs, target, n_jobs),
         None if test is None else leaks_of(classes, steps[t_max], n, target, test_target),
         classes,
     )
+
+
+def _without_attributes(
+    graphs: GraphDatabase, target: Target | None, n_jobs: int | None
+) -> Duplicates | None:
+    if graphs.node_attributes is None and graphs.edge_attributes is None:
+        return None
+    bare = everything(graphs.with_attributes(None).with_edge_attributes(None))
+    steps = groups_by_step(bare, N_REFINEMENTS, n_jobs)
+    classes, undecided = isomorphism_classes(bare, steps[-1], n_jobs)
+    return duplicates_of(classes, target, undecided)
 
 
 def _plain_steps(

@@ -1,7 +1,8 @@
 """Graphs that no kernel of t steps can tell apart: those with equal bins after t refinements.
 
-A Weisfeiler-Lehman code at t holds all that a node can learn from t messages of its neighbors. The distributions
-of propagation kernels, and whatever a network of t message-passing layers computes, are functions of it [1]_.
+A Weisfeiler-Lehman code at t holds all that a node can learn from t messages of its neighbors. The
+distributions of propagation kernels, and whatever a network of t message-passing layers computes, are
+functions of it [1]_.
 
 References
 ----------
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,7 +62,7 @@ def equal_multisets(codes: NDArray[Any], graph_ptr: NDArray[np.int64]) -> Groups
     """
     owners = np.repeat(np.arange(len(graph_ptr) - 1), np.diff(graph_ptr))
     ordered = np.ascontiguousarray(codes[np.lexsort((codes, owners))])
-    return number_equal([ordered[a:b].tobytes() for a, b in zip(graph_ptr, graph_ptr[1:], strict=False)])
+    return number_equal([ordered[a:b].tobytes() for a, b in pairwise(graph_ptr)])
 
 
 def number_equal(things: Sequence[Any]) -> Groups:

@@ -1,4 +1,4 @@
-"""What can be learned: nested scores of the kernel and of simple things, by t, by training size, and how sure."""
+"""What can be learned: nested scores of the kernel and of simple things, a learning curve, calibration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.models.calibration import Calibration
 from propkernels.learn.selection.folds import choosing_folds
 
-Matrix = NDArray[np.float64]
+Matrix = NDArray[Any]
 Indices = NDArray[np.int64]
 PENALTIES = (0.1, 1.0)  # of the normalized kernel
 N_FOLDS = 5
@@ -46,12 +46,15 @@ class CalibrationReport:
     counts : tuple of int
     error : float
         Mean distance between the two, by graph.
+    by_chance : float
+        About the error that perfect confidence would show on so many graphs.
     """
 
     confidence: tuple[float, ...]
     observed: tuple[float, ...]
     counts: tuple[int, ...]
     error: float
+    by_chance: float
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,11 @@ class Task:
     """How targets become columns that ridge regression can predict, and how predictions are judged."""
 
     target: Target
+
+    @property
+    def constant(self) -> str:
+        """What is predicted without looking at graphs."""
+        return "majority class" if self.target.is_classes else "mean"
 
     @property
     def columns(self) -> Matrix:
@@ -147,7 +155,6 @@ def learning_of(
     target: Target,
     classes: NDArray[np.int64],
     seed: int,
-    n_jobs: int | None,
     tell: Callable[[str], None],
 ) -> Learning:
     """Nested cross-validation of the kernels, one for each t, and of simple things."""
@@ -158,17 +165,15 @@ def learning_of(
         tell(f"learning with t = {t}")
         found[t, penalty] = held_out(inverse(kernels[t], penalty), columns, folds)
     everywhere = [best_setting(found, settings, task, folds, i) for i in range(len(folds))]
-    own = "propagation kernel, t and penalty chosen inside"
+    own = "the kernel"
     by_step = []
     for t in range(len(kernels)):
         mine = [s for s in settings if s[0] == t]
         chosen = [best_setting(found, mine, task, folds, i) for i in range(len(folds))]
         by_step.append(score_of(f"t = {t}", found, chosen, task, folds))
     tell("simple things")
-    simple = [
-        _folded(name, task, folds, guess)
-        for name, guess in baseline_predictions(graphs, target, folds, seed, n_jobs).items()
-    ]
+    guesses = {task.constant: _constants(columns, folds)} | baseline_predictions(graphs, columns, folds)
+    simple = [_folded(name, task, folds, task.predictions(guess)) for name, guess in guesses.items()]
     predictions = np.empty(len(target.values), dtype=target.values.dtype)
     for number, (_, test) in enumerate(folds):
         predictions[test] = task.predictions(found[everywhere[number]][number].outer)
@@ -200,15 +205,21 @@ def best_setting(
     return min(settings, key=lambda s: (task.loss(found[s][fold].inner, folds[fold][0]), s))
 
 
-def score_of(
-    name: str, found: Found, chosen: Sequence[tuple[int, float]], task: Task, folds: Folds
-) -> Score:
+def score_of(name: str, found: Found, chosen: Sequence[tuple[int, float]], task: Task, folds: Folds) -> Score:
     """Scores on the held-out graphs of each fold with the setting chosen there."""
     values = [
         task.score(task.predictions(found[setting][number].outer), folds[number][1])
         for number, setting in enumerate(chosen)
     ]
     return Score(name, *mean_and_error(values))
+
+
+def _constants(columns: Matrix, folds: Folds) -> Matrix:
+    """The means of the columns of each training part, of which the largest is the majority's."""
+    found = np.empty_like(columns)
+    for train, test in folds:
+        found[test] = columns[train].mean(axis=0)
+    return found
 
 
 def _folded(name: str, task: Task, folds: Folds, guess: NDArray[Any]) -> Score:
@@ -269,8 +280,18 @@ def reliability(sure: Matrix, right: NDArray[np.bool_]) -> CalibrationReport:
     observed = np.bincount(bins, right, N_BINS)[filled] / counts[filled]
     error = float((counts[filled] * np.abs(confidence - observed)).sum() / max(len(sure), 1))
     return CalibrationReport(
-        tuple(confidence.tolist()), tuple(observed.tolist()), tuple(counts[filled].tolist()), error
+        tuple(confidence.tolist()),
+        tuple(observed.tolist()),
+        tuple(counts[filled].tolist()),
+        error,
+        chance_error(confidence, counts[filled]),
     )
+
+
+def chance_error(shares: NDArray[Any], counts: NDArray[Any]) -> float:
+    """Mean absolute deviation of binomial shares from their means, by the normal approximation."""
+    deviations = np.sqrt(2 / np.pi * shares * (1 - shares) / counts)
+    return float((counts * deviations).sum() / counts.sum())
 
 
 def _coverage(held: Sequence[Held], task: Task, folds: Folds) -> CalibrationReport:
@@ -283,7 +304,8 @@ def _coverage(held: Sequence[Held], task: Task, folds: Folds) -> CalibrationRepo
     n = len(columns)
     observed = inside / n
     error = float(np.abs(observed - LEVELS).mean())
-    return CalibrationReport(LEVELS, tuple(observed.tolist()), (n,) * len(LEVELS), error)
+    by_chance = chance_error(np.array(LEVELS), np.full(len(LEVELS), n))
+    return CalibrationReport(LEVELS, tuple(observed.tolist()), (n,) * len(LEVELS), error, by_chance)
 
 
 def _by_company(

@@ -47,8 +47,9 @@ class Spread:
         if not known.size:
             return None
         counts, edges = np.histogram(known, bars(known))
-        quartiles = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist()
-        return cls(*quartiles, float(known.mean()), tuple(edges.tolist()), tuple(counts.tolist()))
+        least, lower, median, upper, most = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist()
+        histogram = tuple(edges.tolist()), tuple(counts.tolist())
+        return cls(least, lower, median, upper, most, float(known.mean()), *histogram)
 
 
 def bars(values: Values) -> Values:
@@ -89,7 +90,9 @@ class LabelCounts:
     only_once: int
 
     @classmethod
-    def of(cls, column: LabelColumn | None, names: dict[Any, str], halved: bool = False) -> LabelCounts | None:
+    def of(
+        cls, column: LabelColumn | None, names: dict[Any, str], halved: bool = False
+    ) -> LabelCounts | None:
         """Count the labels of a column; ``halved`` where every label is stored in both directions."""
         if not isinstance(column, LabelColumn):
             return None

@@ -13,7 +13,7 @@ from propkernels.auditing.closed_form import held_out_only, inverse
 from propkernels.auditing.learning import Task, draw_folds
 from propkernels.auditing.targets import Target
 
-Matrix = NDArray[np.float64]
+Matrix = NDArray[Any]
 REPEATS, FOLDS = 5, 10
 FENCE = 3.0  # interquartile ranges above the upper quartile from which on an error is far out (Tukey)
 MOST_LISTED = 24
@@ -86,7 +86,8 @@ def suspects_of(
     mean = np.mean(outputs, axis=0)
     predicted = task.predictions(mean)
     listed = [
-        _described(kernel, target, int(i), predicted[i], float(margins[i]), names) for i in order[:MOST_LISTED]
+        _described(kernel, target, int(i), predicted[i], float(margins[i]), names)
+        for i in order[:MOST_LISTED]
     ]
     sometimes = int(np.count_nonzero(wrong.any(axis=0) & ~wrong.all(axis=0)))
     return Suspects(REPEATS, tuple(names[order].tolist()), tuple(listed), sometimes)

@@ -53,7 +53,9 @@ class Target:
         return TargetCounts("classes", self.classes, tuple(counts.tolist()))
 
 
-def check_audit_target(target: Any, n_graphs: int, names: Sequence[str], like: Target | None = None) -> Target:
+def check_audit_target(
+    target: Any, n_graphs: int, names: Sequence[str], like: Target | None = None
+) -> Target:
     """Return classes, or numbers where they have fractions; ``like``: what the training graphs have.
 
     Parameters
