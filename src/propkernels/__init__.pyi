@@ -152,6 +152,9 @@ from .learn import (
     Explanation as Explanation,
 )
 from .learn import (
+    ForeignGraphsWarning as ForeignGraphsWarning,
+)
+from .learn import (
     GraphIndex as GraphIndex,
 )
 from .learn import (

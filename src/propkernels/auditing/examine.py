@@ -39,7 +39,7 @@ def audit(
     *,
     test_target: Any = None,
     kernel: Any = None,
-    t_max: int = 4,
+    t_max: int = 5,
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Audit:
@@ -63,7 +63,7 @@ def audit(
     kernel : estimator or None, default=None
         The kernel that graphs are compared by and learned with; it is normalized whatever it says. None: the
         propagation kernel with histogram intersection that models try by default for such graphs.
-    t_max : int, default=4
+    t_max : int, default=5
         The largest number of steps.
     random_state : int, RandomState or None, default=0
         Seed of hash functions, folds and, of more than 5000 graphs, of the sample that is learned from.

@@ -75,8 +75,8 @@ class LabelCounts:
     ----------
     values : tuple of str
     counts : tuple of int
-    n_values : int
-        All that occur; no more than 30 are listed.
+    n_values, total : int
+        Labels and their nodes or edges in all; no more than 30 labels are listed.
     missing : int
         Nodes or edges whose label is unobserved.
     only_once : int
@@ -86,6 +86,7 @@ class LabelCounts:
     values: tuple[str, ...]
     counts: tuple[int, ...]
     n_values: int
+    total: int
     missing: int
     only_once: int
 
@@ -104,6 +105,7 @@ class LabelCounts:
             tuple(str(names.get(column.values[i], column.values[i])) for i in order[:MOST_LABELS]),
             tuple(int(counts[i]) for i in order[:MOST_LABELS]),
             len(order),
+            int(counts.sum()),
             (missing + 1) // 2 if halved else missing,
             int(np.count_nonzero(counts == 1)),
         )

@@ -137,11 +137,7 @@ def _attribute_row(one: AttributeRange) -> tuple[Any, ...]:
 def _label_bars(counts: LabelCounts, most: int = 10) -> list[tuple[str, float, float]]:
     bars = [(v, float(n), 0.0) for v, n in zip(counts.values[:most], counts.counts[:most], strict=True)]
     rest = counts.n_values - len(bars)
-    if rest == 0:
-        return bars
-    listed = counts.counts[most:]
-    more = "" if counts.n_values == len(counts.counts) else " at least"
-    return [*bars, (f"{rest} others{more}", float(sum(listed)), 0.0)]
+    return [*bars, (f"{rest} others", float(counts.total - sum(counts.counts[:most])), 0.0)] if rest else bars
 
 
 def _drawing(found: Audit, graph: int, why: str) -> Drawing:
@@ -168,12 +164,11 @@ def _sameness(found: Audit) -> Parts:
         rows = tuple(_group_row(found, group) for group in same.duplicates.groups[:MOST_ROWS])
         tables.append(Table("Largest groups of duplicates", ("graphs", "targets"), rows))
     if same.leaks is not None and same.leaks.exact:
-        pairs = tuple(same.leaks.exact[:MOST_ROWS])
+        pairs = tuple((str(one), str(other)) for one, other in same.leaks.exact[:MOST_ROWS])
         tables.append(Table("Test graphs that are training graphs", ("test graph", "training graph"), pairs))
     if found.near.pairs:
-        tables.append(
-            Table("Most similar pairs that differ", ("graph", "graph", "similarity"), found.near.pairs)
-        )
+        near = tuple((str(one), str(other), value) for one, other, value in found.near.pairs)
+        tables.append(Table("Most similar pairs that differ", ("graph", "graph", "similarity"), near))
     shown = list(dict.fromkeys(i for pair in found.near.pairs[:2] for i in pair[:2]))
     return [], tables, [_drawing(found, int(i), "near duplicate") for i in shown]
 
@@ -237,7 +232,7 @@ def _suspects(found: Audit) -> Parts:
         return [], [], []
     rows = tuple(
         (
-            one.graph,
+            str(one.graph),
             one.given,
             one.predicted,
             one.margin,

@@ -28,7 +28,7 @@ def audit(
         typer.Option("--test", metavar="NAME", help="Data set of test graphs, to be looked for in NAME."),
     ] = None,
     force: Force = False,
-    t_max: arguments.TMax = 4,
+    t_max: arguments.TMax = 5,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     smiles_column: arguments.SmilesColumn = None,
