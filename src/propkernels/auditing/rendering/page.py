@@ -38,6 +38,7 @@ def _context(found: Audit, drawn: bool = True) -> dict[str, Any]:
         "name": found.name,
         "about": about(found).replace("`", ""),
         "figures_shown": _figures(found),
+        "doubts": [sentence for sentence in found.sentences if sentence.kind == "bad"],
         "sections": [_section(found, section, colors, drawn) for section in outline(found)],
         "seconds": found.seconds,
     }
