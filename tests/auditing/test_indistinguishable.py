@@ -30,6 +30,11 @@ def test_kernels_cannot_tell_apart_what_is_alike():
     np.testing.assert_allclose(kernel, 1.0)
 
 
+def test_nodes_without_labels_start_with_their_degrees():
+    graphs = pk.from_networkx([nx.path_graph(4), nx.star_graph(3)])
+    assert groups_by_step(everything(graphs), 0, None)[0].tolist() == [0, 1]
+
+
 def test_edges_count_only_where_they_are_asked_for():
     path = nx.path_graph(2)
     other = nx.path_graph(2)

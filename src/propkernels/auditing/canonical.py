@@ -24,7 +24,7 @@ from propkernels.utils.randomness import mix
 
 AT_ONCE = 4  # refinements between two looks at whether colors are stable
 MOST_CHOICES = 300  # nodes of a graph that get a color of their own
-MOST_TRIALS = 200  # choices that are tried for a pair of graphs
+MOST_TRIALS = 2000  # choices that are tried for a pair of graphs
 
 
 def isomorphism_classes(contents: Contents, alike: Groups, n_jobs: int | None) -> tuple[Groups, int]:

@@ -60,12 +60,13 @@ class Contents:
 
 
 def everything(graphs: GraphDatabase) -> Contents:
-    """Graphs with all that they carry."""
-    nodes, edges = [_labels(graphs.label_column, graphs.n_nodes)], []
+    """Graphs with all that they carry; nodes without labels start with their degrees, as kernels let them."""
+    labels = bits(graphs.degrees[:, None]) if graphs.label_column is None else _labels(graphs.label_column)
+    nodes, edges = [labels], []
     if graphs.node_attributes is not None:
         nodes.append(bits(graphs.node_attributes))
     if graphs.edge_label_column is not None:
-        edges.append(_labels(graphs.edge_label_column, graphs.adjacency.nnz))
+        edges.append(_labels(graphs.edge_label_column))
     if graphs.edge_attributes is not None:
         edges.append(bits(graphs.edge_attributes))
     edges.append(bits(graphs.adjacency.data[:, None]))
@@ -90,10 +91,8 @@ def bits(table: Any) -> Words:
     return np.where(np.isnan(numbers), NOT_A_NUMBER, numbers.view(np.uint64))
 
 
-def _labels(column: Any, number: int) -> Words:
+def _labels(column: Any) -> Words:
     """Numbers of labels, or the bits of their distributions."""
-    if column is None:
-        return np.zeros((number, 1), dtype=np.uint64)
     if isinstance(column, LabelColumn):
         return column.ids.astype(np.int64).view(np.uint64)[:, None]
     return np.column_stack([bits(column.probabilities.toarray()), column.observed.astype(np.uint64)])

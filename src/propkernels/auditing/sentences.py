@@ -140,7 +140,7 @@ def _about_steps(same: Sameness, t_max: int, metric: str) -> Said:
             "",
             f"Without what edges carry, {fewer}, with it {last.n_groups:,}: use it (edge_labels=True).",
         )
-    if first.bound is not None and last.bound is not None and first.bound < 1.0:
+    if first.bound is not None and last.bound is not None and first.bound < last.bound:
         best = f"{t_max} steps at most {as_score(last.bound, metric)}"
         yield "", f"What nodes carry (t = 0) can reach at most {as_score(first.bound, metric)}, {best}."
 

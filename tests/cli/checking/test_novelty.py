@@ -12,7 +12,7 @@ import propkernels as pk
 def test_scores_are_those_of_python(run, small_folder, tmp_path):
     result = run("novelty", small_folder, small_folder, "-o", "scores.csv", "--seed", 3, "--jobs", 1)
     assert result.exit_code == 0, result.stderr
-    rows = list(csv.DictReader((tmp_path / "scores.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "scores.csv").read_text().splitlines()))
     graphs = pk.datasets.read_tu(small_folder).graphs
     detector = pk.NoveltyDetector(random_state=3).fit(graphs)
     np.testing.assert_allclose([float(row["score"]) for row in rows], detector.score_samples(graphs))

@@ -40,7 +40,7 @@ def test_unknown_labels_are_named(kernel):
     fitted = model(kernel)
     graphs = pk.from_networkx([labeled("Zz", known_label()), labeled(known_label(), known_label())])
     with pytest.warns(
-        pk.ForeignGraphsWarning, match=r"^1 of 2 graphs .* such as 'Zz' \(25 % of all nodes\)"
+        pk.ForeignGraphsWarning, match=r"^1 of 2 graphs .* such as 'Zz' \(25.0 % of all nodes\)"
     ) as said:
         fitted.predict(graphs)
     assert len(said) == 1

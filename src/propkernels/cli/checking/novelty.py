@@ -62,7 +62,7 @@ def novelty(
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Judge graphs by how unlike the graphs of another data set they are.
+    """Find graphs that are unlike those of another data set.
 
     A small p-value means that few normal graphs are as strange. With --explain, the nodes of one graph are
     listed by what they add to its rarity, with the first step at which their surroundings were never seen.
@@ -141,7 +141,7 @@ def _explain(
     detector: Any, data: Dataset, graph: int, top: int, output_format: str, image: Path | None
 ) -> None:
     explanation = detector.explain(data.graphs[[graph]])
-    records = named_nodes(explanation, top, data.label_names)
+    records = [r | {"graph": graph} for r in named_nodes(explanation, top, data.label_names)]
     if output_format == arguments.Format.table:
         print_text(f"\nGraph {graph} of {data.name}: nodes by what they add to its rarity.\n")
         steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
