@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import triu
+from scipy.spatial import cKDTree
 
 from propkernels.graphs.labels import LabelColumn
 from propkernels.plotting.layout import node_positions
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from propkernels.graphs.database import Graph, GraphDatabase
 
 SIDE, MARGIN = 220, 14
+MOST_STRETCHED = 60.0  # of an edge of length 1, in a drawing of few nodes
+SMALLEST, LARGEST = 1.2, 9.0  # nodes
 MOST_DRAWN = 1500  # nodes
 MOST_NAMED = 60
 N_COLORS = 8
@@ -40,7 +43,7 @@ def draw_graph_svg(graph: Graph, colors: Mapping[Any, int], names: Mapping[Any, 
     if graph.n_nodes > MOST_DRAWN:
         return Markup('<p class="pk-soft">too large to be drawn: {} nodes</p>').format(f"{graph.n_nodes:,}")
     points = fitted(node_positions(graph))
-    radius = float(np.clip(60 / np.sqrt(max(graph.n_nodes, 1)) / 1.6, 1.2, 9.0))
+    radius = node_radius(points)
     body = _edges(graph, points) + _nodes(graph, points, radius, colors, names)
     name = escape(title)
     height = float(np.ptp(points[:, 1])) + 2 * MARGIN if len(points) else 2 * MARGIN
@@ -54,9 +57,23 @@ def fitted(points: NDArray[np.float64]) -> NDArray[np.float64]:
     if not len(points):
         return points
     low, high = points.min(axis=0), points.max(axis=0)
-    scale = min((SIDE - 2 * MARGIN) / max(float((high - low).max()), 1e-9), 28.0)
+    scale = min((SIDE - 2 * MARGIN) / max(float((high - low).max()), 1e-9), MOST_STRETCHED)
     moved = (points - (low + high) / 2) * scale
     return np.asarray(moved * [1, -1] + SIDE / 2)
+
+
+def node_radius(points: NDArray[np.float64]) -> float:
+    """A radius at which most nodes do not overlap.
+
+    Examples
+    --------
+    >>> node_radius(np.array([[0.0, 0.0], [10.0, 0.0]]))
+    4.2
+    """
+    if len(points) < 2:
+        return LARGEST
+    nearest = cKDTree(points).query(points, k=2)[0][:, 1]
+    return float(np.clip(0.42 * np.median(nearest), SMALLEST, LARGEST))
 
 
 def _edges(graph: Graph, points: NDArray[np.float64]) -> str:
