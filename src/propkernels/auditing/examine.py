@@ -20,7 +20,7 @@ from propkernels.auditing.targets import Target, check_audit_target
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.models.defaults import default_kernels
-from propkernels.learn.selection.kernels_by_t import compute_stack, step_parameter
+from propkernels.learn.selection.sources import compute_stack, step_parameter
 from propkernels.utils.checks import check_integer, shown
 from propkernels.utils.parallel import blas_threads
 from propkernels.utils.progress import ProgressBar
@@ -198,8 +198,8 @@ def default_kernel(graphs: GraphDatabase) -> Any:
     """The first kernel with intersection and steps that models try, or the first that sees edge labels."""
     fitting = [
         kernel
-        for kernel in default_kernels(graphs)
-        if step_parameter(kernel) is not None and kernel.base_kernel == "intersection"
+        for kernel in default_kernels(graphs, is_t_max_given=True)
+        if step_parameter(kernel) is not None and getattr(kernel, "base_kernel", "") == "intersection"
     ]
     return max(fitting, key=lambda kernel: bool(kernel.get_params(deep=False).get("edge_labels")))
 

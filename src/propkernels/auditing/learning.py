@@ -13,7 +13,7 @@ from propkernels.auditing.baselines import baseline_predictions
 from propkernels.auditing.closed_form import Held, held_out, inverse, learned_from
 from propkernels.auditing.targets import Target
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.models.calibration import Calibration
+from propkernels.learn.machines.decisions import Calibration
 from propkernels.learn.selection.folds import choosing_folds
 
 Matrix = NDArray[Any]

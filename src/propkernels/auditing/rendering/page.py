@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from propkernels.auditing.rendering.charts import draw_chart
-from propkernels.auditing.rendering.drawings import draw_graph_svg, label_colors
 from propkernels.auditing.rendering.markdown import about
-from propkernels.auditing.rendering.outline import Section, outline
+from propkernels.auditing.rendering.outline import Drawing, Section, outline
+from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
 from propkernels.pages import read_static, render_fragment, render_page
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from propkernels.auditing.result import Audit
 
 STYLE = "auditing/rendering/audit.css"
+SIZE = (210, 170)  # of a drawing, in pixels
 
 
 def page(found: Audit) -> str:
@@ -33,13 +36,12 @@ def fragment(found: Audit) -> str:
 
 
 def _context(found: Audit, drawn: bool = True) -> dict[str, Any]:
-    colors = label_colors(found.graphs) if drawn else {}
     return {
         "name": found.name,
         "about": about(found).replace("`", ""),
         "figures_shown": _figures(found),
         "doubts": [sentence for sentence in found.sentences if sentence.kind == "bad"],
-        "sections": [_section(found, section, colors, drawn) for section in outline(found)],
+        "sections": [_section(found, section, drawn) for section in outline(found)],
         "seconds": found.seconds,
     }
 
@@ -65,17 +67,21 @@ def _figures(found: Audit) -> list[tuple[Any, str]]:
     return figures
 
 
-def _section(found: Audit, section: Section, colors: dict[Any, int], drawn: bool) -> dict[str, Any]:
+def _section(found: Audit, section: Section, drawn: bool) -> dict[str, Any]:
     return {
         "topic": section.topic,
         "title": section.title,
         "sentences": section.sentences,
         "tables": section.tables,
         "charts": [(chart.title, draw_chart(chart)) for chart in section.charts] if drawn else [],
-        "drawings": [
-            (one.caption, draw_graph_svg(found.graphs[one.graph], colors, found.label_names, one.caption))
-            for one in section.drawings
-        ]
-        if drawn
-        else [],
+        "drawings": [(one.caption, _drawn(found, one)) for one in section.drawings] if drawn else [],
     }
+
+
+def _drawn(found: Audit, one: Drawing) -> Markup:
+    from markupsafe import Markup
+
+    graph = found.graphs[one.graph]
+    if graph.n_nodes > MOST_DRAWN:
+        return Markup('<p class="pk-soft">too large to be drawn</p>')
+    return Markup(graph_svg(graph, names=found.label_names, title=one.caption, size=SIZE))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,7 +43,7 @@ def audit(
         check_output(file, force, "report.html")
         if file.suffix.lower() not in (".html", ".md", ".json"):
             raise ValueError(f"{file} does not say what to write: use .html, .md or .json")
-    columns = {"smiles_column": smiles_column, "target_column": target_column}
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
     data = open_dataset(name, target_required=False, **columns)
     tested = None if test is None else open_dataset(test, target_required=False, **columns)
     from propkernels.auditing.examine import audit as look_over

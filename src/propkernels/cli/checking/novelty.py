@@ -68,7 +68,7 @@ def novelty(
     listed by what they add to its rarity, with the first step at which their surroundings were never seen.
     """
     table, image = outputs(output or [], picture, explain, force)
-    columns = {"smiles_column": smiles_column, "target_column": target_column}
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
     known = open_dataset(train, target_required=False, **columns)
     data = open_dataset(new, target_required=False, **columns)
     if explain is not None and explain >= len(data.graphs):
