@@ -43,10 +43,12 @@ def as_score(value: float, metric: str) -> str:
 
     Examples
     --------
-    >>> as_score(0.5, "accuracy"), as_score(0.5, "R^2")
-    ('50.0 %', 'an R^2 of 0.500')
+    >>> as_score(0.5, "accuracy"), as_score(0.5, "R^2"), as_score(0.9999, "R^2")
+    ('50.0 %', 'an R^2 of 0.500', 'an R^2 just below 1')
     """
-    return percent(value) if metric == "accuracy" else f"an R^2 of {value:.3f}"
+    if metric == "accuracy":
+        return percent(value)
+    return "an R^2 just below 1" if 0.9995 <= value < 1 else f"an R^2 of {value:.3f}"
 
 
 def with_error(value: float, error: float, metric: str) -> str:

@@ -138,7 +138,7 @@ def _bars(chart: Chart) -> str:
     is_score = any(error for _, _, error in rows) or chart.x in ("accuracy", "R^2")
     least, most = min(0.0, *(v - e for _, v, e in rows)), max(v + e for _, v, e in rows) or 1.0
     names = 128 if max(len(name) for name, _, _ in rows) > 8 else 60
-    right = 74 if is_score else 44
+    right = 44 if not is_score else 74 if chart.x == "accuracy" else 96
     height = BAR * len(rows) + 8
 
     def place(value: float) -> float:
