@@ -14,7 +14,7 @@ import propkernels
 PACKAGE = Path(propkernels.__file__).parent
 STATIONS = ["graphs", "propagation", "hashing", "paths", "counting", "gram", "gpu", "kernels", "learn"]
 HELPERS = ["utils", "pages"]  # below all stations
-ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "explorer", "cli"]
+ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "explorer", "auditing", "cli"]
 INSIDE = {  # sub-packages of a station, lowest first
     "learn": [
         "machines",

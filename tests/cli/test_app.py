@@ -7,7 +7,19 @@ import pytest
 
 import propkernels as pk
 
-COMMANDS = ("demo", "fit", "predict", "explain", "similar", "evaluate", "kernel", "datasets", "info")
+COMMANDS = (
+    "demo",
+    "fit",
+    "predict",
+    "explain",
+    "similar",
+    "evaluate",
+    "audit",
+    "novelty",
+    "kernel",
+    "datasets",
+    "info",
+)
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "joblib", "pooch", "requests", "networkx")
 
 

@@ -8,6 +8,7 @@ import typer
 
 from propkernels._version import __version__
 from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
+from propkernels.cli.checking import audit, novelty
 from propkernels.cli.console import OneSentenceErrors
 from propkernels.cli.explaining import counterfactuals
 from propkernels.cli.exploring import explore
@@ -49,6 +50,8 @@ COMMANDS = (
     explore.explore,
     similar.similar,
     evaluate.evaluate,
+    audit.audit,
+    novelty.novelty,
     kernel.kernel,
     info.convert,
     info.datasets,

@@ -8,6 +8,7 @@ from propkernels.learn.evaluation.result import Choice, Evaluation, PairedTest
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.explain.similar_because import similar_because
 from propkernels.learn.explain.similarity import SharedBin, Similarity
+from propkernels.learn.machines.foreign import ForeignGraphsWarning
 from propkernels.learn.models.classifier import PropagationClassifier
 from propkernels.learn.models.regressor import PropagationRegressor
 from propkernels.learn.novelty.applicability import Applicability
@@ -25,6 +26,7 @@ __all__ = [
     "Edit",
     "Evaluation",
     "Explanation",
+    "ForeignGraphsWarning",
     "GraphIndex",
     "Neighbors",
     "NoveltyDetector",
