@@ -16,6 +16,7 @@ PUBLIC = {
 }
 CLASSES = [name for name, value in PUBLIC.items() if inspect.isclass(value)]
 WITHOUT_PAPER = {"Graph", "GraphDatabase", "Grid", "ModelFileError"}  # containers and errors
+WITHOUT_PAPER |= {"FeatureFolder", "PartsFailedError", "Plan"}
 TITLES = ["Parameters", "Attributes", "Returns", "Raises", "See Also", "Notes", "References", "Examples"]
 
 

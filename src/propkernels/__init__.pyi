@@ -136,6 +136,9 @@ from .kernels import (
 from .kernels import (
     WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures,
 )
+from .kernels import (
+    kernel_to_disk as kernel_to_disk,
+)
 from .learn import (
     Applicability as Applicability,
 )
@@ -158,6 +161,9 @@ from .learn import (
     GraphIndex as GraphIndex,
 )
 from .learn import (
+    LinearModel as LinearModel,
+)
+from .learn import (
     NoveltyDetector as NoveltyDetector,
 )
 from .learn import (
@@ -173,10 +179,16 @@ from .learn import (
     PropagationRegressor as PropagationRegressor,
 )
 from .learn import (
+    ShardedIndex as ShardedIndex,
+)
+from .learn import (
     Similarity as Similarity,
 )
 from .learn import (
     evaluate as evaluate,
+)
+from .learn import (
+    open_index as open_index,
 )
 from .learn import (
     similar_because as similar_because,
@@ -252,6 +264,27 @@ from .propagation import (
 )
 from .propagation import (
     transition_matrix as transition_matrix,
+)
+from .scale import (
+    FeatureFolder as FeatureFolder,
+)
+from .scale import (
+    PartsFailedError as PartsFailedError,
+)
+from .scale import (
+    Plan as Plan,
+)
+from .scale import (
+    featurize as featurize,
+)
+from .scale import (
+    open_features as open_features,
+)
+from .scale import (
+    partition as partition,
+)
+from .scale import (
+    verify as verify,
 )
 from .storage import (
     ModelFileError as ModelFileError,

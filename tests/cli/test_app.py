@@ -17,6 +17,12 @@ COMMANDS = (
     "audit",
     "novelty",
     "kernel",
+    "featurize",
+    "verify",
+    "index",
+    "counterfactuals",
+    "explore",
+    "convert",
     "datasets",
     "info",
 )

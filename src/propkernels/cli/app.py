@@ -12,6 +12,7 @@ from propkernels.cli.checking import audit, novelty
 from propkernels.cli.console import OneSentenceErrors
 from propkernels.cli.explaining import counterfactuals
 from propkernels.cli.exploring import explore
+from propkernels.cli.parts import featurize, learning
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
 
@@ -53,6 +54,9 @@ COMMANDS = (
     audit.audit,
     novelty.novelty,
     kernel.kernel,
+    featurize.featurize,
+    featurize.verify,
+    learning.index,
     info.convert,
     info.datasets,
     info.info,

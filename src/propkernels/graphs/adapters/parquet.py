@@ -177,7 +177,7 @@ def from_parquet(path: Any, *, rows: slice | None = None) -> GraphDatabase:
 
 def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase, Any]:
     """Read graphs, and the target or None."""
-    file = _open(path)
+    file = open_parquet(path)
     first, last, step = (rows or slice(None)).indices(file.metadata.num_rows)
     if step != 1:
         raise ValueError("rows must be a slice without a step")
@@ -187,7 +187,7 @@ def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase
 
 def iter_parquet(path: Any) -> Iterator[tuple[GraphDatabase, Any]]:
     """Read one row group after the other: graphs and target (or None) of each."""
-    file = _open(path)
+    file = open_parquet(path)
     notes, first = _notes(file), 0
     for group in range(file.num_row_groups):
         table = file.read_row_group(group)
@@ -195,7 +195,35 @@ def iter_parquet(path: Any) -> Iterator[tuple[GraphDatabase, Any]]:
         first += table.num_rows
 
 
-def _open(path: Any) -> Any:
+def iter_rows(
+    path: Any, first: int, last: int, rows_per_block: int
+) -> Iterator[tuple[GraphDatabase, Any, int]]:
+    """Read the graphs of rows first to last - 1 in blocks, with only a block in memory.
+
+    Yields
+    ------
+    graphs : GraphDatabase
+    target : pyarrow.Array or None
+    row : int
+        That of the first graph.
+    """
+    pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
+    file = open_parquet(path)
+    notes, (groups, row) = _notes(file), _groups_between(file, first, last)
+    for batch in file.iter_batches(batch_size=rows_per_block, row_groups=groups, use_threads=False):
+        start, end = max(row, first), min(row + batch.num_rows, last)
+        if start < end:
+            table = pa.Table.from_batches([batch.slice(start - row, end - start)])
+            target = table.column("y").combine_chunks() if "y" in table.column_names else None
+            graphs = _decode(table if target is None else table.drop_columns(["y"]), notes, start)[0]
+            yield graphs, target, start
+        row += batch.num_rows
+        if row >= last:
+            return
+
+
+def open_parquet(path: Any) -> Any:
+    """Open a Parquet file of graphs; nothing but its footer is read."""
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     if not Path(path).is_file():
@@ -224,12 +252,18 @@ def _notes(file: Any) -> dict[str, Any]:
 
 def _rows_between(file: Any, first: int, last: int) -> Any:
     """Rows first to last - 1, from the row groups that have them."""
+    groups, start = _groups_between(file, first, last)
+    if not groups:
+        return file.schema_arrow.empty_table()
+    return file.read_row_groups(groups).slice(first - start, last - first)
+
+
+def _groups_between(file: Any, first: int, last: int) -> tuple[list[int], int]:
+    """Row groups that have rows first to last - 1, and the first row of the first of them."""
     sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
     ends = np.cumsum([0, *sizes])
     groups = [i for i in range(len(sizes)) if ends[i] < last and ends[i + 1] > first]
-    if not groups:
-        return file.schema_arrow.empty_table()
-    return file.read_row_groups(groups).slice(first - int(ends[groups[0]]), last - first)
+    return groups, int(ends[groups[0]]) if groups else 0
 
 
 def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabase, Any]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.gram.linear import normalized
+from propkernels.gram.room import check_room
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.pairwise.base import PairwiseKernel, warn_if_incomplete
@@ -165,6 +166,7 @@ class SubgraphMatching(PairwiseKernel):
         comparison = self._check_and_learn(database)
         if not isinstance(comparison, SubgraphCounts):
             return super()._fit_kernels(database)
+        check_room(len(database), len(database), len(comparison.lambdas) + 1 if cumulative else 2)
         return self._search(comparison, SubgraphTally.begin(database), self.time_limit, cumulative)
 
     def _search(

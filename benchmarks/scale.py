@@ -1,0 +1,411 @@
+"""Features of graphs in files: size, kills, full disks and efficiency; writes the figures of docs/SCALE.md.
+
+``python -m benchmarks.scale`` runs everything (about 2.5 GB under the temporary folder, removed in the end)
+and prints the figures; ``--write`` also puts them into docs/results/scale.json and docs/SCALE.md.
+``--only size`` (or kills, disk, efficiency) runs one group and keeps the stored figures of the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from benchmarks.environment import describe
+from benchmarks.process import ROOT
+
+RESULTS, PAGE = ROOT / "docs" / "results" / "scale.json", ROOT / "docs" / "SCALE.md"
+BEGIN, END = "<!-- figures: python -m benchmarks.scale --write -->", "<!-- end of figures -->"
+N_GRAPHS, GRAPHS_PER_FILE = 4_000_000, 100_000
+N_FEATURES = 2**20
+MB, GB = 1e6, 1e9
+Row = dict[str, Any]
+
+
+def row(name: str, aim: str, measured: str, kept: bool | None = None) -> Row:
+    """One line of the table of figures."""
+    return {"what": name, "aim": aim, "measured": measured, "kept": kept}
+
+
+# data
+
+
+def generate(folder: Path, n_graphs: int, graphs_per_file: int = GRAPHS_PER_FILE) -> Path:
+    """Write molecule-like graphs to Parquet files, in two processes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tasks = [(folder / f"graphs{i:04}.parquet", i) for i in range(-(-n_graphs // graphs_per_file))]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        list(pool.map(write_file, *zip(*tasks, strict=True), [graphs_per_file] * len(tasks)))
+    return folder
+
+
+def write_file(path: Path, seed: int, n_graphs: int) -> None:
+    import propkernels as pk
+
+    if not path.exists():
+        data = pk.datasets.make_molecules(n_graphs, random_state=seed)
+        data.graphs.to_parquet(path, target=data.target)
+
+
+def estimator() -> Any:
+    import propkernels as pk
+
+    return pk.PropagationFeatures(n_features=N_FEATURES, random_state=0)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Hashes of all files of a folder of results."""
+    from propkernels.scale.folder import file_digest
+
+    return {path.name: file_digest(path) for path in sorted(folder.iterdir()) if path.name[0] != "."}
+
+
+def child(code: str, *arguments: Any) -> dict[str, Any]:
+    """Run Python code in a process of its own; its last line of output is JSON."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+# size: memory and time per node
+
+
+WHOLE = """
+import json, resource, sys, time
+import propkernels as pk
+from benchmarks.scale import estimator
+
+def main():
+    start = time.perf_counter()
+    plan = pk.partition(sys.argv[1])
+    planned = time.perf_counter() - start
+    opened = pk.featurize(plan, estimator(), sys.argv[2], int(sys.argv[3]))
+    workers, own = resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps({
+        "seconds": time.perf_counter() - start, "planned": planned, "parts": len(plan), "nodes": plan.n_nodes,
+        "graphs": len(opened), "processor": workers.ru_utime + workers.ru_stime,
+        "bytes": opened.manifest.n_bytes,
+        "resident": workers.ru_maxrss * 1024, "driver": own.ru_maxrss * 1024,
+    }))
+
+if __name__ == "__main__":
+    main()
+"""
+
+IN_MEMORY = """
+import json, sys, time
+from benchmarks.scale import estimator
+from propkernels.graphs.adapters.parquet import from_parquet
+
+graphs, best = from_parquet(sys.argv[1]), float("inf")
+features = estimator().fit(graphs[:100])
+for _ in range(3):
+    start = time.process_time()
+    features.transform(graphs)
+    best = min(best, time.process_time() - start)
+print(json.dumps({"processor": best, "nodes": graphs.n_nodes}))
+"""
+
+
+def size(folder: Path, n_graphs: int) -> Iterator[Row]:
+    """All graphs, on two workers."""
+    source = generate(folder / "graphs", n_graphs)
+    file = sorted(source.glob("*.parquet"))[0]
+    memory = [child(IN_MEMORY, file)]
+    script = folder / "whole.py"  # workers that start from scratch need a file to import
+    script.write_text(WHOLE)
+    done = subprocess.run(
+        [sys.executable, script, source, folder / "features", "2"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])},
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    memory.append(child(IN_MEMORY, file))
+    shutil.rmtree(folder / "features")
+    inside = min(run["processor"] / run["nodes"] for run in memory)
+    outside = found["processor"] / found["nodes"]
+    nodes, parts = found["nodes"], found["parts"]
+    yield row("graphs, nodes, parts", "4,000,000; 100 million", f"{found['graphs']:,}; {nodes:,}; {parts}")
+    yield row(
+        "features on disk", "", f"{found['bytes'] / GB:.2f} GB, {found['bytes'] / nodes:.1f} bytes per node"
+    )
+    resident = found["resident"]
+    yield row("resident memory of a worker", "< 1 GB", f"{resident / MB:,.0f} MB at most", resident < 1e9)
+    yield row("resident memory of the driver", "", f"{found['driver'] / MB:,.0f} MB")
+    yield row("processor time per node, from file to file", "", f"{1e6 * outside:.2f} µs")
+    yield row("processor time per node, features in memory", "", f"{1e6 * inside:.2f} µs")
+    yield row("file to file over in memory", "<= 1.2", f"{outside / inside:.2f}", outside <= 1.2 * inside)
+    yield row("wall clock on 2 workers, with planning", "", f"{found['seconds']:,.0f} s; {load()}")
+
+
+def load() -> str:
+    return f"load average {os.getloadavg()[0]:.1f}"
+
+
+# kills: workers every two seconds, the driver twice
+
+
+@contextmanager
+def cluster(n_workers: int, preload: bool = False) -> Iterator[Any]:
+    """Workers of Dask, one thread each; ``preload``: they have imported everything before they take work."""
+    import distributed
+
+    options = {"preload": ["propkernels.scale.featurizing"]} if preload else {}
+    with distributed.LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=50, **options
+    ) as found:
+        yield found
+
+
+def kill_workers(found: Any, done: Event, killed: list[int], seconds: float) -> None:
+    """Kill one worker after the other, whether or not it is computing."""
+    turn = 0
+    while not done.wait(seconds):
+        nannies = list(found.workers.values())
+        pid = nannies[turn % len(nannies)].pid
+        turn += 1
+        if pid:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+
+def driver(source: Path, out: Path, nodes_per_part: int, *options: str) -> subprocess.Popen[str]:
+    """The command ``propkernels featurize``, as a process that can be killed."""
+    command = [sys.executable, "-m", "propkernels.cli", "featurize", str(source), "-o", str(out)]
+    command += ["--nodes-per-part", str(nodes_per_part), *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def n_parts(out: Path) -> int:
+    return len(list(out.glob("*.parquet")))
+
+
+def kills(folder: Path, n_graphs: int) -> Iterator[Row]:
+    """Run with Dask under kills, and compare with undisturbed runs."""
+    import propkernels as pk
+
+    source = generate(folder / "kills", min(n_graphs, 100_000), 50_000)
+    per_part = 50_000
+    plan = pk.partition(source, per_part)
+    pk.featurize(plan, estimator(), folder / "quiet")
+    with cluster(2) as found:
+        pk.featurize(plan, estimator(), folder / "dask", found)
+    killed, drivers, done = list[int](), 0, Event()
+    with cluster(2, preload=True) as found:
+        killer = Thread(target=kill_workers, args=(found, done, killed, 2.0))
+        killer.start()
+        try:
+            for share in (0.25, 0.6, 2.0):
+                run = driver(source, folder / "killed", per_part, "--scheduler", found.scheduler_address)
+                while run.poll() is None and n_parts(folder / "killed") < share * len(plan):
+                    time.sleep(0.05)
+                if run.poll() is None:
+                    run.kill()
+                    drivers += 1
+                errors = run.communicate()[1]
+        finally:
+            done.set()
+            killer.join()
+    if run.returncode != 0:
+        yield row("run under kills", "completes", f"it failed: {errors.strip()[-300:]}", False)
+        return
+    pk.verify(folder / "killed")
+    quiet = contents(folder / "quiet")
+    same = contents(folder / "killed") == quiet
+    yield row(
+        "parts; workers killed; drivers killed", "every 2 s; 2", f"{len(plan)}; {len(killed)}; {drivers}"
+    )
+    answer = "byte-identical" if same else "different"
+    yield row("output under kills, beside the undisturbed run without Dask", "byte-identical", answer, same)
+    same = contents(folder / "dask") == quiet
+    answer = "byte-identical" if same else "different"
+    yield row("undisturbed run with Dask, beside the one without", "byte-identical", answer, same)
+
+
+# a disk that is full
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Callable[[int], None] | None]:
+    """A disk of a few megabytes that can be made larger, if this process may mount one."""
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
+    if subprocess.run(["mount", *options], capture_output=True, check=False).returncode != 0:
+        yield None
+        return
+    try:
+        yield (
+            lambda megabytes: (
+                subprocess.run(["mount", "-o", f"remount,size={megabytes}m", str(folder)], check=True)
+                and None
+            )
+        )
+    finally:
+        subprocess.run(["umount", str(folder)], check=False)
+
+
+def disk(folder: Path, n_graphs: int) -> Iterator[Row]:
+    """Run into a full disk, make room, and resume."""
+    import propkernels as pk
+
+    source = generate(folder / "disk", 20_000, 20_000)
+    plan = pk.partition(source, 50_000)
+    pk.featurize(plan, estimator(), folder / "roomy")
+    with small_disk(folder / "small") as grow:
+        if grow is None:
+            yield row("full disk", "one sentence, resumes", "not measured: no right to mount a small disk")
+            return
+        out = folder / "small" / "features"
+        first = driver(source, out, 50_000, "--workers", "2")
+        message = first.communicate()[1].strip().replace(str(out), "DIR")
+        left = n_parts(out)
+        grow(500)
+        again = driver(source, out, 50_000, "--workers", "2")
+        again.communicate()
+        same = again.returncode == 0 and contents(out) == contents(folder / "roomy")
+    sentence = first.returncode == 1 and len(message.splitlines()) == 1
+    yield row("error when the disk is full", "one sentence", f"`{message}`", sentence)
+    answer = "byte-identical" if same else "different"
+    note = f"{left} of {len(plan)} parts were there; after resuming {answer}"
+    yield row("resumed after room was made", "completes", note, same)
+
+
+# efficiency
+
+
+def efficiency(folder: Path, n_graphs: int) -> Iterator[Row]:
+    """One process, two processes, and two workers of Dask, all warm, on parts of two million nodes."""
+    import propkernels as pk
+
+    source = generate(folder / "efficiency", min(n_graphs, 640_000), 80_000)
+    plan = pk.partition(source, 2_100_000)
+    pools = {f"{n} processes": warm_pool(n, plan, folder) for n in (1, 2)}
+    with cluster(2) as found, found.get_client() as client:
+        pk.featurize(pk.Plan(plan.parts[:2], plan.nodes_per_part), estimator(), folder / "warm", client)
+        shutil.rmtree(folder / "warm")
+        pids = list(client.run(os.getpid).values())
+        engines = pools | {"Dask, 2 workers": (client, pids)}
+        best: dict[str, tuple[float, float]] = {}
+        for _ in range(3):
+            for name, (executor, workers) in engines.items():
+                taken = timed(plan, folder / "timed", executor, workers)
+                best[name] = min(best.get(name, taken), taken)
+    for executor, _ in pools.values():
+        executor.shutdown()
+    (one, one_cpu), (two, two_cpu), (dask, dask_cpu) = best.values()
+    n_nodes = plan.n_nodes
+    for name, (seconds, processor) in best.items():
+        yield row(
+            name,
+            "",
+            f"{seconds:.1f} s, {processor:.1f} s of processors; {n_nodes / seconds / 1e6:.2f} M nodes/s",
+        )
+    quiet = f"{one / two:.2f} by the clock ({load()}), {2 * one_cpu / two_cpu:.2f} by processor time"
+    yield row("2 processes over 1", ">= 1.8 on quiet cores", quiet, one / two >= 1.8)
+    clock, processor = 100 * (dask / two - 1), 100 * (dask_cpu / two_cpu - 1)
+    over = f"{clock:+.0f} % by the clock, {processor:+.0f} % by processor time"
+    yield row("Dask over a process pool", "<= 10 %", over, dask <= 1.1 * two)
+
+
+def warm_pool(n_workers: int, plan: Any, folder: Path) -> tuple[ProcessPoolExecutor, list[int]]:
+    """A pool all of whose workers have imported and compiled everything."""
+    import propkernels as pk
+
+    pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"))
+    pk.featurize(pk.Plan(plan.parts[:2], plan.nodes_per_part), estimator(), folder / "warm", pool)
+    shutil.rmtree(folder / "warm")
+    futures = [pool.submit(pid_of_worker) for _ in range(4 * n_workers)]
+    wait(futures)
+    return pool, sorted({future.result() for future in futures})
+
+
+def pid_of_worker() -> int:
+    time.sleep(0.2)
+    return os.getpid()
+
+
+def timed(plan: Any, out: Path, executor: Any, workers: list[int]) -> tuple[float, float]:
+    """Seconds on the clock, and of the processors that the workers had."""
+    import propkernels as pk
+
+    before, start = processor_time(workers), time.perf_counter()
+    pk.featurize(plan, estimator(), out, executor)
+    taken = time.perf_counter() - start, processor_time(workers) - before
+    shutil.rmtree(out)
+    return taken
+
+
+def processor_time(pids: list[int]) -> float:
+    import psutil
+
+    return sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids)
+
+
+GROUPS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
+    "size": size,
+    "kills": kills,
+    "disk": disk,
+    "efficiency": efficiency,
+}
+
+
+def page(known: dict[str, Any]) -> str:
+    """The figures as Markdown."""
+    lines = [f"Measured by `python -m benchmarks.scale --write` on {known['environment']}.", ""]
+    lines += ["| what | aim | measured | |", "|---|---|---|---|"]
+    for group in GROUPS:
+        for line in known["figures"].get(group, []):
+            kept = {True: "kept", False: "**missed**", None: ""}[line["kept"]]
+            lines.append(f"| {line['what']} | {line['aim']} | {line['measured']} | {kept} |")
+    return "\n".join(lines)
+
+
+def write(figures: dict[str, list[Row]]) -> None:
+    """Store the figures and put them into the page; groups that were not measured stay as they were."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"figures": {}}
+    machine = describe()
+    known["environment"] = f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}"
+    known["figures"] |= figures
+    RESULTS.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n{page(known)}\n{END}{after}", encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
+    parser.add_argument("--only", choices=GROUPS, action="append", help="run this group (may be repeated)")
+    parser.add_argument("--graphs", type=int, default=N_GRAPHS, help="number of graphs of the group size")
+    parser.add_argument("--folder", type=Path, help="where to put files; by default the temporary folder")
+    parser.add_argument("--write", action="store_true", help="write the figures into docs/")
+    chosen = parser.parse_args(arguments)
+    figures: dict[str, list[Row]] = {}
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as place:
+        for name in chosen.only or GROUPS:
+            figures[name] = []
+            for line in GROUPS[name](Path(place), chosen.graphs):
+                print(f"{line['what']}: {line['measured']}  (aim: {line['aim'] or '-'})", flush=True)
+                figures[name].append(line)
+    if chosen.write:
+        write(figures)
+
+
+if __name__ == "__main__":
+    main()

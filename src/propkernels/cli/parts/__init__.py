@@ -1,0 +1,1 @@
+"""Commands on databases in files, part by part."""

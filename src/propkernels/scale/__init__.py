@@ -1,0 +1,43 @@
+"""Graphs in files, features in files: a plan over parts, computed by any executor, resumed after any kill.
+
+The pieces, from the bottom up:
+
+- ``plan`` and ``partition``: a :class:`Plan` is a list of parts, ranges of rows of files with the hash of the
+  bytes that they are read from (``sources`` knows the formats).
+- ``folder``, ``lock``: the folder of results, one file per part. The name of a file is the hash of its input
+  and of the parameters: **the file is the checkpoint**.
+- ``executors`` and ``run``: ``run_parts(plan, work, out, executor)`` computes the files that are missing, for
+  any :class:`~propkernels.scale.run.Work`; ``featurize`` is one, other kinds of part files reuse the rest.
+- ``pure``, ``part_files`` and ``featurizing``: features as work; ``opened`` reads, ``verifying`` checks them.
+
+The interface that other stations build on, and that stays as it is:
+
+``run_parts(plan, work, out, executor=None, text="...") -> Manifest``
+    ``work`` is a picklable object with ``suffix``, ``n_jobs``, ``describe()`` (JSON that the bytes depend
+    on), ``write(part, name, stream)`` and ``inspect(part, name, path, thorough)`` (a dict of counts).
+``iter_part(part) -> Iterator[GraphBlock]``
+    Graphs of a part in blocks of bounded size: ``graphs``, ``target`` (or None) and ``ids``.
+``open_features(out) -> FeatureFolder``
+    ``len``, ``shape``, ``n_parts``, ``block(i)`` and iteration (``FeatureBlock``: ``features``, ``target``,
+    ``ids``), ``to_scipy()``, ``to_dask()``, ``target``, ``ids``, ``estimator()``; it can be pickled.
+"""
+
+from propkernels.scale.featurizing import featurize
+from propkernels.scale.opened import FeatureFolder, open_features
+from propkernels.scale.part_files import FeatureBlock
+from propkernels.scale.partition import partition
+from propkernels.scale.plan import Part, Plan
+from propkernels.scale.run import PartsFailedError
+from propkernels.scale.verifying import verify
+
+__all__ = [
+    "FeatureBlock",
+    "FeatureFolder",
+    "Part",
+    "PartsFailedError",
+    "Plan",
+    "featurize",
+    "open_features",
+    "partition",
+    "verify",
+]

@@ -1,0 +1,158 @@
+"""What computes the parts: threads of this process, process pools, Dask; no engine is imported unasked."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from threading import Thread
+from typing import Any
+
+from propkernels.utils.checks import check_integer, shown
+from propkernels.utils.files import discard_unfinished
+from propkernels.utils.optional import import_optional
+from propkernels.utils.parallel import thread_count
+
+
+class Engine:
+    """An executor of ``concurrent.futures``, and what to do when its workers are lost.
+
+    Parameters
+    ----------
+    executor : object with ``submit``
+    is_ours : bool
+        Whether to shut it down in the end.
+    """
+
+    loses_all = False  # whether the loss of one worker makes all submitted parts fail
+
+    def __init__(self, executor: Any, is_ours: bool) -> None:
+        self.executor, self.is_ours = executor, is_ours
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        """Run a function on a worker."""
+        future: Future[Any] = self.executor.submit(function, *arguments)
+        return future
+
+    def n_workers(self) -> int:
+        """Number of parts that are computed at once."""
+        return int(getattr(self.executor, "_max_workers", None) or os.cpu_count() or 1)
+
+    def renew(self) -> None:
+        """Go on after workers were lost."""
+
+    def close(self) -> None:
+        """Let go of the workers; parts that have not begun are cancelled."""
+        if self.is_ours:
+            self.executor.shutdown(wait=True, cancel_futures=True)
+
+
+class PoolEngine(Engine):
+    """A process pool, which is of no use any more once a worker was killed: a new one takes its place."""
+
+    loses_all = True
+
+    def renew(self) -> None:
+        """Start a pool of our own with as many workers."""
+        n_workers = self.n_workers()
+        self.close()
+        self.executor, self.is_ours = new_pool(n_workers), True
+
+
+class DaskEngine(Engine):
+    """The workers of a Dask scheduler, which replaces lost ones by itself."""
+
+    def __init__(self, client: Any, is_ours: bool, executor: Any = None) -> None:
+        super().__init__(client.get_executor() if executor is None else executor, executor is None)
+        self.client, self.owns_client = client, is_ours
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        """Run a function on a worker; what failed before is not remembered instead."""
+        future: Future[Any] = self.executor.submit(function, *arguments, pure=False)
+        return future
+
+    def n_workers(self) -> int:
+        """Threads of all workers that are there now."""
+        try:
+            return max(1, sum(self.client.nthreads().values()))
+        except OSError:  # the scheduler does not answer: what is in flight will be lost, and renew says so
+            return 1
+
+    def renew(self) -> None:
+        """Go on if there is still a scheduler."""
+        if self.client.status not in ("running", "connecting"):
+            raise ConnectionError("the connection to the Dask scheduler was lost: run again to resume")
+
+    def close(self) -> None:
+        """Cancel what has not begun; close the client if it is ours."""
+        if self.is_ours:
+            self.executor.shutdown(wait=False)
+        if self.owns_client:
+            self.client.close()
+
+
+def new_pool(n_workers: int) -> ProcessPoolExecutor:
+    """A pool whose workers start from scratch: forking a process with threads is not safe."""
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(n_workers, mp_context=context, initializer=_start_worker)
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the parent, and end when it is killed: a pool's workers would wait forever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        discard_unfinished()
+        os._exit(1)
+
+
+def resolve_executor(executor: Any, n_jobs: int | None) -> Engine:
+    """Find the engine for what a user passed.
+
+    Parameters
+    ----------
+    executor : None, int, str, Dask client or cluster, or object with ``submit``
+        None: threads of this process, as many as ``n_jobs`` says. A number: that many processes. A text: the
+        address of a Dask scheduler.
+    n_jobs : int or None
+    """
+    if executor is None:
+        return Engine(ThreadPoolExecutor(thread_count(n_jobs)), True)
+    if isinstance(executor, str):
+        distributed = import_optional("distributed", extra="dask", purpose="clusters need")
+        return DaskEngine(distributed.Client(executor), True)
+    if hasattr(executor, "get_executor"):  # a Dask client
+        return DaskEngine(executor, False)
+    if hasattr(executor, "get_client"):  # a Dask cluster
+        return DaskEngine(executor.get_client(), True)
+    if type(executor).__module__.partition(".")[0] == "distributed" and hasattr(executor, "_client"):
+        return DaskEngine(executor._client, False, executor)
+    if isinstance(executor, ThreadPoolExecutor):
+        return Engine(executor, False)
+    if hasattr(executor, "submit"):
+        return PoolEngine(executor, False)
+    if isinstance(executor, int) and not isinstance(executor, bool):
+        return PoolEngine(new_pool(check_integer(executor, "executor", 1)), True)
+    raise TypeError(
+        "executor must be None, a number of processes, an executor of concurrent.futures, a Dask client or "
+        f"the address of a Dask scheduler; got {shown(executor)}"
+    )
+
+
+def is_worker_loss(error: BaseException) -> bool:
+    """Whether an error says that a worker died, rather than that the work failed."""
+    if isinstance(error, (BrokenExecutor, CancelledError)):
+        return True
+    kind = type(error)
+    return kind.__module__.partition(".")[0] == "distributed" and kind.__name__ in (
+        "KilledWorker",
+        "FutureCancelledError",
+        "FuturesCancelledError",
+        "CommClosedError",
+    )

@@ -1,0 +1,120 @@
+"""featurize: the features of all parts of a plan, one file each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from propkernels.scale.opened import FeatureFolder, open_features
+from propkernels.scale.part_files import check_part, schema_of, write_blocks
+from propkernels.scale.partition import partition
+from propkernels.scale.plan import Part, Plan
+from propkernels.scale.pure import PureFeatures, pure_features
+from propkernels.scale.run import run_parts
+from propkernels.scale.sources.reading import iter_part
+
+SAMPLE = 100  # graphs on which "auto" is resolved
+
+
+@dataclass(frozen=True)
+class FeatureWork:
+    """Read a part, compute its features, write them; see :class:`propkernels.scale.run.Work`."""
+
+    features: PureFeatures
+    n_jobs: int | None = None
+    suffix: str = ".parquet"
+
+    def describe(self) -> dict[str, Any]:
+        """Estimator, parameters and version."""
+        return self.features.description
+
+    def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
+        """Write the features of a part."""
+        schema = schema_of(part.target, self.features.is_whole, self._notes(part, name))
+        write_blocks(stream, schema, self._blocks(part))
+
+    def _blocks(self, part: Part) -> Iterator[tuple[Any, Any, Any]]:
+        for block in iter_part(part):
+            yield self.features.transform(block.graphs), block.target, block.ids
+
+    def _notes(self, part: Part, name: str) -> dict[str, Any]:
+        return self.features.description | {"part": part.content(), "name": name}
+
+    def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
+        """Count graphs and entries of a file."""
+        return check_part(path, self._notes(part, name), thorough)
+
+
+def featurize(plan: Any, features: Any, out: Any, executor: Any = None) -> FeatureFolder:
+    """Compute features of all graphs of a plan, and write them to a folder, one Parquet file per part.
+
+    The file is the checkpoint: its name is the hash of its input and of the parameters, it is complete or not
+    there, and computing it twice gives the same bytes. Whatever is killed, running again computes what is
+    missing. Every executor writes the same files.
+
+    Parameters
+    ----------
+    plan : Plan, or what :func:`partition` takes
+    features : estimator
+        PropagationFeatures, WeisfeilerLehmanFeatures, ShortestPathFeatures or LabelHistogramFeatures with
+        ``n_features``, and with a whole number as ``random_state``. Where something would be learned from the
+        graphs (attributes, missing labels), pass features that are fitted on a sample.
+    out : str or path
+        Folder to write into. Its files have the columns ``graph_id`` (the number of the graph in the plan),
+        ``indices`` and ``counts`` (lists) and ``target``; ``manifest.json`` lists them with their hashes.
+    executor : optional
+        None: threads of this process, as many as the features' ``n_jobs`` says. A number: that many
+        processes. An executor of ``concurrent.futures`` (ProcessPoolExecutor, loky), a Dask ``Client`` or
+        cluster, or the address of a Dask scheduler ("tcp://..."): workers must see the same files. A worker
+        that is lost is replaced, and its part is computed again.
+
+    Returns
+    -------
+    FeatureFolder
+        As :func:`open_features` gives it.
+
+    Raises
+    ------
+    PartsFailedError
+        If parts failed three times, with their files and rows; all others are complete.
+    OSError
+        If another run writes into the folder, or the disk is full.
+    ValueError
+        If the folder holds other files or results of something else; nothing is changed then.
+
+    See Also
+    --------
+    partition : Make the plan.
+    open_features : Read the features.
+    verify : Check a folder.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> data = pk.datasets.make_molecules(1000, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet", row_group_size=100)
+    >>> plan = pk.partition(f"{folder.name}/graphs.parquet", nodes_per_part=10_000)
+    >>> features = pk.PropagationFeatures(n_features=2**20, random_state=0)
+    >>> pk.featurize(plan, features, f"{folder.name}/features")
+    FeatureFolder(1,000 graphs, 1,048,576 columns, 4 parts)
+    >>> folder.cleanup()
+    """
+    plan = plan if isinstance(plan, Plan) else partition(plan)
+    n_jobs = getattr(features, "n_jobs", None)
+    work = FeatureWork(pure_features(features, sample_of(plan)), n_jobs)
+    run_parts(plan, work, out, executor, text="Featurizing")
+    return open_features(out)
+
+
+def sample_of(plan: Plan) -> Any:
+    """Some graphs of the first part that can be read; others are reported when they are computed."""
+    first: Exception | None = None
+    for part in plan:
+        try:
+            return next(iter_part(part)).graphs[:SAMPLE]
+        except (ValueError, OSError, StopIteration) as error:
+            first = first or error
+    raise ValueError(f"no part of the plan can be read: {plan.parts[0]}: {first}")

@@ -1,0 +1,222 @@
+"""open_features: features in files, part by part or as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from propkernels.kernels.features import CountFeatures
+from propkernels.scale.folder import Manifest, check_size
+from propkernels.scale.part_files import FeatureBlock, open_part, read_block, read_target
+from propkernels.scale.pure import rebuilt
+from propkernels.utils.checks import check_integer
+from propkernels.utils.optional import import_optional
+
+
+class FeatureFolder:
+    """Features in a folder; nothing but the manifest is read until something is asked for.
+
+    It can be pickled, so that workers read parts by themselves.
+
+    Attributes
+    ----------
+    folder : Path
+    shape : tuple of int
+        Number of graphs, and of columns.
+    n_parts : int
+    parameters : dict
+        Class, parameters and version of what computed the features.
+
+    See Also
+    --------
+    open_features : How to get one.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> data = pk.datasets.make_molecules(100, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet")
+    >>> features = pk.PropagationFeatures(n_features=2**20, random_state=0)
+    >>> opened = pk.featurize(f"{folder.name}/graphs.parquet", features, f"{folder.name}/features")
+    >>> opened.shape, opened.n_parts, opened.to_scipy().shape
+    ((100, 1048576), 1, (100, 1048576))
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder, self.manifest = folder, manifest
+        self._receipts = [receipt for receipt in manifest.receipts if receipt is not None]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Class, parameters and version of what computed the features."""
+        return dict(self.manifest.work)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of graphs, and of columns."""
+        return self.manifest.total("n_graphs"), int(self.manifest.work["n_features"])
+
+    @property
+    def n_parts(self) -> int:
+        """Number of files."""
+        return len(self._receipts)
+
+    @property
+    def part_sizes(self) -> list[int]:
+        """Number of graphs of each part."""
+        return [receipt.counts["n_graphs"] for receipt in self._receipts]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def path(self, part: int) -> Path:
+        """File of a part."""
+        return self.folder / self._receipts[check_integer(part, "part", 0, self.n_parts - 1)].name
+
+    def block(self, part: int) -> FeatureBlock:
+        """Read one part.
+
+        Parameters
+        ----------
+        part : int
+
+        Returns
+        -------
+        FeatureBlock
+            Features (a csr_array), target and ids.
+        """
+        block = read_block(self.path(part), self.shape[1])
+        if len(block.ids) != self.part_sizes[part]:
+            raise ValueError(f"{self.path(part)} is not the file of the manifest: verify the folder")
+        return block
+
+    def __iter__(self) -> Iterator[FeatureBlock]:
+        return (self.block(part) for part in range(self.n_parts))
+
+    def to_scipy(self) -> csr_array:
+        """Return all features in one array; they must fit into memory.
+
+        Returns
+        -------
+        csr_array
+        """
+        blocks = [block.features for block in self]
+        return csr_array(vstack(blocks, format="csr")) if blocks else csr_array(self.shape)
+
+    def to_dask(self) -> Any:
+        """Return a Dask array with one sparse chunk (a csr_array) per part, read when it is needed.
+
+        Returns
+        -------
+        dask.array.Array
+        """
+        da = import_optional("dask.array", extra="dask", purpose="Dask arrays need")
+        delayed = import_optional("dask", extra="dask", purpose="Dask arrays need").delayed
+        meta = csr_array((0, self.shape[1]))
+        chunks = [
+            da.from_delayed(
+                delayed(read_features, pure=True)(str(self.path(i)), self.shape[1]),
+                shape=(size, self.shape[1]),
+                meta=meta,
+            )
+            for i, size in enumerate(self.part_sizes)
+        ]
+        return da.concatenate(chunks, axis=0)
+
+    @property
+    def target(self) -> Any:
+        """Targets of all graphs, or None; the features are not read."""
+        pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
+        files = [open_part(self.path(i)) for i in range(self.n_parts)]
+        if "target" not in files[0].schema_arrow.names:
+            return None
+        return read_target(pa.concat_tables([file.read(columns=["target"]) for file in files]))
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Numbers of the graphs in the plan; the features are not read."""
+        files = [open_part(self.path(i)) for i in range(self.n_parts)]
+        return np.concatenate([file.read(columns=["graph_id"]).column(0).to_numpy() for file in files])
+
+    def estimator(self) -> CountFeatures:
+        """Return the features' estimator, with which ``fit_transform`` gives the same features of new graphs.
+
+        Returns
+        -------
+        estimator
+            Not fitted: nothing is learned from graphs but whether their labels can be used.
+        """
+        return rebuilt(self.manifest.work)
+
+    def __repr__(self) -> str:
+        parts = "1 part" if self.n_parts == 1 else f"{self.n_parts:,} parts"
+        return f"FeatureFolder({self.shape[0]:,} graphs, {self.shape[1]:,} columns, {parts})"
+
+
+def read_features(path: str, n_features: int) -> csr_array:
+    """Features of one file: a task of Dask."""
+    return read_block(Path(path), n_features).features
+
+
+def open_features(out: Any) -> FeatureFolder:
+    """Open a folder that :func:`featurize` wrote; its files are read when they are needed.
+
+    Parameters
+    ----------
+    out : str or path
+
+    Returns
+    -------
+    FeatureFolder
+        Iterating gives one block per part, in the order of the plan.
+
+    Raises
+    ------
+    ValueError
+        If parts are missing, or files do not have the size that the manifest says.
+
+    See Also
+    --------
+    verify : Check all bytes.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> data = pk.datasets.make_molecules(100, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet", target=data.target)
+    >>> features = pk.PropagationFeatures(n_features=2**20, random_state=0)
+    >>> _ = pk.featurize(f"{folder.name}/graphs.parquet", features, f"{folder.name}/features")
+    >>> opened = pk.open_features(f"{folder.name}/features")
+    >>> for block in opened:
+    ...     print(block.features.shape, block.target[:4], block.ids[:4])
+    (100, 1048576) [0 0 0 1] [0 1 2 3]
+    >>> (opened.to_scipy() != features.fit_transform(data.graphs)).nnz
+    0
+    >>> folder.cleanup()
+    """
+    folder = Path(os.fspath(out))
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder}")
+    manifest = Manifest.load(folder)
+    if manifest.work.get("work") != "features":
+        raise ValueError(f"{folder} does not hold features, but {manifest.work.get('work')!r}")
+    if not manifest.is_complete:
+        missing = manifest.n_missing
+        raise ValueError(
+            f"{missing} of {len(manifest.receipts)} parts of {folder} are missing: run featurize again"
+        )
+    for receipt in manifest.receipts:
+        if receipt is not None:
+            if not (folder / receipt.name).exists():
+                raise FileNotFoundError(f"{folder / receipt.name} is missing: run featurize again")
+            check_size(folder / receipt.name, receipt)
+    return FeatureFolder(folder, manifest)

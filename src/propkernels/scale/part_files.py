@@ -1,0 +1,182 @@
+"""Files of features: Parquet with one row per graph, from and to CSR arrays without Python loops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels.utils.arrays import offsets
+from propkernels.utils.optional import import_optional
+
+KEY, COUNTS = b"propkernels", b"propkernels counts"
+PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
+
+
+class FeatureBlock(NamedTuple):
+    """Features of some graphs.
+
+    Attributes
+    ----------
+    features : csr_array
+        One row per graph.
+    target : ndarray or None
+        One value (or row) per graph.
+    ids : ndarray of int64
+        Numbers of the graphs in the plan.
+    """
+
+    features: csr_array
+    target: Any
+    ids: NDArray[np.int64]
+
+
+def schema_of(target: str | None, is_whole: bool, notes: dict[str, Any]) -> Any:
+    """Columns of the file, and what they were computed from."""
+    pa = import_optional("pyarrow", **PARQUET)
+    columns = [
+        pa.field("graph_id", pa.int64(), nullable=False),
+        pa.field("indices", pa.list_(pa.uint32())),
+        pa.field("counts", pa.list_(pa.uint32() if is_whole else pa.float64())),
+    ]
+    if target is not None:
+        kinds = {"int64": pa.int64(), "double": pa.float64(), "string": pa.string()}
+        columns.append(pa.field("target", kinds.get(target, pa.list_(pa.float64()))))
+    text = json.dumps(notes, sort_keys=True, separators=(",", ":"))
+    return pa.schema(columns, metadata={KEY: text})
+
+
+def write_blocks(stream: IO[bytes], schema: Any, blocks: Iterable[tuple[csr_array, Any, Any]]) -> None:
+    """Write blocks of (features, list of targets or None, ids), one row group each.
+
+    Indices are sorted in each row, so that their differences are short; pages carry checksums.
+    """
+    pq = import_optional("pyarrow.parquet", **PARQUET)
+    counts = {"n_graphs": 0, "n_entries": 0}
+    with pq.ParquetWriter(
+        stream,
+        schema,
+        compression="zstd",
+        use_dictionary=["counts.list.element", "target", "target.list.element"],
+        column_encoding={"graph_id": "DELTA_BINARY_PACKED", "indices.list.element": "DELTA_BINARY_PACKED"},
+        write_page_checksum=True,
+    ) as writer:
+        for features, target, ids in blocks:
+            if len(ids):
+                writer.write_table(_table(schema, features, target, ids), row_group_size=len(ids))
+            counts["n_graphs"] += len(ids)
+            counts["n_entries"] += features.nnz
+        writer.add_key_value_metadata({COUNTS: json.dumps(counts)})
+
+
+def _table(schema: Any, features: csr_array, target: Any, ids: NDArray[np.int64]) -> Any:
+    pa = import_optional("pyarrow", **PARQUET)
+    if features.nnz >= 2**31:
+        raise ValueError(
+            f"{features.nnz:,} entries are too many for one block: graphs of this size do not fit"
+        )
+    ends = pa.array(features.indptr.astype(np.int32, copy=False))
+    kind = schema.field("counts").type.value_type.to_pandas_dtype()
+    columns = [
+        pa.array(ids),
+        pa.ListArray.from_arrays(ends, pa.array(features.indices.astype(np.uint32, copy=False))),
+        pa.ListArray.from_arrays(ends, pa.array(features.data.astype(kind, copy=False))),
+    ]
+    if "target" in schema.names:
+        wanted = schema.field("target").type
+        columns.append(pa.nulls(len(ids), wanted) if target is None else _targets(pa, target, wanted))
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _targets(pa: Any, target: list[Any], wanted: Any) -> Any:
+    """Targets in the type of the plan; numbers become texts where other files have texts."""
+    if wanted == pa.string():
+        target = [value if value is None or isinstance(value, str) else str(value) for value in target]
+    return pa.array(target, type=wanted)
+
+
+def open_part(path: Path, check: bool = False) -> Any:
+    """Open a file of features; ``check``: verify the checksums of what is read."""
+    pa = import_optional("pyarrow", **PARQUET)
+    pq = import_optional("pyarrow.parquet", **PARQUET)
+    try:
+        file = pq.ParquetFile(path, page_checksum_verification=check)
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise FileNotFoundError(f"{path} is missing: run again to compute it") from None
+        raise ValueError(f"{path} is not a Parquet file, or it is damaged: remove it and run again") from None
+    if not {"graph_id", "indices", "counts"} <= set(file.schema_arrow.names):
+        raise ValueError(f"{path} does not hold features: remove it and run again")
+    return file
+
+
+def read_notes(file: Any, key: bytes) -> dict[str, Any]:
+    """What a file says about itself."""
+    try:
+        return dict(json.loads(file.metadata.metadata[key]))
+    except (KeyError, TypeError, ValueError):
+        return {}
+
+
+def check_part(path: Path, notes: dict[str, Any], thorough: bool) -> dict[str, int]:
+    """Count what a file holds; refuse one that is damaged or about something else."""
+    pa = import_optional("pyarrow", **PARQUET)
+    file = open_part(path, thorough)
+    if read_notes(file, KEY) != json.loads(json.dumps(notes)):
+        raise ValueError(f"{path} was not computed from this input: remove it and run again")
+    counts = read_notes(file, COUNTS)
+    try:
+        rows = [file.read_row_group(i).num_rows for i in range(file.num_row_groups)] if thorough else []
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is damaged ({error}): remove it and run again") from None
+    if counts.get("n_graphs") != file.metadata.num_rows or (thorough and sum(rows) != file.metadata.num_rows):
+        raise ValueError(
+            f"{path} has {file.metadata.num_rows} rows, not what it says: remove it and run again"
+        )
+    return {name: int(counts[name]) for name in ("n_graphs", "n_entries")}
+
+
+def read_block(path: Path, n_features: int) -> FeatureBlock:
+    """Read a file of features as one block."""
+    pa = import_optional("pyarrow", **PARQUET)
+    file = open_part(path)
+    try:
+        table = file.read(use_threads=False).combine_chunks()
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is damaged ({error}): remove it and run again") from None
+    ends, indices = _flat(table.column("indices"))
+    other_ends, counts = _flat(table.column("counts"))
+    if not np.array_equal(ends, other_ends) or (len(indices) and int(indices.max()) >= n_features):
+        raise ValueError(f"{path} holds features that cannot be: remove it and run again")
+    index = np.int32 if len(indices) < 2**31 else np.int64
+    arrays = (counts.astype(np.float64), indices.astype(index), ends.astype(index))
+    features = csr_array(arrays, shape=(table.num_rows, n_features))
+    ids = table.column("graph_id").to_numpy()
+    return FeatureBlock(features, read_target(table), np.asarray(ids, dtype=np.int64))
+
+
+def read_target(table: Any) -> Any:
+    """Targets as an array: NaN (or None, for texts) where one is missing; one row per graph for lists."""
+    if "target" not in table.column_names:
+        return None
+    column = table.column("target")
+    if hasattr(column.type, "value_type"):
+        return np.array(column.to_pylist(), dtype=np.float64)
+    values = column.to_numpy()
+    return values if values.dtype != object or column.null_count else np.array(values.tolist(), dtype=str)
+
+
+def _flat(column: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Offsets and values of a column of lists."""
+    chunks = column.chunks
+    lengths = [np.diff(chunk.offsets.to_numpy()) for chunk in chunks]
+    values = [chunk.flatten().to_numpy() for chunk in chunks]
+    kind = column.type.value_type.to_pandas_dtype()
+    return offsets(np.concatenate([np.empty(0, np.int64), *lengths])), np.concatenate(
+        [np.empty(0, kind), *values]
+    )

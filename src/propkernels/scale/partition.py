@@ -1,0 +1,159 @@
+"""partition: files of graphs, cut into parts by a rule that depends on nothing but their contents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from propkernels.scale.plan import FORMAT, Part, Plan, Reading
+from propkernels.scale.sources.reading import FORMATS
+from propkernels.utils.checks import check_choice, check_integer
+from propkernels.utils.progress import ProgressBar
+
+KINDS = {
+    ".parquet": "parquet",
+    ".zip": "tu",
+    ".csv": "table",
+    ".tsv": "table",
+    ".smi": "smiles",
+    ".smiles": "smiles",
+}
+
+
+def partition(
+    source: Any,
+    nodes_per_part: int = 2_000_000,
+    *,
+    smiles_column: str | None = None,
+    target_column: str | None = None,
+    node_labels: str = "symbol",
+    errors: str = "raise",
+) -> Plan:
+    r"""Plan how a database of graphs in files is cut into parts.
+
+    The plan depends on the contents of the files alone, not on what computes it: every run and every
+    executor gets the same one. Of a Parquet file only the sizes of the graphs are decoded, and its bytes are
+    hashed; tables are read line by line; neither is ever in memory as a whole.
+
+    Parameters
+    ----------
+    source : str, path or sequence of them
+        Parquet files (see :meth:`GraphDatabase.to_parquet`), TU folders or zips, CSV, TSV or SMI files of
+        molecules, folders of such files, or lists of these. Files in a folder are sorted by name.
+    nodes_per_part : int, default=2,000,000
+        Most nodes of a part (a graph is never cut). Parts of Parquet files are runs of whole row groups
+        where these are small enough. For molecules the number of atoms is estimated from the SMILES.
+    smiles_column, target_column : str, optional
+        Columns of tables; by default those with a usual name.
+    node_labels : str, default="symbol"
+        Labels of atoms, see :func:`from_smiles`.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a text that is not a molecule makes its part fail, or is left out. Ids are not affected.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ValueError, OSError
+        One sentence that names the file and what is wrong.
+
+    See Also
+    --------
+    featurize : Compute features of all parts, and write them to files.
+    Plan : Saved as JSON, and printed as a table.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> data = pk.datasets.make_molecules(1000, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data.graphs.to_parquet(f"{folder}/graphs.parquet", row_group_size=100)
+    ...     plan = pk.partition(folder, nodes_per_part=10_000)
+    >>> plan
+    Plan(1 file, 4 parts, 1,000 graphs, 25,277 nodes)
+    >>> [(part.first, part.last) for part in plan]
+    [(0, 300), (300, 600), (600, 900), (900, 1000)]
+    """
+    limit = check_integer(nodes_per_part, "nodes_per_part", 1)
+    check_choice(errors, ("raise", "skip"), "errors")
+    reading = Reading(smiles_column, target_column, node_labels, errors)
+    files = list(_files(source))
+    with ProgressBar("Planning", total=len(files)) as bar:
+        surveys = []
+        for kind, path in files:
+            surveys.append(FORMATS[kind].survey(path, reading, limit))
+            bar.step()
+    target = _common_target([survey.target for survey in surveys])
+    parts: list[Part] = []
+    n_graphs = 0
+    for (kind, path), survey in zip(files, surveys, strict=True):
+        for piece in survey.pieces:
+            place = (str(path), kind, piece.first, piece.last, n_graphs)
+            parts.append(Part(*place, piece.n_nodes, piece.sha256, piece.span, target, reading))
+            n_graphs += piece.last - piece.first
+    if not parts:
+        raise ValueError(f"there are no graphs in {', '.join(str(path) for _, path in files[:3])}")
+    return Plan(tuple(parts), limit)
+
+
+def _common_target(kinds: list[str | None]) -> str | None:
+    """The type that holds the targets of all files."""
+    known = {kind for kind in kinds if kind is not None}
+    if not known or len(known) == 1:
+        return next(iter(known), None)
+    if known == {"int64", "double"}:
+        return "double"
+    if "list<double>" in known:
+        raise ValueError("some files have one target per graph and others several: make a plan for each")
+    return "string"
+
+
+def _files(source: Any) -> Iterator[tuple[str, Path]]:
+    """Kind and absolute path of each file, in the order of the sources, and sorted inside folders."""
+    if not isinstance(source, (str, os.PathLike)):
+        items = list(source)
+        if not items:
+            raise ValueError("partition needs at least one file or folder, got an empty list")
+        for item in items:
+            yield from _files(item)
+        return
+    path = Path(os.path.abspath(Path(source).expanduser()))
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {path}")
+    if path.is_dir():
+        found = list(_in_folder(path))
+        if not found:
+            raise ValueError(f"{path} holds no files of graphs: {', '.join(KINDS)}, or TU folders, are read")
+        yield from found
+    elif path.suffix.lower() not in KINDS:
+        raise ValueError(f"{path} is of no known kind: {', '.join(KINDS)}, or a folder, can be read")
+    else:
+        yield KINDS[path.suffix.lower()], path
+
+
+def _in_folder(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Files of a folder and of the folders in it; results of other runs are not graphs."""
+    if any(folder.glob("*_A.txt")):
+        yield "tu", folder
+        return
+    if _is_output(folder):
+        return
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _in_folder(path)
+        elif path.suffix.lower() in KINDS and path.is_file():
+            yield KINDS[path.suffix.lower()], path
+
+
+def _is_output(folder: Path) -> bool:
+    plan = folder / "plan.json"
+    if not plan.is_file():
+        return False
+    with open(plan, "rb") as stream:
+        return FORMAT.encode() in stream.read(200)

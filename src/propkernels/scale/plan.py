@@ -1,0 +1,246 @@
+"""Plan: which rows of which files make up each part, and what was in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from propkernels.utils.files import Pathlike, atomic_write
+from propkernels.utils.tables import format_table
+
+FORMAT, VERSION = "propkernels plan", 1
+MOST_SHOWN = 12
+TARGETS = (None, "int64", "double", "string", "list<double>")
+
+
+def canonical(value: Any) -> bytes:
+    """JSON in the one form that is hashed: keys sorted, no spaces, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How tables of molecules are read.
+
+    Attributes
+    ----------
+    smiles_column, target_column : str or None
+        Columns of a table; found by their usual names if None.
+    node_labels : str
+        Labels of atoms, see :func:`propkernels.from_smiles`.
+    errors : {"raise", "skip"}
+        Whether a text that is not a molecule is an error, or left out.
+    """
+
+    smiles_column: str | None = None
+    target_column: str | None = None
+    node_labels: str = "symbol"
+    errors: str = "raise"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one file that are read, computed and written together.
+
+    Attributes
+    ----------
+    path : str
+        The file, or the folder of a TU data set.
+    kind : {"parquet", "table", "smiles", "tu"}
+    first, last : int
+        Rows ``first`` to ``last - 1`` of the file, counted from 0.
+    first_id : int
+        Id of row ``first``: graphs are numbered through all files of the plan.
+    n_nodes : int
+        Number of nodes; an estimate for molecules.
+    sha256 : str
+        Hash of the bytes that these rows are read from.
+    span : pair of int
+        The bytes of these rows in a text file.
+    target : {None, "int64", "double", "string", "list<double>"}
+        Type of the target in the whole plan.
+    reading : Reading
+    """
+
+    path: str
+    kind: str
+    first: int
+    last: int
+    first_id: int
+    n_nodes: int
+    sha256: str
+    span: tuple[int, int]
+    target: str | None
+    reading: Reading
+
+    def __len__(self) -> int:
+        return self.last - self.first
+
+    def __str__(self) -> str:
+        return f"{self.path}, rows {self.first:,} to {self.last - 1:,}"
+
+    def content(self) -> dict[str, Any]:
+        """What results depend on: everything but where the file lies."""
+        known = asdict(self)
+        known.pop("path")
+        known["span"] = list(self.span)
+        return known
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """A database of graphs in files, cut into parts; made by :func:`partition`.
+
+    Two plans are equal if they are about the same rows of the same files with the same contents.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+        In the order of the files and of their rows.
+    nodes_per_part : int
+
+    See Also
+    --------
+    partition : Make a plan.
+    featurize : Compute the features of all parts.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> data = pk.datasets.make_molecules(100, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet")
+    >>> plan = pk.partition(folder.name)
+    >>> plan.save(f"{folder.name}/plan.json")
+    >>> pk.Plan.load(f"{folder.name}/plan.json") == plan
+    True
+    >>> folder.cleanup()
+    """
+
+    parts: tuple[Part, ...]
+    nodes_per_part: int
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __iter__(self) -> Iterator[Part]:
+        return iter(self.parts)
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of rows of all parts."""
+        return sum(map(len, self.parts))
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all parts; an estimate where there are molecules."""
+        return sum(part.n_nodes for part in self.parts)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files, in the order in which they are read."""
+        return tuple(dict.fromkeys(part.path for part in self.parts))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what the plan is about; it does not depend on where the files lie."""
+        return hashlib.sha256(canonical([part.content() for part in self.parts])).hexdigest()
+
+    def save(self, path: Pathlike) -> None:
+        """Write the plan as JSON; the same plan makes the same bytes.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        with atomic_write(path, text=True) as stream:
+            stream.write(self.to_json())
+
+    def to_json(self) -> str:
+        """Return the plan as JSON, one line per part."""
+        number = {path: i for i, path in enumerate(self.paths)}
+        readings = list(dict.fromkeys(part.reading for part in self.parts))
+        head = {
+            "format": FORMAT,
+            "version": VERSION,
+            "nodes_per_part": self.nodes_per_part,
+            "paths": list(self.paths),
+            "readings": [asdict(reading) for reading in readings],
+        }
+        lines = []
+        for part in self.parts:
+            row = part.content() | {"path": number[part.path], "reading": readings.index(part.reading)}
+            lines.append(json.dumps(row, sort_keys=True))
+        parts = ",\n".join(lines)
+        return f'{json.dumps(head, indent=1)[:-2]},\n "parts": [\n{parts}\n]}}\n'
+
+    @classmethod
+    def load(cls, path: Pathlike) -> Plan:
+        """Read a plan that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        ValueError
+            If the file is not a plan, or it is damaged.
+        """
+        try:
+            return cls._from_json(json.loads(Path(path).read_text(encoding="utf-8")))
+        except (KeyError, TypeError, IndexError, AttributeError, ValueError, RecursionError) as error:
+            raise ValueError(f"{path} is not a plan of propkernels, or it is damaged ({error})") from None
+
+    @classmethod
+    def _from_json(cls, known: Any) -> Plan:
+        if known["format"] != FORMAT or known["version"] != VERSION:
+            raise ValueError(f"its format is {known['format']!r}, version {known['version']!r}")
+        readings = [Reading(**_checked(row, Reading)) for row in known["readings"]]
+        parts = []
+        for row in known["parts"]:
+            row = row | {"path": known["paths"][row["path"]], "reading": readings[row["reading"]]}
+            parts.append(Part(**_checked(row | {"span": tuple(row["span"])}, Part)))
+        return cls(tuple(parts), _whole(known["nodes_per_part"]))
+
+    def __repr__(self) -> str:
+        files = "1 file" if len(self.paths) == 1 else f"{len(self.paths):,} files"
+        parts = "1 part" if len(self) == 1 else f"{len(self):,} parts"
+        return f"Plan({files}, {parts}, {self.n_graphs:,} graphs, {self.n_nodes:,} nodes)"
+
+    def __str__(self) -> str:
+        rows = [
+            [str(i), part.path, f"{part.first:,} - {part.last - 1:,}", f"{part.n_nodes:,}", part.sha256[:12]]
+            for i, part in enumerate(self.parts[:MOST_SHOWN])
+        ]
+        more = f"\n... and {len(self) - MOST_SHOWN:,} more" if len(self) > MOST_SHOWN else ""
+        head = ["part", "file", "rows", "nodes", "sha256"]
+        return f"{self!r}\n{format_table(head, rows, left=['file', 'sha256'])}{more}"
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} is not a whole number")
+    return value
+
+
+def _checked(row: dict[str, Any], of: type[Any]) -> dict[str, Any]:
+    """Fields of a part or of a reading, if they are what they should be."""
+    for name in ("first", "last", "first_id", "n_nodes", *(["span"] if "span" in row else [])):
+        for value in row[name] if name == "span" else [row[name]] if name in row else []:
+            _whole(value)
+    for name in ("path", "kind", "sha256", "node_labels", "errors"):
+        if name in row and type(row[name]) is not str:
+            raise ValueError(f"{row[name]!r} is not a text")
+    if of is Part and (row["target"] not in TARGETS or len(row["span"]) != 2 or row["last"] < row["first"]):
+        raise ValueError(f"the part {row} cannot be")
+    return row

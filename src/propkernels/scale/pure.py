@@ -1,0 +1,202 @@
+"""Features that are a pure function of each graph: nothing is learned from a part that others would need."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from propkernels._version import __version__
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.features import CountFeatures
+from propkernels.propagation.initial import label_source
+from propkernels.utils.checks import shown
+
+WITHOUT_EFFECT = ("n_jobs", "device", "output", "sparse_output")  # on what is written
+FIT_FIRST = "fit them on a sample of graphs first, features.fit(graphs)"
+
+
+@dataclass(frozen=True)
+class PureFeatures:
+    """Fitted features that can be computed anywhere, in any order, with the same result.
+
+    Attributes
+    ----------
+    estimator : CountFeatures
+        Fitted; hashes bins into columns.
+    description : dict
+        Class, parameters and version, as JSON; with a hash of what was learned where a user fitted it.
+    is_whole : bool
+        Whether all values are whole numbers.
+    needs_labels : {"", "some", "all"}
+        Whether node labels must be there, and whether all of them must be observed.
+    """
+
+    estimator: CountFeatures
+    description: dict[str, Any]
+    is_whole: bool
+    needs_labels: str
+
+    def transform(self, graphs: GraphDatabase) -> Any:
+        """Features of some graphs; labels that the features are not fitted for are refused."""
+        self.check(graphs)
+        return self.estimator.transform(graphs)
+
+    def check(self, graphs: GraphDatabase) -> None:
+        """Refuse labels that the features are not fitted for."""
+        column = graphs.label_column
+        if self.needs_labels and column is None and graphs.n_nodes:
+            raise ValueError("the graphs have no node labels, but those of the first part have")
+        if self.needs_labels == "all" and column is not None and not column.observed.all():
+            node = int(np.flatnonzero(~column.observed)[0])
+            graph = int(np.searchsorted(graphs.graph_ptr, node, side="right")) - 1
+            raise ValueError(
+                f"graph {graph} of a block has a node without a label, so what unobserved nodes start with "
+                f"has to be learned: {FIT_FIRST}"
+            )
+
+
+def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
+    """Make features pure, or say in a sentence why they cannot be.
+
+    Parameters
+    ----------
+    features : estimator
+        With ``n_features``. If it is fitted, it is used as it is; otherwise what "auto" stands for is
+        resolved on the sample, and whatever else would have to be learned is refused.
+    sample : GraphDatabase
+        Some graphs of the first part.
+    """
+    if not isinstance(features, CountFeatures):
+        raise TypeError(
+            "features must be PropagationFeatures, WeisfeilerLehmanFeatures, ShortestPathFeatures or "
+            f"LabelHistogramFeatures with n_features, got {shown(features)}"
+        )
+    if features.n_features is None:
+        raise ValueError(
+            "features with n_features=None number the bins that they meet, so parts would disagree: "
+            f"hash them, {type(features).__name__}(n_features=2**20)"
+        )
+    is_fitted = hasattr(features, "coder_")
+    estimator = copy.copy(features) if is_fitted else _resolved(features, sample)
+    known = estimator.get_params(deep=False)
+    usual = {"n_jobs": 1, "output": "host", "sparse_output": True}
+    estimator.set_params(**{name: value for name, value in usual.items() if name in known})
+    if not is_fitted:
+        estimator.fit(sample)
+    description = _description(estimator)
+    if is_fitted:
+        description["fitted"] = hashlib.sha256(
+            repr(described(estimator.coder_, "coder_")).encode()
+        ).hexdigest()
+    streams = estimator.counter_.count(sample, None, 1)
+    is_whole = not estimator.normalize and all(stream.weight == 1.0 for stream in streams)
+    needs = "" if is_fitted or known["labels"] != "node" else "all" if "prior" in known else "some"
+    return PureFeatures(estimator, description, is_whole, needs)
+
+
+def _resolved(features: CountFeatures, sample: GraphDatabase) -> CountFeatures:
+    """A clone without "auto", and without anything that fit would learn."""
+    known = features.get_params(deep=False)
+    if known.get("attributes") is not None:
+        raise ValueError(f"features of attributes learn their scale: {FIT_FIRST}")
+    seed = known.get("random_state", 0)
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
+        raise ValueError(
+            "random_state must be a whole number, so that all parts and later runs have the same hash "
+            f"functions; got {shown(seed)}"
+        )
+    changes = {"labels": label_source(sample, known["labels"])}
+    if known.get("propagation") == "auto":
+        changes["propagation"] = "diffusion"
+    estimator: CountFeatures = clone(features).set_params(**changes)
+    return estimator
+
+
+def _description(estimator: CountFeatures) -> dict[str, Any]:
+    known = estimator.get_params(deep=False)
+    parameters = {
+        name: described(value, name) for name, value in sorted(known.items()) if name not in WITHOUT_EFFECT
+    }
+    return {
+        "work": "features",
+        "version": __version__,
+        "estimator": type(estimator).__name__,
+        "parameters": parameters,
+        "n_features": int(known["n_features"]),
+    }
+
+
+def described(value: Any, name: str) -> Any:
+    """A parameter as JSON, the same in every process.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> described(pk.Diffusion(laziness=0.5), "propagation")["parameters"]["laziness"]
+    0.5
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [described(item, name) for item in value]
+    if isinstance(value, Mapping):
+        pairs = [[described(key, name), described(item, name)] for key, item in value.items()]
+        return {"mapping": sorted(pairs, key=repr)}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        array = np.ascontiguousarray(value)
+        return {"array": hashlib.sha256(array.tobytes()).hexdigest(), "type": f"{array.dtype} {array.shape}"}
+    known = _state(value)
+    if known is None:
+        raise TypeError(f"{name}={shown(value)} cannot be written down, so results could not be told apart")
+    return {"class": type(value).__name__, "parameters": {k: described(v, k) for k, v in known.items()}}
+
+
+def _state(value: Any) -> dict[str, Any] | None:
+    """Parameters of an estimator, or fields of a dataclass."""
+    if isinstance(value, BaseEstimator):
+        parameters: dict[str, Any] = value.get_params(deep=False)
+        return parameters
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return None
+
+
+def rebuilt(description: dict[str, Any]) -> CountFeatures:
+    """The estimator that a description is about, not fitted.
+
+    Raises
+    ------
+    ValueError
+        If it was fitted, or has parameters that are more than plain values and schemes.
+    """
+    from propkernels import kernels, propagation
+
+    if "fitted" in description:
+        raise ValueError(
+            "these features were fitted before they were computed, and only their hash is known: "
+            "keep the fitted estimator, save_model(features, path)"
+        )
+    kind = getattr(kernels, str(description["estimator"]), None)
+    if not (isinstance(kind, type) and issubclass(kind, CountFeatures)):
+        raise ValueError(f"there are no features called {description['estimator']!r}")
+    parameters = {}
+    for name, value in description["parameters"].items():
+        if isinstance(value, dict):
+            scheme = getattr(propagation, str(value.get("class")), None)
+            if not (isinstance(scheme, type) and issubclass(scheme, propagation.PropagationScheme)):
+                raise ValueError(f"the parameter {name} of these features cannot be rebuilt from the folder")
+            value = scheme(**value["parameters"])
+        parameters[name] = value
+    return kind(**parameters)

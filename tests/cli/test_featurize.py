@@ -1,0 +1,96 @@
+"""propkernels featurize and verify."""
+
+import pytest
+
+import propkernels as pk
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def database(small_data, tmp_path):
+    path = tmp_path / "graphs.parquet"
+    small_data.graphs.to_parquet(path, target=small_data.target, row_group_size=5)
+    return path
+
+
+def test_features_are_written_resumed_and_verified(run, database, small_data):
+    command = ("featurize", database, "-o", "out", "--n-features", "2**10", "--t-max", 2, "-j", 1)
+    first = run(*command, "--nodes-per-part", 300)
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout.startswith("Plan(1 file, ")
+    assert "Wrote out: FeatureFolder(40 graphs, 1,024 columns" in first.stdout
+    opened = pk.open_features("out")
+    features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0)
+    assert (opened.to_scipy() != features.fit_transform(small_data.graphs)).nnz == 0
+    checked = run("verify", "out")
+    assert checked.stdout.startswith(f"out is in order: {opened.n_parts} parts, 40 graphs, ")
+    opened.path(0).unlink()
+    again = run(*command, "--nodes-per-part", 300)
+    assert f"Resuming: {opened.n_parts - 1} of {opened.n_parts} parts" in again.stdout
+    assert run("verify", "out").exit_code == 0
+
+
+@pytest.mark.parametrize("features", ["weisfeiler-lehman", "shortest-path", "labels"])
+def test_other_features(run, database, features):
+    result = run("featurize", database, "-o", "out", "--n-features", 64, "--features", features, "-j", 1)
+    assert result.exit_code == 0, result.stderr
+    assert pk.open_features("out").shape == (40, 64)
+
+
+def test_molecules_with_faults(run, tmp_path):
+    pytest.importorskip("rdkit")
+    (tmp_path / "drugs.csv").write_text("molecule,dose\nnothing,2\nCCO,1\n")
+    command = (
+        "featurize",
+        "drugs.csv",
+        "-o",
+        "out",
+        "--smiles-column",
+        "molecule",
+        "--target-column",
+        "dose",
+    )
+    failed = run(*command, "--nodes-per-part", 1, "-j", 1)
+    assert failed.exit_code == 1
+    assert "1 of 2 parts failed, all others are complete: part 0 (" in failed.stderr
+    with pytest.warns(UserWarning, match="skipped"):
+        assert run(*command[:3], "skipped", *command[4:], "--errors", "skip").exit_code == 0
+    assert pk.open_features("skipped").target.tolist() == [1]
+
+
+def test_problems_are_listed(run, database):
+    run("featurize", database, "-o", "out", "--n-features", 64, "-j", 1)
+    pk.open_features("out").path(0).unlink()
+    (database.parent / "out" / "mine.txt").write_text("")
+    result = run("verify", "out")
+    assert result.exit_code == 1
+    lines = result.stderr.splitlines()
+    assert lines[0] == "propkernels: out: mine.txt is not in manifest.json"
+    assert lines[1].endswith("is missing: run again to compute it")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--n-features", "many"), "is not a number such as"),
+        (("--workers", 2, "--scheduler", "tcp://x:1"), "exclude each other"),
+        (("--n-features", 0), "n_features must be"),
+    ],
+)
+def test_options_that_cannot_be(run, database, options, message):
+    result = run("featurize", database, "-o", "out", *options)
+    assert result.exit_code != 0
+    assert message in " ".join(result.output.split())
+
+
+def test_a_folder_that_is_not_there(run):
+    assert "there is no folder nowhere" in run("verify", "nowhere").stderr
+    assert "there is no file or folder" in run("featurize", "nowhere.parquet", "-o", "out").stderr
+
+
+@pytest.mark.slow
+def test_processes(run, database):
+    result = run("featurize", database, "-o", "out", "--nodes-per-part", 300, "--workers", 2, "--t-max", 1)
+    assert result.exit_code == 0, result.stderr
+    assert run("verify", "out").exit_code == 0

@@ -1,0 +1,34 @@
+"""A small database in a file, its plan, and features."""
+
+import pytest
+
+import propkernels as pk
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="session")
+def molecules():
+    return pk.datasets.make_molecules(60, random_state=0)
+
+
+@pytest.fixture(scope="session")
+def database(molecules, tmp_path_factory):
+    path = tmp_path_factory.mktemp("database") / "graphs.parquet"
+    molecules.graphs.to_parquet(path, target=molecules.target, row_group_size=10)
+    return path
+
+
+@pytest.fixture(scope="session")
+def plan(database):
+    return pk.partition(database, nodes_per_part=500)
+
+
+@pytest.fixture
+def features():
+    return pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0)
+
+
+def contents(folder):
+    """Bytes of all files that are not hidden."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}

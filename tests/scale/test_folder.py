@@ -1,0 +1,183 @@
+"""Folders of results that are not as they should be: one sentence, and nothing is overwritten."""
+
+import json
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import propkernels as pk
+from propkernels.scale.lock import locked
+from propkernels.scale.verifying import DamagedFolderError
+
+from .conftest import contents
+
+
+@pytest.fixture
+def out(plan, features, tmp_path):
+    pk.featurize(plan, features, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def change_manifest(out, change):
+    known = json.loads((out / "manifest.json").read_text())
+    change(known)
+    (out / "manifest.json").write_text(json.dumps(known))
+
+
+def test_a_whole_folder_is_in_order(out, plan):
+    found = pk.verify(out, n_jobs=2)
+    assert found.n_parts == len(plan)
+    assert found.n_graphs == 60
+    assert found.n_bytes == sum(path.stat().st_size for path in out.glob("*.parquet"))
+
+
+def test_a_foreign_file_is_refused(out, plan, features):
+    (out / "thesis.docx").write_text("mine")
+    before = contents(out)
+    with pytest.raises(ValueError, match=r"holds thesis\.docx, not written by such a run"):
+        pk.featurize(plan, features, out)
+    assert contents(out) == before
+    with pytest.raises(DamagedFolderError, match=r"thesis\.docx is not in manifest\.json"):
+        pk.verify(out)
+
+
+def test_results_of_other_parameters_are_refused(out, plan, features, database):
+    before = contents(out)
+    with pytest.raises(ValueError, match=r"holds other results \(t_max is 2, not 3\)"):
+        pk.featurize(plan, features.set_params(t_max=3), out)
+    with pytest.raises(ValueError, match="holds results of another plan"):
+        pk.featurize(pk.partition(database, nodes_per_part=800), features.set_params(t_max=2), out)
+    assert contents(out) == before
+
+
+def test_two_runs_at_once_are_refused(out, plan, features):
+    with locked(out), pytest.raises(OSError, match="another run of this process is writing into"):
+        pk.featurize(plan, features, out)
+    code = (
+        "import sys; from pathlib import Path; from propkernels.scale.lock import locked\n"
+        "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(out)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(
+            BlockingIOError, match=rf"another run is writing into .* \(process {other.pid} on"
+        ):
+            pk.featurize(plan, features, out)
+        other.kill()
+    pk.featurize(plan, features, out)  # the system has released the lock
+
+
+def test_locks_of_threads_are_told_apart(tmp_path):
+    entered, errors = threading.Event(), []
+
+    def second():
+        try:
+            with locked(tmp_path):
+                pass
+        except BlockingIOError as error:
+            errors.append(error)
+        entered.set()
+
+    with locked(tmp_path):
+        threading.Thread(target=second).start()
+        assert entered.wait(10)
+    assert len(errors) == 1
+    with locked(tmp_path):
+        pass
+
+
+def test_a_missing_file_is_noticed_and_computed_again(out, plan, features):
+    before = contents(out)
+    victim = next(out.glob("*.parquet"))
+    victim.unlink()
+    with pytest.raises(FileNotFoundError, match="is missing: run featurize again"):
+        pk.open_features(out)
+    with pytest.raises(DamagedFolderError, match="is missing: run again to compute it"):
+        pk.verify(out)
+    pk.featurize(plan, features, out)
+    assert contents(out) == before
+
+
+def test_a_changed_byte_is_noticed(out, plan, features):
+    victim = next(out.glob("*.parquet"))
+    data = bytearray(victim.read_bytes())
+    data[-len(data) // 2] ^= 1  # inside a page, which has a checksum
+    victim.write_bytes(data)
+    with pytest.raises(DamagedFolderError, match="is not what was written: remove it and run again"):
+        pk.verify(out)
+    (out / "manifest.json").unlink()  # now nobody vouches for the files: they are read again
+    with pytest.raises(pk.PartsFailedError, match="remove it and run again"):
+        pk.featurize(plan, features, out)
+    assert victim.read_bytes() == data
+    victim.unlink()
+    pk.featurize(plan, features, out)
+    pk.verify(out)
+
+
+def test_a_shortened_file_is_noticed(out, plan, features):
+    victim = next(out.glob("*.parquet"))
+    victim.write_bytes(victim.read_bytes()[:-7])
+    for run in (lambda: pk.featurize(plan, features, out), lambda: pk.open_features(out)):
+        with pytest.raises(ValueError, match=r"bytes instead of the .* of the manifest: remove it"):
+            run()
+
+
+LIES = {
+    "complete": lambda known: known.update(complete=False),
+    "n_graphs": lambda known: known.update(n_graphs=61),
+    "hash": lambda known: known["parts"][0].update(sha256="0" * 64),
+    "count": lambda known: (known["parts"][0]["counts"].update(n_graphs=0), known.update(n_graphs=0)),
+    "dropped": lambda known: known["parts"].pop(),
+    "name": lambda known: known["parts"][0].update(name="../../elsewhere"),
+    "swapped": lambda known: known["parts"].reverse(),
+    "work": lambda known: known["work"]["parameters"].update(t_max=7),
+    "plan": lambda known: known.update(plan="0" * 64),
+    "version": lambda known: known.update(version=2),
+    "types": lambda known: known["parts"][0].update(n_bytes="many"),
+    "list": lambda known: known.update(parts=7),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_manifest_that_lies_is_noticed(out, plan, features, lie):
+    change_manifest(out, LIES[lie])
+    before = contents(out)
+    with pytest.raises(DamagedFolderError):
+        pk.verify(out)
+    assert contents(out) == before
+
+
+def test_a_manifest_that_is_not_json(out, plan, features):
+    (out / "manifest.json").write_text("{")
+    for run in (lambda: pk.featurize(plan, features, out), lambda: pk.open_features(out)):
+        with pytest.raises(
+            ValueError, match=r"is damaged .* remove it and run again, complete parts are kept"
+        ):
+            run()
+    (out / "manifest.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"has no manifest.json"):
+        pk.open_features(out)
+    pk.featurize(plan, features, out)
+    pk.verify(out)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    for run in (pk.verify, pk.open_features):
+        with pytest.raises(FileNotFoundError, match="there is no folder"):
+            run(tmp_path / "nowhere")
+
+
+def test_a_changed_source_fails_its_parts_only(molecules, features, tmp_path):
+    for name in ("a", "b"):
+        molecules.graphs.to_parquet(tmp_path / f"{name}.parquet")
+    plan = pk.partition(tmp_path)
+    molecules.graphs[:30].to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(
+        pk.PartsFailedError, match=r"part 1 .*b.parquet.* has changed since the plan: make a new plan"
+    ):
+        pk.featurize(plan, features, tmp_path / "out")
+    assert len(list((tmp_path / "out").glob("*.parquet"))) == 1

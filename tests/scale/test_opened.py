@@ -1,0 +1,68 @@
+"""Folders of features, read back."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, vstack
+
+import propkernels as pk
+
+
+@pytest.fixture
+def opened(plan, features, tmp_path):
+    pk.featurize(plan, features, tmp_path / "out")
+    return pk.open_features(tmp_path / "out")
+
+
+def test_blocks_come_in_the_order_of_the_plan(opened, plan, molecules):
+    blocks = list(opened)
+    assert [len(block.ids) for block in blocks] == [len(part) for part in plan] == opened.part_sizes
+    assert np.concatenate([block.ids for block in blocks]).tolist() == list(range(60))
+    assert np.concatenate([block.target for block in blocks]).tolist() == molecules.target.tolist()
+    assert all(isinstance(block.features, csr_array) for block in blocks)
+    assert (vstack([block.features for block in blocks]) != opened.to_scipy()).nnz == 0
+    assert repr(opened) == f"FeatureFolder(60 graphs, 1,024 columns, {len(plan)} parts)"
+
+
+def test_a_folder_can_be_pickled(opened):
+    again = pickle.loads(pickle.dumps(opened))
+    assert (again.to_scipy() != opened.to_scipy()).nnz == 0
+
+
+def test_blocks_that_are_not_there(opened):
+    with pytest.raises(ValueError, match="part must be"):
+        opened.block(99)
+
+
+def test_dask_arrays(opened):
+    pytest.importorskip("dask.array")
+    array = opened.to_dask()
+    assert array.shape == opened.shape
+    assert array.chunks[0] == tuple(opened.part_sizes)
+    found = array.compute(scheduler="synchronous")
+    assert (found != opened.to_scipy()).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        (["a", "b"] * 30, ["a", "b"] * 30),
+        (np.arange(60) / 2, (np.arange(60) / 2).tolist()),
+        (np.arange(120).reshape(60, 2), np.arange(120).reshape(60, 2).tolist()),
+        (None, None),
+    ],
+)
+def test_targets_of_all_kinds(molecules, features, tmp_path, target, expected):
+    molecules.graphs.to_parquet(tmp_path / "graphs.parquet", target=target, row_group_size=20)
+    opened = pk.featurize(pk.partition(tmp_path / "graphs.parquet", 500), features, tmp_path / "out")
+    found = opened.target
+    assert (found if found is None else found.tolist()) == expected
+
+
+def test_missing_targets_are_nan(molecules, features, tmp_path):
+    molecules.graphs.to_parquet(tmp_path / "a.parquet", target=molecules.target)
+    molecules.graphs.to_parquet(tmp_path / "b.parquet")
+    opened = pk.featurize(pk.partition(tmp_path), features, tmp_path / "out")
+    assert np.isnan(opened.target).sum() == 60
+    assert opened.target[:60].tolist() == molecules.target.tolist()
