@@ -1,8 +1,20 @@
 from . import datasets as datasets
 from . import images as images
 from ._version import __version__ as __version__
+from .auditing import (
+    Audit as Audit,
+)
+from .auditing import (
+    audit as audit,
+)
 from .datasets import (
     load_dataset as load_dataset,
+)
+from .explorer import (
+    Exploration as Exploration,
+)
+from .explorer import (
+    explore as explore,
 )
 from .graphs import (
     Graph as Graph,
@@ -141,6 +153,9 @@ from .learn import (
 )
 from .learn import (
     Explanation as Explanation,
+)
+from .learn import (
+    ForeignGraphsWarning as ForeignGraphsWarning,
 )
 from .learn import (
     GraphIndex as GraphIndex,

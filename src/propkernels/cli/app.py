@@ -8,8 +8,10 @@ import typer
 
 from propkernels._version import __version__
 from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
+from propkernels.cli.checking import audit, novelty
 from propkernels.cli.console import OneSentenceErrors
 from propkernels.cli.explaining import counterfactuals
+from propkernels.cli.exploring import explore
 from propkernels.cli.parts import featurize, learning
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
@@ -46,8 +48,11 @@ COMMANDS = (
     predict.predict,
     explain.explain,
     counterfactuals.counterfactuals,
+    explore.explore,
     similar.similar,
     evaluate.evaluate,
+    audit.audit,
+    novelty.novelty,
     kernel.kernel,
     featurize.featurize,
     featurize.verify,

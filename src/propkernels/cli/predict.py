@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,9 +48,12 @@ def predict(
     fitted = open_model(model)
     columns_of = {"smiles_column": smiles_column, "target_column": target_column}
     data = open_dataset(name, target_required=False, **columns_of, errors=errors)
-    with spinner(f"Predicting {data.name}"):
+    with spinner(f"Predicting {data.name}"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         fitted.set_params(n_jobs=jobs)
         predictions, columns = compute(fitted, data.graphs)
+    for warning in said:
+        typer.echo(f"propkernels: {warning.message}", err=True)
     if output is None:
         write_rows(sys.stdout, ids_of(data.graphs), predictions, columns)
         return

@@ -21,12 +21,12 @@ from propkernels.kernels.base import check_options
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.training_tiles import SumTiles, weighted_sum
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
-from propkernels.utils.checks import shown
+from propkernels.utils.checks import Documented, shown
 
 Matrix = NDArray[np.float64]
 
 
-class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Weighted sum of kernels.
 
     Each kernel sees the graphs in its own way, and a sum of kernels sees all of it: the features of the parts

@@ -153,7 +153,7 @@ def index(
     add: Annotated[bool, typer.Option("--add", help="Add to the index that is in the folder.")] = False,
     smiles_column: arguments.SmilesColumn = None,
 ) -> None:
-    """Index files of graphs on the disk, to be searched by 'similar'.
+    """Index files of graphs on the disk for searches.
 
     Each part becomes one shard that is complete or not there. Whatever is killed, the same command again goes
     on. With --add, the index that is in the folder gets further shards, with the kernel that it has.

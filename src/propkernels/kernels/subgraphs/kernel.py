@@ -44,9 +44,9 @@ class SubgraphMatching(PairwiseKernel):
         graphs have them; else degrees, or none if there are attributes. Unobserved labels are one further
         label.
     attributes : {None, "gaussian", "linear", "truncated"}, default=None
-        Kernel between attributes, multiplied with the labels': exp(-gamma |x - y|^2); x . y; or the Gaussian
-        where |x - y| <= 1 and 0 beyond, which the propagation kernel paper used for larger data: product
-        graphs stay sparse. It is technically not a positive definite kernel.
+        Kernel between attributes, multiplied with the labels': ``exp(-gamma |x - y|^2)``; x . y; or the
+        Gaussian where ``|x - y| <= 1`` and 0 beyond, which the propagation kernel paper used for larger data:
+        product graphs stay sparse. It is technically not a positive definite kernel.
     edge_labels : bool, default=False
         Whether matched edges must have the same label.
     edge_weights : bool, default=False
