@@ -174,16 +174,13 @@ def cluster(n_workers: int, preload: bool = False) -> Iterator[Any]:
 
 
 def kill_workers(found: Any, done: Event, killed: list[int], seconds: float) -> None:
-    """Kill one worker after the other, whether or not it is computing."""
-    turn = 0
+    """Kill one worker after the other, of those that the scheduler knows at that moment."""
     while not done.wait(seconds):
-        nannies = list(found.workers.values())
-        pid = nannies[turn % len(nannies)].pid
-        turn += 1
-        if pid:
+        pids = sorted({worker.pid for worker in list(found.scheduler.workers.values())} - set(killed))
+        if pids:
             with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
+                os.kill(pids[0], signal.SIGKILL)
+            killed.append(pids[0])
 
 
 def driver(source: Path, out: Path, nodes_per_part: int, *options: str) -> subprocess.Popen[str]:
@@ -294,7 +291,7 @@ def efficiency(folder: Path, n_graphs: int) -> Iterator[Row]:
     """One process, two processes, and two workers of Dask, all warm, on parts of two million nodes."""
     import propkernels as pk
 
-    source = generate(folder / "efficiency", min(n_graphs, 640_000), 80_000)
+    source = generate(folder / "efficiency", min(n_graphs, 320_000), 80_000)
     plan = pk.partition(source, 2_100_000)
     pools = {f"{n} processes": warm_pool(n, plan, folder) for n in (1, 2)}
     with cluster(2) as found, found.get_client() as client:
@@ -303,7 +300,7 @@ def efficiency(folder: Path, n_graphs: int) -> Iterator[Row]:
         pids = list(client.run(os.getpid).values())
         engines = pools | {"Dask, 2 workers": (client, pids)}
         best: dict[str, tuple[float, float]] = {}
-        for _ in range(3):
+        for _ in range(2):
             for name, (executor, workers) in engines.items():
                 taken = timed(plan, folder / "timed", executor, workers)
                 best[name] = min(best.get(name, taken), taken)
