@@ -5,6 +5,7 @@ import pytest
 
 import propkernels as pk
 
+pytestmark = pytest.mark.slow  # a browser takes seconds
 EVIL = "</script><img src=x onerror=alert(1)>"
 
 
