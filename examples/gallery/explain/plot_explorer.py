@@ -13,8 +13,9 @@ import propkernels as pk
 
 data = pk.datasets.make_molecules(120, random_state=0)
 page = pk.explore(data, title="Graphs like molecules")
-page.save("explorer.html")
+print(page)
 
 # %%
-# In a notebook, the page shows itself where it is the last line of a cell.
+# ``page.save("explorer.html")`` writes the file. In a notebook, the page shows itself where it is the last line
+# of a cell; the same happens here.
 page
