@@ -16,6 +16,6 @@ page = pk.explore(data, title="Graphs like molecules")
 print(page)
 
 # %%
-# ``page.save("explorer.html")`` writes the file. In a notebook, the page shows itself where it is the last line
-# of a cell; the same happens here.
+# ``page.save("explorer.html")`` writes the file. In a notebook, the page shows itself where it is the last
+# line of a cell; the same happens here.
 page
