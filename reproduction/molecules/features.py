@@ -17,7 +17,11 @@ ECFP = "ECFP"
 
 def refined(mols: Sequence[Any], labels: str = "symbol", n_iter: int = 3) -> csr_array:
     """Weisfeiler-Lehman features: atoms with their surroundings up to three bonds, bond types told apart."""
-    graphs = pk.from_rdkit(mols, node_labels=labels)
+    return refined_of(pk.from_rdkit(mols, node_labels=labels), n_iter)
+
+
+def refined_of(graphs: pk.GraphDatabase, n_iter: int = 3) -> csr_array:
+    """The same of graphs."""
     return pk.WeisfeilerLehmanFeatures(n_iter=n_iter, edge_labels=True).fit_transform(graphs)
 
 
