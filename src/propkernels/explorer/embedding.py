@@ -19,8 +19,9 @@ Values = NDArray[np.float64]
 SHOWN = 8  # neighbors of each graph that the page lists
 PERPLEXITY = 20.0
 BLOCK = 500  # queries at a time
-MANY = 10_000  # graphs from which on fewer rounds of t-SNE are made
+MANY = 10_000  # graphs from which on t-SNE makes fewer rounds, and coarser ones
 ROUNDS, ROUNDS_OF_MANY = 750, 500
+ANGLE_OF_MANY = 0.75  # coarser sums over far points: half the time
 FEW = 5  # graphs for which there is nothing to embed
 TINY = 1e-9  # distance of graphs that the kernel cannot tell apart
 
@@ -90,6 +91,7 @@ def embed(
         perplexity=min(PERPLEXITY, (k - 1) / 3),
         learning_rate="auto",
         max_iter=ROUNDS_OF_MANY if n > MANY else ROUNDS,
+        angle=ANGLE_OF_MANY if n > MANY else 0.5,
         random_state=seed,
         n_jobs=n_jobs,
     )
