@@ -55,14 +55,14 @@ compared. Area under the ROC curve in percent, mean ± standard deviation over {
 
 ## Molecules with their atoms
 
-Sets of MoleculeNet, nodes labeled by their atoms and edges by their bonds.
+Sets of MoleculeNet, nodes labeled by their atoms; the default kernel ignores bonds.
 
 {molecules}
 
 ## Classes as anomalies
 
 The largest class of a data set is normal; test graphs are a tenth of it and as many graphs of the other
-classes. Node and edge labels are used where there are some. Nothing says that a class must look strange to
+classes. Node labels are used where there are some. Nothing says that a class must look strange to
 the others: near 50 % it does not.
 
 {classes}
