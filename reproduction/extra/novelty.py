@@ -55,14 +55,14 @@ compared. Area under the ROC curve in percent, mean ± standard deviation over {
 
 ## Molecules with their atoms
 
-Sets of MoleculeNet, nodes labeled by their atoms and edges by their bonds.
+Sets of MoleculeNet, nodes labeled by their atoms; the default kernel ignores bonds.
 
 {molecules}
 
 ## Classes as anomalies
 
 The largest class of a data set is normal; test graphs are a tenth of it and as many graphs of the other
-classes. Node and edge labels are used where there are some. Nothing says that a class must look strange to
+classes. Node labels are used where there are some. Nothing says that a class must look strange to
 the others: near 50 % it does not.
 
 {classes}
@@ -170,10 +170,11 @@ def run(names: Sequence[str], repeats: int | None, folder: Path, document: Path,
 def write_page(kept: Kept, document: Path) -> str:
     """Write what is known so far."""
     found = [(case, kept.of(case.name)) for case in cases().values() if kept.of(case.name)]
+    repeats = max((len(results) for _, results in found), default=0)
     tables = {
         kind: markdown(
             ["pair" if kind != "class" else "data set", "published", "measured", "above", "seconds"],
-            [row(case, results) for case, results in found if case.kind == kind],
+            [row(case, results, repeats) for case, results in found if case.kind == kind],
         )
         for kind in ("pair", "molecules", "class")
     }
@@ -182,7 +183,7 @@ def write_page(kept: Kept, document: Path) -> str:
         table=tables["pair"],
         molecules=tables["molecules"],
         classes=tables["class"],
-        repeats=max((len(results) for _, results in found), default=0),
+        repeats=repeats,
         notes=NOTES.format(table=alone).rstrip(),
     )
     with atomic_write(document, text=True) as file:
@@ -195,12 +196,14 @@ def heading(case: Case) -> str:
     return case.title if case.kind == "pair" else f"{case.title} ({case.kind})"
 
 
-def row(case: Case, results: Sequence[Result]) -> list[str]:
-    """One line of the table."""
+def row(case: Case, results: Sequence[Result], repeats: int) -> list[str]:
+    """One line of the table; it says so if there are fewer splits than elsewhere."""
     published, mean = case.published, float(np.mean([r.areas["auto"] for r in results]))
     above = "-" if published is None else "yes" if mean > published else f"no ({mean - published:+.1f})"
     shown = "-" if published is None else f"{published:.1f}"
-    return [case.title, shown, cells(results)[0], above, f"{np.median([r.seconds for r in results]):.1f}"]
+    fewer = f" ({len(results)} of {repeats} splits)" if len(results) < repeats else ""
+    measured = cells(results)[0] + fewer
+    return [case.title, shown, measured, above, f"{np.median([r.seconds for r in results]):.1f}"]
 
 
 def cells(results: Sequence[Result]) -> list[str]:

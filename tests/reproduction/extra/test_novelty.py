@@ -46,9 +46,10 @@ def test_unknown_pairs_are_refused(tmp_path):
 def test_verdicts():
     case = novelty.cases()["BZR"]
     result = novelty.Result("BZR", 0, dict.fromkeys(novelty.METHODS, 90.0), 1.0)
-    assert novelty.row(case, [result]) == ["BZR/COX2", "87.4", "90.0 ± 0.0", "yes", "1.0"]
+    assert novelty.row(case, [result], 1) == ["BZR/COX2", "87.4", "90.0 ± 0.0", "yes", "1.0"]
     low = novelty.Result("BZR", 0, dict.fromkeys(novelty.METHODS, 80.0), 1.0)
-    assert novelty.row(case, [low])[3] == "no (-7.4)"
+    assert novelty.row(case, [low], 1)[3] == "no (-7.4)"
+    assert novelty.row(case, [low], 5)[2] == "80.0 ± 0.0 (1 of 5 splits)"
 
 
 def test_the_largest_class_is_normal(loads):
