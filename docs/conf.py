@@ -52,7 +52,7 @@ numpydoc_xref_param_type = False
 toc_object_entries_show_parents = "hide"
 
 # the gallery
-SECTIONS = ("learn", "explain", "search", "images", "inside")
+SECTIONS = ("learn", "explain", "search", "images", "scale", "inside")
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples" / "gallery")],
     "gallery_dirs": ["gallery"],

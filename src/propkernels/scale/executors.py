@@ -99,8 +99,8 @@ def new_pool(n_workers: int) -> ProcessPoolExecutor:
 
 
 def _start_worker() -> None:
-    """Leave Ctrl-C to the parent, and end when it is killed: a pool's workers would wait forever."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """End without a word on Ctrl-C, and when the parent is killed: a pool's workers would wait forever."""
+    signal.signal(signal.SIGINT, lambda number, frame: _end())
     Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -108,8 +108,12 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        discard_unfinished()
-        os._exit(1)
+        _end()
+
+
+def _end() -> None:
+    discard_unfinished()
+    os._exit(1)
 
 
 def resolve_executor(executor: Any, n_jobs: int | None) -> Engine:

@@ -23,7 +23,7 @@ from propkernels.learn.linear.predicting import predict_folder
 from propkernels.learn.linear.rows import ArrayRows, PartRows, Problem, Rows
 from propkernels.learn.linear.scores import chosen, probabilities_of, scores_of
 from propkernels.scale.opened import FeatureFolder
-from propkernels.utils.checks import check_choice, check_integer, check_positive, shown
+from propkernels.utils.checks import Documented, check_choice, check_integer, check_positive, shown
 
 Values = NDArray[np.float64]
 RATE = 1.0  # of steps on a stream, in units of coefficients
@@ -41,7 +41,7 @@ def _classifies(model: Any) -> bool:
     return True
 
 
-class LinearModel(BaseEstimator):
+class LinearModel(Documented, BaseEstimator):
     """Linear classification or regression with a ridge penalty, on any number of rows.
 
     The coefficients w and the intercept b minimize ``C * (sum of losses) + |w|^2 / 2``. Losses and gradients
