@@ -7,6 +7,7 @@ the seed, and everything is chosen on the training part of each fold::
     python -m reproduction defaults --dataset MUTAG --dataset MSRC_9
 
 Every fold is kept in OUTPUT/defaults.jsonl at once and not computed again; the page is written from it.
+Rows of data sets that OUTPUT knows nothing of stay as they are on the page.
 """
 
 from __future__ import annotations
@@ -114,11 +115,27 @@ def run(names: Sequence[str], repeats: int, folder: Path, document: Path, n_jobs
 def write_page(kept: Kept, document: Path) -> str:
     """Write what is known so far."""
     head = ["data set", "aim", "measured", "reached", "paper", "repeats", "optimism", "CPU s per fit"]
-    rows = [row(name, complete(kept.of(name))) for name in AIMS if kept.of(name)]
-    table = markdown([*head, "chosen most often"], rows)
+    earlier = document.read_text(encoding="utf-8") if document.is_file() else ""
+    known = earlier_rows(earlier)
+    known |= {name: row(name, complete(kept.of(name))) for name in AIMS if kept.of(name)}
+    table = markdown([*head, "chosen most often"], [known[name] for name in AIMS if name in known])
+    _, found, rest = earlier.partition(f"\n{edge_labels.TITLE}\n")
+    effects = edge_labels.section(kept.path.parent) or found + rest
     with atomic_write(document, text=True) as file:
-        file.write(PAGE.format(table=table) + edge_labels.section(kept.path.parent))
+        file.write(PAGE.format(table=table) + effects)
     return table
+
+
+def earlier_rows(page: str) -> dict[str, list[str]]:
+    r"""Rows of the first table of a page, by data set.
+
+    Examples
+    --------
+    >>> earlier_rows("| data set | aim |\n|---|---|\n| MUTAG | 87.0 |\n")
+    {'MUTAG': ['MUTAG', '87.0']}
+    """
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    return {cells[0]: cells for cells in reversed(rows) if cells[0] in AIMS}
 
 
 def complete(results: Sequence[FoldResult]) -> Sequence[FoldResult]:

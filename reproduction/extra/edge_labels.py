@@ -27,8 +27,9 @@ from reproduction.extra.records import keep_records, load_records, report
 
 SETS: dict[str, int | None] = {"MUTAG": None, "AIDS": 600, "BBBP": 600}  # graphs, drawn at random; None: all
 COSTS, STEPS, SEED = (1.0, 10.0, 100.0), (0, 1, 2, 4), 7
-SECTION = """
-## What edge labels do
+TITLE = "## What edge labels do"
+SECTION = f"""
+{TITLE}
 
 Kernels with `edge_labels=False` and `edge_labels=True` in nested 10-fold cross-validation on the same folds:
 normalized kernels, histogram intersection, t_max and C chosen on the training part of each fold. All graphs
@@ -38,7 +39,7 @@ the folds (Nadeau and Bengio 2003): standard error of the difference, and two-si
     python -m reproduction.extra.edge_labels
     python -m reproduction defaults
 
-{table}
+{{table}}
 """
 
 

@@ -92,3 +92,14 @@ def test_splits_that_are_not_there(tmp_path, monkeypatch):
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="set PROPKERNELS_DATA"):
         fair.read_splits("DD")
+
+
+def test_rows_that_are_not_computed_again_stay(tmp_path):
+    page, rest = tmp_path / "page.md", "\n## What edge labels do\n\nText.\n\n| MUTAG | 188 |\n"
+    page.write_text("| data set | aim |\n|---|---|\n| MUTAG | 87.0 |\n| NCI1 | 86.5 |\n" + rest)
+    kept = Kept(tmp_path / "defaults.jsonl")
+    kept.add(RESULT)
+    table = defaults.write_page(kept, page)
+    assert "| NCI1 | 86.5 |" in table
+    assert "| MUTAG | 87.0 |\n" not in table
+    assert page.read_text().endswith(rest)
