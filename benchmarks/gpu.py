@@ -20,8 +20,7 @@ import numpy as np
 import propkernels as pk
 from propkernels.gpu import codes, counts, gram, grids, labels, pipeline
 from propkernels.gpu.packets import DeviceGraphs
-from propkernels.hashing.codes import in_key_order
-from propkernels.hashing.lsh import LocalitySensitiveHash, stream_numbers
+from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from propkernels.utils.randomness import mix
 

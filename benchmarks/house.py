@@ -3,7 +3,8 @@
 For each source tree (a folder that contains ``src/propkernels``; by default this one) it prints modules,
 lines and ratios, and follows a few calls through the package: how many files a reader has to open, and how
 deep the calls are nested. Each walk is a second, warm call in a fresh process, watched by
-``sys.setprofile``; compiled functions and other threads are not seen.
+``sys.setprofile``; other threads are not seen. ``--files`` lists the files of each walk, with their lines and
+the functions that are called in them.
 """
 
 from __future__ import annotations
@@ -94,9 +95,9 @@ def _evaluate() -> None:
                 raise RuntimeError(f"propkernels evaluate MUTAG ended with {end.code}") from end
 
 
-def follow(package: Path) -> dict[str, dict[str, int]]:
-    """Files, functions, edges between files, and depth of every walk."""
-    figures = {}
+def follow(package: Path) -> dict[str, dict[str, Any]]:
+    """Files, functions, edges between files, depth, and functions by file, of every walk."""
+    figures: dict[str, dict[str, Any]] = {}
     for name, call in walks().items():
         if "MUTAG" in name and not os.environ.get("PROPKERNELS_DATA"):
             continue
@@ -110,10 +111,14 @@ def follow(package: Path) -> dict[str, dict[str, int]]:
         counts = (walk.files, walk.functions, walk.edges)
         figures[name] = dict(zip(("files", "functions", "edges"), map(len, counts), strict=True))
         figures[name]["depth"] = walk.depth
+        by_file: dict[str, list[str]] = {}
+        for file, function in sorted(walk.functions):
+            by_file.setdefault(str(Path(file).relative_to(package)), []).append(function)
+        figures[name]["by_file"] = by_file
     return figures
 
 
-def follow_tree(tree: Path) -> dict[str, dict[str, int]]:
+def follow_tree(tree: Path) -> dict[str, dict[str, Any]]:
     """The walks through another source tree, in a process of its own."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tree / "src"), str(ROOT)])}
     command = [sys.executable, str(Path(__file__)), "--follow", str(tree / "src" / "propkernels")]
@@ -167,8 +172,18 @@ def measure_tree(tree: Path) -> dict[str, Any]:
     }
 
 
-def show(trees: Sequence[Path]) -> None:
-    """Print one column per tree."""
+def list_files(tree: Path, walks: dict[str, dict[str, Any]]) -> None:
+    """Print which files of a tree each walk goes through, how long they are, and what is called in them."""
+    for name, figures in walks.items():
+        print(f"\n{name}: {FIGURES.format(**figures)}")
+        for file, functions in figures["by_file"].items():
+            n_lines = len((tree / "src" / "propkernels" / file).read_text(encoding="utf-8").splitlines())
+            shown = [function for function in functions if "<" not in function]
+            print(f"  {file} ({n_lines} lines): {', '.join(shown)}")
+
+
+def show(trees: Sequence[Path], files: bool = False) -> None:
+    """Print one column per tree; where asked for, the files of each walk as well."""
     sizes = [measure_tree(tree) for tree in trees]
     paths = [follow_tree(tree) for tree in trees]
     rows = [["", *map(str, trees)]]
@@ -179,18 +194,21 @@ def show(trees: Sequence[Path]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for tree, path in zip(trees, paths, strict=True) if files else ():
+        list_files(tree, path)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.house", description=SUMMARY)
     parser.add_argument("trees", nargs="*", type=Path, default=[ROOT], help=TREES)
+    parser.add_argument("--files", action="store_true", help="list the files that each walk goes through")
     parser.add_argument("--follow", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.follow is not None:
         print(json.dumps(follow(options.follow)))
         return
-    show([tree.resolve() for tree in options.trees])
+    show([tree.resolve() for tree in options.trees], options.files)
 
 
 if __name__ == "__main__":

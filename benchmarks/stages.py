@@ -79,7 +79,7 @@ def add_differences(seconds: dict[str, float]) -> dict[str, float]:
 
 def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
     """One call for each stage, on the results of the stage before."""
-    from propkernels.counting.counts import count_blocks
+    from propkernels.counting.counters import count_blocks
 
     coder = model._learn_coder(graphs)
     codes = list(coder.codes(graphs, model.n_jobs))
@@ -95,7 +95,7 @@ def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
 
 
 def _last_stage(model: Any, graphs: Any, counts: Any) -> dict[str, Call]:
-    from propkernels.counting.counts import rank_bins
+    from propkernels.counting.counters import rank_bins
     from propkernels.gram.base_kernels import resolve_base_kernel
     from propkernels.utils.parallel import run_threads
 

@@ -45,8 +45,8 @@ PROPAGATIONS = (
 
 @cache
 def estimators() -> dict[str, type]:
-    """Public estimators that turn graphs into rows or graphs."""
-    return discover()
+    """Public estimators that turn graphs into rows or graphs, not those that read molecules."""
+    return {name: cls for name, cls in discover().items() if not issubclass(cls, pk.MoleculesToGraphs)}
 
 
 @cache

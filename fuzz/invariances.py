@@ -170,7 +170,7 @@ def scale_of_weights(s: Setting) -> None:
     absorbs = getattr(parameters.get("propagation"), "rate", None)
     if cls not in ("PropagationKernel", "PropagationFeatures", "P2K") or scheme == "none" or absorbs:
         return
-    if parameters.get("labels") == "degree" or s.graphs.label_column is None:
+    if parameters.get("labels") in ("degree", "log_degree") or s.graphs.label_column is None:
         return
     _, expected = s.fitted()
     exponent = int(s.rng.integers(-1000, 1000))

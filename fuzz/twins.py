@@ -120,7 +120,13 @@ def labelled(graph: Plain) -> Plain:
         graph = graph.without_node(graph.n - 1)
     own = graph.labels or (0,) * graph.n
     labels = tuple(label if isinstance(label, int) and label >= 0 else 9 for label in own)
-    return replace(graph, labels=labels, attributes=None)
+    return replace(moderate(graph), labels=labels, attributes=None)
+
+
+def moderate(graph: Plain) -> Plain:
+    """Weights between 0.1 and 10, others replaced by 1: shares of a millionth differ by less than a bin."""
+    edges = tuple((i, j, w if 0.1 <= w <= 10.0 else 1.0) for i, j, w in graph.edges)
+    return replace(graph, edges=edges)
 
 
 def draw(seed: int) -> Case:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ALL, REPORT = "all", "report"
 DEFAULTS, FAIR, NOVELTY = "defaults", "fair", "novelty"  # models as they come: not in the paper
+MOLECULES = "molecules"  # beside fingerprints
 
 
 def reproduce(
@@ -30,7 +31,7 @@ def reproduce(
             metavar="NAME...",
             help="Experiments; 'all': every one; 'report': only write the document; 'defaults', 'fair': the "
             "default model, nested, and on the folds of other authors; 'novelty': graphs of one data set "
-            "among those of another; no name: list them.",
+            "among those of another; 'molecules': beside fingerprints; no name: list them.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One repeat, coarser grids, no slow cells.")] = False,
@@ -56,7 +57,7 @@ def reproduce(
     from reproduction.registry import experiments
 
     with one_sentence_errors():
-        if names in ([DEFAULTS], [FAIR], [NOVELTY]):
+        if names in ([DEFAULTS], [FAIR], [NOVELTY], [MOLECULES]):
             stdout().print(measure_defaults(names[0], dataset or [], repeats, output, document, jobs))
             return
         known, store = experiments(), Store(output)
@@ -76,6 +77,10 @@ def measure_defaults(
     from reproduction.extra import defaults, fair, novelty
 
     page = document or output / f"{name.upper()}.md"
+    if name == MOLECULES:
+        from reproduction.molecules import run as molecules
+
+        return molecules.run(datasets, repeats, output, page)
     if name == FAIR:
         return fair.run(datasets, output, page, jobs)
     if name == NOVELTY:

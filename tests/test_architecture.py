@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -23,12 +24,28 @@ STATIONS = [
     "scale",
     "learn",
 ]
-ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "cli"]
+HELPERS = ["utils", "pages"]  # below all stations
+ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "explorer", "cli"]
 READERS = {"datasets", "images"}  # they import no station but graphs, so scale may read files through them
 INSIDE = {  # sub-packages of a station, lowest first
-    "learn": ["machines", "selection", "evaluation", "retrieval", "explain", "novelty", "models"],
+    "learn": [
+        "machines",
+        "selection",
+        "evaluation",
+        "retrieval",
+        "explain",
+        "counterfactuals",
+        "novelty",
+        "models",
+    ],
     "kernels": ["pairwise", "subgraphs"],
 }
+
+
+@cache
+def tree_of(path):
+    """Syntax tree of a file, parsed once for all tests."""
+    return ast.parse(path.read_text())
 
 
 def module_name(path):
@@ -39,7 +56,7 @@ def module_name(path):
 
 def top_level_imports(path):
     """Modules of propkernels that are loaded when a file is."""
-    for node in ast.parse(path.read_text()).body:
+    for node in tree_of(path).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("propkernels"):
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -47,14 +64,14 @@ def top_level_imports(path):
 
 def imported_modules(path, station):
     """Modules of one station that a file imports from, wherever in the file."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"propkernels.{station}."):
             yield node.module
 
 
 def imported_stations(path):
     """Names of the folders of propkernels that a file imports from, wherever in the file."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("propkernels."):
             yield node.module.split(".")[1]
 
@@ -71,10 +88,14 @@ def test_stations_import_only_earlier_ones(station):
 @pytest.mark.parametrize("folder", sorted(READERS))
 def test_readers_import_no_station_but_graphs(folder):
     for path in (PACKAGE / folder).rglob("*.py"):
-        assert set(imported_stations(path)) <= {"graphs", "utils", *READERS}, path.name
+        assert set(imported_stations(path)) <= {"graphs", *HELPERS, *READERS}, path.name
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "utils").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for folder in HELPERS for path in (PACKAGE / folder).glob("*.py")),
+    ids=lambda path: f"{path.parent.name}/{path.stem}",
+)
 def test_helpers_import_no_station(path):
     assert not set(imported_stations(path)) & set(STATIONS + ON_TOP)
 
@@ -108,7 +129,6 @@ def test_only_commands_draw(folder):
         assert "plotting" not in set(imported_stations(path)), path.name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "package",
     [
@@ -127,7 +147,7 @@ def test_only_commands_draw(folder):
 )
 def test_optional_packages_are_imported_inside_functions(package):
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.parse(path.read_text()).body:
+        for node in tree_of(path).body:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert package not in {name.split(".")[0] for name in names}, path.relative_to(PACKAGE)
@@ -135,11 +155,22 @@ def test_optional_packages_are_imported_inside_functions(package):
 
 def test_every_folder_is_a_known_station():
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert folders <= {"utils", *STATIONS, *ON_TOP}
+    assert folders <= {*HELPERS, *STATIONS, *ON_TOP}
 
 
 def test_importing_the_package_imports_nothing_heavy():
-    heavy = ["numpy", "scipy", "sklearn", "numba", "networkx", "matplotlib", "skimage", "pooch", "rich"]
+    heavy = [
+        "numpy",
+        "scipy",
+        "sklearn",
+        "numba",
+        "networkx",
+        "matplotlib",
+        "skimage",
+        "pooch",
+        "rich",
+        "jinja2",
+    ]
     code = f"import sys, propkernels; print([m for m in {heavy!r} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
@@ -177,9 +208,9 @@ assert "PropagationKernel" in vars(pk)
 """
 
 
-@pytest.mark.parametrize("statement", ["import scipy.stats._stats_py", "import pandas.core.frame"])
-def test_the_first_use_disturbs_no_import_of_another_thread(statement):
+@pytest.mark.slow
+def test_the_first_use_disturbs_no_import_of_another_thread():
     """Nothing is planted in sys.modules, and a name is looked up once."""
-    code = FIRST_USE.replace("STATEMENT", statement)
+    code = FIRST_USE.replace("STATEMENT", "import scipy.stats._stats_py, pandas.core.frame")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -27,9 +27,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.gram.normalize import normalized
+from propkernels.gram.linear import normalized
 from propkernels.learn.selection.folds import check_target
-from propkernels.learn.selection.kernels_by_t import redrawn
+from propkernels.learn.selection.sources import redrawn
 
 COSTS, SEEDS, STEPS = (1.0, 10.0, 100.0), (101, 102, 103), 50_000
 HIDDEN = 0.2

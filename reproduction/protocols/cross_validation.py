@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold
 
-from propkernels.gram.normalize import normalized
+from propkernels.gram.linear import normalized
 from propkernels.learn.selection.folds import inner_folds
 from propkernels.utils.parallel import run_threads
 from reproduction.protocols.selection import (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels.kernels.subgraphs.kernel import SubgraphMatching
-from propkernels.learn.selection.kernels_by_t import compute_stack, has_steps, redrawn
+from propkernels.learn.selection.sources import compute_stack, has_steps, redrawn
 from reproduction.engine.cells import plain_name, read_json, write_json
 from reproduction.engine.jobs import Context
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.learn.evaluation.protocols import Protocol
+from propkernels.learn.evaluation.study import Protocol
 from propkernels.learn.machines.svm import SupportVectorClassification
 from propkernels.learn.machines.tasks import Classification
 from propkernels.learn.selection.candidates import Candidate

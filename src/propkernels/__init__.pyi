@@ -4,6 +4,12 @@ from ._version import __version__ as __version__
 from .datasets import (
     load_dataset as load_dataset,
 )
+from .explorer import (
+    Exploration as Exploration,
+)
+from .explorer import (
+    explore as explore,
+)
 from .graphs import (
     Graph as Graph,
 )
@@ -131,6 +137,9 @@ from .learn import (
     CategoryPrior as CategoryPrior,
 )
 from .learn import (
+    Counterfactuals as Counterfactuals,
+)
+from .learn import (
     Evaluation as Evaluation,
 )
 from .learn import (
@@ -168,6 +177,9 @@ from .molecules import (
 )
 from .molecules import (
     draw_molecule as draw_molecule,
+)
+from .molecules import (
+    draw_similarity as draw_similarity,
 )
 from .molecules import (
     scaffolds as scaffolds,

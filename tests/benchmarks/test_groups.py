@@ -49,6 +49,7 @@ def test_timed_out_peer_is_reported_with_what_is_known():
     assert result.details["peer"] is None
 
 
+@pytest.mark.slow
 def test_broken_peer_raises_its_message():
     with pytest.raises(RuntimeError, match="this peer does not work"):
         peer_results("broken")

@@ -14,11 +14,29 @@ def test_lines_are_code_docstrings_comments_or_blank():
     assert dict(counts) == {"lines": 10, "code": 5, "docstring": 2, "comment": 1, "blank": 2}
 
 
-def test_tree_is_measured():
-    figures = house.measure_tree(house.ROOT)
-    files = list((house.ROOT / "src" / "propkernels").rglob("*.py"))
-    assert figures["modules"] == len(files)
-    assert figures["lines"] == sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+def test_a_tree_is_measured(tmp_path):
+    package = tmp_path / "src" / "propkernels"
+    (package / "low").mkdir(parents=True)
+    (package / "__init__.py").write_text('"""All."""\n')
+    (package / "low" / "__init__.py").write_text("")
+    (package / "low" / "deep.py").write_text('"""What."""\n\n# why\nx = 1\ny = 2\n')
+    figures = house.measure_tree(tmp_path)
+    assert (figures["modules"], figures["folders"], figures["lines"]) == (3, 2, 6)
+    assert figures["largest folder (files)"] == "2 (propkernels/low)"
+    assert figures["docstring lines per line of code"] == 1.0
+    assert figures["comment lines"] == 1
+
+
+def test_the_files_of_a_walk_are_listed(tmp_path, capsys):
+    package = tmp_path / "src" / "propkernels"
+    package.mkdir(parents=True)
+    (package / "one.py").write_text("x = 1\ny = 2\n")
+    walk = {"files": 1, "depth": 2, "functions": 2, "by_file": {"one.py": ["f", "f.<locals>.<lambda>"]}}
+    house.list_files(tmp_path, {"call": walk})
+    assert capsys.readouterr().out.split("\n")[1:3] == [
+        "call: 1 files, depth 2, 2 functions",
+        "  one.py (2 lines): f",
+    ]
 
 
 def test_a_walk_counts_files_functions_and_depth(tmp_path):

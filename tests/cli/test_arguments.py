@@ -8,9 +8,9 @@ import propkernels as pk
 from propkernels.cli import arguments as options
 from propkernels.cli.arguments import CLASSES, KernelName, Solver, build_kernel, describe_kernel
 from propkernels.gram.base_kernels import _BY_NAME
-from propkernels.hashing.lsh import METRICS
+from propkernels.hashing.codes import METRICS
 from propkernels.kernels.propagation import LABEL_SOURCES
-from propkernels.propagation.diffusion import NORMALIZATIONS
+from propkernels.propagation.schemes import NORMALIZATIONS
 
 
 @pytest.mark.parametrize(

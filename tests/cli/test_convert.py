@@ -42,6 +42,7 @@ def test_what_is_left_out_is_listed(run, tmp_path):
     assert "1: 'C1C' cannot be read as SMILES" in result.output
 
 
+@pytest.mark.slow
 def test_fit_and_predict_on_files_of_molecules(run, molecules):
     fitted = run("fit", molecules, "-o", "model.pk", "--t-max", "1", *COLUMNS)
     assert fitted.exit_code == 0, fitted.output

@@ -16,3 +16,10 @@ def test_table_and_what_to_do_next(run, monkeypatch):
 
 def test_data_is_there_without_any_file(run):
     assert [data.name for data in demo.load_all()] == ["DIGITS", "make_molecules"]
+
+
+def test_a_page_to_explore(run, tmp_path):
+    result = run("demo", "--html", str(tmp_path / "demo.html"))
+    assert result.exit_code == 0
+    assert "Open it in a browser" in result.stderr
+    assert (tmp_path / "demo.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -199,3 +199,16 @@ def test_selection_and_the_papers_costs(run, small_folder, selection):
     result = run("evaluate", small_folder, *QUICK, "--paper-costs", "--selection", selection)
     assert (result.exit_code, result.stderr) == (0, "")
     assert run("evaluate", small_folder, "--paper-costs", "--C", 1).exit_code == 2
+
+
+def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):
+    page = tmp_path / "page.html"
+    common = ("evaluate", small_folder, *QUICK, "--C", 10, "--kernel", "propagation")
+    result = run(*common, "--html", page)
+    assert result.exit_code == 0
+    assert f"Wrote {page}" in result.stdout
+    html = page.read_text(encoding="utf-8")
+    assert html.count("<circle") == 2 * 3 + 1  # a dot for each fold of LABELS and PK, and the button
+    for text in (row(result, "PK")[1], "PK less LABELS", "Which classes are taken for which", "default-src"):
+        assert text in html
+    assert "no folder" in run(*common, "--html", tmp_path / "nowhere" / "page.html").stderr.lower()

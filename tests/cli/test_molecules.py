@@ -52,6 +52,42 @@ def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
     assert found == (expected.svg.encode() if suffix == "svg" else expected.png)
 
 
+def test_the_options_of_a_chemist(run, tmp_path):
+    """The four commands with the short names of the options; a gap in the target is left out of the fit."""
+    lines = [f"{text},{active}" for text, active in zip(SMILES, ACTIVE, strict=True)]
+    (tmp_path / "molecules.csv").write_text("\n".join(["smiles,active", *lines, "CCCCCO,"]) + "\n")
+    named = ("--smiles", "smiles", "--target", "active")
+    result = run("fit", "molecules.csv", *named, "--scoring", "roc_auc", "-o", "model.pk", *QUICK)
+    assert result.exit_code == 0, result.stderr
+    assert "1 of them have no target" in result.stdout
+    result = run("predict", "model.pk", "molecules.csv", "--smiles", "smiles", "--jobs", 1)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [int(row["prediction"]) for row in rows] == [*ACTIVE, 1]
+    options = ("--smiles", "smiles", "--molecule", 12, "-o", "picture.svg")
+    result = run("explain", "model.pk", "molecules.csv", *options)
+    assert result.exit_code == 0, result.stderr
+    assert "<svg" in (tmp_path / "picture.svg").read_text()
+    result = run("similar", "molecules.csv", "--smiles", "smiles", "--to", 0, "-k", 2, "--jobs", 1)
+    assert result.exit_code == 0, result.stderr
+    assert "smiles" in result.stdout
+    assert "OCC" in result.stdout
+
+
+def test_rows_that_are_not_molecules_are_named(run, tmp_path, model):
+    lines = ["CCO,1", "C(C,0", "CN,1", ",0"]
+    (tmp_path / "faulty.csv").write_text("\n".join(["smiles,active", *lines]) + "\n")
+    result = run("predict", model, "faulty.csv", "--jobs", 1)
+    assert result.exit_code == 1
+    text = " ".join(result.stderr.split())
+    assert (
+        "faulty.csv: 2 of 4 molecules cannot be read: row 1 ('C(C' cannot be read as SMILES), row 3" in text
+    )
+    assert "--errors skip" in text
+    with pytest.warns(UserWarning, match="skipped 2 of 4 molecules"):
+        result = run("predict", model, "faulty.csv", "--errors", "skip", "--jobs", 1)
+    assert [row["id"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["0", "2"]
+
+
 def test_other_kinds_of_images_and_files(run, table, model, tmp_path):
     assert run("explain", model, table, "-g", 3, "-o", "picture.pdf", *COLUMNS).exit_code == 0
     assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")

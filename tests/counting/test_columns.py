@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.counting.columns import hashed_columns
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import StreamCounts
 from tests.zoo import labelled_zoo
 
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import StreamCounts
 from propkernels.counting.levels import levels_of
 from propkernels.gram.base_kernels import Intersection
 from propkernels.learn.explain.explain import explain_rule
-from propkernels.learn.machines.rules import FoldedRule, decision_rule
+from propkernels.learn.machines.decisions import FoldedRule, decision_rule
 
 LABELLED = pk.datasets.make_molecules(24, random_state=0, mean_nodes=12).graphs
 ATTRIBUTED = pk.datasets.make_synthetic(16, random_state=0).graphs

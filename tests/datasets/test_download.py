@@ -17,9 +17,10 @@ from requests.adapters import BaseAdapter
 
 from propkernels.datasets import download as module
 from propkernels.datasets import list_datasets, load
-from propkernels.datasets.catalogue import FROM_FILES
-from propkernels.datasets.checksums import CHECKSUMS, Checksum
+from propkernels.datasets.dataset import FROM_FILES
 from propkernels.datasets.download import (
+    CHECKSUMS,
+    Checksum,
     NotOnServerError,
     UnverifiedError,
     cache_folder,

@@ -93,6 +93,23 @@ def test_features_can_stay_on_the_device(device):
         np.testing.assert_array_equal(device.to_host(getattr(there, name)), getattr(expected, name))
 
 
+def test_features_on_the_device_go_to_torch_without_a_copy(device):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    features = pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12)
+    expected = features.fit_transform(attributed())
+    there = features.set_params(device="cuda", output="device").fit_transform(attributed())
+    for name in ("indptr", "indices", "data"):
+        array = getattr(there, name)
+        tensor = torch.from_dlpack(array)
+        assert tensor.data_ptr() == address(array)
+        np.testing.assert_array_equal(tensor.cpu().numpy(), getattr(expected, name))
+
+
+def address(array):
+    """Where an array of numpy or CuPy begins."""
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+
+
 @pytest.mark.parametrize(
     "parameters",
     [{"n_features": None}, {"normalize": True}, {"base_kernel": "intersection"}, {"sparse_output": False}],

@@ -6,7 +6,7 @@ import pytest
 import propkernels as pk
 from propkernels.gpu.labels import label_codes
 from propkernels.hashing import codes as host
-from propkernels.hashing.lsh import LocalitySensitiveHash
+from propkernels.hashing.codes import LocalitySensitiveHash
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 
 RNG = np.random.default_rng(0)

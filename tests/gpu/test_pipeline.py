@@ -11,8 +11,7 @@ from propkernels.gpu import codes as device_codes
 from propkernels.gpu import counts as device_counts
 from propkernels.gpu.codes import DeviceOperator
 from propkernels.gpu.packets import DeviceGraphs
-from propkernels.hashing.codes import in_key_order, label_codes
-from propkernels.hashing.lsh import LocalitySensitiveHash, stream_numbers
+from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, label_codes, stream_numbers
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from propkernels.utils.randomness import mix
 
@@ -154,7 +153,7 @@ def test_a_vocabulary_equals_the_features(runtime, sizes):
 
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_refinement_is_the_same_bits(runtime, sizes):
-    from propkernels.hashing.refinement import multiset_codes
+    from propkernels.kernels.weisfeiler_lehman import multiset_codes
 
     graphs = many_graphs(sizes)
     rng = np.random.default_rng(0)

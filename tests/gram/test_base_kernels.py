@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import StreamCounts
 from propkernels.gram.base_kernels import UserKernel, resolve_base_kernel
 from tests.zoo import labelled_zoo, one
 

@@ -5,12 +5,10 @@ import pytest
 from scipy.stats import norm
 
 import propkernels as pk
-from propkernels.counting.counts import count_bins
+from propkernels.counting.counters import count_bins
 from propkernels.hashing.attribute_codes import AttributeCoder
-from propkernels.hashing.codes import CodeStreams
-from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, join_codes
-from propkernels.propagation.attributes.base import FixedAttributes
-from propkernels.propagation.attributes.standardize import Standardizer
+from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
+from propkernels.propagation.attributes.base import FixedAttributes, Standardizer
 from tests import naive_attributes
 from tests.zoo import one
 

@@ -4,11 +4,156 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import propkernels as pk
 from propkernels.hashing import codes as module
-from propkernels.hashing.lsh import NO_BIN
+from propkernels.hashing.codes import NO_BIN, LocalitySensitiveHash, floor_codes, stream_numbers
+from propkernels.hashing.compiled import _code
+from propkernels.utils.randomness import label_keys
 from tests.zoo import labelled_zoo, one, path_edges, zoo
+
+# Pairs of distributions over three labels at growing distances.
+P = np.array([0.5, 0.3, 0.2])
+OTHERS = [[0.5, 0.29, 0.21], [0.45, 0.33, 0.22], [0.3, 0.3, 0.4], [0.0, 0.0, 1.0]]
+
+
+def cauchy_collision(c, w):
+    """Probability that two points at l1 distance c share a bin of width w (Datar et al. 2004)."""
+    return 2 * np.arctan(w / c) / np.pi - c / (np.pi * w) * np.log1p((w / c) ** 2)
+
+
+def gaussian_collision(c, w):
+    """Probability that two points at l2 distance c share a bin of width w (Datar et al. 2004)."""
+    return 1 - 2 * norm.cdf(-w / c) - 2 * c / (np.sqrt(2 * np.pi) * w) * (1 - np.exp(-(w**2) / (2 * c**2)))
+
+
+def distance(metric, p, q):
+    """The distance that the hash is built on: l1 (twice the total variation), l2, l2 of square roots."""
+    if metric in ("tv", "l1"):
+        return np.abs(p - q).sum()
+    return np.linalg.norm(np.sqrt(p) - np.sqrt(q) if metric == "hellinger" else p - q)
+
+
+def codes(lsh, points, streams):
+    roots = np.sqrt(points) if lsh.takes_root else points
+    return floor_codes(roots @ lsh.vectors(label_keys(range(3)), streams) + lsh.offsets(streams))
+
+
+def assert_share(hits, trials, probability):
+    """The share of collisions lies within five standard deviations of its expectation."""
+    bound = 5 * np.sqrt(probability * (1 - probability) / trials)
+    assert abs(hits / trials - probability) < bound
+
+
+@pytest.mark.parametrize("q", OTHERS)
+@pytest.mark.parametrize("w", [0.05, 0.5])
+@pytest.mark.parametrize("metric", ["tv", "l1", "l2", "hellinger"])
+def test_collision_probability_over_streams(metric, w, q):
+    law = cauchy_collision if metric in ("tv", "l1") else gaussian_collision
+    trials = 40_000
+    computed = codes(LocalitySensitiveHash(metric, w, seed=1), np.array([P, q]), np.arange(trials))
+    assert_share((computed[0] == computed[1]).sum(), trials, law(distance(metric, P, np.array(q)), w))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["tv", "hellinger"])
+def test_collision_probability_over_seeds(metric):
+    law = cauchy_collision if metric == "tv" else gaussian_collision
+    q, w, n_seeds = np.array(OTHERS[2]), 0.3, 4_000
+    streams = stream_numbers(2, 1)
+    pairs = [
+        codes(LocalitySensitiveHash(metric, w, seed), np.array([P, q]), streams) for seed in range(n_seeds)
+    ]
+    hits = sum(int((first == second).sum()) for first, second in pairs)
+    assert_share(hits, n_seeds * len(streams), law(distance(metric, P, q), w))
+
+
+def test_tv_and_l1_are_one_family_and_hellinger_is_l2_of_roots():
+    keys, streams = label_keys(range(3)), stream_numbers(3, 2)
+    tv, l1, l2, hellinger = (LocalitySensitiveHash(m, 0.1, 4) for m in ("tv", "l1", "l2", "hellinger"))
+    assert np.array_equal(tv.vectors(keys, streams), l1.vectors(keys, streams))
+    assert np.array_equal(l2.vectors(keys, streams), hellinger.vectors(keys, streams))
+    assert [h.takes_root for h in (tv, l1, l2, hellinger)] == [False, False, False, True]
+
+
+def test_width_only_scales():
+    keys, streams = label_keys(range(3)), stream_numbers(3, 2)
+    wide, narrow = LocalitySensitiveHash("tv", 1.0, 4), LocalitySensitiveHash("tv", 0.25, 4)
+    assert np.allclose(narrow.vectors(keys, streams), 4 * wide.vectors(keys, streams), rtol=1e-15)
+    assert np.array_equal(narrow.offsets(streams), wide.offsets(streams))
+
+
+def test_offsets_are_uniform_and_differ_between_streams():
+    offsets = LocalitySensitiveHash("tv", 1e-5, 4).offsets(np.arange(10_000))
+    assert len(np.unique(offsets)) == 10_000
+    assert 0 < offsets.min() < offsets.max() < 1
+    assert abs(offsets.mean() - 0.5) < 5 / np.sqrt(12 * 10_000)
+
+
+def test_purposes_and_seeds_are_independent():
+    keys, streams = label_keys(range(50)), stream_numbers(9, 1)
+    families = [LocalitySensitiveHash("l2", 1.0, seed, purpose) for seed in (0, 1) for purpose in (0, 1)]
+    draws = np.array([family.vectors(keys, streams).ravel() for family in families])
+    assert np.abs(np.corrcoef(draws) - np.eye(4)).max() < 5 / np.sqrt(draws.shape[1])
+
+
+# streams
+
+
+def test_streams_are_ordered_by_iteration_then_hash():
+    assert stream_numbers(2, 2).tolist() == [0, 1, 2**32, 2**32 + 1, 2 * 2**32, 2 * 2**32 + 1]
+
+
+@pytest.mark.parametrize(("t_max", "n_hashes"), [(0, 1), (3, 1), (3, 2), (5, 3)])
+def test_fewer_iterations_or_hashes_are_part_of_more(t_max, n_hashes):
+    streams, larger = stream_numbers(t_max, n_hashes), stream_numbers(6, 4)
+    assert len(np.unique(streams)) == (t_max + 1) * n_hashes
+    assert set(streams) <= set(larger)
+    assert np.array_equal(stream_numbers(t_max + 2, n_hashes)[: len(streams)], streams)
+
+
+# codes
+
+
+def test_codes_are_floors():
+    values = np.array([0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1e9 + 0.5, -1e9 - 0.5, np.nextafter(1, 0)])
+    assert floor_codes(values).tolist() == [0, 0, 0, -1, 1, -1, 10**9, -(10**9) - 1, 0]
+    assert floor_codes(values).dtype == np.int64
+
+
+def test_codes_of_large_values_ignore_the_last_bits():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=200) * 10.0 ** rng.uniform(12, 300, size=200)
+    computed = floor_codes(values)
+    assert len(np.unique(computed)) == 200
+    shaken = np.mean(floor_codes(values * (1 + 2**-52)) == computed)
+    assert shaken > 0.98  # rounding seldom matters, although one unit in the last place is many bins wide
+    assert (floor_codes(values * (1 + 2**-30)) != computed).all()
+
+
+def test_codes_of_large_values_are_never_floors():
+    largest_floors = floor_codes(np.array([2.0**36 - 1, -(2.0**36) + 1]))
+    huge = floor_codes(np.array([2.0**36, -(2.0**36), 1e300, -1e300, np.inf, -np.inf, np.finfo(float).max]))
+    assert np.abs(huge).min() > np.abs(largest_floors).max()
+    assert len(np.unique(huge)) == 7
+    assert np.iinfo(np.int64).min not in huge  # the code of a node that is not counted
+
+
+def test_compiled_codes_are_the_same():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=300) * 10.0 ** rng.uniform(-3, 300, size=300)
+    edges = np.array([0.0, -0.0, 2.0**36, -(2.0**36), np.nextafter(2.0**36, 0), np.inf, -np.inf])
+    for value in np.concatenate([values, edges]):
+        assert _code(value) == floor_codes(value)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_codes_of_matrices_keep_their_shape(order):
+    values = np.asarray(np.arange(12).reshape(3, 4) + 0.5, order=order)
+    assert np.array_equal(floor_codes(values), np.arange(12).reshape(3, 4))
+    assert np.array_equal(floor_codes(values[:, ::2]), np.arange(12).reshape(3, 4)[:, ::2])
+
 
 OPERATORS = {
     "walk": pk.Diffusion(),

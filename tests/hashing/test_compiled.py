@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from numba import config
 
 import propkernels as pk
-from propkernels.hashing.codes import _fused, in_key_order
-from propkernels.hashing.compiled import _code, hash_columns, join, join_rows
-from propkernels.hashing.lsh import NO_BIN, floor_codes, join_codes
-from propkernels.hashing.refinement_compiled import refine
+from propkernels.hashing.codes import NO_BIN, _fused, floor_codes, in_key_order, join_codes
+from propkernels.hashing.compiled import _code, hash_columns, join, join_rows, refine, slp_vectorization
 from propkernels.propagation.base import AffineOperator
 from propkernels.propagation.initial import Prior, initial_distributions, label_column
 from propkernels.utils.mixing import mix_other, mix_word
@@ -115,3 +114,30 @@ def test_refinement_adds_up_mixed_neighbors(labelled):
                 total += int(mix_word(word ^ keys[entry]) if labelled else word)
             own = (int(mix_word(codes[t - 1, i])) + total) % 2**64
             assert codes[t, i] == mix_word(np.uint64(own))
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_the_setting_comes_back(before, monkeypatch):
+    monkeypatch.setattr(config, "SLP_VECTORIZE", before)
+    with slp_vectorization():
+        assert config.SLP_VECTORIZE == 1
+    assert before == config.SLP_VECTORIZE
+
+
+def test_several_users_may_leave_in_any_order(monkeypatch):
+    """Two threads: the first to come is the first to leave."""
+    monkeypatch.setattr(config, "SLP_VECTORIZE", 0)
+    first, second = slp_vectorization(), slp_vectorization()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert config.SLP_VECTORIZE == 1
+    second.__exit__(None, None, None)
+    assert config.SLP_VECTORIZE == 0
+
+
+def test_a_failure_leaves_the_setting_as_it_was(monkeypatch):
+    monkeypatch.setattr(config, "SLP_VECTORIZE", 0)
+    with pytest.raises(RuntimeError), slp_vectorization():
+        raise RuntimeError
+    assert config.SLP_VECTORIZE == 0

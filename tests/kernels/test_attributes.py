@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 import propkernels as pk
-from propkernels.hashing.lsh import NO_BIN
+from propkernels.hashing.codes import NO_BIN
 from tests import naive_attributes
 from tests.strategies import databases, permute_graphs, permute_nodes
 from tests.zoo import cycle_edges, one, path_edges, zoo

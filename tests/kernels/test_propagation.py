@@ -170,7 +170,7 @@ def test_codes_are_those_of_algorithm_2(metric, n_hashes):
 
 
 def given_draws(lsh, labels, t_max, n_hashes):
-    from propkernels.hashing.lsh import stream_numbers
+    from propkernels.hashing.codes import stream_numbers
     from propkernels.utils.randomness import label_keys
 
     streams = stream_numbers(t_max, n_hashes)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.kernels.sum_kernel import aligned_weights
-from propkernels.learn.machines.rules import FoldedRule
+from propkernels.learn.machines.decisions import FoldedRule
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=12)
 TRAIN, TEST = DATA.graphs[:20], DATA.graphs[20:]

@@ -113,3 +113,57 @@ def test_bad_input_is_named(model, which, molecules, number, error, message):
     given = model if which == "model" else model[-1].explain(pk.from_smiles(SMILES))
     with pytest.raises(error, match=message):
         pk.draw_molecule(given, molecules, number)
+
+
+def test_bonds_have_their_parts_in_the_surroundings(model):
+    explanation = model[-1].explain(pk.from_smiles(SMILES))
+    picture = pk.draw_molecule(model, SMILES, 4)
+    ends, values = explanation.edge_contributions(4)
+    pairs = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in picture.molecule.GetBonds()]
+    known = {tuple(pair): value for pair, value in zip(ends.tolist(), values, strict=True)}
+    np.testing.assert_allclose(picture.bonds, [known[min(pair), max(pair)] for pair in pairs])
+    plain = pk.draw_molecule(model, SMILES, 4, bonds=False)
+    assert plain.bonds is None
+    assert plain.svg != picture.svg
+
+
+def test_several_molecules_and_iterations(model):
+    grid = pk.draw_molecule(model, SMILES, [0, 6, 7], n_columns=2, size=(200, 150))
+    assert [len(panel.values) for panel in grid.panels] == [3, 7, 7]
+    assert "width='400px' height='300px'" in grid.svg
+    assert repr(grid) == "MoleculePicture(3 panels)"
+    each = pk.draw_molecule(model, SMILES, 6, t="each")
+    total = pk.draw_molecule(model, SMILES, 6).values
+    np.testing.assert_allclose(sum(panel.values for panel in each.panels), total)
+    assert not each.panels[0].bonds.any()
+    titled = pk.draw_molecule(model, SMILES, [0, 1], title=["ethanol", "propanol"])
+    assert [panel.title for panel in titled.panels] == ["ethanol", "propanol"]
+    with pytest.raises(ValueError, match="2 panels, but 1 titles"):
+        pk.draw_molecule(model, SMILES, [0, 1], title=["ethanol"])
+    with pytest.raises(ValueError, match="at least one molecule"):
+        pk.draw_molecule(model, SMILES, [])
+
+
+@pytest.mark.parametrize("kind", ["kernel", "pipeline", "model", "index"])
+def test_similarity_lights_up_what_is_shared(model, kind):
+    kernel = pk.WeisfeilerLehman(n_iter=1, edge_labels=True)
+    index = pk.GraphIndex(kernel=kernel).fit(pk.from_smiles(SMILES))
+    given = {"kernel": kernel, "pipeline": model, "model": model[-1], "index": index}[kind]
+    picture = pk.draw_similarity(given, "CCO", Chem.MolFromSmiles("CCN"))
+    g, h = picture.panels
+    assert g.values[2] == h.values[2] == 0  # oxygen and nitrogen are not shared
+    assert g.values[0] > g.values[1] > 0  # the surroundings of the methyl group are
+    assert g.bonds[0] > g.bonds[1] == 0
+    first = pk.draw_similarity(given, "CCO", "CCN", t=1, bonds=False)
+    assert first.panels[0].bonds is None
+    assert np.flatnonzero(first.panels[0].values).tolist() == [0]
+
+
+def test_figures_of_a_pipeline(model):
+    axes = pk.plot_explanation(model, SMILES, 5)
+    assert len(axes.images) == 1
+    assert axes.get_title().startswith("graph 5: ")
+    with pytest.raises(IndexError, match="no molecule 8"):
+        pk.plot_explanation(model, SMILES, 8)
+    with pytest.raises(ValueError, match="needs molecules"):
+        pk.plot_explanation(model)

@@ -143,3 +143,42 @@ def test_a_model_learns_beside_an_empty_molecule():
         model = pipeline().set_params(moleculestographs__errors="empty")
         model.fit([*SMILES, "not a molecule"], [*TARGET, 1])
         assert model.predict(["?", "CCCCCO"]).shape == (2,)
+
+
+@pytest.mark.parametrize("what", [5.0, None, np.float64(3)])
+def test_what_is_not_a_list_is_refused_in_one_sentence(what):
+    with pytest.raises(TypeError, match="expected a list of SMILES"):
+        pk.MoleculesToGraphs().fit_transform(what)
+
+
+def test_a_foreign_object_is_shown_shortly():
+    nested = []
+    for _ in range(100_000):
+        nested = [nested]
+    with pytest.raises(ValueError, match="molecule 0: a value of type list is not") as caught:
+        pk.MoleculesToGraphs().fit_transform([nested])
+    assert len(str(caught.value)) < 100
+    with pytest.raises(ValueError, match="is not a SMILES string") as caught:
+        pk.from_smiles([np.zeros((50, 50))])
+    assert len(str(caught.value)) < 140
+    while nested:  # not by the recursion of the interpreter
+        nested = nested.pop()
+
+
+def test_a_pipeline_is_saved(tmp_path):
+    kernel = pk.WeisfeilerLehman(n_iter=1, base_kernel="intersection")
+    classifier = pk.PropagationClassifier(kernel=kernel, C=1.0, random_state=0)
+    reader = pk.MoleculesToGraphs(node_labels="symbol+aromatic", errors="empty")
+    smiles, target = ["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"], [1, 1, 0, 0, 1, 0]
+    model = make_pipeline(reader, classifier).fit(smiles, target)
+    pk.save_model(model, tmp_path / "model.pk")
+    again = pk.load_model(tmp_path / "model.pk")
+    new = ["CCCCCO", "c1ccccc1N"]
+    assert again.predict_proba(new).tolist() == model.predict_proba(new).tolist()
+    assert again[0].get_params() == reader.get_params()
+
+
+def test_a_recipe_that_is_a_function_is_not_saved(tmp_path):
+    model = make_pipeline(pk.MoleculesToGraphs(node_labels=len))
+    with pytest.raises(TypeError, match="node_labels"):
+        pk.save_model(model, tmp_path / "model.pk")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.hashing.lsh import NO_BIN
+from propkernels.hashing.codes import NO_BIN
 from propkernels.paths.compiled import count_hops, most_hops, path_words, round_lengths, triplet_codes
 from propkernels.paths.distances import path_lengths
 from propkernels.paths.triplets_compiled import Search, count_triplets

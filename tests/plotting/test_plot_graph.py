@@ -88,3 +88,18 @@ def test_without_matplotlib(without):
     without("matplotlib", "matplotlib.pyplot")
     with pytest.raises(ImportError, match="plots need matplotlib"):
         pk.plot_graph(one(1))
+
+
+def test_molecules_are_depicted():
+    pytest.importorskip("rdkit")
+    graphs = pk.from_smiles(["CCO", "c1ccccc1"])
+    ax = pk.plot_graph(graphs, 1, molecule="c1ccccc1")
+    assert ax.get_title() == "graph 1: 6 nodes, 6 edges"
+    assert len(ax.images) == 1
+    assert np.asarray(ax.images[0].get_array()).min() < 0.2  # something is drawn
+    hydrogens = pk.from_smiles(["C"], explicit_hydrogens=True)
+    assert len(pk.plot_graph(hydrogens, molecule="C").images) == 1
+    with pytest.raises(ValueError, match="3 atoms, but the graph 6 nodes"):
+        pk.plot_graph(graphs, 1, molecule="CCO")
+    with pytest.raises(ValueError, match="RDKit molecule or SMILES"):
+        pk.plot_graph(graphs, 1, molecule="C(C")

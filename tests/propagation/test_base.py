@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.hashing.codes import label_codes
-from propkernels.hashing.lsh import LocalitySensitiveHash, stream_numbers
+from propkernels.hashing.codes import LocalitySensitiveHash, label_codes, stream_numbers
 from propkernels.propagation.base import AffineOperator
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
-from propkernels.propagation.registry import resolve_scheme
+from propkernels.propagation.schemes import resolve_scheme
 from propkernels.utils.randomness import label_keys
 from tests import naive
 from tests.propagation import dense

@@ -27,6 +27,7 @@ def exact_mutag(clamp):
 
 # Seeds for which no two different distributions of the millions of pairs meet in one bin, which is a matter
 # of chance (about one seed in eight lets some meet): equality must be exact.
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])

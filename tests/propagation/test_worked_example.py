@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counting.counts import count_bins
+from propkernels.counting.counters import count_bins
 from propkernels.hashing.codes import CodeStreams
 from tests import naive
 from tests.propagation.dense import library_history

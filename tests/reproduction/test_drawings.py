@@ -67,6 +67,7 @@ def test_the_best_point_of_a_map_is_marked():
     assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (1, 0)
 
 
+@pytest.mark.slow
 def test_the_same_drawing_gives_the_same_file(tmp_path):
     first, second = tmp_path / "a.png", tmp_path / "b.png"
     for path in (first, second):

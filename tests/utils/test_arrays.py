@@ -1,11 +1,21 @@
 """Offsets, index types and ranges."""
 
+import copy
+import os
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propkernels.utils.arrays import index_dtype, offsets, ranges
+import propkernels as pk
+from propkernels.utils.arrays import check_sparse, index_dtype, offsets, ranges
+from tests.strategies import permute_nodes
+from tests.zoo import labelled_zoo
 
 lengths = st.lists(st.integers(0, 50), max_size=20)
 
@@ -31,3 +41,198 @@ def test_ranges(values):
 )
 def test_index_dtype(numbers, dtype):
     assert index_dtype(*numbers) is dtype
+
+
+INT = np.int32
+
+
+def compressed(kind, indices, indptr, n=3):
+    data = np.ones(len(indices))
+    return kind((data, np.array(indices, dtype=INT), np.array(indptr, dtype=INT)), shape=(n, n))
+
+
+def changed(matrix, **arrays):
+    """A matrix with some of its arrays replaced, behind scipy's back."""
+    for name, array in arrays.items():
+        setattr(matrix, name, array)
+    return matrix
+
+
+def coo(rows, columns):
+    matrix = sp.coo_matrix((np.ones(3), ([0, 1, 2], [1, 2, 0])), shape=(3, 3))
+    return changed(matrix, coords=(np.array(rows, dtype=INT), np.array(columns, dtype=INT)))
+
+
+def lil(row, value):
+    matrix = sp.lil_matrix(np.eye(3))
+    matrix.rows[1], matrix.data[1] = row, value
+    return matrix
+
+
+def dok(key):
+    matrix = sp.dok_matrix((3, 3))
+    matrix._dict[key] = 1.0
+    return matrix
+
+
+BROKEN = {
+    "csr column too large": lambda: compressed(sp.csr_matrix, [1, 5, 0], [0, 1, 2, 3]),
+    "csr column far outside": lambda: compressed(sp.csr_matrix, [1, 2_000_000_000, 0], [0, 1, 2, 3]),
+    "csr column negative": lambda: compressed(sp.csr_matrix, [1, -1, 0], [0, 1, 2, 3]),
+    "csr_array column": lambda: compressed(sp.csr_array, [1, 3, 0], [0, 1, 2, 3]),
+    "csr offsets fall": lambda: changed(
+        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([0, 3, 1, 3], dtype=INT)
+    ),
+    "csr offsets beyond": lambda: changed(
+        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([0, 1, 2, 9], dtype=INT)
+    ),
+    "csr offsets negative": lambda: changed(
+        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([-4, 1, 2, 3], dtype=INT)
+    ),
+    "csr offsets short": lambda: changed(
+        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([0, 1], dtype=INT)
+    ),
+    "csr offsets float": lambda: changed(
+        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([0.0, 1, 2, 3])
+    ),
+    "csr data short": lambda: changed(compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), data=np.ones(1)),
+    "csr float indices": lambda: changed(
+        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indices=np.array([0.0, 1, np.nan])
+    ),
+    "csc row too large": lambda: compressed(sp.csc_matrix, [1, 7, 0], [0, 1, 2, 3]),
+    "csc row negative": lambda: compressed(sp.csc_array, [1, -3, 0], [0, 1, 2, 3]),
+    "bsr block outside": lambda: changed(
+        sp.bsr_matrix(np.ones((4, 4)), blocksize=(2, 2)), indices=np.array([0, 9, 0, 1], dtype=INT)
+    ),
+    "bsr offsets": lambda: changed(
+        sp.bsr_matrix(np.ones((4, 4)), blocksize=(2, 2)), indptr=np.array([0, 2, 400], dtype=INT)
+    ),
+    "coo row outside": lambda: coo([0, 1, 3], [1, 2, 0]),
+    "coo column outside": lambda: coo([0, 1, 2], [1, 10**9, 0]),
+    "coo negative": lambda: coo([0, -1, 2], [1, 2, 0]),
+    "coo short": lambda: coo([0, 1], [1, 2]),
+    "dia offsets": lambda: changed(sp.dia_matrix(np.eye(3)), offsets=np.array([0, 1, 2])),
+    "lil column": lambda: lil([0, 8], [1.0, 1.0]),
+    "lil negative": lambda: lil([-2], [1.0]),
+    "lil lengths": lambda: lil([0, 1, 2], [1.0]),
+    "dok key": lambda: dok((1, 12)),
+}
+every_fault = pytest.mark.parametrize("fault", BROKEN)
+
+
+@every_fault
+def test_a_damaged_matrix_is_refused_at_the_door_in_one_sentence(fault):
+    with pytest.raises(ValueError, match=r"adjacency is damaged: [^\n]*$"):
+        check_sparse(BROKEN[fault](), "adjacency")
+
+
+@every_fault
+@pytest.mark.parametrize("form", ["bare", "tuple", "database", "attributes", "distributions"])
+def test_every_way_in_has_the_door(fault, form):
+    matrix = BROKEN[fault]()
+    n = matrix.shape[0]
+    ring = sp.csr_array(np.roll(np.eye(n), 1, axis=1))
+    ways = {
+        "bare": lambda: pk.check_graphs([ring, matrix]),
+        "tuple": lambda: pk.check_graphs([(matrix, list(range(n)))]),
+        "database": lambda: pk.GraphDatabase(matrix, [0, n]),
+        "attributes": lambda: pk.check_graphs([(ring, None, matrix)]),
+        "distributions": lambda: pk.GraphDatabase(ring, [0, n], node_labels=matrix),
+    }
+    with pytest.raises(ValueError, match=r"damaged: [^\n]*$"):
+        ways[form]()
+
+
+CRASH = """
+import warnings; warnings.simplefilter("ignore")
+import propkernels as pk
+from tests.utils.test_arrays import BROKEN
+for name in BROKEN:
+    for estimator in (pk.PropagationKernel(random_state=0), pk.ShortestPath(), pk.WeisfeilerLehman()):
+        try:
+            estimator.fit_transform([(BROKEN[name](), None)] * 2)
+        except ValueError:
+            continue
+        raise SystemExit(f"{name}: {estimator} took it")
+"""
+
+
+@pytest.mark.slow
+def test_no_estimator_reads_outside():
+    """In a process of its own: on code without the door this is a segmentation fault."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.run([sys.executable, "-c", CRASH], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array])
+def test_whole_matrices_of_all_formats_come_through(kind, make):
+    dense = np.array([[0, 2.0, 0], [1, 0, 0], [0, 3, 4]])
+    computed = pk.check_graphs([make(dense).asformat(kind)])
+    assert np.array_equal(computed.adjacency.toarray(), dense)
+
+
+def test_spare_room_behind_the_last_entry_is_not_looked_at():
+    matrix = sp.csr_matrix(np.eye(3))
+    matrix.data, matrix.indices = np.append(matrix.data, 7.0), np.append(matrix.indices, INT(99))
+    assert pk.check_graphs([matrix]).adjacency.nnz == 3
+
+
+def arrays_of(graphs):
+    yield from (graphs.adjacency.data, graphs.adjacency.indices, graphs.adjacency.indptr, graphs.graph_ptr)
+    yield from (graphs.degrees, graphs.graph_ids, graphs.label_column.ids, graphs.node_attributes)
+
+
+def attributed(graphs):
+    return graphs.with_attributes(np.arange(graphs.n_nodes, dtype=float))
+
+
+COPIES = {
+    "itself": lambda graphs: graphs,
+    "slice": lambda graphs: graphs[1:4],
+    "mask": lambda graphs: graphs[[3, 1]],
+    "join": lambda graphs: pk.GraphDatabase.concat([graphs, graphs]),
+    "pickle": lambda graphs: pickle.loads(pickle.dumps(graphs)),
+    "deep copy": copy.deepcopy,
+    "tuples": lambda graphs: pk.check_graphs(
+        [(g.adjacency, g.node_labels, g.node_attributes) for g in graphs[:3]]
+    ),
+    "permuted": lambda graphs: permute_nodes(graphs, np.random.default_rng(0)),
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_the_arrays_of_a_database_are_read_only(way):
+    for array in arrays_of(COPIES[way](attributed(labelled_zoo()))):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
+def test_the_arrays_of_grids_are_read_only():
+    mask = np.array([[True, False], [True, True]])
+    grids = pk.GridDatabase([np.zeros((2, 2), dtype=int)] * 2, [mask, None])
+    for grid in (grids, pickle.loads(pickle.dumps(grids)), grids[1:], grids[:1]):
+        for array in (grid.shapes, grid.graph_ptr, grid.pixel_ptr, grid.label_column.ids):
+            assert not array.flags.writeable
+    assert not grids.inside.flags.writeable
+    assert mask.flags.writeable
+
+
+def test_label_distributions_are_read_only():
+    known = np.array([True, True])
+    labels = pk.LabelDistributions(np.array([[0.5, 0.5], [1.0, 0.0]]), known=known)
+    for same in (labels, pickle.loads(pickle.dumps(labels))):
+        for array in (same.probabilities.data, same.probabilities.indices, same.known, same.observed):
+            assert not array.flags.writeable
+    assert known.flags.writeable
+
+
+def test_what_the_caller_gave_stays_writeable():
+    adjacency = sp.csr_matrix(np.ones((3, 3)))
+    labels, attributes, ptr = np.arange(3), np.ones((3, 2)), np.array([0, 3])
+    pk.GraphDatabase(adjacency, ptr, labels, attributes)
+    pk.check_graphs([(adjacency, labels, attributes)])
+    given = (adjacency.data, adjacency.indices, adjacency.indptr, labels, attributes, ptr)
+    assert all(array.flags.writeable for array in given)
+    adjacency.data[:] = 5

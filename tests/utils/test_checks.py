@@ -1,8 +1,12 @@
+"""Parameters out of range, and tags: no estimator of graphs says that its input is a table."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+import propkernels as pk
+from propkernels import images
 from propkernels.utils.checks import check_integer, random_generator
 
 
@@ -25,3 +29,30 @@ def test_random_generator() -> None:
     )
     given = np.random.default_rng(0)
     assert random_generator(given) is given
+
+
+GRAPHS = [
+    pk.PropagationKernel,
+    pk.ShortestPath,
+    pk.PropagationFeatures,
+    pk.PropagationClassifier,
+    pk.PropagationRegressor,
+    pk.GraphIndex,
+    pk.CategoryPrior,
+    pk.LabelImputer,
+]
+
+
+@pytest.mark.parametrize("cls", GRAPHS, ids=lambda cls: cls.__name__)
+def test_estimators_of_graphs(cls):
+    tags = cls().__sklearn_tags__()
+    assert not tags.input_tags.two_d_array
+    assert not tags.input_tags.allow_nan
+    assert not tags.input_tags.three_d_array
+
+
+@pytest.mark.parametrize("cls", [images.GrayLevels, images.KMeansColors, images.GrayCooccurrence])
+def test_estimators_of_images(cls):
+    tags = cls().__sklearn_tags__()
+    assert tags.input_tags.three_d_array
+    assert not tags.input_tags.two_d_array

@@ -9,6 +9,8 @@ import typer
 from propkernels._version import __version__
 from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
 from propkernels.cli.console import OneSentenceErrors
+from propkernels.cli.explaining import counterfactuals
+from propkernels.cli.exploring import explore
 from propkernels.cli.parts import featurize
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
@@ -44,6 +46,8 @@ COMMANDS = (
     fit.fit,
     predict.predict,
     explain.explain,
+    counterfactuals.counterfactuals,
+    explore.explore,
     similar.similar,
     evaluate.evaluate,
     kernel.kernel,

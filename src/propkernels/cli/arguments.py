@@ -88,11 +88,31 @@ Name = Annotated[
 ]
 SmilesColumn = Annotated[
     str | None,
-    typer.Option("--smiles-column", help="Column of SMILES in a CSV file; by default 'smiles' or the like."),
+    typer.Option(
+        "--smiles", "--smiles-column", metavar="COLUMN", help="SMILES in a CSV file; default 'smiles' ..."
+    ),
 ]
 TargetColumn = Annotated[
     str | None,
-    typer.Option("--target-column", help="Column (or SDF property) of the target; by default 'target' ..."),
+    typer.Option(
+        "--target",
+        "--target-column",
+        metavar="COLUMN",
+        help="Column (or SDF property) of the target; by default 'target' or the like.",
+    ),
+]
+
+
+class Errors(StrEnum):
+    """What becomes of molecules that cannot be read."""
+
+    stop = "stop"
+    skip = "skip"
+
+
+ErrorsOption = Annotated[
+    Errors,
+    typer.Option("--errors", help="Molecules that cannot be read: stop and name them, or leave them out."),
 ]
 TMax = Annotated[int, typer.Option("--t-max", min=0, metavar="N", help="Number of propagation steps.")]
 MetricOption = Annotated[Metric, typer.Option("--metric", help="Distance that the hash preserves.")]
@@ -131,6 +151,7 @@ def open_dataset(
     *,
     smiles_column: str | None = None,
     target_column: str | None = None,
+    errors: Errors = Errors.stop,
 ) -> Dataset:
     """Load a data set by its name, or from a path in any form that is known; with or without a target."""
     from propkernels.datasets import open_source
@@ -140,6 +161,7 @@ def open_dataset(
         smiles_column=smiles_column,
         target_column=target_column,
         target_required=target_required,
+        errors="raise" if errors is Errors.stop else "skip",
     )
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from propkernels.cli.arguments import compile_loops
-from propkernels.cli.console import new_table, percent, print_text, progress_bar, seconds, stdout
+from propkernels.cli.console import new_table, percent, print_text, progress_bar, seconds, spinner, stdout
+from propkernels.cli.exploring.explore import print_written
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -20,6 +24,7 @@ PK spreads labels along the edges first. In each of 3 folds, t_max and C are
 chosen on the training part; the last column shows median and range.
 
 What to do next:
+  propkernels demo --html demo.html  a page for the browser: a map and a model
   propkernels datasets               what can be loaded by name
   propkernels evaluate MUTAG         a benchmark, downloaded if needed
   propkernels kernel MUTAG -o K.npz  the kernel matrix, for programs of your own
@@ -28,15 +33,34 @@ What to do next:
 NUMBERS = ("graphs", "nodes", "kernel time", "LABELS", "PK", "t_max")
 
 
-def demo() -> None:
-    """Classify graphs of two data sets that need no download."""
+def demo(
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a page to explore instead, for the browser."),
+    ] = None,
+) -> None:
+    """Classify graphs that need no download, or write a page of them."""
     compile_loops()
+    if html is not None:
+        write_demo(html)
+        return
     table = new_table(["data"], NUMBERS)
     for data in load_all():
         table.add_row(*row(data))
     print_text("Propagation kernels: accuracy in cross-validation\n")
     stdout().print(table)
     print_text(ABOUT)
+
+
+def write_demo(path: Path) -> None:
+    """Write the explorer of generated molecules: a map, a model, and graphs that can be edited."""
+    from propkernels import explore
+    from propkernels.datasets import make_molecules
+
+    data = make_molecules(500, random_state=SEED)
+    with spinner("Making the page"):
+        explore(data, title="Demo: molecules with or without an N–O bond", n_jobs=-1).save(path)
+    print_written(path)
 
 
 def load_all() -> list[Dataset]:

@@ -101,6 +101,10 @@ def evaluate(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the folds to this file.")
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Also write a page: table, folds, confusion matrices."),
+    ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     smiles_column: arguments.SmilesColumn = None,
@@ -115,9 +119,9 @@ def evaluate(
     """
     if cost is not None and paper_costs:
         raise typer.BadParameter("--C fixes the cost, and --paper-costs has it chosen: use one of them")
-    for file in (output, plot):
+    for file, example in ((output, "folds.csv"), (plot, "folds.png"), (html, "page.html")):
         if file is not None:
-            check_output(file, True, "folds.csv")
+            check_output(file, True, example)
     scheme = build_scheme(propagation, laziness, normalization)
     from propkernels import PropagationKernel
 
@@ -151,6 +155,8 @@ def evaluate(
         write_records(results, output)
     if plot is not None:
         draw(results, plot)
+    if html is not None:
+        write_html(results, html)
 
 
 def run_rows(
@@ -272,6 +278,15 @@ def write_records(results: dict[str, Evaluation], path: Path) -> None:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
+
+
+def write_html(results: dict[str, Evaluation], path: Path) -> None:
+    """Write the page."""
+    from propkernels.learn.evaluation.page import write_evaluations
+
+    differences = [describe_difference(results, row) for row in results if row != LABELS]
+    write_evaluations(path, results, [*differences, " ".join(NOTE.replace("-\n", "-").split())])
+    print_text(f"Wrote {path}.")
 
 
 def draw(results: dict[str, Evaluation], path: Path) -> None:

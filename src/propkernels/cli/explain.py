@@ -33,7 +33,10 @@ def explain(
     model: ModelFile,
     name: arguments.Name,
     graph: Annotated[
-        int, typer.Option("--graph", "-g", min=0, metavar="N", help="Which graph, counted from 0.")
+        int,
+        typer.Option(
+            "--graph", "--molecule", "-g", min=0, metavar="N", help="Which graph or molecule, counted from 0."
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Image to write, such as graph.png.")
@@ -99,7 +102,7 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, 
 
 def can_explain(model: Any) -> bool:
     """Whether decisions are sums over nodes."""
-    from propkernels.learn.machines.rules import FoldedRule
+    from propkernels.learn.machines.decisions import FoldedRule
 
     return hasattr(model, "explain") and isinstance(model.rule_, FoldedRule)
 

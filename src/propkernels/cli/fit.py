@@ -51,12 +51,6 @@ def fit(
         Task,
         typer.Option("--task", help="Predict classes or numbers; auto: classes where targets are integers."),
     ] = Task.auto,
-    column: Annotated[
-        int | None,
-        typer.Option(
-            "--target", min=0, metavar="N", help="Column of the target, counted from 0, if it has several."
-        ),
-    ] = None,
     kernel: KernelOption = KernelName.auto,
     t_max: Annotated[
         int | None,
@@ -82,15 +76,24 @@ def fit(
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
+    target_column: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "--target-column",
+            metavar="COLUMN",
+            help="Column (or SDF property) of the target; of a TU data set with several, its number from 0.",
+        ),
+    ] = None,
+    errors: arguments.ErrorsOption = arguments.Errors.stop,
 ) -> None:
     """Train a model on a data set, and write it to a file.
 
-    Kernel, t_max, normalization and C are chosen by cross-validation.
+    Kernel, t_max, normalization and C are chosen by cross-validation. Graphs without a target are left out.
     """
     check_output(output, force, "model.pk")
-    data = open_dataset(name, smiles_column=smiles_column, target_column=target_column)
-    target = choose_target(data, column)
+    data = open_dataset(name, smiles_column=smiles_column, target_column=target_column, errors=errors)
+    graphs, target = with_target(data.graphs, choose_target(data, target_column))
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
         "solver": solver.value,
@@ -105,22 +108,39 @@ def fit(
     print_text(repr(data))
     compile_loops()
     start = perf_counter()
-    model.fit(data.graphs, target)
+    if len(graphs) < len(data.graphs):
+        print_text(f"{len(data.graphs) - len(graphs)} of them have no target and are left out.")
+    model.fit(graphs, target)
     write(model, output)
     report(model, output, perf_counter() - start)
 
 
-def choose_target(data: Dataset, column: int | None) -> Any:
-    """Return the target, or one of its columns."""
+def choose_target(data: Dataset, column: str | None) -> Any:
+    """Return the target, or the one of its columns that has this number."""
     target = data.target
+    number = int(column) if column is not None and column.isdecimal() else None
     if target.ndim == 1:
-        if column:
+        if number and not {"smiles", "molecules"} & set(data.extras):
             raise ValueError(f"{data.name} has one target column: leave --target out")
         return target
-    if column is None or column >= target.shape[1]:
+    if number is None or number >= target.shape[1]:
         last = target.shape[1] - 1
         raise ValueError(f"{data.name} has {last + 1} target columns: choose one by --target 0 to {last}")
-    return target[:, column]
+    return target[:, number]
+
+
+def with_target(graphs: Any, target: Any) -> tuple[Any, Any]:
+    """Return the graphs whose target is known, and their targets: classes, where all are whole numbers."""
+    import numpy as np
+
+    missing = [value is None or value != value for value in target.tolist()]
+    if not any(missing):
+        return graphs, target
+    known = np.flatnonzero(~np.array(missing))
+    values = target[known]
+    is_whole = values.dtype.kind == "f" and bool((values == np.round(values)).all())
+    few = is_whole and len(np.unique(values)) <= max(2, len(values) // 4)
+    return graphs[known], values.astype(np.int64) if few else values
 
 
 def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,26 +28,28 @@ def predict(
     jobs: arguments.Jobs = -1,
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
+    errors: arguments.ErrorsOption = arguments.Errors.stop,
 ) -> None:
     """Predict the targets of graphs, as CSV.
 
     The columns are id, prediction, and the probability of each class (or, of a Gaussian process, std).
-    Graphs are counted from 0. The data set need not have targets; where it has classes, the share of correct
-    predictions is printed.
+    Graphs (rows of a table) are counted from 0. The data set need not have targets; where it has classes, the
+    share of correct predictions is printed.
     """
     output = None if output == Path("-") else output
     if output is not None:
         check_output(output, force, "predictions.csv")
     fitted = open_model(model)
-    data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
+    columns_of = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, target_required=False, **columns_of, errors=errors)
     with spinner(f"Predicting {data.name}"):
         fitted.set_params(n_jobs=jobs)
         predictions, columns = compute(fitted, data.graphs)
     if output is None:
-        write_rows(sys.stdout, predictions, columns)
+        write_rows(sys.stdout, ids_of(data.graphs), predictions, columns)
         return
     with atomic_write(output, text=True) as stream:
-        write_rows(stream, predictions, columns)
+        write_rows(stream, ids_of(data.graphs), predictions, columns)
     agreed = agreement(fitted, predictions, data.target)
     print_text(f"Wrote {output}: {len(predictions)} predictions{agreed}.")
 
@@ -65,16 +66,17 @@ def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
     return mean, {"std": deviation}
 
 
-def write_rows(stream: Any, predictions: Any, columns: dict[str, Any]) -> None:
+def ids_of(graphs: Any) -> list[Any]:
+    """Positions of the graphs in their source, from 0, where some were left out; else simply from 0 on."""
+    return graphs.ids.tolist() if getattr(graphs, "skipped", None) else list(range(len(graphs)))
+
+
+def write_rows(stream: Any, ids: list[Any], predictions: Any, columns: dict[str, Any]) -> None:
     """Write a header, and one line per graph."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["id", "prediction", *columns])
-    writer.writerows(_rows(predictions.tolist(), [column.tolist() for column in columns.values()]))
-
-
-def _rows(predictions: list[Any], columns: list[list[float]]) -> Iterator[list[Any]]:
-    for number, prediction in enumerate(predictions):
-        yield [number, prediction, *(column[number] for column in columns)]
+    further = [column.tolist() for column in columns.values()]
+    writer.writerows(zip(ids, predictions.tolist(), *further, strict=True))
 
 
 def agreement(model: Any, predictions: Any, target: Any) -> str:

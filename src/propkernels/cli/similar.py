@@ -143,6 +143,7 @@ def records(rows: list[tuple[int, float]], data: Dataset) -> list[dict[str, Any]
             "similarity": similarity,
             **({"target": _text(data, data.target[number].item())} if has_target else {}),
             "nodes": int(data.graphs.graph_sizes[number]),
+            **({"smiles": data.extras["smiles"][number]} if "smiles" in data.extras else {}),
         }
         for number, similarity in rows
     ]

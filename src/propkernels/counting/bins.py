@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counters import Counter, Occurrences
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import Counter, Occurrences, StreamCounts
 from propkernels.counting.levels import level_codes, level_numbers
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.optional import import_optional
@@ -130,6 +130,15 @@ class Bins(Sequence[Bin]):
         return f"{table}\n(weights {self.subject})" if self.subject else table
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from propkernels.pages.fragments import Table, show_result
+
+        records = self.records()
+        head = list(records[0]) if records else []
+        rows = [[_cell(name, record[name]) for name in head] for record in records]
+        title = f"{len(self)} bins" + (f", weights {self.subject}" if self.subject else "")
+        return show_result(title, Table(head, rows))
 
 
 def _cell(name: str, value: Any) -> str:

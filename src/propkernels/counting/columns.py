@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import StreamCounts
 from propkernels.utils.arrays import index_dtype, offsets
 from propkernels.utils.parallel import run_threads, threads_for
 from propkernels.utils.randomness import mix

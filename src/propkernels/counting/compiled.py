@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propkernels.utils.arrays import power_of_two
 from propkernels.utils.jit import compiled
-from propkernels.utils.mixing import GOLDEN, power_of_two, slots_for
+from propkernels.utils.mixing import GOLDEN, slots_for
 
 CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
 MOST_PARTITIONS = 256
@@ -71,6 +72,7 @@ class Counted(NamedTuple):
 
 @compiled(cache=False)
 def _mixed(code: Any) -> Any:
+    # A product moves information upwards only; the upper half is brought down to where slots are read.
     word = np.uint64(code) * GOLDEN
     return word ^ (word >> np.uint64(32))
 
@@ -250,6 +252,7 @@ def sort_rows(indptr: Any, indices: Any, counts: Any) -> None:
 @compiled
 def count_kept(indptr: Any, indices: Any, n_columns: int, lengths: Any) -> None:
     """Add to ``lengths`` how many entries of each row are in the first ``n_columns`` columns."""
+    # Called for one stream after the other, ``lengths`` ends up as the rows' lengths in the joined matrix.
     for row in range(len(indptr) - 1):
         for entry in range(indptr[row], indptr[row + 1]):
             lengths[row] += indices[entry] < n_columns
@@ -270,6 +273,8 @@ def place_stream(
     all_counts: Any,
 ) -> None:
     """Write the first ``n_columns`` columns of rows first..last-1, sorted, where ``fill`` says."""
+    # ``fill[row]`` is the next free place of a row of the joined matrix. Streams come in the order of their
+    # offsets, so what is written behind an earlier stream is sorted if it is sorted within itself.
     for row in range(first, last):
         start = fill[row]
         stop = start

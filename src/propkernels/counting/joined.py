@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counters import Codes, Counter, Known, Occurrences, Values
-from propkernels.counting.counts import StreamCounts, after_known
+from propkernels.counting.counters import (
+    Codes,
+    Counter,
+    Known,
+    Occurrences,
+    StreamCounts,
+    Values,
+    after_known,
+)
 from propkernels.graphs.database import GraphDatabase
 
 

@@ -19,12 +19,13 @@ from propkernels.counting.counters import (
     Counter,
     Known,
     Occurrences,
+    StreamCounts,
     Values,
     add_column,
+    after_known,
     looked_up,
     stack_columns,
 )
-from propkernels.counting.counts import StreamCounts, after_known
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.randomness import mix
 

@@ -1,11 +1,9 @@
 """Data sets: the TU text layout, the sets of the paper, bundled images and generators."""
 
-from propkernels.datasets.catalogue import list_datasets
-from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.dataset import Dataset, list_datasets
 from propkernels.datasets.generators import make_molecules, make_synthetic
 from propkernels.datasets.images.brodatz import load_brodatz
-from propkernels.datasets.images.leaves import load_leaves
-from propkernels.datasets.images.plants import load_plants
+from propkernels.datasets.images.pictures import load_leaves, load_plants
 from propkernels.datasets.loader import load, load_dataset
 from propkernels.datasets.sources import open_source
 from propkernels.datasets.tu.reader import read_tu

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.images.digits import repeat_diagonal
-from propkernels.datasets.tu.order import undirected
+from propkernels.datasets.tu.reader import undirected
 from propkernels.graphs import GraphDatabase, LabelColumn
 from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import RandomState, check_integer, random_generator

@@ -8,8 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, IMAGES, LABEL_NAMES, label_names
-from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.dataset import BUNDLED, FROM_FILES, IMAGES, LABEL_NAMES, Dataset, label_names
 from propkernels.datasets.download import (
     DATA_VARIABLE,
     NotOnServerError,
@@ -107,8 +106,7 @@ def _bundled(name: str) -> Dataset:
 
 def _images(name: str) -> Dataset:
     from propkernels.datasets.images.brodatz import load_brodatz
-    from propkernels.datasets.images.leaves import load_leaves
-    from propkernels.datasets.images.plants import load_plants
+    from propkernels.datasets.images.pictures import load_leaves, load_plants
 
     loaders: dict[str, Callable[[], Dataset]] = {
         "BRODATZ": load_brodatz,

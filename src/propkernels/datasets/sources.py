@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.datasets.catalogue import BUNDLED, FROM_FILES, IMAGES
-from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.dataset import BUNDLED, FROM_FILES, IMAGES, Dataset
 from propkernels.datasets.loader import load
 from propkernels.datasets.tu.reader import read_tu
 from propkernels.graphs import from_pandas, from_rdkit, from_smiles
@@ -21,6 +20,7 @@ from propkernels.utils.optional import import_optional
 
 SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
 TARGET_NAMES = ("target", "label", "class", "activity", "y", "active")
+MOST_NAMED = 5  # molecules that an error names
 SUFFIXES = (".zip", ".parquet", ".csv", ".tsv", ".sdf", ".smi", ".smiles")
 
 
@@ -135,7 +135,7 @@ def _read_zip(path: Path, how: Reading) -> Dataset:
 
 def _read_folder(path: Path, how: Reading) -> Dataset:
     from propkernels.images.folder import is_image, read_image_folder
-    from propkernels.images.gray_levels import GrayLevels
+    from propkernels.images.quantizers import GrayLevels
 
     images = [file for pattern in ("*", "*/*") for file in path.glob(pattern) if is_image(file.name)]
     if not images or [*path.glob("*_A.txt"), *path.glob("*/*_A.txt")]:
@@ -203,11 +203,30 @@ def _read_table(path: Path, how: Reading) -> Dataset:
     if column is None and how.target_required:
         left = [name for name in table.columns if name != smiles]
         raise ValueError(f"{path} has no column with a usual name for the target: choose one of {left}")
-    graphs = from_smiles(table[smiles], node_labels=how.node_labels, errors=how.errors, n_jobs=how.n_jobs)
+    graphs = _rows_of_smiles(table[smiles], path, how)
     kept = slice(None) if graphs.ids is None else graphs.ids.astype(np.int64)
     target = None if column is None else table[column].to_numpy()[kept]
     extras = {"smiles": table[smiles].to_numpy()[kept].tolist()}
     return Dataset(path.stem, graphs, _checked_target(target, len(graphs), path, how), (), extras)
+
+
+def _rows_of_smiles(column: Any, path: Path, how: Reading) -> Any:
+    """Molecules of a table; those that cannot be read are named by their rows, counted from 0."""
+    options: dict[str, Any] = {"node_labels": how.node_labels, "n_jobs": how.n_jobs}
+    with warnings.catch_warnings():
+        if how.errors == "raise":
+            warnings.simplefilter("ignore")  # it becomes an error below
+        graphs = from_smiles(column, errors="skip", **options)
+    if how.errors == "skip":
+        return graphs
+    if not graphs.skipped:
+        return graphs.with_ids(None)
+    named = [f"row {row} ({reason})" for row, reason in list(graphs.skipped.items())[:MOST_NAMED]]
+    more = ", ..." if len(graphs.skipped) > MOST_NAMED else ""
+    raise ValueError(
+        f"{path}: {len(graphs.skipped)} of {len(column)} molecules cannot be read: {', '.join(named)}{more}; "
+        'rows are counted from 0; --errors skip (errors="skip") leaves them out'
+    )
 
 
 def _companions(path: Path) -> list[Path]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from propkernels.gpu.codes import DeviceStreams
 from propkernels.gpu.runtime import BLOCKS, Runtime
 from propkernels.hashing.attribute_codes import MISSING, AttributeCoder
-from propkernels.hashing.lsh import LocalitySensitiveHash
+from propkernels.hashing.codes import LocalitySensitiveHash
 from propkernels.utils.randomness import mix
 
 

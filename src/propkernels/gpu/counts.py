@@ -130,7 +130,7 @@ def _sort_large(graphs: DeviceGraphs, what: tuple[Any, ...], n_streams: int, n_c
 def vocabulary(codes: Any, runtime: Runtime) -> tuple[Any, list[Any]]:
     """Return the column of every code and the sorted codes of each stream; streams stand side by side.
 
-    Bins are numbered by code, as ``counting.counts.rank_bins`` does. Codes find their slots in a hash table
+    Bins are numbered by code, as ``counting.counters.rank_bins`` does. Codes find their slots in a hash table
     of twice their number; only the distinct ones are sorted. Few codes are numbered in one go, many stream by
     stream.
     """

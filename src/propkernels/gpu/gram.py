@@ -9,7 +9,7 @@ import numpy as np
 from propkernels.gpu.counts import DeviceRows
 from propkernels.gpu.runtime import BLOCKS, Runtime
 
-POPULAR = 0.02  # share of graphs from which on a bin is cheaper in the dense product: an estimate
+POPULAR = 0.04  # share of graphs from which on a bin is cheaper in the dense product: best on three sets
 DENSE_BYTES = 2**33  # of the dense counts that are in memory at a time
 
 
@@ -20,28 +20,38 @@ def square_gram(rows: DeviceRows, runtime: Runtime) -> Any:
     rest are added pair by pair.
     """
     xp, n = runtime.xp, len(rows.indptr) - 1
-    graphs = row_numbers(rows, xp)
-    popularity = xp.bincount(rows.columns, minlength=rows.n_columns)
-    popular_from = max(int(POPULAR * n), 2)
-    gram = _dense_product(rows, rows, popularity >= popular_from, runtime)
-    shared_by = popularity[rows.columns]
-    rare = xp.flatnonzero((shared_by > 1) & (shared_by < popular_from))
-    bins = _by_column(rows.columns[rare], graphs[rare], rows.values[rare], xp)
-    arguments = (bins.bin_ptr, np.int64(len(bins.bin_ptr) - 1), bins.graphs, bins.counts, np.int64(n), gram)
+    if rows.n_columns == 0:
+        return xp.zeros((n, n))
+    kinds = _kinds_of_columns(rows, max(int(POPULAR * n), 2), runtime)
+    gram = _dense_product(rows, kinds, runtime)
+    graphs, counts = xp.empty(kinds.n_rare, dtype=xp.int32), xp.empty(kinds.n_rare)
+    taken = xp.zeros(rows.n_columns, dtype=xp.int32)
+    arguments = (*_entries(rows), *kinds.shared_by, kinds.rare_up_to, taken, graphs, counts, gram)
+    runtime.launch("place_rare", BLOCKS, arguments)
+    arguments = (kinds.rare_up_to, np.int64(rows.n_columns), graphs, counts, np.int64(n), gram)
     runtime.launch("add_pairs", BLOCKS, arguments)
-    alone = xp.where(shared_by == 1, rows.values**2, 0.0)
-    gram.ravel()[:: n + 1] += xp.bincount(graphs, weights=alone, minlength=n)
     runtime.launch("mirror", BLOCKS, (gram, np.int64(n), np.int64(-(-n // 32))), shared=32 * 33 * 8)
     return gram
 
 
-class Bins(NamedTuple):
-    """Counts by bin: the entries of bin b are bin_ptr[b] .. bin_ptr[b + 1] - 1."""
+class ColumnKinds(NamedTuple):
+    """Columns by the number of graphs that have them.
 
-    columns: Any
-    bin_ptr: Any
-    graphs: Any
-    counts: Any
+    Attributes
+    ----------
+    shared_by : (device array of int32, (columns,), np.int32)
+        Graphs that have each column, and from how many on it is popular.
+    popular_up_to, rare_up_to : device arrays of int64, (columns,)
+        Popular columns, and entries of rare ones, among the columns up to each.
+    n_popular, n_rare : int
+        All popular columns, and all entries of rare ones.
+    """
+
+    shared_by: tuple[Any, np.int32]
+    popular_up_to: Any
+    rare_up_to: Any
+    n_popular: int
+    n_rare: int
 
 
 def row_numbers(rows: DeviceRows, xp: Any) -> Any:
@@ -50,36 +60,32 @@ def row_numbers(rows: DeviceRows, xp: Any) -> Any:
     return (xp.searchsorted(rows.indptr, entries, side="right") - 1).astype(xp.int32)
 
 
-def _by_column(columns: Any, graphs: Any, counts: Any, xp: Any) -> Bins:
-    """Sort entries by column and then by graph."""
-    n_graphs = int(graphs.max()) + 1 if len(graphs) else 1
-    order = xp.argsort(columns.astype(xp.int64) * n_graphs + graphs)
-    columns = columns[order]
-    heads = xp.flatnonzero(
-        xp.concatenate([xp.ones(min(len(columns), 1), dtype=bool), columns[1:] != columns[:-1]])
-    )
-    bin_ptr = xp.concatenate([heads, xp.asarray([len(columns)], dtype=heads.dtype)]).astype(xp.int64)
-    return Bins(columns[heads], bin_ptr, graphs[order], counts[order])
+def _entries(rows: DeviceRows) -> tuple[Any, ...]:
+    """A CSR matrix as the kernels take it."""
+    return rows.indptr, np.int64(len(rows.indptr) - 1), rows.columns, rows.values
 
 
-def _dense_product(left: DeviceRows, right: DeviceRows, is_popular: Any, runtime: Runtime) -> Any:
-    """Product of the popular columns of two sides, some columns at a time."""
-    xp, n_left, n_right = runtime.xp, len(left.indptr) - 1, len(right.indptr) - 1
-    places = xp.cumsum(is_popular) - 1
-    n_popular = int(is_popular.sum())
-    gram = xp.zeros((n_left, n_right))
-    at_once = max(DENSE_BYTES // (8 * max(n_left + n_right, 1)), 1)
+def _kinds_of_columns(rows: DeviceRows, popular_from: int, runtime: Runtime) -> ColumnKinds:
+    """Tell popular columns from rare ones."""
+    xp, n_columns = runtime.xp, np.int64(rows.n_columns)
+    shared_by = (xp.zeros(rows.n_columns, dtype=xp.int32), np.int32(popular_from))
+    runtime.launch("count_entries", BLOCKS, (rows.columns, np.int64(len(rows.columns)), shared_by[0]))
+    kinds = xp.empty((2, rows.n_columns), dtype=xp.int64)
+    runtime.launch("kinds_of_columns", BLOCKS, (shared_by[0], n_columns, shared_by[1], kinds))
+    popular, rare = xp.cumsum(kinds[0]), xp.cumsum(kinds[1])
+    return ColumnKinds(shared_by, popular, rare, int(popular[-1]), int(rare[-1]))
+
+
+def _dense_product(rows: DeviceRows, kinds: ColumnKinds, runtime: Runtime) -> Any:
+    """Product of the popular columns with themselves, some of them at a time."""
+    xp, n, n_popular = runtime.xp, len(rows.indptr) - 1, kinds.n_popular
+    at_once = max(DENSE_BYTES // (8 * max(n, 1)), 1)
+    gram = None
     for first in range(0, n_popular, at_once):
         last = min(first + at_once, n_popular)
-        parts = [_dense(side, is_popular, places, first, last, xp) for side in (left, right)]
-        gram += parts[0] @ parts[1].T
-    return gram
-
-
-def _dense(rows: DeviceRows, is_popular: Any, places: Any, first: int, last: int, xp: Any) -> Any:
-    """Counts of the popular columns first .. last - 1 as a dense matrix."""
-    place = xp.where(is_popular, places, -1)[rows.columns]
-    chosen = xp.flatnonzero((place >= first) & (place < last))
-    dense = xp.zeros((len(rows.indptr) - 1, last - first))
-    dense[row_numbers(rows, xp)[chosen], place[chosen] - first] = rows.values[chosen]
-    return dense
+        dense = xp.zeros((n, last - first))
+        where = (kinds.popular_up_to, np.int64(first), np.int64(last))
+        runtime.launch("spread_popular", BLOCKS, (*_entries(rows), *kinds.shared_by, *where, dense))
+        product = dense @ dense.T
+        gram = product if gram is None else gram + product
+    return xp.zeros((n, n)) if gram is None else gram

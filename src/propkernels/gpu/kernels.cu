@@ -713,22 +713,89 @@ KERNEL(grid_hash,
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// Gram: bins that few graphs have add their pairs one by one. The entries of bin b are bin_ptr[b] ..
-// bin_ptr[b + 1] - 1, by graph; sums of whole numbers below 2^53 are exact in any order.
+// Gram: a bin of one graph adds to the diagonal, bins that few graphs have add their pairs one by one, popular
+// ones become columns of a dense matrix. Sums of whole numbers below 2^53 are exact in any order.
 // ---------------------------------------------------------------------------------------------------------
-KERNEL(add_pairs,
-       (const i64* bin_ptr, i64 n_bins, const int* graphs, const double* counts, i64 n, double* gram),
-       (bin_ptr, n_bins, graphs, counts, n, gram)) {
-  for (i64 b = blockIdx.x; b < n_bins; b += gridDim.x) {
-    const i64 first = bin_ptr[b];
-    const int m = (int)(bin_ptr[b + 1] - first);
-    // pairs (i, j) with j <= i, below the diagonal and on it
-    for (int i = threadIdx.x / 32; i < m; i += (blockDim.x + 31) / 32) {
-      double* row = gram + (i64)graphs[first + i] * n;
-      const double count = counts[first + i];
-      for (int j = threadIdx.x % 32; j <= i; j += blockDim.x < 32 ? 1 : 32)
-        atomicAdd(row + graphs[first + j], count * counts[first + j]);
+KERNEL(count_entries, (const int* columns, i64 n_entries, int* popularity), (columns, n_entries, popularity)) {
+  const i64 stride = (i64)gridDim.x * blockDim.x;
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n_entries; k += stride)
+    atomicAdd(popularity + columns[k], 1);
+}
+
+// What a column adds to the number of popular columns (0 or 1) and to that of rare entries (its entries, or 0).
+KERNEL(kinds_of_columns, (const int* popularity, i64 n_columns, int popular_from, i64* kinds),
+       (popularity, n_columns, popular_from, kinds)) {
+  const i64 stride = (i64)gridDim.x * blockDim.x;
+  for (i64 c = (i64)blockIdx.x * blockDim.x + threadIdx.x; c < n_columns; c += stride) {
+    const int shared_by = popularity[c];
+    kinds[c] = shared_by >= popular_from;
+    kinds[n_columns + c] = shared_by > 1 && shared_by < popular_from ? shared_by : 0;
+  }
+}
+
+// Popular columns first .. last - 1 of a CSR matrix as a dense one. popular_up_to[c] is the number of popular
+// columns among 0 .. c, so that a popular column c becomes column popular_up_to[c] - 1.
+KERNEL(spread_popular,
+       (const i64* indptr, i64 n, const int* columns, const double* values, const int* popularity, int popular_from,
+        const i64* popular_up_to, i64 first, i64 last, double* dense),
+       (indptr, n, columns, values, popularity, popular_from, popular_up_to, first, last, dense)) {
+  for (i64 graph = blockIdx.x; graph < n; graph += gridDim.x)
+    for (i64 k = indptr[graph] + threadIdx.x; k < indptr[graph + 1]; k += blockDim.x) {
+      const int column = columns[k];
+      const i64 place = popular_up_to[column] - 1;
+      if (popularity[column] >= popular_from && place >= first && place < last)
+        dense[graph * (last - first) + place - first] = values[k];
     }
+}
+
+// Entries of rare columns by column: those of column c end before rare_up_to[c], and `taken` counts how many have
+// found a place; their order within a column is that of the threads. Entries alone in their column add to the
+// diagonal.
+KERNEL(place_rare,
+       (const i64* indptr, i64 n, const int* columns, const double* values, const int* popularity, int popular_from,
+        const i64* rare_up_to, int* taken, int* graphs, double* counts, double* gram),
+       (indptr, n, columns, values, popularity, popular_from, rare_up_to, taken, graphs, counts, gram)) {
+  for (i64 graph = blockIdx.x; graph < n; graph += gridDim.x)
+    for (i64 k = indptr[graph] + threadIdx.x; k < indptr[graph + 1]; k += blockDim.x) {
+      const int column = columns[k], shared_by = popularity[column];
+      if (shared_by == 1) {
+        atomicAdd(gram + graph * n + graph, values[k] * values[k]);
+      } else if (shared_by < popular_from) {
+        const i64 place = rare_up_to[column] - 1 - atomicAdd(taken + column, 1);
+        graphs[place] = (int)graph;
+        counts[place] = values[k];
+      }
+    }
+}
+
+// Pairs (i, j <= i) of the entries of one column, i from `first_i` on: a pair of graphs goes below the diagonal, a
+// graph with itself on it.
+DEVICE void add_pairs_of(i64 first, i64 m, i64 first_i, i64 step_i, const int* graphs, const double* counts, i64 n,
+                         double* gram) {
+  const int lane = threadIdx.x % 32, lanes = blockDim.x < 32 ? 1 : 32;
+  for (i64 i = first_i; i < m; i += step_i) {
+    const i64 a = graphs[first + i];
+    const double count = counts[first + i];
+    for (i64 j = lane; j <= i; j += lanes) {
+      const i64 b = graphs[first + j];
+      atomicAdd(gram + (a > b ? a * n + b : b * n + a), count * counts[first + j]);
+    }
+  }
+}
+
+// Entries of rare column c lie from ends[c - 1] on, before ends[c]. Columns of few entries, nearly all of them,
+// take a warp each, the others a block each.
+KERNEL(add_pairs,
+       (const i64* ends, i64 n_columns, const int* graphs, const double* counts, i64 n, double* gram),
+       (ends, n_columns, graphs, counts, n, gram)) {
+  const i64 few = 32, warps = (blockDim.x + 31) / 32, warp = threadIdx.x / 32;
+  for (i64 c = blockIdx.x * warps + warp; c < n_columns; c += gridDim.x * warps) {
+    const i64 first = c ? ends[c - 1] : 0, m = ends[c] - first;
+    if (m <= few) add_pairs_of(first, m, 0, 1, graphs, counts, n, gram);
+  }
+  for (i64 c = blockIdx.x; c < n_columns; c += gridDim.x) {
+    const i64 first = c ? ends[c - 1] : 0, m = ends[c] - first;
+    if (m > few) add_pairs_of(first, m, warp, warps, graphs, counts, n, gram);
   }
 }
 

@@ -11,8 +11,7 @@ from propkernels.gpu.codes import DeviceOperator, DeviceStreams, propagated_code
 from propkernels.gpu.grids import MOST_DIMENSIONS, grid_codes
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime
-from propkernels.hashing.codes import in_key_order
-from propkernels.hashing.lsh import LocalitySensitiveHash, stream_numbers
+from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.propagation.base import AffineOperator, PropagationScheme
 from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
 from propkernels.propagation.grids.operator import GridOperator

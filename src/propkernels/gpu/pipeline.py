@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counts import StreamCounts, after_known
+from propkernels.counting.counters import StreamCounts, after_known
 from propkernels.gpu.codes import DeviceStreams
 from propkernels.gpu.counts import (
     Columns,
@@ -51,7 +51,7 @@ def resolve_device(device: Any, n_nodes: int) -> Device | None:
 
 
 class Device:
-    """What the stations below ask where an estimator runs on a GPU (``utils.device``)."""
+    """What the stations below ask where an estimator runs on a GPU (``utils.parallel``)."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from propkernels.counting.columns import join_streams
-from propkernels.counting.counters import Counter
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
 from propkernels.gram.linear import add_sparse, rectangular_gram, self_products, square_gram
 from propkernels.utils.checks import check_choice

@@ -90,6 +90,8 @@ def split_bins(
 @compiled
 def sign_bins(bin_ptr: Any, entries: Any, signatures: Any) -> None:
     """Write a signature of each bin's content: equal bins have equal ones."""
+    # Entries of a bin are sorted by row, so equal contents come in the same order and an ordinary (ordered)
+    # hash will do. Different bins may share a signature: merge_bins compares contents.
     for b in range(len(signatures)):
         word = np.uint64(0)
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
@@ -218,13 +220,15 @@ def add_products(
             for other in range(bin_ptr[b], bin_ptr[b + 1]):
                 j = bin_rows[other]
                 if lower and j > i:
-                    break
+                    break  # rows of a bin ascend: all others are above the diagonal as well
                 row[j] += min(value, bin_data[other]) if minimum else value * bin_data[other]
 
 
 @compiled
 def mirror(gram: Any, first: int, last: int) -> None:
     """Copy rows first..last-1 of the lower triangle to the upper one, tile by tile."""
+    # A row is read along memory but written down a column, one cache line for each number. In a tile of
+    # 64 x 64 the 64 lines that are written to stay in the first-level cache until they are full.
     tile = 64
     for i0 in range(first, last, tile):
         for j0 in range(0, i0 + tile, tile):

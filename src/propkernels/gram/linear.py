@@ -1,4 +1,4 @@
-"""The linear base kernel, <Phi, Phi>: by bin popularity."""
+"""The linear base kernel, <Phi, Phi>, by bin popularity; and kernels divided by self-similarities."""
 
 from __future__ import annotations
 
@@ -25,10 +25,15 @@ from propkernels.gram.compiled import (
     sign_bins,
     split_bins,
 )
-from propkernels.utils.arrays import index_dtype, offsets
-from propkernels.utils.device import active_device
-from propkernels.utils.mixing import power_of_two
-from propkernels.utils.parallel import one_blas_thread, run_threads, thread_count, threads_for, whole_runs
+from propkernels.utils.arrays import index_dtype, offsets, power_of_two
+from propkernels.utils.parallel import (
+    active_device,
+    one_blas_thread,
+    run_threads,
+    thread_count,
+    threads_for,
+    whole_runs,
+)
 
 Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of popular bins
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
@@ -230,3 +235,22 @@ def self_products(counts: csr_array) -> NDArray[np.float64]:
     products = np.zeros(counts.shape[0])
     add_squares(counts.indptr, counts.data, products)
     return products
+
+
+def normalized(
+    kernel: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide by the square roots of the self-similarities; a graph with none (no nodes) stays at 0.
+
+    The result is written into ``kernel``.
+    """
+    columns = inverse_length(right)
+    for row, factor in zip(kernel, inverse_length(left), strict=True):
+        row *= factor * columns  # the product of both factors first: rounding keeps the symmetry
+    return kernel
+
+
+def inverse_length(self_similarity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / sqrt(k(x, x)), and 0 where k(x, x) is 0."""
+    length = np.sqrt(self_similarity)
+    return np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)

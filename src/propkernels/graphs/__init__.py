@@ -12,8 +12,9 @@ from propkernels.graphs.adapters.pyg import from_pyg, to_pyg
 from propkernels.graphs.adapters.rdkit import from_rdkit, from_smiles
 from propkernels.graphs.adapters.triples import from_triples
 from propkernels.graphs.check import check_graphs
+from propkernels.graphs.container import Graph
 from propkernels.graphs.corrupt import flip_labels, hide_labels
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import Grid, GridDatabase
 from propkernels.graphs.grids.neighborhoods import circular_neighborhood
 from propkernels.graphs.label_distributions import LabelDistributions

@@ -13,7 +13,8 @@ from propkernels.graphs.adapters import dgl, grakel, igraph, networkx, pyg, rdki
 from propkernels.graphs.adapters.adjacency import doubt, from_adjacency
 from propkernels.graphs.adapters.build import Faults
 from propkernels.graphs.adapters.networkx import is_networkx
-from propkernels.graphs.database import Graph, GraphDatabase, join
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase, join
 from propkernels.graphs.grids.database import Grid, GridDatabase
 from propkernels.graphs.validation import (
     check_adjacency,

@@ -1,16 +1,23 @@
-"""What graph and grid databases share: list behavior, positions and slices."""
+"""What databases share: list behavior; one graph of a list, some of them, and several lists joined."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from propkernels.utils.sparse import frozen
+from propkernels.graphs.edges import joined_edge_attributes, joined_ids
+from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
+from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+from propkernels.utils.arrays import frozen, index_dtype, offsets, ranges
+
+if TYPE_CHECKING:
+    from propkernels.graphs.database import GraphDatabase
 
 
 def as_positions(key: Any, length: int) -> Any:
@@ -122,3 +129,226 @@ class Container(ABC, Generic[One]):
         return self
 
     loc = iloc
+
+
+class Graph:
+    """One graph, as taken from a GraphDatabase by ``db[i]`` or by iterating over it.
+
+    Attributes
+    ----------
+    database : GraphDatabase
+        A database that holds this graph alone.
+
+    See Also
+    --------
+    GraphDatabase : Many graphs.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graph = pk.datasets.make_molecules(3, random_state=0).graphs[0]
+    >>> graph.adjacency.shape[0] == len(graph.node_labels)
+    True
+    """
+
+    def __init__(self, database: GraphDatabase) -> None:
+        if len(database) != 1:
+            raise ValueError(f"a Graph is made of a database with one graph, got {len(database)}")
+        self.database = database
+
+    @property
+    def adjacency(self) -> csr_array:
+        """Weighted adjacency matrix, (nodes, nodes)."""
+        return self.database.adjacency
+
+    @property
+    def node_labels(self) -> NDArray[Any] | None:
+        """One label a node, or None."""
+        return self.database.node_labels
+
+    @property
+    def node_attributes(self) -> NDArray[np.float64] | None:
+        """One row a node, or None."""
+        return self.database.node_attributes
+
+    @property
+    def edge_labels(self) -> NDArray[Any] | None:
+        """One label for each stored entry of ``adjacency``, or None."""
+        return self.database.edge_labels
+
+    @property
+    def edge_attributes(self) -> NDArray[np.float64] | None:
+        """One row for each stored entry of ``adjacency``, or None."""
+        return self.database.edge_attributes
+
+    @property
+    def id(self) -> Any:
+        """What the graph is called, or None."""
+        return None if self.database.ids is None else self.database.ids[0]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.database.n_nodes
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges; an undirected edge counts once."""
+        return self.database.n_edges
+
+    def __eq__(self, other: object) -> bool:
+        return self.database == other.database if isinstance(other, Graph) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        from propkernels.graphs.display import describe
+
+        return f"Graph({describe(self.database)})"
+
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.display import show_graph
+
+        return show_graph(self)
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.Graph``, or ``DiGraph`` where edges are directed (or their multigraphs)."""
+        from propkernels.graphs.adapters.networkx import graph_to_networkx
+
+        return graph_to_networkx(self)
+
+
+def parts_of_subset(database: GraphDatabase, positions: NDArray[np.int64]) -> tuple[Any, ...]:
+    """Copy the graphs at the given positions, which are in range: the parts of a new database."""
+    if positions.size and bool((np.diff(positions) == 1).all()):
+        return _neighbors(database, int(positions[0]), int(positions[-1]) + 1)
+    return _scattered(database, positions)
+
+
+def _neighbors(database: GraphDatabase, first: int, last: int) -> tuple[Any, ...]:
+    """Graphs ``first`` to ``last - 1``: every array is one slice, whatever the size of the database."""
+    offsets, indptr = database.graph_ptr[first : last + 1], database.adjacency.indptr
+    start, stop = int(offsets[0]), int(offsets[-1])
+    nodes, entries = slice(start, stop), slice(int(indptr[start]), int(indptr[stop]))
+    return _gather(
+        database,
+        offsets - start,
+        nodes,
+        entries,
+        database.adjacency.indices[entries] - start,
+        indptr[start : stop + 1] - indptr[start],
+        slice(first, last),
+    )
+
+
+def _scattered(database: GraphDatabase, positions: NDArray[np.int64]) -> tuple[Any, ...]:
+    indptr, starts = database.adjacency.indptr, database.graph_ptr[positions]
+    sizes = database.graph_ptr[positions + 1] - starts
+    nodes = ranges(starts, sizes)
+    lengths = indptr[nodes + 1] - indptr[nodes]
+    entries = ranges(indptr[nodes], lengths)
+    graph_ptr = offsets(sizes)
+    shift = np.repeat(np.repeat(graph_ptr[:-1] - starts, sizes), lengths)
+    columns = database.adjacency.indices[entries] + shift
+    indptr = offsets(lengths)
+    return _gather(database, graph_ptr, nodes, entries, columns, indptr, positions)
+
+
+def _gather(
+    database: GraphDatabase,
+    graph_ptr: NDArray[np.int64],
+    nodes: slice | NDArray[np.int64],
+    entries: slice | NDArray[np.int64],
+    columns: NDArray[Any],
+    indptr: NDArray[Any],
+    positions: slice | NDArray[np.int64],
+) -> tuple[Any, ...]:
+    matrix, n = database.adjacency, int(graph_ptr[-1])
+    index = matrix.indices.dtype
+    arrays = (matrix.data[entries].copy(), columns.astype(index), indptr.astype(index))
+    labels, edge_labels = database.label_column, database.edge_label_column
+    attributes, edge_attributes = database.node_attributes, database.edge_attributes
+    return (
+        csr_array(arrays, shape=(n, n)),
+        graph_ptr,
+        None if labels is None else labels.take(nodes),
+        None if attributes is None else attributes[nodes].copy(),
+        None if edge_labels is None else edge_labels.take(entries),
+        None if edge_attributes is None else edge_attributes[entries].copy(),
+        None if database.ids is None else database.ids[positions].copy(),
+        database.edge_attribute_names,
+    )
+
+
+def parts_of_join(databases: Sequence[GraphDatabase], names: Sequence[str]) -> tuple[Any, ...]:
+    """Put databases one after the other: the parts of a new one. Errors call the databases by their names."""
+    return (
+        block_diagonal([database.adjacency for database in databases]),
+        _stack_offsets([database.graph_ptr for database in databases]),
+        _join_labels(databases, lambda d: d.label_column, lambda d: d.n_nodes),
+        _join_attributes(databases, names),
+        _join_labels(databases, lambda d: d.edge_label_column, lambda d: d.adjacency.nnz),
+        joined_edge_attributes([(d.edge_attributes, d.adjacency.nnz) for d in databases], names),
+        joined_ids([(d.ids, len(d)) for d in databases]),
+        _join_names(databases),
+    )
+
+
+def _join_names(databases: Sequence[GraphDatabase]) -> tuple[str, ...] | None:
+    """Names of edge attributes, where all databases that have names agree."""
+    names = {d.edge_attribute_names for d in databases if d.edge_attribute_names is not None}
+    return names.pop() if len(names) == 1 else None
+
+
+def _stack_offsets(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """Join offset arrays, each continuing where the one before it ended."""
+    starts = offsets([int(part[-1]) for part in parts])
+    joined = [part[1:] + start for part, start in zip(parts, starts, strict=False)]
+    return np.concatenate([[0], *joined]).astype(np.int64)
+
+
+def block_diagonal(blocks: Sequence[csr_array]) -> csr_array:
+    """Set square matrices along the diagonal of one, with indices as small as they can be."""
+    starts = offsets([block.shape[0] for block in blocks])
+    n, entries = int(starts[-1]), sum(block.nnz for block in blocks)
+    index = index_dtype(n, entries)
+    indices = np.concatenate(
+        [b.indices.astype(index) + index(s) for b, s in zip(blocks, starts, strict=False)]
+    )
+    indptr = _stack_offsets([block.indptr for block in blocks]).astype(index)
+    data = np.concatenate([block.data for block in blocks])
+    return csr_array((data, indices, indptr), shape=(n, n))
+
+
+def _join_labels(
+    databases: Sequence[GraphDatabase],
+    column_of: Callable[[GraphDatabase], LabelColumn | LabelDistributions | None],
+    length_of: Callable[[GraphDatabase], int],
+) -> LabelColumn | LabelDistributions | None:
+    """Join label columns; a database with none contributes unobserved labels, unless none has any."""
+    columns = [column_of(database) for database in databases]
+    if all(column is None for column in columns):
+        return None
+    return concat_labels(
+        [
+            LabelColumn(np.full(length_of(d), UNOBSERVED, dtype=np.int32), ()) if c is None else c
+            for c, d in zip(columns, databases, strict=True)
+        ]
+    )
+
+
+def _join_attributes(databases: Sequence[GraphDatabase], names: Sequence[str]) -> NDArray[np.float64] | None:
+    """Stack attributes; a database without nodes agrees with any dimension."""
+    inhabited = [(i, d.node_attributes) for i, d in enumerate(databases) if d.n_nodes]
+    given = [(i, a) for i, a in inhabited if a is not None]
+    if not given:
+        return databases[0].node_attributes if not inhabited else None
+    if len(given) < len(inhabited):
+        without = next(i for i, a in inhabited if a is None)
+        raise ValueError(f"{names[without]} has no node attributes but {names[given[0][0]]} has some")
+    first, dimension = given[0][0], given[0][1].shape[1]
+    for i, attributes in given:
+        if attributes.shape[1] != dimension:
+            found = f"{attributes.shape[1]} attribute dimensions"
+            raise ValueError(f"{names[i]} has {found} but {names[first]} has {dimension}")
+    return np.concatenate([attributes for _, attributes in given])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from propkernels.graphs.container import Graph
     from propkernels.graphs.database import GraphDatabase
+
+MOST_LABELS = 12
 
 
 def count(number: int, noun: str) -> str:
@@ -40,14 +42,40 @@ def one_line(database: GraphDatabase) -> str:
     return f"GraphDatabase({count(len(database), 'graph')}, {describe(database)})"
 
 
-def html_table(database: GraphDatabase, most_rows: int = 5) -> str:
-    """Return a small table for notebooks: the whole, then the first graphs."""
-    rows = "".join(
-        f"<tr><td>{i}</td><td>{escape(describe(database[i].database))}</td></tr>"
-        for i in range(min(len(database), most_rows))
-    )
+def show_database(database: GraphDatabase, most_rows: int = 5) -> str:
+    """Return what notebooks show of a database: the whole in one line, then the first graphs, drawn."""
+    from propkernels.graphs.drawing import graph_svg
+    from propkernels.pages.fragments import Drawing, Table, show_result
+
+    rows: list[list[Any]] = []
+    for i in range(min(len(database), most_rows)):
+        drawing = Drawing(graph_svg(database[i], size=(120, 84)))
+        name = i if database.ids is None else str(database.ids[i])
+        rows.append([name, drawing, describe(database[i].database)])
     rest = len(database) - most_rows
-    more = f"<tr><td>&hellip;</td><td>{count(rest, 'more graph')}</td></tr>" if rest > 0 else ""
-    caption = escape(one_line(database))
-    head = "<thead><tr><th>graph</th><th>contents</th></tr></thead>"
-    return f"<table><caption>{caption}</caption>{head}<tbody>{rows}{more}</tbody></table>"
+    if rest > 0:
+        rows.append(["\N{HORIZONTAL ELLIPSIS}", "", count(rest, "more graph")])
+    return show_result(one_line(database), Table(["graph", "", "contents"], rows))
+
+
+def show_graph(graph: Graph) -> str:
+    """Return what notebooks show of one graph: a drawing, and how often each label occurs."""
+    from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
+    from propkernels.pages.fragments import Drawing, Remark, Table, show_result
+
+    title = repr(graph) if graph.id is None else f"{graph.id}: {graph!r}"
+    if graph.n_nodes > MOST_DRAWN:
+        return show_result(title, Remark(f"Graphs of more than {MOST_DRAWN} nodes are not drawn here."))
+    rows = [list(pair) for pair in label_numbers(graph)[:MOST_LABELS]]
+    table = [Table(["label", "nodes"], rows)] if rows else []
+    return show_result(title, Drawing(graph_svg(graph, size=(420, 280))), *table)
+
+
+def label_numbers(graph: Graph) -> list[tuple[str, int]]:
+    """How many nodes have each label, the most frequent first."""
+    column = graph.database.label_column
+    if column is None or not hasattr(column, "ids"):
+        return []
+    numbers = np.bincount(column.ids[column.observed], minlength=len(column.values))
+    order = [int(i) for i in np.argsort(-numbers, kind="stable") if numbers[i]]
+    return [(str(column.values[i]), int(numbers[i])) for i in order]

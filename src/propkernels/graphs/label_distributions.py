@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from propkernels.graphs.labels import LabelColumn, canonical_label
-from propkernels.utils.arrays import offsets
-from propkernels.utils.sparse import check_sparse, freeze
+from propkernels.utils.arrays import check_sparse, freeze, offsets
 
 
 class LabelDistributions:

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 
 from propkernels.graphs.label_distributions import LabelDistributions, looks_like_distributions
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.sparse import check_sparse
+from propkernels.utils.arrays import check_sparse
 
 SMALLEST_SUM = float(np.finfo(np.float64).tiny)
 LARGEST_SUM = 2.0**1022  # its reciprocal is a normal number still

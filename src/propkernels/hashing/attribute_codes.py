@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import CodeStreams
-from propkernels.hashing.lsh import NO_BIN, LocalitySensitiveHash, join_codes
-from propkernels.propagation.attributes.base import LearnedAttributes
-from propkernels.propagation.attributes.standardize import Standardizer
+from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
+from propkernels.propagation.attributes.base import LearnedAttributes, Standardizer
 from propkernels.utils.parallel import run_threads, threads_for
 from propkernels.utils.randomness import mix
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import config
 
-from propkernels.hashing.lsh import KEPT_BITS, LARGEST_FLOOR, NO_BIN
+from propkernels.hashing.codes import KEPT_BITS, LARGEST_FLOOR, NO_BIN
 from propkernels.utils.jit import compiled
+from propkernels.utils.mixing import mix_other, mix_word
 from propkernels.utils.randomness import GOLDEN, OTHER_FACTOR
 
 LANES = 8  # columns that make their steps together
@@ -54,7 +59,7 @@ class Start(NamedTuple):
 
 @compiled(cache=False)
 def _code(value: float) -> Any:
-    """Floor, or for a large value its leading bits: the same as lsh.floor_codes, for one number."""
+    """Floor, or for a large value its leading bits: the same as codes.floor_codes, for one number."""
     if abs(value) < LARGEST_FLOOR:
         return np.int64(np.floor(value))
     return np.float64(value).view(np.int64) & KEPT_BITS
@@ -140,6 +145,7 @@ def _walk(
 @compiled(cache=False)
 def _hash_lane(values: Any, lane: int, offset: float, codes: Any, first: int, last: int) -> None:
     """Hash one column."""
+    # ``values`` holds the nodes of the block only, from 0; ``codes`` those of the whole database.
     for i in range(first, last):
         codes[i] = _code(values[i - first, lane] + offset)
 
@@ -204,7 +210,7 @@ def propagate_and_hash(
 
 @compiled(cache=False)
 def join(code: Any, other: Any) -> Any:
-    """Join two codes into one, as lsh.join_codes does for arrays."""
+    """Join two codes into one, as codes.join_codes does for arrays."""
     word = np.uint64(code) * GOLDEN + np.uint64(other)
     word = (word ^ (word >> np.uint64(32))) * OTHER_FACTOR
     return np.int64(word ^ (word >> np.uint64(29)))
@@ -219,7 +225,8 @@ def hash_columns(
     NaN gets the code ``missing``. Returns for each of these columns whether all its codes are equal. Rows are
     taken a block at a time, so that reading a row-major matrix by columns stays in the cache.
     """
-    # A column is constant if no block of it has a code that differs from that of node 0.
+    # A column is constant if no block of it has a code that differs from that of node 0. Counting differences
+    # instead of leaving at the first keeps the inner loop free of branches; row[0] is written in block 0.
     constant = np.ones(last - first, dtype=np.bool_)
     for start in range(0, len(values), 256):
         stop = min(start + 256, len(values))
@@ -243,3 +250,72 @@ def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
         for i in range(codes.shape[1]):
             label = label_codes[i]
             codes[row, i] = NO_BIN if label == NO_BIN else join(label, codes[row, i])
+
+
+@compiled(cache=False)
+def _sum_neighbors(indptr: Any, indices: Any, i: int, first: int, mixed: Any) -> Any:
+    # A sum of mixed words is a hash of the multiset of neighbors: it does not depend on their order, and
+    # repeated neighbors count as often as they occur (as they would not in a sum by exclusive or).
+    total = np.uint64(0)
+    for entry in range(indptr[i], indptr[i + 1]):
+        total += mixed[indices[entry] - first]
+    return total
+
+
+@compiled(cache=False)
+def _sum_labeled(indptr: Any, indices: Any, edge_keys: Any, i: int, first: int, mixed: Any) -> Any:
+    total = np.uint64(0)
+    for entry in range(indptr[i], indptr[i + 1]):
+        total += mix_word(mixed[indices[entry] - first] ^ edge_keys[entry])
+    return total
+
+
+@compiled
+def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -> None:
+    """Weisfeiler-Lehman steps on 64-bit codes, block by block; row 0 of ``codes`` is given.
+
+    A node's next code is mix(own code, sum over neighbors of mix'(their code, edge key)) with wraparound.
+    The sum does not depend on the order of neighbors. Empty ``edge_keys``: edges are alike.
+    """
+    largest = 0
+    for block in range(len(blocks) - 1):
+        largest = max(largest, blocks[block + 1] - blocks[block])
+    mixed = np.empty(largest, dtype=np.uint64)
+    for block in range(len(blocks) - 1):
+        first, last = blocks[block], blocks[block + 1]
+        # Row t of ``codes`` is final for the whole block before row t + 1 is begun; ``mixed`` holds
+        # mix_other of row t - 1, so that each node is mixed once and not once per neighbor.
+        for t in range(1, codes.shape[0]):
+            for i in range(first, last):
+                mixed[i - first] = mix_other(codes[t - 1, i])
+            if len(edge_keys) == 0:
+                for i in range(first, last):
+                    total = _sum_neighbors(indptr, indices, i, first, mixed)
+                    codes[t, i] = mix_word(mix_word(codes[t - 1, i]) + total)
+            else:
+                for i in range(first, last):
+                    total = _sum_labeled(indptr, indices, edge_keys, i, first, mixed)
+                    codes[t, i] = mix_word(mix_word(codes[t - 1, i]) + total)
+
+
+_LOCK = Lock()
+_users: list[int] = []  # the compiler's own setting, once for each block of slp_vectorization that is open
+
+
+@contextmanager
+def slp_vectorization() -> Iterator[None]:
+    """Enable numba's SLP vectorizer for functions that are compiled inside this block.
+
+    It joins equal operations on adjacent numbers into vector instructions, which are the same bits. numba has
+    no switch per function, only a global one (``NUMBA_SLP_VECTORIZE``, off by default): whatever another
+    thread compiles meanwhile is vectorized too. The setting of before comes back when the last block ends.
+    """
+    with _LOCK:
+        _users.append(_users[-1] if _users else config.SLP_VECTORIZE)
+        config.SLP_VECTORIZE = 1
+    try:
+        yield
+    finally:
+        with _LOCK:
+            before = _users.pop()
+            config.SLP_VECTORIZE = 1 if _users else before

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.hashing.lsh import floor_codes
+from propkernels.hashing.codes import floor_codes
 from propkernels.propagation.grids.operator import GridOperator
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.utils.parallel import run_threads, thread_count, whole_runs

@@ -60,6 +60,7 @@ def convolve_and_hash(
         if image == first_image or len(images.inside) > 0 or len(images.held) > 0:
             keeps = step_weights(places, first, images, layout, taps, buffers)
         for stream in range(len(offsets)):
+            # Zeros first: the border and pixels outside the mask must not hold an earlier stream.
             x[:] = 0.0
             _load(x, places, start, first, stream)
             for step in range(stream // n_hashes):

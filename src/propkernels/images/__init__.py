@@ -2,8 +2,7 @@
 
 from propkernels.images.cooccurrence import GrayCooccurrence, LabelCooccurrence
 from propkernels.images.folder import ImageFolder, read_image_folder
-from propkernels.images.gray_levels import GrayLevels
-from propkernels.images.kmeans_colors import KMeansColors
+from propkernels.images.quantizers import GrayLevels, KMeansColors
 
 __all__ = [
     "GrayCooccurrence",

@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.grids.database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.images.gray_levels import GrayLevels
-from propkernels.utils.checks import check_integer
+from propkernels.images.quantizers import GrayLevels
+from propkernels.utils.checks import ImageInput, check_integer
 from propkernels.utils.optional import import_optional
-from propkernels.utils.tags import ImageInput
 
 ANGLES = (0.0, np.pi / 4, np.pi / 2, 3 * np.pi / 4)
 

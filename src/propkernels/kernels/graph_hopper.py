@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counters import Counter, Known, Occurrences
-from propkernels.counting.counts import StreamCounts, count_codes
+from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.label_keys import node_keys
 from propkernels.kernels.pairwise.base import PairwiseKernel
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
 from propkernels.kernels.shortest_path import stream_of
 from propkernels.paths.distances import PathLengths, path_lengths, runs_of_graphs
+from propkernels.propagation.initial import node_keys
 from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import check_choice
 from propkernels.utils.randomness import mix

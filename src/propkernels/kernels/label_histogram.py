@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.base import CountFeatures, CountKernel
-from propkernels.kernels.label_keys import LABEL_SOURCES, resolve_source
+from propkernels.kernels.base import CountKernel
+from propkernels.kernels.features import CountFeatures
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
+from propkernels.propagation.initial import LABEL_SOURCES, resolve_source
 from propkernels.utils.checks import check_choice
 
 

@@ -12,27 +12,26 @@ from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
 from propkernels.hashing.attribute_codes import AttributeCoder
-from propkernels.hashing.codes import CodeStreams, label_codes
-from propkernels.hashing.lsh import METRICS, LocalitySensitiveHash
-from propkernels.kernels.base import CountFeatures, CountKernel
-from propkernels.kernels.label_keys import check_edge_labels
-from propkernels.propagation.attributes.base import resolve_attributes
+from propkernels.hashing.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
+from propkernels.kernels.base import CountKernel
+from propkernels.kernels.features import CountFeatures
+from propkernels.propagation.attributes.base import Standardizer, resolve_attributes
 from propkernels.propagation.attributes.gaussian_mixtures import GaussianMixtures
-from propkernels.propagation.attributes.standardize import Standardizer
 from propkernels.propagation.base import PropagationScheme
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
+    LABEL_SOURCES,
     Prior,
+    check_edge_labels,
     initial_distributions,
     label_column,
     label_source,
     learn_prior,
 )
-from propkernels.propagation.registry import resolve_scheme
+from propkernels.propagation.schemes import resolve_scheme
 from propkernels.utils.checks import check_choice, check_streams, check_width, shown
 from propkernels.utils.randomness import draw_seed
 
-LABEL_SOURCES = ("auto", "node", "degree", "log_degree", None)
 _LABELS, _ATTRIBUTES = 0, 1
 
 

@@ -10,23 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counters import Counter, Known, Occurrences
-from propkernels.counting.counts import StreamCounts, count_codes
+from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.lsh import NO_BIN
-from propkernels.kernels.base import CountFeatures
-from propkernels.kernels.label_keys import (
+from propkernels.hashing.codes import NO_BIN
+from propkernels.kernels.features import CountFeatures
+from propkernels.kernels.pairwise.base import PairwiseKernel
+from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
+from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
+from propkernels.paths.distances import PathLengths, path_lengths, runs_of_graphs
+from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,
     edge_keys,
     node_keys,
     resolve_source,
 )
-from propkernels.kernels.pairwise.base import PairwiseKernel
-from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
-from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
-from propkernels.paths.distances import PathLengths, path_lengths, runs_of_graphs
 from propkernels.utils.arrays import index_dtype, offsets
 from propkernels.utils.checks import check_choice
 from propkernels.utils.parallel import run_threads

@@ -12,10 +12,9 @@ from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.counting.counters import Counter
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.joined import JoinedCounter
-from propkernels.gram.normalize import normalized
+from propkernels.gram.linear import normalized
 from propkernels.graphs.check import check_graphs
 from propkernels.kernels.base import check_options
 from propkernels.kernels.shortest_path import ShortestPath

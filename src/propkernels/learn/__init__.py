@@ -1,9 +1,10 @@
 """Learning: from kernels to decisions, and how good they are."""
 
 from propkernels.learn.category_prior import CategoryPrior
+from propkernels.learn.counterfactuals.edits import KINDS as EDIT_KINDS
+from propkernels.learn.counterfactuals.result import Counterfactual, Counterfactuals, Edit
 from propkernels.learn.evaluation.evaluate import evaluate
-from propkernels.learn.evaluation.paired_test import PairedTest
-from propkernels.learn.evaluation.result import Choice, Evaluation
+from propkernels.learn.evaluation.result import Choice, Evaluation, PairedTest
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.explain.similar_because import similar_because
 from propkernels.learn.explain.similarity import SharedBin, Similarity
@@ -15,9 +16,13 @@ from propkernels.learn.novelty.explanation import NoveltyExplanation
 from propkernels.learn.retrieval.index import GraphIndex, Neighbors
 
 __all__ = [
+    "EDIT_KINDS",
     "Applicability",
     "CategoryPrior",
     "Choice",
+    "Counterfactual",
+    "Counterfactuals",
+    "Edit",
     "Evaluation",
     "Explanation",
     "GraphIndex",

@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.gram.normalize import normalized
+from propkernels.gram.linear import normalized
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation import PropagationKernel
+from propkernels.learn.selection.candidates import check_steps
 from propkernels.learn.selection.folds import check_target, draw_seeds
-from propkernels.learn.selection.kernels_by_t import check_kernel, compute_stack, redrawn, step_parameter
-from propkernels.learn.selection.space import check_steps
-from propkernels.utils.checks import check_choice, check_integer, shown
-from propkernels.utils.tags import GraphInput
+from propkernels.learn.selection.sources import check_kernel, compute_stack, redrawn, step_parameter
+from propkernels.utils.checks import GraphInput, check_choice, check_integer, shown
 
 Matrix = NDArray[np.float64]
 Classes = NDArray[np.int64]

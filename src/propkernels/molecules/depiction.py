@@ -1,7 +1,9 @@
-"""RDKit's depiction of a molecule with colored atoms."""
+"""RDKit's depiction of molecules with colored atoms and bonds."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,17 +11,40 @@ from numpy.typing import NDArray
 
 from propkernels.utils.optional import import_optional
 
-FIRST, LAST = 0.18, 0.82  # part of the color map in which black text can be read
+Values = NDArray[np.float64]
+FIRST, LAST = 0.18, 0.82  # part of a diverging color map in which black text can be read
 RADIUS = 0.38
+BOND_WIDTH = 14  # of a color, in widths of the line
 LONGEST = 9  # a bond is at most this part of the picture's width
 
 
-def light_colors(cmap: Any = "RdBu_r") -> Any:
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A molecule to draw.
+
+    Attributes
+    ----------
+    molecule : rdkit.Chem.Mol
+    values : ndarray, (atoms,)
+        What the colors of atoms stand for.
+    bonds : ndarray, (bonds,), or None
+        The same for bonds; None: they have no color.
+    title : str
+        Written below.
+    """
+
+    molecule: Any
+    values: Values
+    bonds: Values | None = None
+    title: str = ""
+
+
+def light_colors(cmap: Any = "RdBu_r", first: float = FIRST, last: float = LAST) -> Any:
     """Return the middle part of a color map, on which symbols of atoms can be read."""
     matplotlib = import_optional("matplotlib", extra="plot", purpose="plots need")
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     whole = matplotlib.colormaps[cmap] if isinstance(cmap, str) else cmap
-    return colors.LinearSegmentedColormap.from_list("light", whole(np.linspace(FIRST, LAST, 101)))
+    return colors.LinearSegmentedColormap.from_list("light", whole(np.linspace(first, last, 101)))
 
 
 def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
@@ -36,45 +61,77 @@ def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
     return full
 
 
+def values_of_bonds(molecule: Any, ends: NDArray[np.int64], values: Values) -> Values:
+    """Values of pairs of atoms, in the order of the molecule's bonds."""
+    numbers = [molecule.GetBondBetweenAtoms(int(i), int(j)).GetIdx() for i, j in ends]
+    found = np.zeros(molecule.GetNumBonds())
+    found[numbers] = values
+    return found
+
+
 def depict(
-    molecule: Any,
-    values: NDArray[np.float64],
+    panels: Sequence[Panel],
     norm: Any,
-    title: str,
     size: tuple[int, int],
     kind: str,
-    cmap: Any = "RdBu_r",
+    colors: Any = None,
+    n_columns: int = 1,
+    scale: float | None = None,
 ) -> bytes:
-    """Draw a molecule as SVG or PNG.
+    """Draw molecules, one or in a grid, as SVG or PNG.
 
     Parameters
     ----------
-    molecule : rdkit.Chem.Mol
-    values : ndarray, (atoms,)
-        What colors stand for.
-    norm, cmap
-        Of matplotlib.
-    title : str
-        Written below.
+    panels : sequence of Panel
+    norm, colors
+        Of matplotlib: where values of atoms lie among the colors; by default red for and blue against. Bonds,
+        which are more than atoms know of and therefore have small parts, have a scale of their own: the
+        largest value of a bond has the color of the largest value of an atom.
     size : pair of int
+        Width and height of one panel in pixels.
     kind : {"svg", "png"}
+    n_columns : int, default=1
+    scale : float, optional
+        What values of bonds are multiplied by; by default :func:`bond_scale` of the panels.
     """
     draw = import_optional("rdkit.Chem.Draw.rdMolDraw2D", extra="chem", purpose="pictures of molecules need")
-    canvas = (draw.MolDraw2DSVG if kind == "svg" else draw.MolDraw2DCairo)(*size)
+    colors = light_colors() if colors is None else colors
+    n_columns = min(n_columns, len(panels))
+    whole = size[0] * n_columns, size[1] * -(-len(panels) // n_columns)
+    canvas = (draw.MolDraw2DSVG if kind == "svg" else draw.MolDraw2DCairo)(*whole, *size)
     options = canvas.drawOptions()
     options.useBWAtomPalette()
     options.legendFontSize = 15
     options.fixedBondLength = size[0] / LONGEST
-    every = list(range(len(values)))
-    rgb = light_colors(cmap)(norm(values))[:, :3]
-    canvas.DrawMolecule(
-        draw.PrepareMolForDrawing(molecule, addChiralHs=False),
-        legend=title,
-        highlightAtoms=every,
-        highlightAtomColors={i: tuple(color.tolist()) for i, color in enumerate(rgb)},
-        highlightAtomRadii=dict.fromkeys(every, RADIUS),
-        highlightBonds=[],
+    options.highlightBondWidthMultiplier = BOND_WIDTH
+    if scale is None:
+        scale = bond_scale([panel.values for panel in panels], [panel.bonds for panel in panels])
+    scaled = [None if panel.bonds is None else scale * panel.bonds for panel in panels]
+    bonds = [_colors(values, norm, colors) for values in scaled]
+    canvas.DrawMolecules(
+        [draw.PrepareMolForDrawing(panel.molecule, addChiralHs=False) for panel in panels],
+        legends=[panel.title for panel in panels],
+        highlightAtoms=[list(range(len(panel.values))) for panel in panels],
+        highlightAtomColors=[_colors(panel.values, norm, colors) for panel in panels],
+        highlightAtomRadii=[dict.fromkeys(range(len(panel.values)), RADIUS) for panel in panels],
+        highlightBonds=[list(some) for some in bonds],
+        highlightBondColors=bonds,
     )
     canvas.FinishDrawing()
     text = canvas.GetDrawingText()
     return text.encode() if isinstance(text, str) else bytes(text)
+
+
+def bond_scale(values: Sequence[Values], bonds: Sequence[Values | None]) -> float:
+    """The factor that brings the largest value of a bond to that of an atom."""
+    largest = [
+        max((float(np.abs(one).max(initial=0.0)) for one in some if one is not None), default=0.0)
+        for some in (values, bonds)
+    ]
+    return largest[0] / largest[1] if all(largest) else 1.0
+
+
+def _colors(values: Values | None, norm: Any, colors: Any) -> dict[int, tuple[float, ...]]:
+    if values is None:
+        return {}
+    return {i: tuple(color.tolist()) for i, color in enumerate(colors(norm(values))[:, :3])}

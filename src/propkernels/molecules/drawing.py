@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,34 +12,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.molecules.depiction import depict, with_atoms
+from propkernels.molecules.depiction import Panel, depict, values_of_bonds, with_atoms
 from propkernels.molecules.reading import as_list, as_molecules
 from propkernels.plotting.plot_explanation import centered, explained, shown
 from propkernels.utils.files import atomic_write
 
 FORMATS = (".svg", ".png")
+COLUMNS = 3  # of a grid
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MoleculePicture:
-    """A drawing of a molecule, which notebooks show.
+    """A drawing of one or several molecules, which notebooks show.
 
     Attributes
     ----------
     molecule : rdkit.Chem.Mol
-        With hydrogens, if the graph has them.
+        With hydrogens, if the graph has them; of several, the first.
     values : ndarray of shape (atoms,)
-        Contributions that colors stand for.
+        What the colors of its atoms stand for.
+    bonds : ndarray of shape (bonds,), or None
+        What the colors of its bonds stand for.
+    panels : tuple of Panel
+        All molecules of the picture, with their values.
     svg : str
         The drawing as SVG.
     png : bytes
         The drawing as PNG.
     """
 
-    molecule: Any
-    values: NDArray[np.float64]
+    panels: tuple[Panel, ...]
     svg: str
     png: bytes
+
+    @property
+    def molecule(self) -> Any:
+        """The first molecule."""
+        return self.panels[0].molecule
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Values of its atoms."""
+        return self.panels[0].values
+
+    @property
+    def bonds(self) -> NDArray[np.float64] | None:
+        """Values of its bonds."""
+        return self.panels[0].bonds
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drawing to a file whose name ends in .svg or .png; a file that exists is replaced."""
@@ -52,21 +72,37 @@ class MoleculePicture:
         return self.svg
 
     def __repr__(self) -> str:
+        if len(self.panels) > 1:
+            return f"MoleculePicture({len(self.panels)} panels)"
         return f"MoleculePicture({len(self.values)} atoms, contributions {self.values.sum():+.3g})"
+
+
+def picture_of(
+    panels: Sequence[Panel], norm: Any, size: tuple[int, int], colors: Any = None, n_columns: int = 1
+) -> MoleculePicture:
+    """Draw panels as SVG and PNG."""
+    svg, png = (depict(panels, norm, size, kind, colors, n_columns) for kind in ("svg", "png"))
+    return MoleculePicture(tuple(panels), svg.decode(), png)
 
 
 def draw_molecule(
     explanation: Any,
     molecules: Any,
-    graph: int = 0,
+    graph: int | Sequence[int] = 0,
     *,
-    t: int | None = None,
+    t: Any = None,
     classes: Any = None,
     limit: float | None = None,
-    title: str | None = None,
+    bonds: bool = True,
+    title: str | Sequence[str] | None = None,
+    n_columns: int = COLUMNS,
     size: tuple[int, int] = (450, 350),
 ) -> MoleculePicture:
-    """Draw a molecule with atoms colored by their contribution: red speaks for, blue against.
+    """Draw molecules with atoms and bonds colored by their contribution: red speaks for, blue against.
+
+    An atom has the color of what it adds to the decision. At iteration t this rests on its surroundings up to
+    t bonds away; a bond has the color of the parts that it has in the surroundings of all atoms, see
+    ``Explanation.edge_contributions``, on a scale of its own, since its parts are small.
 
     Parameters
     ----------
@@ -75,18 +111,22 @@ def draw_molecule(
         it then explains.
     molecules : sequence of str or rdkit.Chem.Mol
         SMILES or molecules, those that are explained.
-    graph : int, default=0
-        Which of them to draw.
-    t : int, optional
-        Iteration whose contributions are shown; by default their sum.
+    graph : int or sequence of int, default=0
+        Which of them to draw; several: in a grid, with one scale.
+    t : int, sequence of int, "each" or None, default=None
+        Iteration whose contributions are shown; None: their sum; several: one panel each, with one scale.
     classes : pair, or one class, optional
         With a model: as in ``explain``.
     limit : float, optional
         Contribution that has the full color, for or against; by default the largest.
-    title : str, optional
-        Text below the molecule; by default what the contributions add up to.
+    bonds : bool, default=True
+        Whether bonds are colored too.
+    title : str or sequence of str, optional
+        Text below each panel; by default what the contributions add up to.
+    n_columns : int, default=3
+        Columns of a grid.
     size : pair of int, default=(450, 350)
-        Width and height in pixels.
+        Width and height of a panel in pixels.
 
     Returns
     -------
@@ -95,6 +135,7 @@ def draw_molecule(
 
     See Also
     --------
+    draw_similarity : What two molecules share.
     plot_explanation : The same within matplotlib's figures, with a color bar.
 
     Examples
@@ -105,19 +146,49 @@ def draw_molecule(
     >>> classifier = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), random_state=0)
     >>> model = make_pipeline(pk.MoleculesToGraphs(), classifier).fit(smiles, [1, 1, 0, 0, 1, 0])
     >>> picture = pk.draw_molecule(model, smiles, 1)
-    >>> picture.svg.startswith("<?xml"), len(picture.values)
-    (True, 4)
+    >>> picture.svg.startswith("<?xml"), len(picture.values), len(picture.bonds)
+    (True, 4, 3)
+    >>> pk.draw_molecule(model, smiles, [0, 1, 2])
+    MoleculePicture(3 panels)
     """
-    found, at, molecule = _on_molecule(explanation, molecules, graph, classes)
+    several: list[int] = np.atleast_1d(np.asarray(graph, dtype=np.int64)).tolist()
+    if not several:
+        raise ValueError("graph must name at least one molecule, got none")
+    is_grid = np.ndim(graph) > 0
+    panels = [
+        panel
+        for number in several
+        for panel in _panels(explanation, molecules, number, t, classes, bonds, is_grid)
+    ]
+    if title is not None:
+        panels = _titled(panels, [title] * len(panels) if isinstance(title, str) else list(title))
+    norm, _ = centered(np.concatenate([panel.values for panel in panels]), limit)
+    return picture_of(panels, norm, size, n_columns=n_columns)
+
+
+def _titled(panels: list[Panel], titles: list[str]) -> list[Panel]:
+    if len(titles) != len(panels):
+        raise ValueError(f"there are {len(panels)} panels, but {len(titles)} titles")
+    return [Panel(p.molecule, p.values, p.bonds, text) for p, text in zip(panels, titles, strict=True)]
+
+
+def _panels(
+    model: Any, molecules: Any, graph: int, t: Any, classes: Any, bonds: bool, is_grid: bool
+) -> list[Panel]:
+    """What is drawn of one molecule, one panel per iteration that is asked for."""
+    found, at, molecule = _on_molecule(model, molecules, graph, classes)
     contributions = found.of_graph(at)
     molecule = with_atoms(molecule, len(contributions), graph)
-    (values,) = shown(contributions, None if t is None else int(t)).values()
-    if title is None:
-        which = "atoms" if t is None else f"atoms at t = {t}"
-        title = f"{which} {values.sum():+.3g} {found.subject}"
-    norm, _ = centered(values, limit)
-    svg, png = (depict(molecule, values, norm, title, size, kind) for kind in ("svg", "png"))
-    return MoleculePicture(molecule, values, svg.decode(), png)
+    steps = shown(contributions, t)
+    panels = []
+    for step, values in steps.items():
+        of_bonds = None
+        if bonds:
+            of_bonds = values_of_bonds(molecule, *found.edge_contributions(at, step))
+        which = "atoms" if step is None else f"atoms at t = {step}"
+        head = f"{graph}: " if is_grid else ""
+        panels.append(Panel(molecule, values, of_bonds, f"{head}{which} {values.sum():+.3g} {found.subject}"))
+    return panels
 
 
 def _on_molecule(model: Any, molecules: Any, graph: int, classes: Any) -> tuple[Explanation, int, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from propkernels.graphs.adapters.build import Faults
+from propkernels.graphs.adapters.build import Faults, listed
 from propkernels.graphs.adapters.rdkit import ERRORS, is_mol, why_not
 from propkernels.utils.optional import import_optional
 
@@ -18,7 +18,7 @@ def as_list(molecules: Any) -> list[Any]:
         if len(shape) > 2 or shape[1] != 1:
             raise ValueError(f"molecules must be one column, of SMILES or RDKit molecules; got shape {shape}")
         molecules = molecules.iloc[:, 0] if hasattr(molecules, "iloc") else molecules[:, 0]
-    return molecules.tolist() if hasattr(molecules, "tolist") else list(molecules)
+    return list(molecules.tolist()) if shape else listed(molecules, "SMILES strings or RDKit molecules")
 
 
 def as_molecules(molecules: Any, errors: str = "raise") -> list[Any]:

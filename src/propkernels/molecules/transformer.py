@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from propkernels.graphs.adapters.rdkit import Recipe, check_recipe, from_rdkit, from_smiles, is_mol
 from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.reading import as_list
-from propkernels.utils.checks import check_choice
-from propkernels.utils.tags import GraphInput
+from propkernels.utils.checks import GraphInput, check_choice
 
 
 class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
@@ -21,7 +20,8 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"} or callable, default="symbol"
-        Label of an atom, see :func:`from_rdkit`.
+        Label of an atom, see :func:`from_rdkit`. "invariants", which tell charges and hydrogens apart, often
+        predict better; a model that was split off its pipeline reads RDKit molecules by symbols.
     edge_labels : bool, default=True
         Whether edges are labeled by the type of the bond.
     explicit_hydrogens : bool, default=False

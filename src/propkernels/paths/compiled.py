@@ -66,7 +66,7 @@ def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes:
         n = graph_ptr[graph + 1] - first
         for u in range(n):
             row = pair_ptr[graph] + u * n
-            start = mix_word(keys[first + u])
+            start = mix_word(keys[first + u])  # the two ends are mixed differently: (a, b) is not (b, a)
             for v in range(n):
                 if u == v or lengths[row + v] == 0:
                     codes[row + v] = no_bin
@@ -78,6 +78,7 @@ def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes:
 @compiled(cache=False)
 def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
     """Write the nodes that a source reaches into ``order``, nearest first; return their number."""
+    # Mergesort is stable: nodes at the same distance stay in the order of their numbers, on every machine.
     reached = 0
     for v in range(n):
         if distances[row + v] != np.inf:
@@ -191,6 +192,8 @@ def count_hops(
 @compiled
 def most_hops(indptr: Any, indices: Any, weights: Any, first: int, n: int, distances: Any) -> int:
     """Largest number of edges on a shortest path of one graph."""
+    # hops[v] is the most edges of a shortest path from the root to v; it is final when v is taken, since all
+    # nodes before v on such a path are nearer. Equal lengths may have different numbers of edges.
     order = np.empty(n, dtype=np.int64)
     hops = np.zeros(n, dtype=np.int64)
     most = 0

@@ -38,6 +38,8 @@ class Search(NamedTuple):
 @compiled(cache=False)
 def _number_labels(ids: Any, first: int, n: int, search: Any) -> int:
     """Number the labels of one graph in order of appearance; return how many there are."""
+    # ``local`` has one place per label of the database, so it is not cleared as a whole: the loop at the end
+    # resets the places that this graph has used, and each graph finds -1 everywhere.
     found = 0
     for v in range(n):
         label = ids[first + v]
@@ -117,6 +119,7 @@ def _write_triplets(
     begin: Any, n_labels: int, keys: Any, present: Any, table: Any, touched: Any, codes: Any, counts: Any
 ) -> None:
     """Turn the touched cells into codes (label at the start, length, label at the end), and clear them."""
+    # A cell is level * n_labels + label: the division gives the number of edges, the remainder the label.
     for k in range(len(touched)):
         cell = touched[k]
         length = np.float64(cell // n_labels).view(np.uint64)

@@ -1,10 +1,11 @@
-"""Axes to draw on; matplotlib is imported when it is needed."""
+"""What figures share: axes that are given or made, and classes with their names."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propkernels.utils.optional import import_optional
 
@@ -52,3 +53,24 @@ def text_color(background: Any) -> str:
     """
     red, green, blue = background[:3]
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
+
+
+def check_target(target: Any, n_graphs: int) -> NDArray[Any]:
+    """Return one value per graph."""
+    labels = np.asarray(target)
+    if labels.shape != (n_graphs,):
+        raise ValueError(
+            f"target must hold one value for each of {n_graphs} graphs, got shape {labels.shape}"
+        )
+    return labels
+
+
+def class_names(labels: NDArray[Any], names: Any) -> list[str]:
+    """Return the names of the classes that occur, in the order of their labels."""
+    classes = np.unique(labels)
+    if names is None:
+        return [str(label) for label in classes]
+    given = [str(name) for name in names]
+    if len(given) != len(classes):
+        raise ValueError(f"target_names must name {len(classes)} classes, got {len(given)} names")
+    return given

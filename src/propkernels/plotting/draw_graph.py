@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import triu
 
-from propkernels.graphs.database import Graph
+from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.plotting.canvas import text_color
 

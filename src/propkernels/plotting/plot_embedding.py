@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from propkernels.plotting.canvas import import_pyplot, one_axes
+from propkernels.plotting.canvas import check_target, class_names, import_pyplot, one_axes
 from propkernels.plotting.plot_kernel import check_kernel_matrix
-from propkernels.plotting.target import check_target, class_names
 
 Matrix = NDArray[np.float64]
 MOST_CLASSES = 20  # in the legend; more, or real numbers, get a color bar

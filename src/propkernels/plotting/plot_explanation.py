@@ -44,11 +44,12 @@ def plot_explanation(
 
     Parameters
     ----------
-    explanation : Explanation, or fitted classifier or regressor
-        What ``explain`` returned; or a model, which then explains.
+    explanation : Explanation, or fitted classifier, regressor or pipeline
+        What ``explain`` returned; or a model, which then explains; or a pipeline that begins with
+        :class:`MoleculesToGraphs`.
     graphs : GraphDatabase, GridDatabase or sequence of graphs, optional
-        The graphs; may be left out with an Explanation. RDKit molecules are drawn as RDKit depicts them, but
-        for a given ``layout``.
+        The graphs; may be left out with an Explanation. RDKit molecules (with a pipeline, also SMILES) are
+        drawn as RDKit depicts them, bonds colored too, but for a given ``layout``.
     graph : int, default=0
         Which of them to draw.
     t : int, sequence of int, "each" or None, default=None
@@ -96,11 +97,17 @@ def plot_explanation(
     >>> len(pk.plot_explanation(model.explain(data.graphs), graph=3, t="each"))
     2
     """
-    found, at = explained(explanation, graphs, graph, classes)
+    number = graph
+    if hasattr(explanation, "named_steps"):  # a pipeline, which turns molecules into graphs
+        explanation, found_graphs, graphs, graph = _steps(explanation, graphs, graph)
+        found, at = explained(explanation, found_graphs, graph, classes)
+    else:
+        found, at = explained(explanation, graphs, graph, classes)
     own = found.of_graph(at)
     values = shown(own, t)
     norm, exceeded = centered(np.concatenate(list(values.values())), limit)
     molecule = None if layout is not None else _molecule(graphs, graph, len(own))
+    panels, scale = ({}, 1.0) if molecule is None else _molecule_panels(found, at, molecule, values)
     one = found.graphs[at]
     several = isinstance(t, str) or np.ndim(t) > 0
     axes = several_axes(ax, len(values)) if several else [one_axes(ax)]
@@ -110,10 +117,10 @@ def plot_explanation(
         if isinstance(one, Grid):
             mappable = draw_grid(where, one, found.image(at, step), picture, norm, cmap)
         elif molecule is not None:
-            mappable = _draw_molecule(where, molecule, values[step], norm, cmap)
+            mappable = _draw_molecule(where, panels[step], norm, cmap, scale)
         else:
             mappable = draw_graph(where, one, values[step], positions, labels, norm, cmap)
-        where.set_title(_title(found, graph, at, step, values[step], several), fontsize=10)
+        where.set_title(_title(found, number, at, step, values[step], several), fontsize=10)
     extend = "both" if exceeded else "neither"
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25, extend=extend)
     bar.set_label(_meaning(found, class_names or {}))
@@ -146,15 +153,40 @@ def _molecule(graphs: Any, graph: int, n_nodes: int) -> Any:
     return with_atoms(graphs[graph], n_nodes, graph)
 
 
-def _draw_molecule(ax: Any, molecule: Any, values: Values, norm: Any, cmap: Any) -> Any:
+def _steps(pipeline: Any, molecules: Any, number: int) -> tuple[Any, Any, list[Any], int]:
+    """The model at the end of a pipeline, the one graph and the one molecule to draw, and their number."""
+    from propkernels.molecules.reading import as_list, as_molecules
+
+    if molecules is None:
+        raise ValueError("a pipeline needs molecules to explain: plot_explanation(pipeline, molecules)")
+    items = as_list(molecules)
+    if not -len(items) <= number < len(items):
+        raise IndexError(f"there are {len(items)} molecules, and no molecule {number}")
+    one = as_molecules([items[number]])
+    return pipeline[-1], pipeline[:-1].transform(one), one, 0
+
+
+def _molecule_panels(
+    found: Explanation, at: int, molecule: Any, values: dict[int | None, Values]
+) -> tuple[dict[int | None, Any], float]:
+    """What is drawn of a molecule at each iteration, and the one scale of its bonds."""
+    from propkernels.molecules.depiction import Panel, bond_scale, values_of_bonds
+
+    bonds = {step: values_of_bonds(molecule, *found.edge_contributions(at, step)) for step in values}
+    panels = {step: Panel(molecule, values[step], bonds[step]) for step in values}
+    return panels, bond_scale(list(values.values()), list(bonds.values()))
+
+
+def _draw_molecule(ax: Any, panel: Any, norm: Any, cmap: Any, scale: float) -> Any:
     """Draw a molecule into axes, and return what a color bar can be made of."""
     from propkernels.molecules.depiction import depict, light_colors
 
     cm = import_optional("matplotlib.cm", extra="plot", purpose="plots need")
     image = import_optional("matplotlib.image", extra="plot", purpose="plots need")
-    ax.imshow(image.imread(BytesIO(depict(molecule, values, norm, "", MOLECULE_SIZE, "png", cmap))))
+    colors = light_colors(cmap)
+    ax.imshow(image.imread(BytesIO(depict([panel], norm, MOLECULE_SIZE, "png", colors, scale=scale))))
     ax.set_axis_off()
-    return cm.ScalarMappable(norm, light_colors(cmap))
+    return cm.ScalarMappable(norm, colors)
 
 
 def _with_graphs(explanation: Explanation, graphs: Any) -> Explanation:

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.listing import Listing, list_edges
 from propkernels.graphs.check import check_graphs
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import Grid, GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.plotting.canvas import one_axes, text_color
 from propkernels.plotting.draw_graph import EDGE_COLOR, LARGE, node_texts
+from propkernels.plotting.draw_structure import draw_structure
 from propkernels.plotting.layout import node_positions
 from propkernels.utils.checks import shown
 
@@ -35,6 +37,7 @@ def plot_graph(
     layout: Any = None,
     cmap: Any = None,
     legend: bool = True,
+    molecule: Any = None,
     ax: Any = None,
 ) -> Any:
     """Draw one graph: nodes colored by label or attribute, edges by their labels.
@@ -61,6 +64,9 @@ def plot_graph(
         Colors; by default "tab20" for labels and "viridis" for numbers.
     legend : bool, default=True
         Whether labels of nodes and edges are explained beside the graph, and numbers by a color bar.
+    molecule : rdkit.Chem.Mol or str, optional
+        The molecule, or its SMILES, that the graph was made of: it is drawn as RDKit depicts it, instead of
+        nodes and edges.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -85,6 +91,10 @@ def plot_graph(
     where = one_axes(ax, (5.6, 4.4))
     if isinstance(one, Grid):
         return _draw_grid(where, one, name)
+    if molecule is not None:
+        draw_structure(where, one, molecule)
+        where.set_title(f"{name}: {_size(one)}", fontsize=10)
+        return where
     positions = node_positions(one, layout)
     size = float(np.clip(7000 / max(one.n_nodes, 1), 6, 330))
     handles = _draw_edges(where, one, positions, size, edge_labels)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.plotting.canvas import one_axes
-from propkernels.plotting.target import check_target, class_names
+from propkernels.plotting.canvas import check_target, class_names, one_axes
 from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import check_choice
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.base import AffineOperator
+from propkernels.propagation.base import AffineOperator, directed_adjacency
 from propkernels.propagation.initial import UNKNOWN
-from propkernels.propagation.transition import directed_adjacency
 from propkernels.utils.randomness import label_keys, uniform
 
 _FACTOR = 4  # tells these numbers apart from the others that are drawn from one seed

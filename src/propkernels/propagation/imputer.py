@@ -23,10 +23,9 @@ from propkernels.propagation.initial import (
     label_frequencies,
     learn_prior,
 )
-from propkernels.propagation.registry import resolve_scheme
-from propkernels.utils.checks import check_integer, check_positive
+from propkernels.propagation.schemes import resolve_scheme
+from propkernels.utils.checks import GraphInput, check_integer, check_positive
 from propkernels.utils.parallel import whole_runs
-from propkernels.utils.tags import GraphInput
 
 
 def run_to_convergence(

@@ -1,4 +1,4 @@
-"""P_0: what the nodes know before anything spreads."""
+"""P_0: what the nodes know before anything spreads, as distributions over labels or as keys of labels."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from scipy.sparse import csr_array, eye_array, vstack
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions, concat_distributions, distinct_labels
 from propkernels.graphs.labels import LabelColumn, canonical_label
+from propkernels.utils.arrays import freeze
 from propkernels.utils.checks import check_choice
-from propkernels.utils.sparse import freeze
+from propkernels.utils.randomness import label_keys, mix
 
 _ISOLATED = -(2**15)  # below the exponent of any degree
 SMALLEST_SUM = 2.0**-1000
@@ -219,3 +220,53 @@ def label_column(graphs: GraphDatabase, source: str | None) -> LabelColumn | Lab
     if source == "log_degree":
         return log_degree_column(graphs)
     return unobserved_column(graphs) if graphs.label_column is None else graphs.label_column
+
+
+LABEL_SOURCES = ("auto", "node", "degree", "log_degree", None)
+
+
+def resolve_source(graphs: GraphDatabase, labels: str | None) -> str | None:
+    """Resolve ``labels="auto"`` at fit, and refuse labels that are not one a node."""
+    source = label_source(graphs, labels)
+    if source == "node":
+        plain_labels(graphs, source)
+    return source
+
+
+def plain_labels(graphs: GraphDatabase, source: str | None) -> LabelColumn:
+    """One label per node, from the source that was resolved at fit."""
+    column = label_column(graphs, source)
+    if not isinstance(column, LabelColumn):
+        raise ValueError(
+            "node labels are distributions, this kernel needs one label per node: use LabelImputer"
+        )
+    return column
+
+
+def node_keys(graphs: GraphDatabase, source: str | None) -> NDArray[np.uint64]:
+    """Key of each node's label; unobserved labels are one further label."""
+    return _keys(plain_labels(graphs, source))
+
+
+def edge_keys(graphs: GraphDatabase, labels: bool, weights: bool) -> NDArray[np.uint64] | None:
+    """Key of each stored edge's label, weight, or both; None where neither tells edges apart."""
+    keys = None
+    if labels:
+        column = graphs.edge_label_column
+        absent = LabelColumn(np.full(graphs.adjacency.nnz, -1, dtype=np.int32), ())
+        keys = _keys(absent if column is None else column)
+    if weights:
+        bits = graphs.adjacency.data.astype(np.float64).view(np.uint64)
+        keys = mix(0 if keys is None else keys, bits)
+    return keys
+
+
+def _keys(column: LabelColumn) -> NDArray[np.uint64]:
+    """Keys of the values, and for -1 the last one: that of a label no user has."""
+    return label_keys((*column.values, UNKNOWN))[column.ids]
+
+
+def check_edge_labels(graphs: GraphDatabase, edge_labels: bool) -> None:
+    """Refuse to compare edge labels where there are none."""
+    if edge_labels and graphs.edge_label_column is None:
+        raise ValueError("edge_labels=True but the graphs have no edge labels")

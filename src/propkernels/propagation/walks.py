@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import canonical_label
-from propkernels.propagation.base import AffineOperator, AffineScheme
-from propkernels.propagation.initial import InitialDistributions
-from propkernels.propagation.transition import (
+from propkernels.propagation.base import (
+    AffineOperator,
+    AffineScheme,
     directed_adjacency,
     reciprocal,
     row_sums,
     symmetrically_normalized,
 )
+from propkernels.propagation.initial import InitialDistributions
 from propkernels.utils.checks import check_choice, check_fraction, check_positive, shown
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from propkernels.kernels.base import CountFeatures
+from propkernels.kernels.features import CountFeatures
 from propkernels.scale.folder import Manifest, check_size
 from propkernels.scale.part_files import FeatureBlock, open_part, read_block, read_target
 from propkernels.scale.pure import rebuilt

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 
 from propkernels._version import __version__
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.base import CountFeatures
+from propkernels.kernels.features import CountFeatures
 from propkernels.propagation.initial import label_source
 from propkernels.utils.checks import shown
 

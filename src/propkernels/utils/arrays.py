@@ -1,4 +1,4 @@
-"""Offsets, index types and ranges of flat arrays that hold one run per graph, node or bin."""
+"""Flat arrays with one run per graph, node or bin; sparse matrices checked at the door; read-only arrays."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 
 def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
@@ -46,3 +47,136 @@ def ranges(starts: ArrayLike, lengths: ArrayLike) -> NDArray[np.int64]:
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) + np.repeat(np.asarray(starts, dtype=np.int64) - (ends - lengths), lengths)
+
+
+def power_of_two(least: int) -> int:
+    """Return the smallest power of two that is at least so large, as sizes of hash tables are.
+
+    Examples
+    --------
+    >>> [power_of_two(n) for n in (0, 1, 2, 3, 1000)]
+    [1, 1, 2, 4, 1024]
+    """
+    power = 1
+    while power < least:
+        power *= 2
+    return power
+
+
+def check_sparse(matrix: Any, name: str) -> Any:
+    """Return a 2-d sparse matrix whose indices all lie inside its shape.
+
+    scipy believes the arrays of which a matrix is made; its loops and ours would read outside of them. The
+    arrays are looked through once, before anything is converted.
+
+    Parameters
+    ----------
+    matrix : scipy sparse matrix or array, of any format
+    name : str
+        What it is called in an error.
+
+    Returns
+    -------
+    sparse matrix
+        The same one; a dok matrix becomes coo.
+
+    Raises
+    ------
+    ValueError
+        One sentence that names the first thing found wrong.
+
+    Examples
+    --------
+    >>> broken = csr_array((np.ones(1), np.array([7]), np.array([0, 1, 1])), shape=(2, 2))
+    >>> check_sparse(broken, "adjacency")
+    Traceback (most recent call last):
+    ...
+    ValueError: adjacency is damaged: it has an entry in column 7, but 2 columns
+    """
+    rows, columns = matrix.shape
+    kind = matrix.format
+    if kind in ("csr", "csc"):
+        lengths = (rows, columns) if kind == "csr" else (columns, rows)
+        nouns = ("row", "column") if kind == "csr" else ("column", "row")
+        _check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
+    elif kind == "bsr":
+        height, width = matrix.data.shape[1:]
+        lengths = (rows // max(height, 1), columns // max(width, 1))
+        nouns = ("row of blocks", "column of blocks")
+        _check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
+    elif kind == "dia":
+        if np.shape(matrix.offsets) != matrix.data.shape[:1]:
+            raise ValueError(f"{name} is damaged: {_many(len(matrix.data), 'diagonal')} and other offsets")
+    elif kind == "lil":
+        _check_lists(matrix, name)
+    else:
+        matrix = matrix if kind == "coo" else _to_coo(matrix, name)
+        for axis, (noun, length) in enumerate((("row", rows), ("column", columns))):
+            places = matrix.coords[axis]
+            if len(places) != len(matrix.data):
+                raise ValueError(f"{name} is damaged: {len(matrix.data)} values have {len(places)} {noun}s")
+            _check_range(places, length, noun, name)
+    return matrix
+
+
+def _to_coo(matrix: Any, name: str) -> Any:
+    try:
+        return matrix.tocoo()
+    except ValueError as error:
+        raise ValueError(f"{name} is damaged: {error}") from None
+
+
+def _check_compressed(
+    indptr: Any, indices: Any, n_values: int, lengths: tuple[int, int], nouns: tuple[str, str], name: str
+) -> None:
+    """Offsets that start at 0, never fall and end within the values; indices inside the shape."""
+    if indptr.dtype.kind not in "iu" or indptr.shape != (lengths[0] + 1,):
+        raise ValueError(f"{name} is damaged: {_many(lengths[0], nouns[0])} and {len(indptr)} offsets")
+    if indptr[0] != 0 or bool((indptr[1:] < indptr[:-1]).any()):
+        raise ValueError(f"{name} is damaged: the offsets of its {nouns[0]}s do not rise from 0")
+    used = int(indptr[-1])
+    if used > min(n_values, len(indices)):
+        found = f"{n_values} values and {len(indices)} indices"
+        raise ValueError(f"{name} is damaged: its offsets end at {used}, but it has {found}")
+    _check_range(indices[:used], lengths[1], nouns[1], name)
+
+
+def _check_range(places: Any, length: int, noun: str, name: str) -> None:
+    if places.ndim != 1 or places.dtype.kind not in "iu":
+        raise ValueError(f"{name} is damaged: its {noun} indices are {places.dtype} values")
+    if places.size and not (int(places.min()) >= 0 and int(places.max()) < length):
+        wrong = int(places.min()) if int(places.min()) < 0 else int(places.max())
+        raise ValueError(f"{name} is damaged: it has an entry in {noun} {wrong}, but {_many(length, noun)}")
+
+
+def _check_lists(matrix: Any, name: str) -> None:
+    """The format lil: a list of columns and a list of values for each row."""
+    rows, columns = matrix.shape
+    if len(matrix.rows) != rows or len(matrix.data) != rows:
+        raise ValueError(f"{name} is damaged: {_many(rows, 'row')} and {len(matrix.rows)} lists of columns")
+    for row, (places, values) in enumerate(zip(matrix.rows, matrix.data, strict=True)):
+        if len(places) != len(values):
+            raise ValueError(f"{name} is damaged: row {row} has {len(places)} columns, {len(values)} values")
+        if places:
+            _check_range(np.asarray(places), columns, "column", name)
+
+
+def _many(number: int, noun: str) -> str:
+    """A number and its noun: "1 column", "2 columns"."""
+    first, *rest = noun.split(" ")
+    return " ".join([str(number), first if number == 1 else f"{first}s", *rest])
+
+
+def freeze(*arrays: NDArray[Any] | csr_array | None) -> None:
+    """Make arrays, and the arrays of sparse matrices, read-only; None is passed over."""
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
+        elif array is not None:
+            freeze(array.data, array.indices, array.indptr)
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, from now on read-only."""
+    array.setflags(write=False)
+    return array

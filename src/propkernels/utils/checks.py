@@ -1,4 +1,4 @@
-"""Checks of parameters: the right type and range, or an error that names the parameter in one sentence."""
+"""What estimators owe scikit-learn: parameters of the right type and range or a clear error, and tags."""
 
 from __future__ import annotations
 
@@ -118,3 +118,25 @@ def random_generator(random_state: RandomState) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
     return np.random.default_rng(random_state)
+
+
+class GraphInput:
+    """Mixin of estimators that take graphs: their X is not a table, and holds no NaN.
+
+    List it before scikit-learn's ``BaseEstimator`` among the bases of a class.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.two_d_array = False
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+class ImageInput(GraphInput):
+    """Mixin of estimators that take images, one array of two or three dimensions each."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags

@@ -1,11 +1,9 @@
-"""JIT compilation: the one decorator of all compiled loops, and numba's SLP vectorizer."""
+"""JIT compilation: the one decorator of all compiled loops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -47,26 +45,3 @@ def compiled(function: Callable[..., Any] | None = None, *, cache: bool = True) 
         if "cannot cache function" not in str(error):
             raise
         return njit(nogil=True)(function)
-
-
-_LOCK = Lock()
-_users: list[int] = []  # the compiler's own setting, once for each block of slp_vectorization that is open
-
-
-@contextmanager
-def slp_vectorization() -> Iterator[None]:
-    """Enable numba's SLP vectorizer for functions that are compiled inside this block.
-
-    It joins equal operations on adjacent numbers into vector instructions, which are the same bits. numba has
-    no switch per function, only a global one (``NUMBA_SLP_VECTORIZE``, off by default): whatever another
-    thread compiles meanwhile is vectorized too. The setting of before comes back when the last block ends.
-    """
-    with _LOCK:
-        _users.append(_users[-1] if _users else config.SLP_VECTORIZE)
-        config.SLP_VECTORIZE = 1
-    try:
-        yield
-    finally:
-        with _LOCK:
-            before = _users.pop()
-            config.SLP_VECTORIZE = 1 if _users else before

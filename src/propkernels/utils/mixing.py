@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from propkernels.utils.arrays import power_of_two
 from propkernels.utils.jit import compiled
 from propkernels.utils.randomness import FIRST_FACTOR, GOLDEN, OTHER_FACTOR, SECOND_FACTOR
 
-__all__ = ["FIRST_FACTOR", "GOLDEN", "mix_other", "mix_word", "power_of_two", "slots_for"]
+__all__ = ["FIRST_FACTOR", "GOLDEN", "mix_other", "mix_word", "slots_for"]
 
 
 @compiled(cache=False)
@@ -27,20 +28,6 @@ def mix_other(word: Any) -> Any:
     z = (word ^ (word >> np.uint64(32))) * OTHER_FACTOR
     z = (z ^ (z >> np.uint64(32))) * OTHER_FACTOR
     return z ^ (z >> np.uint64(32))
-
-
-def power_of_two(least: int) -> int:
-    """Return the smallest power of two that is at least so large, as sizes of hash tables are.
-
-    Examples
-    --------
-    >>> [power_of_two(n) for n in (0, 1, 2, 3, 1000)]
-    [1, 1, 2, 4, 1024]
-    """
-    power = 1
-    while power < least:
-        power *= 2
-    return power
 
 
 slots_for = compiled(cache=False)(power_of_two)  # for compiled callers; Python ones need not compile it

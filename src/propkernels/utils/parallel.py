@@ -1,10 +1,16 @@
-"""Threads: compiled loops release the GIL, so plain threads use all cores."""
+"""Where work runs: in threads of this machine, or on a device.
+
+Compiled loops release the GIL, so plain threads use all cores. An estimator with ``device="cuda"`` runs its
+methods inside :func:`running_on`; counting and the Gram matrix ask :func:`active_device`, and hand the work
+to the device where there is one. Nothing between them has to know.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -36,7 +42,7 @@ def run_threads(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: in
     """Apply a function to each item, in up to ``n_jobs`` threads (None: 1, -1: all cores); keep the order."""
     workers = min(thread_count(n_jobs), len(items))
     if workers <= 1:
-        return [function(item) for item in items]
+        return list(map(function, items))
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(function, items))
 
@@ -68,3 +74,21 @@ def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:
     marks = np.arange(0, int(ptr[-1]), max(least, 1))
     cuts = np.searchsorted(ptr, marks, side="left")
     return np.unique(np.concatenate([[0], cuts, [len(ptr) - 1]])).astype(np.int64)
+
+
+_ACTIVE: ContextVar[Any] = ContextVar("propkernels_device", default=None)
+
+
+def active_device() -> Any:
+    """Return the device of this thread, or None for the CPU."""
+    return _ACTIVE.get()
+
+
+@contextmanager
+def running_on(device: Any) -> Iterator[None]:
+    """Compute on a device inside this block; None: on the CPU."""
+    token = _ACTIVE.set(device)
+    try:
+        yield
+    finally:
+        _ACTIVE.reset(token)

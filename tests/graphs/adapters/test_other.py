@@ -280,3 +280,16 @@ def test_missing_packages_are_named_with_their_extra(module, call, extra, monkey
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf"install it with pip install 'propkernels\[{extra}\]'"):
         call(GraphDatabase([[0, 1], [1, 0]], [0, 2]))
+
+
+@pytest.mark.parametrize("name", [name for name in dir(pk) if name.startswith("from_")])
+@pytest.mark.parametrize("what", [5.0, None, np.float64(3)])
+def test_what_is_not_a_collection_is_refused_in_one_sentence(name, what):
+    with pytest.raises((TypeError, ImportError), match=r"^(expected|edges must|.* must be|.* needs)"):
+        getattr(pk, name)(what)
+
+
+def test_no_points_and_parts_that_are_not_triples():
+    assert len(pk.from_points([])) == 0
+    with pytest.raises(TypeError, match="expected a list of three parts as triple 1, got 5"):
+        pk.from_triples([("a", "likes", "b"), 5])

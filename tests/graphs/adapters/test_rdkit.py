@@ -67,6 +67,17 @@ def test_every_atom_and_bond(recipe, hydrogens):
     assert graphs == pk.from_smiles(SMILES, node_labels=recipe, explicit_hydrogens=hydrogens)
 
 
+UNUSUAL = ["[12CH4]", "[13CH3]C", "[2H]OC", "[NH3]->[Pt](Cl)Cl", "C[N+](C)(C)C.[Cl-]", "CS(C)=O", "CSC"]
+
+
+def test_invariants_are_those_of_each_atom_alone():
+    """Kinds of atoms are asked once: also those that RDKit's invariants do not tell apart."""
+    mols = [Chem.MolFromSmiles(text) for text in UNUSUAL]
+    graphs = pk.from_rdkit(mols, node_labels="invariants")
+    for mol, graph in zip(mols, graphs, strict=True):
+        assert graph.node_labels.tolist() == [RECIPES["invariants"](atom) for atom in mol.GetAtoms()]
+
+
 def test_a_function_of_the_atom():
     graphs = pk.from_smiles(["CCO"], node_labels=lambda atom: atom.GetTotalNumHs())
     assert graphs.node_labels.tolist() == [3, 2, 1]

@@ -7,9 +7,9 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.learn import Choice, evaluate
-from propkernels.learn.evaluation.protocols import Protocol
+from propkernels.learn.evaluation.study import Protocol
+from propkernels.learn.selection.candidates import PAPER_COSTS
 from propkernels.learn.selection.folds import draw_seeds
-from propkernels.learn.selection.space import PAPER_COSTS
 
 DATA = pk.datasets.make_molecules(90, random_state=0)
 KERNEL = pk.PropagationKernel(t_max=3)
@@ -339,3 +339,22 @@ def test_bad_protocols(arguments, message):
 def test_steps_of_a_model_are_its_own():
     with pytest.raises(ValueError, match="set it in PropagationClassifier"):
         evaluate(pk.PropagationClassifier(), DATA, t_max=3)
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, pk.PropagationClassifier(kernel=KERNEL, C=1.0, t_max=1)])
+def test_confusion_counts_every_test_graph(kernel):
+    options = {"n_folds": 3, "random_state": 0, "repeats": 2}
+    if not hasattr(kernel, "predict"):
+        options |= {"C": 10, "t_max": 1}
+    result = evaluate(kernel, DATA, **options)
+    assert result.classes == DATA.target_names
+    np.testing.assert_array_equal(result.confusion.sum(axis=1), 2 * np.bincount(DATA.target))
+    assert np.trace(result.confusion) / result.confusion.sum() == pytest.approx(result.mean)
+    numbers = evaluate(pk.PropagationKernel(), DATA.graphs, np.linspace(0, 1, 90), C=1, t_max=0, n_folds=3)
+    assert numbers.confusion is None
+    assert numbers.classes == ()
+
+
+def test_a_chosen_score_does_not_count_twice():
+    result = evaluate(KERNEL, DATA, **QUICK, scoring="roc_auc")
+    assert result.confusion.sum() == len(DATA.target)

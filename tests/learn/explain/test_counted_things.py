@@ -9,7 +9,7 @@ from networkx.algorithms.isomorphism import GraphMatcher, categorical_node_match
 
 import propkernels as pk
 from propkernels.learn.explain.explain import explain_rule
-from propkernels.learn.machines.rules import FoldedRule, decision_rule
+from propkernels.learn.machines.decisions import FoldedRule, decision_rule
 
 SEED = 5
 

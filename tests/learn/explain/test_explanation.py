@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 import propkernels as pk
 from propkernels.learn.explain.explain import compare_classes, explain_rule
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.rules import FoldedRule, decision_rule
+from propkernels.learn.machines.decisions import FoldedRule, decision_rule
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, input_of, the_zoo
 
 

@@ -5,8 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from propkernels.learn.explain.explain import compare_classes
-from propkernels.learn.machines.decisions import DecisionLayout
-from propkernels.learn.models.calibration import Calibration
+from propkernels.learn.machines.decisions import Calibration, DecisionLayout
 
 RNG = np.random.default_rng(0)
 

@@ -5,9 +5,8 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 from sklearn.svm import SVC
 
-from propkernels.learn.machines.columns import ColumnMaker
 from propkernels.learn.machines.scoring import resolve_scorer
-from propkernels.learn.machines.svm import SupportVectorClassification
+from propkernels.learn.machines.svm import ColumnMaker, SupportVectorClassification
 from propkernels.learn.machines.tasks import Classification, Columns, Regression
 
 RNG = np.random.default_rng(0)

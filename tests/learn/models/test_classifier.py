@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
-from propkernels.learn.machines.rules import FoldedRule, KernelRule
+from propkernels.learn.machines.decisions import FoldedRule, KernelRule
 from tests.strategies import permute_nodes
 
 

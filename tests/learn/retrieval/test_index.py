@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import StreamCounts
 from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.postings import Postings
 from tests.test_contract_discovery import the_zoo

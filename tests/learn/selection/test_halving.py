@@ -8,11 +8,10 @@ import pytest
 import propkernels as pk
 from propkernels.learn.machines.tasks import Classification, Regression
 from propkernels.learn.selection import halving
-from propkernels.learn.selection.candidates import Candidate, Space
+from propkernels.learn.selection.candidates import Candidate, Space, check_cost_grid
 from propkernels.learn.selection.folds import choosing_folds
 from propkernels.learn.selection.halving import make_rung, rung_sizes, shortlist, spread_order
 from propkernels.learn.selection.search import search
-from propkernels.learn.selection.space import check_cost_grid
 
 DATA = pk.datasets.make_molecules(150, random_state=0)
 FOLDS = choosing_folds(DATA.target, 5, None, None, 0)

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.graphs.grids.edges import grid_edges
-from propkernels.graphs.grids.neighborhoods import BOUNDARIES, resolve_neighborhood
-from propkernels.propagation.grids.operator import GridOperator, cheapest_path
-from propkernels.propagation.grids.taps import arrange_taps, separate
+from propkernels.graphs.grids.neighborhoods import BOUNDARIES, grid_edges, resolve_neighborhood
+from propkernels.propagation.grids.operator import GridOperator, arrange_taps, cheapest_path, separate
 from propkernels.propagation.initial import initial_distributions, learn_prior
 from tests import naive as exact
 from tests.propagation.grids import naive

@@ -83,6 +83,7 @@ def test_every_command_explains_itself(name, capsys):
     assert "usage:" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_edge_labels_are_compared_on_the_same_folds_and_kept(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     graphs = []

@@ -5,7 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.learn import evaluate
-from propkernels.learn.selection.kernels_by_t import compute_stack, redrawn
+from propkernels.learn.selection.sources import compute_stack, redrawn
 from reproduction.protocols.cross_validation import (
     best_cost_accuracy,
     cross_validate,

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.datasets.catalogue import IMAGE_FILES
-from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.dataset import IMAGE_FILES, Dataset
 from propkernels.datasets.images.pictures import find_pictures, label_gray
 from propkernels.datasets.images.textures import cut_patches
 from propkernels.datasets.tu.files import open_archive, read_member

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.tu.order import undirected
+from propkernels.datasets.tu.reader import undirected
 from propkernels.graphs import GraphDatabase
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
@@ -56,9 +56,11 @@ def from_adjacency(
     """
     if issparse(matrices) or (isinstance(matrices, np.ndarray) and matrices.ndim == 2):
         raise TypeError("from_adjacency takes several matrices; wrap the one matrix: [matrix]")
+    if getattr(matrices, "ndim", 1) != 3:
+        matrices = listed(matrices, "matrices")
     n_graphs = len(matrices)
     faults = Faults(errors, n_graphs, ids)
-    flat = _from_stack(matrices) if getattr(matrices, "ndim", 1) == 3 else _from_list(list(matrices), faults)
+    flat = _from_stack(matrices) if getattr(matrices, "ndim", 1) == 3 else _from_list(matrices, faults)
     flat.node_labels = _per_node(node_labels, flat.sizes, "labels", faults)
     flat.node_attributes = _rows(node_attributes, flat.sizes, faults)
     return build(flat, faults)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,6 +18,9 @@ from propkernels.utils.checks import shown
 
 ERRORS = ("raise", "skip")
 MOST_NAMED = 5
+# names of node labels, node attributes, edge labels, weights and edge attributes in graphs of other libraries
+Names = tuple[str | None, str | Sequence[str] | None, str | None, str | None, Sequence[str] | None]
+NAMES: Names = ("label", "attributes", "label", "weight", None)
 
 
 class Faults:
@@ -107,6 +111,38 @@ class Faults:
                 stacklevel=stacklevel,
             )
         return wrong
+
+
+def listed(items: Any, kind: str) -> list[Any]:
+    """List graphs, molecules, clouds; what is not a collection is refused in one sentence."""
+    if not isinstance(items, Iterable) or getattr(items, "shape", None) == ():
+        raise TypeError(f"expected a list of {kind}, got {shown(items)}")
+    return list(items)
+
+
+def convert_list(
+    graphs: Any,
+    name: str,
+    is_one: Callable[[Any], bool],
+    convert: Callable[[list[Any], Faults], GraphDatabase],
+    read_target: Callable[[Any], Any] | None,
+    ids: Any,
+    errors: str,
+) -> Any:
+    """Convert a list of graphs of another library; with ``read_target``, return their targets as well."""
+    if is_one(graphs):
+        raise TypeError(f"from_{name} takes a list of graphs; wrap the one graph: [graph]")
+    several = listed(graphs, "graphs")
+    faults = Faults(errors, len(several), ids)
+    for i, graph in enumerate(several):
+        if not is_one(graph):
+            article = "an" if name[0] in "aeiou" else "a"
+            faults.add(i, f"is a {type(graph).__name__}, not {article} {name} graph", TypeError, " ")
+    database = convert(several, faults)
+    if read_target is None:
+        return database
+    values = [read_target(graph) if is_one(graph) else None for graph in several]
+    return with_target(database, values, faults)
 
 
 def with_target(graphs: GraphDatabase, target: Any, faults: Faults) -> tuple[GraphDatabase, NDArray[Any]]:
@@ -242,7 +278,8 @@ def _check_finite(flat: FlatGraphs, faults: Faults) -> None:
     ):
         if table is None:
             continue
-        rows = np.asarray(table, dtype=np.float64).reshape(len(table), -1)
+        rows = np.asarray(table, dtype=np.float64)
+        rows = rows.reshape(len(rows), -1) if rows.size else rows.reshape(len(rows), 0)
         infinite = np.isinf(rows).any(axis=1)
         if infinite.any():
             graph, starts = owners(counts), np.concatenate([[0], np.cumsum(counts)])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, listed
 from propkernels.graphs.adapters.tensors import Table, as_labels, to_numpy
 from propkernels.graphs.database import GraphDatabase
 
@@ -54,7 +54,7 @@ def from_dgl(
     >>> pk.from_dgl([graph])                                                       # doctest: +SKIP
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
     """
-    several = [graphs] if is_dgl(graphs) else list(graphs)
+    several = [graphs] if is_dgl(graphs) else listed(graphs, "graphs")
     total = sum(_number(graph) for graph in several)
     faults = Faults(errors, total, ids)
     return convert(several, faults, node_label, node_attributes, edge_label, edge_attributes, weight)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, issparse
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, listed
 from propkernels.graphs.adapters.listing import list_edges
 from propkernels.graphs.database import GraphDatabase
 
@@ -48,7 +48,7 @@ def from_grakel(graphs: Any, *, ids: Any = None, errors: str = "raise") -> Graph
     >>> pk.from_grakel([water])
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
     """
-    several = list(graphs)
+    several = listed(graphs, "graphs")
     return convert(several, Faults(errors, len(several), ids))
 
 

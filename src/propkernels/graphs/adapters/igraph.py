@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, with_target
-from propkernels.graphs.adapters.listing import list_edges
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.adapters.build import NAMES, Faults, FlatGraphs, Names, build, convert_list, integers
+from propkernels.graphs.adapters.listing import edge_columns, list_edges, node_columns
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.optional import import_optional
 
 
@@ -65,16 +68,10 @@ def from_igraph(
     >>> pk.from_igraph([water])
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
     """
-    if is_igraph(graphs):
-        raise TypeError("from_igraph takes a list of graphs; wrap the one graph: [graph]")
-    several = list(graphs)
-    faults = Faults(errors, len(several), ids)
     names = (node_label, node_attributes, edge_label, weight, edge_attributes)
-    database = convert(several, faults, *names)
-    if target is None:
-        return database
-    values = [graph[target] if is_igraph(graph) else None for graph in several]
-    return with_target(database, values, faults)
+    convert_these = partial(convert, names=names)
+    read_target = None if target is None else itemgetter(target)
+    return convert_list(graphs, "igraph", is_igraph, convert_these, read_target, ids, errors)
 
 
 def is_igraph(thing: Any) -> bool:
@@ -84,19 +81,9 @@ def is_igraph(thing: Any) -> bool:
     )
 
 
-def convert(
-    graphs: list[Any],
-    faults: Faults,
-    node_label: str | None = "label",
-    node_attributes: str | Sequence[str] | None = "attributes",
-    edge_label: str | None = "label",
-    weight: str | None = "weight",
-    edge_attributes: Sequence[str] | None = None,
-) -> GraphDatabase:
-    """Convert a list of igraph graphs."""
-    for i, graph in enumerate(graphs):
-        if not is_igraph(graph):
-            faults.add(i, f"is a {type(graph).__name__}, not an igraph graph", TypeError, " ")
+def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
+    """Convert a list of igraph graphs, but for those that are known to be faulty."""
+    node_label, node_attributes, edge_label, weight, edge_attributes = names
     kept = faults.kept
     usable = [(i, graph) for i, graph in enumerate(graphs) if kept[i]]
     sizes, counts, directed = np.zeros((3, len(graphs)), dtype=np.int64)
@@ -104,8 +91,8 @@ def convert(
         sizes[i], counts[i], directed[i] = graph.vcount(), graph.ecount(), graph.is_directed()
     ends = list(chain.from_iterable(chain.from_iterable(graph.get_edgelist() for _, graph in usable)))
     source, target = integers(ends).reshape(-1, 2).T
-    names = [node_attributes] if isinstance(node_attributes, str) else list(node_attributes or ())
-    node_rows = [_numbers(usable, name, "vs", sizes, faults) for name in names]
+    several = [node_attributes] if isinstance(node_attributes, str) else list(node_attributes or ())
+    node_rows = [_numbers(usable, name, "vs", sizes, faults) for name in several]
     edge_rows = [_numbers(usable, name, "es", counts, faults) for name in edge_attributes or ()]
     weights = None if weight is None else _numbers(usable, weight, "es", counts, faults, 1.0)
     flat = FlatGraphs(
@@ -213,17 +200,8 @@ def _to_igraph(igraph: Any, graph: Graph) -> Any:
     twin = igraph.Graph(graph.n_nodes, ends, directed=edges.directed)
     if graph.id is not None:
         twin["id"] = graph.id
-    if graph.node_labels is not None:
-        twin.vs["label"] = graph.node_labels.tolist()
-    if graph.node_attributes is not None:
-        twin.vs["attributes"] = graph.node_attributes.tolist()
-    twin.es["weight"] = edges.weights.tolist()
-    if edges.labels is not None:
-        twin.es["label"] = edges.labels.tolist()
-    if edges.attributes is not None:
-        names = graph.database.edge_attribute_names
-        if names is None:
-            twin.es["attributes"] = edges.attributes.tolist()
-        for name, column in zip(names or (), edges.attributes.T.tolist(), strict=False):
-            twin.es[name] = column
+    for name, values in node_columns(graph).items():
+        twin.vs[name] = values
+    for name, values in edge_columns(graph, edges).items():
+        twin.es[name] = values
     return twin

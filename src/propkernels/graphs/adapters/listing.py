@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,25 @@ def list_edges(graph: Graph, *, both: bool = False) -> Listing:
         None if labels is None else labels[chosen],
         None if attributes is None else attributes[chosen],
     )
+
+
+def node_columns(graph: Graph) -> dict[str, list[Any]]:
+    """Labels and attributes of the nodes, by the names under which other libraries keep them."""
+    columns = {"label": graph.node_labels, "attributes": graph.node_attributes}
+    return {name: values.tolist() for name, values in columns.items() if values is not None}
+
+
+def edge_columns(graph: Graph, edges: Listing) -> dict[str, list[Any]]:
+    """Weights, labels and attributes of listed edges; attributes one by one where they have names."""
+    columns: dict[str, list[Any]] = {"weight": edges.weights.tolist()}
+    if edges.labels is not None:
+        columns["label"] = edges.labels.tolist()
+    if edges.attributes is not None:
+        names = graph.database.edge_attribute_names
+        if names is None:
+            columns["attributes"] = edges.attributes.tolist()
+        columns |= dict(zip(names or (), edges.attributes.T.tolist(), strict=False))
+    return columns
 
 
 def is_one_way(graphs: GraphDatabase) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, with_target
-from propkernels.graphs.adapters.listing import list_edges
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.adapters.build import NAMES, Faults, FlatGraphs, Names, build, convert_list, integers
+from propkernels.graphs.adapters.listing import edge_columns, list_edges, node_columns
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.optional import import_optional
 
 _MISSING: Any = object()
@@ -70,16 +72,10 @@ def from_networkx(
     >>> pk.from_networkx([water], node_label="element")
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
     """
-    if is_networkx(graphs):
-        raise TypeError("from_networkx takes a list of graphs; wrap the one graph: [graph]")
-    several = list(graphs)
-    faults = Faults(errors, len(several), ids)
     names = (node_label, node_attributes, edge_label, weight, edge_attributes)
-    database = convert(several, faults, *names)
-    if target is None:
-        return database
-    values = [graph.graph.get(target) if is_networkx(graph) else None for graph in several]
-    return with_target(database, values, faults)
+    convert_these = partial(convert, names=names)
+    read_target = None if target is None else lambda graph: graph.graph.get(target)
+    return convert_list(graphs, "networkx", is_networkx, convert_these, read_target, ids, errors)
 
 
 def is_networkx(thing: Any) -> bool:
@@ -89,19 +85,9 @@ def is_networkx(thing: Any) -> bool:
     )
 
 
-def convert(
-    graphs: list[Any],
-    faults: Faults,
-    node_label: str | None = "label",
-    node_attributes: str | Sequence[str] | None = "attributes",
-    edge_label: str | None = "label",
-    weight: str | None = "weight",
-    edge_attributes: Sequence[str] | None = None,
-) -> GraphDatabase:
-    """Convert a list of networkx graphs, none of them looked at twice."""
-    for i, graph in enumerate(graphs):
-        if not is_networkx(graph):
-            faults.add(i, f"is a {type(graph).__name__}, not a networkx graph", TypeError, " ")
+def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
+    """Convert a list of networkx graphs, none of them looked at twice, but for those known to be faulty."""
+    node_label, node_attributes, edge_label, weight, edge_attributes = names
     kept = faults.kept
     usable = [graph if kept[i] else _empty() for i, graph in enumerate(graphs)]
     sizes = integers([len(graph) for graph in usable])
@@ -337,19 +323,9 @@ def graph_to_networkx(graph: Graph) -> Any:
     if graph.id is not None:
         twin.graph["id"] = graph.id
     twin.add_nodes_from(range(graph.n_nodes))
-    for name, values in (("label", graph.node_labels), ("attributes", graph.node_attributes)):
-        if values is not None:
-            nx.set_node_attributes(twin, dict(enumerate(values.tolist())), name)
-    columns: dict[str, list[Any]] = {"weight": edges.weights.tolist()}
-    if edges.labels is not None:
-        columns["label"] = edges.labels.tolist()
-    if edges.attributes is not None:
-        named = graph.database.edge_attribute_names
-        columns |= (
-            {"attributes": edges.attributes.tolist()}
-            if named is None
-            else dict(zip(named, edges.attributes.T.tolist(), strict=True))
-        )
+    for name, values in node_columns(graph).items():
+        nx.set_node_attributes(twin, dict(enumerate(values)), name)
+    columns = edge_columns(graph, edges)
     ends = zip(edges.source.tolist(), edges.target.tolist(), strict=True)
     rows = zip(*columns.values(), strict=True)
     twin.add_edges_from(

@@ -341,7 +341,7 @@ def to_pandas(graphs: Any, target: Any = None) -> Tables:
     """
     from propkernels.graphs.adapters.listing import is_one_way
     from propkernels.graphs.check import check_graphs
-    from propkernels.graphs.database import Graph
+    from propkernels.graphs.container import Graph
 
     pd = import_optional("pandas", extra="pandas", purpose="to_pandas needs")
     database = check_graphs(graphs)

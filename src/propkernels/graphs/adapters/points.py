@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.point_clouds import curvature
 from propkernels.utils.checks import check_integer, shown
@@ -71,7 +71,7 @@ def from_points(
     if weight not in (None, "length"):
         raise ValueError(f"weight must be None or 'length', got {shown(weight)}")
     k = check_integer(k, "k", 1)
-    several = list(clouds)
+    several = listed(clouds, "clouds of points")
     faults = Faults(errors, len(several), ids, noun="cloud")
     tables = _tables(several, faults)
     sizes = integers([len(table) for table in tables])

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, with_target
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, listed, with_target
 from propkernels.graphs.adapters.listing import list_edges
 from propkernels.graphs.adapters.tensors import Table, as_labels, labels_or_attributes, to_numpy
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.optional import import_optional
 
@@ -71,7 +72,7 @@ def from_pyg(
             )
         database, faults = _from_batch(graphs, x, edge_attr, weight, ids, errors)
         return database if target is None else with_target(database, _batch_target(graphs, target), faults)
-    several = list(graphs)
+    several = listed(graphs, "graphs")
     faults = Faults(errors, len(several), ids)
     database = convert(several, faults, x, edge_attr, weight)
     return database if target is None else with_target(database, _targets(several, target), faults)

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, with_target
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed, with_target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.checks import shown
@@ -24,6 +25,7 @@ from propkernels.utils.optional import import_optional
 
 ERRORS = ("raise", "skip", "empty")
 Recipe = str | Callable[[Any], Any]
+Invariants = tuple[int, ...]
 RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
 ORDERS = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
 FEATURES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
@@ -93,7 +95,7 @@ def from_rdkit(
     """
     if is_mol(mols):
         raise TypeError("from_rdkit takes a list of molecules; wrap the one molecule: [mol]")
-    several = list(mols)
+    several = listed(mols, "molecules")
     faults = Faults(errors, len(several), ids, noun="molecule", allowed=ERRORS)
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
     database = convert(several, faults, options)
@@ -148,7 +150,7 @@ def from_smiles(
     """
     if isinstance(smiles, (str, bytes)):
         raise TypeError("from_smiles takes a list of strings; wrap the one string: [smiles]")
-    texts = smiles.tolist() if hasattr(smiles, "tolist") else list(smiles)
+    texts = listed(smiles.tolist() if hasattr(smiles, "tolist") else smiles, "SMILES strings")
     faults = Faults(errors, len(texts), ids, noun="molecule", allowed=ERRORS)
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
     parts = list(_read_chunks(texts, options, n_jobs))
@@ -157,9 +159,14 @@ def from_smiles(
 
 def is_mol(thing: Any) -> bool:
     """Tell a molecule of RDKit without importing it."""
-    return any(base.__module__.startswith("rdkit.Chem") for base in type(thing).__mro__) and hasattr(
-        thing, "GetNumAtoms"
-    )
+    kind: Any = type(thing)
+    return _is_mol_type(kind)
+
+
+@cache
+def _is_mol_type(kind: Any) -> bool:
+    is_rdkit = any(base.__module__.startswith("rdkit.Chem") for base in kind.__mro__)
+    return is_rdkit and hasattr(kind, "GetNumAtoms")
 
 
 @dataclass(frozen=True)
@@ -211,7 +218,7 @@ def _assembled(parts: list[_Part], options: _Options, faults: Faults) -> GraphDa
         joined([part.counts for part in parts], none),
         joined([part.source for part in parts], none),
         joined([part.target for part in parts], none),
-        False,
+        True,  # both directions of each bond are listed
         None,
         LabelColumn.concat([part.labels for part in parts]),
         edge_labels=LabelColumn.concat([part.bonds for part in parts if part.bonds is not None])
@@ -253,7 +260,7 @@ def _chem() -> Any:
 def why_not(chem: Any, text: Any) -> str:
     """Say what is wrong with a text that is not a molecule."""
     if not isinstance(text, str):
-        return f"{text!r} is not a SMILES string"
+        return f"{shown(text)} is not a SMILES string"
     if not text.strip():
         return "the SMILES string is empty"
     short = text if len(text) <= 60 else text[:57] + "..."
@@ -270,7 +277,7 @@ def _extract(mols: Sequence[Any], options: _Options) -> _Part:
     faults: dict[int, str] = {}
     usable: list[Any] = []
     for i, mol in enumerate(mols):
-        if mol is None or not is_mol(mol):
+        if not is_mol(mol):
             faults[i] = "is None: RDKit could not read it" if mol is None else f"is a {type(mol).__name__}"
             mol = _nothing(chem)
         elif options.explicit_hydrogens:
@@ -280,7 +287,7 @@ def _extract(mols: Sequence[Any], options: _Options) -> _Part:
         usable = [chem.Mol(mol) for mol in usable]
         for mol in usable:
             chem.AssignStereochemistry(mol, cleanIt=True, force=True)
-    sizes = integers([mol.GetNumAtoms() for mol in usable])
+    sizes = integers(list(map(chem.Mol.GetNumAtoms, usable)))
     labels = _atom_labels(chem, usable, sizes, options, faults)
     counts, source, target, bonds = _bonds(chem, usable, sizes, options)
     return _Part(sizes, counts, source, target, labels, bonds, faults)
@@ -333,12 +340,12 @@ def _symbols(chem: Any, mols: list[Any], sizes: NDArray[np.int64], aromatic: boo
     numbers: list[int] = []
     counts, rings, ring_counts = [], [], []
     for mol in mols:
-        found = [i for (i,) in mol.GetSubstructMatches(other, False, False, MANY)]
+        found = list(chain.from_iterable(mol.GetSubstructMatches(other, False, False, MANY)))
         at += found
         numbers += map(number_of, map(mol.GetAtomWithIdx, found))
         counts.append(len(found))
         if aromatic:
-            inside = [i for (i,) in mol.GetSubstructMatches(ring, False, False, MANY)]
+            inside = list(chain.from_iterable(mol.GetSubstructMatches(ring, False, False, MANY)))
             rings += inside
             ring_counts.append(len(inside))
     starts = np.cumsum(sizes) - sizes
@@ -346,7 +353,8 @@ def _symbols(chem: Any, mols: list[Any], sizes: NDArray[np.int64], aromatic: boo
     codes[integers(at) + np.repeat(starts, integers(counts))] = numbers
     if aromatic:
         codes[integers(rings) + np.repeat(starts, integers(ring_counts))] += 1000
-    distinct, ids = np.unique(codes, return_inverse=True)
+    present = np.bincount(codes, minlength=1) > 0
+    distinct, ids = np.flatnonzero(present), (np.cumsum(present) - 1)[codes]
     table = chem.GetPeriodicTable()
     names = [table.GetElementSymbol(int(code) % 1000) for code in distinct]
     values = [name.lower() if code >= 1000 else name for name, code in zip(names, distinct, strict=True)]
@@ -358,23 +366,48 @@ def _queries(chem: Any) -> tuple[Any, Any]:
     return chem.MolFromSmarts("[!#6]"), chem.MolFromSmarts("a")
 
 
-def _invariants(mol: Any) -> list[tuple[int, ...]]:
-    """The seven Daylight invariants of each atom (Rogers and Hahn 2010, "Initial assignment")."""
-    found: list[tuple[int, ...]] = []
-    for atom in mol.GetAtoms():
-        hydrogens = atom.GetTotalNumHs(includeNeighbors=True)
-        found.append(
-            (
-                atom.GetTotalDegree() - hydrogens,
-                atom.GetTotalValence() - hydrogens,
-                atom.GetAtomicNum(),
-                atom.GetIsotope(),
-                atom.GetFormalCharge(),
-                hydrogens,
-                int(atom.IsInRing()),
-            )
-        )
+def _invariants(mol: Any) -> list[Invariants]:
+    """The seven Daylight invariants of each atom (Rogers and Hahn 2010, "Initial assignment").
+
+    RDKit's own invariants of all atoms at once, and the sums of their bond orders, say which atoms have the
+    same seven: only one of each kind is asked. Isotopes and dative bonds are not in these, nor are hydrogens
+    that are atoms.
+    """
+    chem = _chem()
+    if mol.HasSubstructMatch(_unusual(chem)):
+        return [atom_invariants(atom) for atom in mol.GetAtoms()]
+    descriptors = import_optional("rdkit.Chem.rdMolDescriptors", extra="chem", purpose="molecules need")
+    hashes = descriptors.GetConnectivityInvariants(mol)
+    orders = chem.GetAdjacencyMatrix(mol, True).sum(axis=0).tolist()
+    mol.ClearProp("AdjacencyMatrixBO")
+    found: list[Invariants] = []
+    for i, key in enumerate(zip(hashes, orders, strict=True)):
+        if key not in _KNOWN:
+            _KNOWN[key] = atom_invariants(mol.GetAtomWithIdx(i))
+        found.append(_KNOWN[key])
     return found
+
+
+_KNOWN: dict[tuple[int, float], Invariants] = {}  # a few hundred kinds of atoms
+
+
+def atom_invariants(atom: Any) -> Invariants:
+    """The seven Daylight invariants of one atom."""
+    hydrogens = atom.GetTotalNumHs(includeNeighbors=True)
+    return (
+        atom.GetTotalDegree() - hydrogens,
+        atom.GetTotalValence() - hydrogens,
+        atom.GetAtomicNum(),
+        atom.GetIsotope(),
+        atom.GetFormalCharge(),
+        hydrogens,
+        int(atom.IsInRing()),
+    )
+
+
+@cache
+def _unusual(chem: Any) -> Any:
+    return chem.MolFromSmarts("[!0*,#1,$(*->*),$(*<-*)]")
 
 
 def _roles(mol: Any) -> list[str]:
@@ -405,53 +438,52 @@ def _with_chirality(column: LabelColumn, mols: list[Any], sizes: NDArray[np.int6
 def _bonds(
     chem: Any, mols: list[Any], sizes: NDArray[np.int64], options: _Options
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], LabelColumn | None]:
-    """Number of bonds of each molecule, their ends, and their types."""
-    fast = np.zeros(len(mols), dtype=bool)
-    counts = integers([mol.GetNumBonds() for mol in mols])
-    if not options.stereo:
-        fast = (sizes < LARGE) & (counts > 0)
-    owner, rows, cols, orders = _from_matrices(chem, mols, sizes, fast)
-    found = np.bincount(owner, minlength=len(mols))
-    unclear = np.unique(owner[~np.isin(orders, list(ORDERS))])
-    fast &= (found == 2 * counts) & ~np.isin(np.arange(len(mols)), unclear)
-    once = fast[owner] & (rows < cols)
-    codes = np.searchsorted(list(ORDERS), orders[once])
+    """Number of entries of each molecule's adjacency, two per bond; rows, columns and types, in row order."""
+    counts = 2 * integers(list(map(chem.Mol.GetNumBonds, mols)))
+    fast = (counts > 0) & (sizes < LARGE) & (not options.stereo)
+    owner, rows, cols, codes = _from_matrices(chem, mols, sizes, fast)
+    clear = np.bincount(owner, minlength=len(mols)) == counts
+    clear[owner[codes < 0]] = False
     names = list(ORDERS.values())
-    parts = [(owner[once], rows[once], cols[once], codes)]
-    for i in np.flatnonzero(~fast & (counts > 0)).tolist():
-        begin, end, kinds = _one_by_one(mols[i], options.stereo)
-        names += sorted(set(kinds) - set(names))
-        numbers = [names.index(kind) for kind in kinds]
-        parts.append((np.full(len(begin), i), integers(begin), integers(end), integers(numbers)))
-    owner, rows, cols, codes = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    order = np.argsort(owner, kind="stable") if len(parts) > 1 else slice(None)
-    column = LabelColumn(codes[order].astype(np.int32), tuple(names)) if options.edge_labels else None
-    return counts, rows[order], cols[order], column
+    unclear = np.flatnonzero((counts > 0) & ~(fast & clear)).tolist()
+    if unclear:
+        known = clear[owner]
+        parts = [(owner[known], rows[known], cols[known], codes[known])]
+        parts += [_one_by_one(mols[i], i, names, options.stereo) for i in unclear]
+        owner, rows, cols, codes = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        order = np.argsort(owner, kind="stable")
+        rows, cols, codes = rows[order], cols[order], codes[order]
+    column = LabelColumn(codes.astype(np.int32), tuple(names)) if options.edge_labels else None
+    return counts, rows, cols, column
 
 
 def _from_matrices(
     chem: Any, mols: list[Any], sizes: NDArray[np.int64], chosen: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Molecule, row, column and value of the entries of the matrices of bond orders."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Molecule, row, column and type (-1: unknown) of the entries of the matrices of bond orders."""
     where = np.flatnonzero(chosen)
     matrices = []
     for i in where.tolist():
-        matrices.append(chem.GetAdjacencyMatrix(mols[i], True).ravel())
+        matrices.append(chem.GetAdjacencyMatrix(mols[i], True))
         mols[i].ClearProp("AdjacencyMatrixBO")  # RDKit would keep the matrix with the molecule
-    flat = joined(matrices, np.empty(0))
-    entries = np.flatnonzero(flat)
+    flat = np.frombuffer(b"".join(matrices), dtype=np.float64)
+    entries = np.flatnonzero(flat != 0)
     squares = sizes[where] ** 2
-    at = np.repeat(np.arange(len(where)), _counts_between(entries, np.cumsum(squares)))
-    n, local = sizes[where][at], entries - (np.cumsum(squares) - squares)[at]
-    return where[at], local // n, local % n, flat[entries]
+    ends = np.cumsum(squares)
+    at = np.repeat(np.arange(len(where)), np.diff(np.searchsorted(entries, ends), prepend=0))
+    local = (entries - (ends - squares)[at]).astype(np.int32)
+    rows, cols = np.divmod(local, sizes[where][at].astype(np.int32))
+    orders = flat[entries]
+    codes = np.full(len(orders), -1)
+    for code, order in enumerate(ORDERS):
+        codes[orders == order] = code
+    return where[at], rows, cols, codes
 
 
-def _counts_between(entries: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many of the sorted entries lie before each end and not before the one before it."""
-    return np.diff(np.searchsorted(entries, ends), prepend=0)
-
-
-def _one_by_one(mol: Any, stereo: bool) -> tuple[list[int], list[int], list[str]]:
+def _one_by_one(
+    mol: Any, position: int, names: list[str], stereo: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The same of one molecule, asked bond by bond; types that have no name yet are added to the names."""
     begin, end, kinds = [], [], []
     for bond in mol.GetBonds():
         begin.append(bond.GetBeginAtomIdx())
@@ -460,7 +492,11 @@ def _one_by_one(mol: Any, stereo: bool) -> tuple[list[int], list[int], list[str]
         side = bond.GetStereo().name.removeprefix("STEREO") if stereo else ""
         side = {"CIS": "Z", "TRANS": "E"}.get(side, side)
         kinds.append(f"{kind} {side}" if side in ("E", "Z") else kind)
-    return begin, end, kinds
+    names += sorted(set(kinds) - set(names))
+    codes = integers([names.index(kind) for kind in kinds] * 2)
+    rows, cols = integers(begin + end), integers(end + begin)
+    order = np.lexsort((cols, rows))
+    return np.full(len(rows), position), rows[order], cols[order], codes[order]
 
 
 def _property(mol: Any, name: str) -> Any:

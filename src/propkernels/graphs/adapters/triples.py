@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, listed
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.arrays import ranges
@@ -99,12 +99,14 @@ def from_triples(
 def _numbered(triples: Any) -> tuple[dict[Any, int], NDArray[np.int64], list[Any], NDArray[np.int64]]:
     """Numbers of entities in the order in which they appear, and the parts of all different facts."""
     values = triples.to_numpy().tolist() if hasattr(triples, "to_numpy") else triples
-    rows = [tuple(row) for row in (values.tolist() if hasattr(values, "tolist") else values)]
-    for i, row in enumerate(rows):
+    rows: list[tuple[Any, ...]] = []
+    for i, item in enumerate(listed(values, "triples")):
+        row = tuple(listed(item, f"three parts as triple {i}"))
         if len(row) != 3:
             raise ValueError(f"triple {i} has {len(row)} parts instead of head, relation and tail: {row!r}")
         if any(part is None or part != part for part in row):
             raise ValueError(f"triple {i} has a part that is missing: {row!r}")
+        rows.append(row)
     rows = list(dict.fromkeys(rows))
     number: dict[Any, int] = {}
     head = integers([0] * len(rows))

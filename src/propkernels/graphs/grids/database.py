@@ -16,8 +16,7 @@ from propkernels.graphs.grids.validation import as_images, as_masks, check_image
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.validation import check_node_labels
-from propkernels.utils.arrays import offsets, ranges
-from propkernels.utils.sparse import freeze, frozen
+from propkernels.utils.arrays import freeze, frozen, offsets, ranges
 
 
 class Grid:
@@ -295,7 +294,7 @@ class GridDatabase(Container[Grid]):
         >>> pk.GridDatabase([np.zeros((3, 4), dtype=int)]).to_graphs((1, 4))
         GraphDatabase(1 graph, 12 nodes, 17 edges, 1 node label)
         """
-        from propkernels.graphs.grids.edges import grids_to_graphs
+        from propkernels.graphs.grids.neighborhoods import grids_to_graphs
 
         graphs: GraphDatabase = grids_to_graphs(self, neighborhood, boundary)
         return graphs

@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.counting.counters import Counter
-from propkernels.counting.counts import StreamCounts
-from propkernels.gram.normalize import normalized
+from propkernels.counting.counters import Counter, StreamCounts
+from propkernels.gram.linear import normalized
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.base import check_options
 from propkernels.kernels.pairwise.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.tiles import TiledMatrix, check_finite
-from propkernels.utils.checks import check_positive
-from propkernels.utils.tags import GraphInput
+from propkernels.utils.checks import GraphInput, check_positive
 
 Matrix = NDArray[np.float64]
 NOT_IN_THE_KERNEL = ("normalize", "n_jobs", "time_limit", "checkpoint")

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counters import Counter
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.base_kernels import BaseKernel, Linear
 from propkernels.graphs.database import GraphDatabase
 

@@ -12,6 +12,8 @@ from propkernels.utils.jit import compiled
 @compiled
 def squared_distances(points: Any, turned: Any, out: Any) -> None:
     """|x_u - y_v|^2, with the second points given as columns: the inner loop is over neighboring numbers."""
+    # turned[d] holds dimension d of all second points side by side, so that the loop over v is vectorized;
+    # dimensions are added up one after the other, in the same order for every pair: equal points, equal bits.
     n, dimensions = points.shape
     m = turned.shape[1]
     for u in range(n):
@@ -41,6 +43,7 @@ def dot_products(points: Any, turned: Any, out: Any) -> None:
 @compiled
 def forget_unequal(keys: Any, keys2: Any, out: Any) -> None:
     """Dirac kernel on labels: 0 where they differ."""
+    # Zeros are what later loops skip; the node kernel of equal labels stays as it is.
     for u in range(len(keys)):
         for v in range(len(keys2)):
             if keys[u] != keys2[v]:
@@ -50,6 +53,8 @@ def forget_unequal(keys: Any, keys2: Any, out: Any) -> None:
 @compiled
 def sum_blocks(values: Any, ptr: Any, ptr2: Any, out: Any) -> None:
     """Sum of each block, graphs by graphs."""
+    # ``values`` is (nodes of all graphs on the left, nodes of all graphs on the right). Rows are summed first
+    # and then added up: a pair of graphs gets the same bits whichever others share the tile.
     for i in range(len(ptr) - 1):
         for j in range(len(ptr2) - 1):
             total = 0.0

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.label_keys import LABEL_SOURCES, node_keys, resolve_source
-from propkernels.propagation.attributes.standardize import Standardizer, fill_missing
+from propkernels.propagation.attributes.base import Standardizer, fill_missing
+from propkernels.propagation.initial import LABEL_SOURCES, node_keys, resolve_source
 from propkernels.utils.checks import check_choice, check_positive
 
 ATTRIBUTE_KERNELS = (None, "gaussian", "linear", "truncated")

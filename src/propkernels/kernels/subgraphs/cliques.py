@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.label_keys import edge_keys
 from propkernels.kernels.pairwise.comparison import TiledComparison
 from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
+from propkernels.propagation.initial import edge_keys
 from propkernels.utils.arrays import offsets
 from propkernels.utils.randomness import mix
 

@@ -94,6 +94,7 @@ def _sum_of_set(words: Any, depth: int, n_words: int, values: Any, all_one: bool
 @compiled(cache=False)
 def _product_nodes(nodes: Any, a: int, n: int, b: int, m: int, product: Any) -> int:
     """Pairs (u, x) with k(u, x) != 0, and where the pairs of each u start; return their number."""
+    # Pairs are numbered by u, then by x: those of one u are side by side, as _gaps_of needs.
     size = 0
     for u in range(n):
         product.starts[u] = size
@@ -162,6 +163,8 @@ def _begin_clique(i: int, n_words: int, connected: bool, product: Any, cliques: 
     """Hold the clique of node i alone: only later nodes may join, so each clique has one first node."""
     near, far = cliques.near, cliques.far
     for w in range(n_words):
+        # The set of nodes after i: all bits of later words, none of earlier ones, and of i's own word those
+        # above its bit. A shift by 64 is undefined, hence the test for bit 63.
         later = ~np.uint64(0) if w > i >> 6 else np.uint64(0)
         if w == i >> 6 and i & 63 < 63:
             later = ~np.uint64(0) << np.uint64((i & 63) + 1)
@@ -191,7 +194,7 @@ def _clique_sums(size: int, k: int, connected: bool, all_one: bool, product: Any
         _begin_clique(i, n_words, connected, product, cliques)
         depth = 1
         while depth > 0:
-            if depth == k - 1:
+            if depth == k - 1:  # every node of ``near`` makes a clique of k: no need to hold it
                 totals[depth] += worth[depth] * _sum_of_set(near, depth, n_words, values, all_one)
                 depth -= 1
                 continue

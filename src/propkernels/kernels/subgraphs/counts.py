@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array
 
-from propkernels.counting.counters import Counter, Known, Occurrences, looked_up
-from propkernels.counting.counts import StreamCounts, count_codes
+from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes, looked_up
 from propkernels.gram.base_kernels import Linear
 from propkernels.gram.linear import square_gram
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.label_keys import edge_keys, node_keys
 from propkernels.kernels.pairwise.comparison import CountedComparison
+from propkernels.propagation.initial import edge_keys, node_keys
 from propkernels.utils.arrays import index_dtype, offsets
 from propkernels.utils.parallel import run_threads, threads_for, whole_runs
 from propkernels.utils.progress import ProgressBar

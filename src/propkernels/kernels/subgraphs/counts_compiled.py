@@ -144,6 +144,9 @@ def _are_twins(a: int, b: int, size: int, keys: Any, edges: Any) -> bool:
 @compiled(cache=False)
 def _color(size: int, keys: Any, edges: Any, scratch: Any) -> None:
     """Colors that isomorphisms keep: labels, refined by neighbors; also sorted."""
+    # Two rounds of refinement suffice to tell apart most nodes of subgraphs this small; those that stay equal
+    # though no symmetry exchanges them only cost time, since _canonical tries all orders within a color.
+    # ``sorted`` first serves as scratch for the sums, then takes the colors by insertion.
     colors, refined = scratch.colors, scratch.sorted
     for a in range(size):
         colors[a] = keys[a]
@@ -166,6 +169,7 @@ def _color(size: int, keys: Any, edges: Any, scratch: Any) -> None:
 @compiled(cache=False)
 def _next_choice(after: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -> int:
     """Next unused node of the color that belongs to a place, one of several twins; -1: none is left."""
+    # Twins lead to the same words, so only the first unused one of them is tried; _place counts the others.
     for a in range(after + 1, size):
         if scratch.is_used[a] or scratch.colors[a] != scratch.sorted[place]:
             continue
@@ -182,6 +186,8 @@ def _next_choice(after: int, place: int, size: int, keys: Any, edges: Any, scrat
 @compiled(cache=False)
 def _place(a: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -> None:
     """Put a node at a place: the word of the order so far, and how many orders it stands for."""
+    # The word so far, the node's label and its edges to all earlier places: equal words of whole orders mean
+    # equal adjacency matrices in these orders, that is, an isomorphism.
     twins = 1
     for b in range(a + 1, size):
         twins += not scratch.is_used[b] and _are_twins(a, b, size, keys, edges)
@@ -243,6 +249,8 @@ def _join(
     held.nodes[p], held.keys[p], held.position[node] = node, keys[node], p
     for q in range(p):
         held.edges[q, p] = held.edges[p, q] = np.uint64(0)
+    # open[p + 1] is open[p] and the neighbors that are reached for the first time; ``reached`` lists the
+    # latter, so that _leave can take them back. position[v] is the number under which v is held, or -1.
     n_open, n_reached = 0, 0
     if 0 < p < k - 1:
         n_open = held.n_open[p]
@@ -277,6 +285,7 @@ def _leave(p: int, held: Any) -> None:
 @compiled(cache=False)
 def _advance(p: int, held: Any) -> int:
     """After p nodes: let nodes leave until another may join; return its number, 0 if there is none."""
+    # The first node leaves as well: with p = 0 nothing is held, and the next source begins.
     while p > 0 and held.n_open[p] == 0:
         p -= 1
         _leave(p, held)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -12,17 +12,22 @@ from sklearn.utils.multiclass import type_of_target
 
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.evaluation.metrics import resolve_metric
-from propkernels.learn.evaluation.protocols import (
+from propkernels.learn.evaluation.result import Evaluation
+from propkernels.learn.evaluation.study import (
     DEFAULT_FOLDS,
     LEAVE_ONE_OUT,
+    KernelStudy,
+    ModelStudy,
     Protocol,
+    Report,
+    Run,
     check_folds,
     default_folds,
+    split_digest,
 )
-from propkernels.learn.evaluation.result import Evaluation
-from propkernels.learn.evaluation.study import KernelStudy, ModelStudy, Report, split_digest
+from propkernels.learn.machines.scoring import resolve_metric
 from propkernels.learn.machines.svm import stopping_allowed
+from propkernels.learn.selection.candidates import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps
 from propkernels.learn.selection.folds import (
     check_groups,
     check_labels,
@@ -32,9 +37,8 @@ from propkernels.learn.selection.folds import (
     draw_seeds,
     has_columns,
 )
-from propkernels.learn.selection.kernels_by_t import check_kernel
-from propkernels.learn.selection.solvers import resolve_selection
-from propkernels.learn.selection.space import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps
+from propkernels.learn.selection.search import resolve_selection
+from propkernels.learn.selection.sources import check_kernel
 from propkernels.utils.checks import check_integer
 
 INNER_FOLDS = 5
@@ -194,7 +198,22 @@ def evaluate(
         protocol=protocol.name,
         test_ratio=float(np.mean([len(f.test) / len(f.train) for folds in splits for f in folds])),
         split=split_digest(splits),
+        classes=_class_names(data, target) if is_stratified else (),
+        confusion=_confusion(runs, len(np.unique(values))) if is_stratified else None,
     )
+
+
+def _class_names(data: Any, target: Any) -> tuple[str, ...]:
+    """What the classes are called, in the order of their numbers."""
+    values = np.unique(np.asarray(data.target if target is None else target))
+    names = getattr(data, "target_names", ()) if target is None else ()
+    return tuple(map(str, names if len(names) == len(values) else values.tolist()))
+
+
+def _confusion(runs: Sequence[Run], n_classes: int) -> NDArray[np.int64]:
+    """How often a class was taken for another, over all folds and repeats."""
+    parts = [recorder.confusion(n_classes) for run in runs for recorder in run.recorders]
+    return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
 
 
 def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, NDArray[Any], bool]:

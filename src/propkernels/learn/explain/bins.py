@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.counting.bins import Bin, Bins, ChosenBin, Shown, describe_bins
-from propkernels.learn.machines.rules import FoldedRule
+from propkernels.learn.machines.decisions import FoldedRule
 
 __all__ = ["Bin", "Bins", "strongest_bins"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.rules import FoldedRule
+from propkernels.learn.machines.decisions import FoldedRule
 from propkernels.utils.checks import shown
 
 

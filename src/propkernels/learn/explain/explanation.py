@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.container import as_positions
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
+from propkernels.learn.explain.edges import edge_contributions
 from propkernels.utils.checks import check_integer, shown
 from propkernels.utils.optional import import_optional
 from propkernels.utils.tables import format_number, format_table
 
 Values = NDArray[np.float64]
+MOST_DRAWN = 3  # graphs that a notebook shows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,6 +108,42 @@ class Explanation:
         """Contributions of one graph's nodes, (its nodes, t_max + 1)."""
         return self.contributions[self._nodes(graph)]
 
+    def edge_contributions(self, graph: int, t: int | None = None) -> tuple[NDArray[np.int64], Values]:
+        """Contributions of one graph's nodes, shared out among the edges of their surroundings.
+
+        At iteration t a node knows its surroundings up to t steps: the edges that have an end at most t - 1
+        steps away. What it adds is shared out among them in equal parts, so that the edges of an iteration t
+        > 0 add up to what its nodes with neighbors add up to. At t = 0 nodes know no edges.
+
+        Parameters
+        ----------
+        graph : int
+        t : int, optional
+            One iteration; by default their sum.
+
+        Returns
+        -------
+        ndarray of int64, (edges, 2)
+            The two nodes of each edge, numbered within the graph, the smaller number first.
+        ndarray of float64, (edges,)
+            What they add.
+
+        Examples
+        --------
+        >>> import numpy as np, propkernels as pk
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> graphs = pk.check_graphs([(path, ["C", "C", "O"])])
+        >>> added = np.array([[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]])
+        >>> ends, values = pk.Explanation(added, graphs.graph_ptr, 0.0, graphs).edge_contributions(0)
+        >>> ends.tolist(), values.tolist()
+        ([[0, 1], [1, 2]], [0.25, 1.25])
+        """
+        if not isinstance(self.graphs, GraphDatabase):
+            raise TypeError("edges have contributions only where graphs are explained, and are known")
+        position = self.position(graph)
+        ends, shares = edge_contributions(self.graphs[position].adjacency, self.of_graph(position))
+        return ends, shares.sum(axis=1) if t is None else shares[:, self._iteration(t)]
+
     def image(self, graph: int, t: int | None = None) -> Values:
         """Contributions of one grid's pixels in the shape of its image; NaN outside its mask.
 
@@ -182,6 +221,24 @@ class Explanation:
         graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.contributions.shape
         return f"{type(self).__name__}({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
 
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.database import GraphDatabase
+        from propkernels.graphs.drawing import graph_svg
+        from propkernels.pages.fragments import Drawing, Drawings, Remark, Table, show_result
+
+        head = ["node", "label", "total", *self._columns]
+        n_graphs = len(self.graph_ptr) - 1
+        records = self.top_nodes(0) if n_graphs else []
+        rows = [[_named(r[name]) if name == "label" else r[name] for name in head] for r in records]
+        table = Table(head, rows, "the nodes of graph 0 that matter most")
+        drawings = []
+        if isinstance(self.graphs, GraphDatabase):
+            for i in range(min(n_graphs, MOST_DRAWN)):
+                svg = graph_svg(self.graphs[i], values=self.of_graph(i).sum(axis=1))
+                drawings.append(Drawing(svg, f"graph {i}: {self.decisions[i]:+.4g}"))
+        legend = Remark(f"Red nodes speak {self.subject}, blue ones against it.")
+        return show_result(repr(self), Drawings(drawings), legend, table)
+
     # looking up
 
     @property
@@ -210,6 +267,10 @@ class Explanation:
             return None
         number = int(column.ids[node])
         return None if number < 0 else column.values[number]
+
+
+def _named(label: Any) -> str:
+    return "-" if label is None else str(label)
 
 
 def _spread(values: Values, grids: GridDatabase, position: int) -> Values:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels.counting.counters import Counter, Occurrences
-from propkernels.gram.normalize import inverse_length
+from propkernels.gram.linear import inverse_length
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.labels import LabelColumn
-from propkernels.hashing.lsh import NO_BIN
+from propkernels.hashing.codes import NO_BIN
 from propkernels.learn.explain.similarity import SharedBin, Similarity
 from propkernels.learn.retrieval.index import GraphIndex
 

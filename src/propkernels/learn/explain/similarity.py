@@ -136,6 +136,12 @@ class Similarity:
 
     def table(self, n: int = 10) -> str:
         """Return the bins with the largest contributions as text."""
+        head, rows = self._cells(n)
+        rest = len(self.bins) - len(rows)
+        more = f"\n... and {rest} more" if rest > 0 else ""
+        return format_table(head, rows, left=("labels", "nodes of g", "nodes of h")) + more
+
+    def _cells(self, n: int) -> tuple[list[str], list[list[str]]]:
         rows = [
             [
                 str(shared.t),
@@ -147,13 +153,20 @@ class Similarity:
             ]
             for shared in self.bins[: check_integer(n, "n", 1)]
         ]
-        head = ["t", "adds", "share", "labels", "nodes of g", "nodes of h"]
-        rest = len(self.bins) - len(rows)
-        more = f"\n... and {rest} more" if rest > 0 else ""
-        return format_table(head, rows, left=("labels", "nodes of g", "nodes of h")) + more
+        return ["t", "adds", "share", "labels", "nodes of g", "nodes of h"], rows
 
     def __str__(self) -> str:
         return f"k(g, h) = {self.value:.6g}, from {len(self.bins)} shared bins\n{self.table()}"
+
+    def _repr_html_(self) -> str:
+        from propkernels.pages.fragments import Remark, Table, show_result
+
+        head, texts = self._cells(10)
+        numbers = [[shared.t, shared.contribution] for shared in self.bins]
+        rows = [[*pair, *row[2:]] for pair, row in zip(numbers, texts, strict=False)]
+        rest = len(self.bins) - len(rows)
+        more = [Remark(f"and {rest} more shared bins")] if rest > 0 else []
+        return show_result(repr(self), Table(head, rows), *more)
 
     def __repr__(self) -> str:
         return f"Similarity(k = {self.value:.6g}, {len(self.bins)} shared bins, t = 0..{self.n_steps - 1})"

@@ -1,4 +1,4 @@
-"""Scikit-learn's scorers on machines: what a scorer sees of a machine that predicts one fold."""
+"""Scikit-learn's scorers: what they see of a machine that predicts one fold, and of a fitted model."""
 
 from __future__ import annotations
 
@@ -112,3 +112,73 @@ def column_mean(score: Callable[[int, NDArray[np.int64]], float], truth: Matrix,
         if len(np.unique(truth[known, column])) >= (2 if needs_two else 1):
             found.append(score(column, known))
     return float(np.mean(found)) if found else float("nan")
+
+
+ABSOLUTE = "neg_mean_absolute_error"
+
+
+def resolve_metric(scoring: Any, is_classification: bool, leaves_one_out: bool) -> tuple[str, Scorer]:
+    """Return a scorer and its name; None stands for accuracy, or R^2 (one graph at a time: absolute error).
+
+    Examples
+    --------
+    >>> resolve_metric(None, True, False)[0], resolve_metric(None, False, True)[0]
+    ('accuracy', 'neg_mean_absolute_error')
+    """
+    if scoring is None:
+        scoring = "accuracy" if is_classification else ABSOLUTE if leaves_one_out else "r2"
+    if leaves_one_out and scoring == "r2":
+        raise ValueError(f'scoring="r2" needs more than one graph per fold; "{ABSOLUTE}" does not')
+    scorer = resolve_scorer(scoring, is_classification)
+    assert scorer is not None
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), scorer
+
+
+class Recorder:
+    """A scorer that also keeps what was predicted of which truth.
+
+    Parameters
+    ----------
+    scorer : callable
+        ``scorer(estimator, X, y)``.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        self.scorer = scorer
+        self.pairs: list[tuple[NDArray[Any], NDArray[Any]]] = []
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Score, and remember the predictions."""
+        self.pairs.append((np.asarray(y), np.asarray(estimator.predict(X))))
+        return float(self.scorer(estimator, X, y))
+
+    def confusion(self, n_classes: int) -> NDArray[np.int64]:
+        """How often a class (row) was taken for another (column); classes are 0, 1, ..."""
+        counts = np.zeros((n_classes, n_classes), dtype=np.int64)
+        for truth, predicted in self.pairs:
+            np.add.at(counts, (truth.astype(np.int64), predicted.astype(np.int64)), 1)
+        return counts
+
+
+def score_model(scorer: Scorer, model: Any, graphs: Any, truth: NDArray[Any]) -> float:
+    """Score of a fitted model on other graphs; with several targets, the mean over the columns.
+
+    Each column is scored on the graphs that have it; columns of labels need graphs of both kinds.
+    """
+    if truth.ndim == 1:
+        return float(scorer(model, graphs, truth))
+    predicted = np.asarray(model.predict(graphs))
+    if not hasattr(model, "classes_"):
+
+        def number(column: int, known: NDArray[np.int64]) -> float:
+            fold = FoldRegressor(predicted[known, column])
+            return float(scorer(fold, np.arange(len(known)), truth[known, column]))
+
+        return column_mean(number, truth, False)
+    scores = model.decision_function(graphs) if hasattr(model, "decision_function") else predicted
+
+    def label(column: int, known: NDArray[np.int64]) -> float:
+        fold = FoldClassifier(np.array([0, 1]), scores[known, column], predicted[known, column].astype(int))
+        return float(scorer(fold, np.arange(len(known)), truth[known, column].astype(int)))
+
+    return column_mean(label, truth, True)

@@ -9,12 +9,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.learn.machines.columns import ColumnMaker
 from propkernels.learn.machines.decisions import DecisionLayout
 from propkernels.learn.machines.gaussian_process import ProcessClassification, ProcessRegression
 from propkernels.learn.machines.linear import LinearClassification, LinearRegression
 from propkernels.learn.machines.scoring import FoldClassifier, FoldRegressor, Scorer, column_mean
 from propkernels.learn.machines.svm import (
+    ColumnMaker,
     Machine,
     MachineMaker,
     SupportVectorClassification,

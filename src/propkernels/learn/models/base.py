@@ -16,31 +16,43 @@ from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation import PropagationKernel
+from propkernels.learn.counterfactuals.find import Model, find_counterfactuals
+from propkernels.learn.counterfactuals.result import Counterfactuals
 from propkernels.learn.explain.bins import Bins, strongest_bins
 from propkernels.learn.explain.explain import explain_rule
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.gaussian_process import Posterior
-from propkernels.learn.machines.rules import (
+from propkernels.learn.machines.decisions import (
     FoldedRule,
     KernelRule,
     decision_rule,
     primal_rule,
     self_similarities,
 )
+from propkernels.learn.machines.gaussian_process import Posterior
 from propkernels.learn.machines.svm import Machine, stopping_allowed
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.models.defaults import check_kernels
 from propkernels.learn.novelty.applicability import Applicability, applicability_of, known_bins
-from propkernels.learn.selection.candidates import Space, count_arms, has_explicit_counts
+from propkernels.learn.selection.candidates import (
+    Space,
+    check_cost_grid,
+    check_epsilons,
+    check_steps,
+    count_arms,
+    has_explicit_counts,
+)
 from propkernels.learn.selection.folds import Folds, Seeds, check_groups, choosing_folds
 from propkernels.learn.selection.halving import count_steps, is_worthwhile
-from propkernels.learn.selection.search import Selection, search
-from propkernels.learn.selection.solvers import MOST_FOR_KERNEL, resolve_selection, resolve_solver
-from propkernels.learn.selection.space import check_cost_grid, check_epsilons, check_steps
+from propkernels.learn.selection.search import (
+    MOST_FOR_KERNEL,
+    Selection,
+    resolve_selection,
+    resolve_solver,
+    search,
+)
 from propkernels.propagation.imputer import LabelImputer
-from propkernels.utils.checks import check_choice, check_integer
+from propkernels.utils.checks import GraphInput, check_choice, check_integer
 from propkernels.utils.progress import ProgressBar
-from propkernels.utils.tags import GraphInput
 
 Matrix = NDArray[np.float64]
 
@@ -164,7 +176,8 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Check all parameters of the choice."""
         check_choice(self.normalize, ("auto", True, False, None), "normalize")
         costs, steps = check_cost_grid(self.C), check_steps(self.t_max)
-        kernels = check_kernels(self.kernel, graphs, self.n_jobs, isinstance(self, RegressorMixin))
+        is_regression, is_t_max_given = isinstance(self, RegressorMixin), steps is not None
+        kernels = check_kernels(self.kernel, graphs, self.n_jobs, is_regression, is_t_max_given)
         if self.kernel is None and (self.solver == "linear" or len(graphs) > MOST_FOR_KERNEL):
             kernels = [kernel for kernel in kernels if has_explicit_counts(kernel)]
         solver = resolve_solver(self.solver, kernels, len(graphs), steps)
@@ -216,6 +229,14 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
         """Contributions to a weighted sum of decisions."""
         return explain_rule(self._folded(), graphs, weights, self.intercept_, self.n_jobs, *compared)
+
+    def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
+        """Edits of one graph that change what ``ask`` asks for."""
+        check_is_fitted(self, "rule_")
+        plain = getattr(self, "imputer_", None) is None
+        model = Model(lambda X: self._decisions(self._checked(X)), self.rule_, self.intercept_, plain)
+        with stopping_allowed():
+            return find_counterfactuals(model, graph, ask, **options)
 
     def _top_bins(
         self,

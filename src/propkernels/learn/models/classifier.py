@@ -8,12 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.check import check_graphs
+from propkernels.learn.counterfactuals.find import Question
+from propkernels.learn.counterfactuals.questions import ask_class, ask_label
+from propkernels.learn.counterfactuals.result import Counterfactuals
 from propkernels.learn.explain.bins import Bins
 from propkernels.learn.explain.explain import compare_classes
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.decisions import DecisionLayout
+from propkernels.learn.machines.decisions import Calibration, DecisionLayout
 from propkernels.learn.machines.gaussian_process import mean_sigmoid
 from propkernels.learn.machines.scoring import resolve_scorer
 from propkernels.learn.machines.svm import stopping_allowed
@@ -25,9 +29,8 @@ from propkernels.learn.models.base import (
     cross_validated_score,
     held_out_decisions,
 )
-from propkernels.learn.models.calibration import Calibration
+from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import Folds, check_labels, check_target, draw_seeds, has_columns
-from propkernels.learn.selection.space import DEFAULT_COSTS
 from propkernels.utils.checks import shown
 
 Matrix = NDArray[np.float64]
@@ -317,6 +320,92 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         subject = f"for class {first} against {against}"
         return self._top_bins(
             n, graphs, weights, target, subject, molecules=molecules, label_names=label_names
+        )
+
+    def counterfactuals(
+        self,
+        graph: Any,
+        max_edits: int = 2,
+        n: int = 10,
+        *,
+        target: Any = None,
+        allowed: Any = None,
+        molecule: Any = None,
+        budget: int | None = None,
+        label_names: Any = None,
+    ) -> Counterfactuals:
+        """Find the smallest changes of a graph that change its class.
+
+        Nodes are relabeled, and edges and leaves added or removed. An edit touches the codes of iteration t
+        only within t steps of it: with diffusion or Weisfeiler-Lehman, linear or intersection base
+        kernel, only these are computed again, exactly. All other models decide about the edited graphs
+        as about any other.
+
+        Parameters
+        ----------
+        graph : Graph, GraphDatabase of one graph, or graph of another library
+            Undirected, without parallel edges.
+        max_edits : {1, 2}, default=2
+            Single edits, or also pairs of them. Pairs are only tried where single edits do not suffice.
+        n : int, default=10
+            Number of counterfactuals.
+        target : Any, optional
+            The class to reach; by default any other. With several labels, the number of the one to change.
+        allowed : sequence of str, or mapping, optional
+            Which edits may be made: kinds ("relabel", "add_edge", "remove_edge", "add_leaf",
+            "remove_leaf"), or a mapping with some of: "kinds"; "labels", those that nodes may get, by default
+            those of the training graphs and of the database the graph is from; "edge_labels" of new edges;
+            "nodes" that may be touched; "connected", whether the ends of a removed edge must stay connected
+            (by default for molecules only).
+        molecule : rdkit.Chem.Mol or str, optional
+            The molecule, or its SMILES, that the graph was made of: edits that break valences are skipped,
+            each molecule is shown once, and results carry SMILES. Not needed where ``graph`` is a molecule of
+            RDKit, or its labels are those of ``from_smiles``.
+        budget : int, optional
+            Most pairs of edits that are tried; by default 200,000, and 20,000 where only the whole
+            pipeline can decide. Single edits are all tried. The most promising single edits are extended
+            by all others, as far as the budget goes; ``summary`` and ``exhaustive`` tell how far.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Counterfactuals
+            Fewer edits first, and then those that go furthest beyond the boundary; a pair never contains an
+            edit that suffices by itself. Where nothing changes the class, what comes closest to it
+            (``reached`` is False). Each was checked by predicting the edited graph.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> data = pk.datasets.make_molecules(60, random_state=0)
+        >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+        >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
+        >>> changes = model.counterfactuals(data.graphs[1], n=3, allowed=["relabel", "remove_leaf"])
+        >>> changes.reached, model.predict([changes.graph(0)])[0] == changes.prediction[0]
+        (True, True)
+        """
+        check_is_fitted(self, "rule_")
+        if self.posterior_ is not None and len(self.classes_) > 2 and not self.layout_.multilabel:
+            raise TypeError(
+                "a Gaussian process of more than two classes predicts by probabilities, not by decisions: "
+                'counterfactuals need solver="kernel" or "linear"'
+            )
+
+        def ask(before: Matrix) -> Question:
+            if self.layout_.multilabel:
+                return ask_label(self.layout_, target, before)
+            return ask_class(self.layout_, self.classes_, target, before)
+
+        return self._counterfactuals(
+            graph,
+            ask,
+            max_edits=max_edits,
+            n=n,
+            allowed=allowed,
+            molecule=molecule,
+            budget=budget,
+            label_names=label_names,
         )
 
     def _comparison(self, classes: Any) -> tuple[NDArray[np.float64], Any, Any]:

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.check import check_graphs
+from propkernels.learn.counterfactuals.questions import ask_number
+from propkernels.learn.counterfactuals.result import Counterfactuals
 from propkernels.learn.explain.bins import Bins
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.scoring import resolve_scorer
@@ -22,8 +25,8 @@ from propkernels.learn.models.base import (
     check_weights,
     cross_validated_score,
 )
+from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import check_numbers, check_several, draw_seeds, has_columns
-from propkernels.learn.selection.space import DEFAULT_COSTS
 from propkernels.utils.checks import check_integer
 
 Matrix = NDArray[np.float64]
@@ -263,6 +266,72 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         subject = "for a larger prediction"
         return self._top_bins(
             n, graphs, weights, target, subject, molecules=molecules, label_names=label_names
+        )
+
+    def counterfactuals(
+        self,
+        graph: Any,
+        max_edits: int = 2,
+        n: int = 10,
+        *,
+        target: float | None = None,
+        column: int = 0,
+        allowed: Any = None,
+        molecule: Any = None,
+        budget: int | None = None,
+        label_names: Any = None,
+    ) -> Counterfactuals:
+        """Find changes of a graph that change its prediction most, or bring it to a target.
+
+        See :meth:`PropagationClassifier.counterfactuals` for what is edited, and how.
+
+        Parameters
+        ----------
+        graph : Graph, GraphDatabase of one graph, or graph of another library
+            Undirected, without parallel edges.
+        max_edits : {1, 2}, default=2
+            Single edits, or also pairs of them. Pairs are only tried where single edits do not suffice.
+        n : int, default=10
+            Number of counterfactuals.
+        target : float, optional
+            The number that the prediction is to reach or pass, with as few edits as possible; by default the
+            largest changes, up or down, are found.
+        column : int, default=0
+            Which of several targets of the model.
+        allowed : sequence of str, or mapping, optional
+            Which edits may be made: kinds ("relabel", "add_edge", "remove_edge", "add_leaf",
+            "remove_leaf"), or a mapping with some of: "kinds"; "labels", those that nodes may get, by default
+            those of the training graphs and of the database the graph is from; "edge_labels" of new edges;
+            "nodes" that may be touched; "connected", whether the ends of a removed edge must stay connected
+            (by default for molecules only).
+        molecule : rdkit.Chem.Mol or str, optional
+            The molecule, or its SMILES, that the graph was made of: edits that break valences are skipped,
+            each molecule is shown once, and results carry SMILES. Not needed where ``graph`` is a molecule of
+            RDKit, or its labels are those of ``from_smiles``.
+        budget : int, optional
+            Most pairs of edits that are tried; by default 200,000, and 20,000 where only the whole
+            pipeline can decide. Single edits are all tried. The most promising single edits are extended
+            by all others, as far as the budget goes; ``summary`` and ``exhaustive`` tell how far.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Counterfactuals
+            With a target, fewer edits first, and then those that go furthest; otherwise the largest change
+            first. Each was checked by predicting the edited graph.
+        """
+        check_is_fitted(self, "rule_")
+        self._weights_of(column)
+        return self._counterfactuals(
+            graph,
+            lambda before: ask_number(int(column), target, before),
+            max_edits=max_edits,
+            n=n,
+            allowed=allowed,
+            molecule=molecule,
+            budget=budget,
+            label_names=label_names,
         )
 
     def _weights_of(self, column: int) -> NDArray[np.float64]:

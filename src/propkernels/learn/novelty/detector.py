@@ -17,9 +17,8 @@ from propkernels.learn.novelty.neighbors import DensityScore, NeighborScore, One
 from propkernels.learn.novelty.rarity import RarityScore
 from propkernels.learn.novelty.scores import SizeScore, Training, Values, center_and_scale, left_out
 from propkernels.learn.retrieval.index import GraphIndex
-from propkernels.utils.checks import check_choice, check_integer, check_positive
+from propkernels.utils.checks import GraphInput, check_choice, check_integer, check_positive
 from propkernels.utils.randomness import draw_seed
-from propkernels.utils.tags import GraphInput
 
 SCORES: dict[str, Any] = {
     "neighbors": NeighborScore,

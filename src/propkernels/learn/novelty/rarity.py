@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from propkernels.counting.counters import Codes, Counter, Occurrences, add_column, stack_columns
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.lsh import NO_BIN
+from propkernels.hashing.codes import NO_BIN
 from propkernels.learn.novelty.scores import Score, Training, Values
 
 SMOOTHING = 0.5

@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels.counting.counters import Counter
 from propkernels.graphs.adapters.networkx import is_networkx
 from propkernels.graphs.check import check_graphs
-from propkernels.graphs.database import Graph, GraphDatabase
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import Grid
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.inverted_file import InvertedFile, self_similarities
-from propkernels.utils.checks import check_integer, shown
+from propkernels.utils.checks import GraphInput, check_integer, shown
 from propkernels.utils.parallel import run_threads
-from propkernels.utils.tags import GraphInput
 
 
 def running_ids(first: int, number: int) -> list[Hashable]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counts import StreamCounts
+from propkernels.counting.counters import StreamCounts
 from propkernels.gram.linear import self_products
 from propkernels.learn.retrieval.postings import Postings
 

@@ -53,6 +53,7 @@ def move_postings(
 @compiled
 def count_postings(bin_ptr: Any, graphs: Any, targets: Any, number: Any, lengths: Any) -> None:
     """Add to ``lengths`` how many postings each target bin will get."""
+    # The first of two passes: cumulative sums of the lengths are where move_postings starts to fill each bin.
     for b in range(len(targets)):
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
             if number[graphs[entry]] >= 0:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.machines.columns import quick_maker
+from propkernels.learn.machines.svm import quick_maker
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.candidates import Candidate, Space, candidates
 from propkernels.learn.selection.folds import Folds, Indices

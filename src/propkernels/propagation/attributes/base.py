@@ -1,9 +1,10 @@
-"""What the attributes of a node are at iteration t: the protocol, and the attributes as they are."""
+"""The protocol of attribute treatments; standardizing attributes, and what stands in for missing ones."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, Protocol
 
@@ -92,3 +93,103 @@ def resolve_attributes(attributes: Any) -> AttributeTreatment:
     if treatment.combine not in COMBINATIONS:
         raise ValueError(f"combine must be 'sum', 'product' or 'joint'; got {shown(treatment.combine)}")
     return treatment
+
+
+LARGEST_VALUE = 1e150  # sums of squares stay finite
+SMALLEST_EXTENT = 1e-150  # squares of deviations stay normal numbers
+
+
+@dataclass(frozen=True)
+class Standardizer:
+    """Shift and scale of each attribute dimension, learned over all nodes in fit (ddof = 1).
+
+    Attributes
+    ----------
+    mean, deviation : ndarray, (D,)
+        Missing values (NaN) are left out of both; a dimension that does not vary is only shifted, to 0.
+        Neither depends, in any bit, on the order of the nodes.
+    """
+
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    @classmethod
+    def learn(cls, graphs: GraphDatabase, standardize: bool) -> Standardizer:
+        """Learn from the training graphs; without ``standardize``, attributes stay as they are."""
+        attributes = required_attributes(graphs)
+        dimensions = attributes.shape[1]
+        if not standardize:
+            return cls(np.zeros(dimensions), np.ones(dimensions))
+        columns = np.sort(np.ascontiguousarray(attributes.T), axis=1)  # sums forget the order of the nodes
+        smallest = np.fmin.reduce(columns, axis=1, initial=np.inf)
+        largest = np.fmax.reduce(columns, axis=1, initial=-np.inf)
+        _check_extent(smallest, largest)
+        counts = np.count_nonzero(~np.isnan(columns), axis=1)
+        mean = np.nansum(columns, axis=1) / np.maximum(counts, 1)
+        squares = np.nansum((columns - mean[:, None]) ** 2, axis=1)
+        deviation = np.sqrt(squares / np.maximum(counts - 1, 1))
+        varies = (largest > smallest) & (deviation > 0)
+        shift = np.where(varies | (counts == 0), mean, smallest)
+        return cls(shift, np.where(varies, deviation, 1.0))
+
+    def __call__(self, graphs: GraphDatabase) -> NDArray[np.float64]:
+        """Return the standardised attributes of any graphs of the same dimension."""
+        if graphs.n_nodes == 0:
+            return np.empty((0, len(self.mean)))
+        attributes = required_attributes(graphs)
+        if attributes.shape[1] != len(self.mean):
+            number = attributes.shape[1]
+            dimensions = f"{number} attribute dimension{'' if number == 1 else 's'}"
+            raise ValueError(f"the graphs have {dimensions}, but the kernel was fitted to {len(self.mean)}")
+        with np.errstate(over="ignore"):  # what overflows is refused
+            values = (attributes - self.mean) / self.deviation
+        _check_size(values)
+        return values
+
+
+def _check_extent(smallest: NDArray[np.float64], largest: NDArray[np.float64]) -> None:
+    """Refuse dimensions whose squares, and so their deviation, would overflow or vanish."""
+    for dimension, (low, high) in enumerate(zip(smallest.tolist(), largest.tolist(), strict=True)):
+        extent = f"attribute dimension {dimension} runs from {low:g} to {high:g}"
+        if low < high and max(abs(low), abs(high)) > LARGEST_VALUE:
+            raise ValueError(f"{extent}, too far for its deviation: divide it by a constant")
+        if low < high and high - low < SMALLEST_EXTENT:
+            raise ValueError(f"{extent}, too little for its deviation: multiply it by a constant")
+
+
+def _check_size(values: NDArray[np.float64]) -> None:
+    """Refuse values whose squares would overflow; missing ones are NaN."""
+    low, high = (float(reduce(values, axis=None, initial=0.0)) for reduce in (np.fmin.reduce, np.fmax.reduce))
+    if max(-low, high) > LARGEST_VALUE:
+        worst = low if -low > high else high
+        raise ValueError(
+            f"a node attribute is {worst:g} (standardised, where that is asked for): "
+            f"attributes must lie between -{LARGEST_VALUE:g} and {LARGEST_VALUE:g}"
+        )
+
+
+def required_attributes(graphs: GraphDatabase) -> NDArray[np.float64]:
+    """Return the graphs' attributes, or say that they have none."""
+    if graphs.node_attributes is None or graphs.node_attributes.shape[1] == 0:
+        raise ValueError("attributes are asked for, but the graphs have no node attributes")
+    return graphs.node_attributes
+
+
+def observed_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of what is observed in each column; 0 where nothing is."""
+    counts = np.count_nonzero(~np.isnan(values), axis=0)
+    return np.asarray(np.nansum(values, axis=0) / np.maximum(counts, 1))
+
+
+def fill_missing(
+    values: NDArray[np.float64], graphs: GraphDatabase, elsewhere: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Replace NaN by the mean of what is observed in the same graph and column, or by ``elsewhere``."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return values
+    sums, counts = np.zeros((len(graphs), values.shape[1])), np.zeros((len(graphs), values.shape[1]))
+    np.add.at(sums, graphs.graph_ids, np.where(missing, 0.0, values))
+    np.add.at(counts, graphs.graph_ids, ~missing)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), elsewhere)
+    return np.where(missing, means[graphs.graph_ids], values)

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.attributes.base import AttributeTreatment
-from propkernels.propagation.attributes.standardize import fill_missing
-from propkernels.propagation.diffusion import walk_operator
+from propkernels.propagation.attributes.base import AttributeTreatment, fill_missing
 from propkernels.propagation.edge_labels import EdgeFactors, walk_steps
+from propkernels.propagation.schemes import walk_operator
 from propkernels.utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
 from propkernels.utils.randomness import mix
 

@@ -73,6 +73,8 @@ def _add_group(y: Any, weight: float, x: Any, shifts: Any, first: int, size: int
 
     Unsigned positions spare the test for negative ones, which would keep the loops from being vectorised.
     """
+    # Taps that are mirror images of each other form a group: adding them in pairs first gives the same bits
+    # when the image is turned, since a + b = b + a, while (a + b) + c is not a + (b + c).
     begin, n = np.uint64(span[0]), span[1] - span[0]
     a = np.uint64(span[0] + shifts[first])
     if size == 1:
@@ -147,6 +149,7 @@ def stepped(x: Any, y: Any, buffers: Any, layout: Any, taps: Any, keeps: bool) -
 @compiled(cache=False)
 def lay_out(shape: Any, taps: Any, boundary: int) -> Any:
     """Lay out images of one shape for the taps of a filter; see :class:`Layout`."""
+    # Strides are those of a C-ordered array of the padded shape; a tap's shift is its offset times strides.
     d, radius, offsets = len(shape), taps.radius, taps.offsets
     strides = np.ones(d, dtype=np.int64)
     for axis in range(d - 2, -1, -1):
@@ -196,6 +199,8 @@ def pixel_places(shape: Any, radius: Any, layout: Any) -> Any:
 @compiled(cache=False)
 def _source(position: int, length: int, boundary: int) -> int:
     """Position inside an axis that a position beyond its ends stands for."""
+    # An axis of length 3 and the positions -2 .. 4:    wrap    1 2 | 0 1 2 | 0 1
+    #                                                   reflect 1 0 | 0 1 2 | 2 1
     if boundary == WRAP:
         return position % length
     folded = position % (2 * length)
@@ -212,6 +217,7 @@ def border_copies(shape: Any, radius: Any, strides: Any, margin: int, boundary: 
         cells *= shape[axis] + 2 * radius[axis]
         pixels *= shape[axis]
     copies = np.empty((2, cells - pixels), dtype=np.int64)
+    # ``index`` counts through all cells of the padded image, border included, the last axis fastest.
     index, found = np.zeros(d, dtype=np.int64), 0
     for _ in range(cells):
         place, origin, outside = margin, margin, False
@@ -251,7 +257,7 @@ def step_weights(places: Any, first_node: int, images: Any, layout: Any, taps: A
     x, mass, spread, keep = buffers.x, buffers.y, buffers.spread, buffers.keep
     spread[:] = 0.0
     keep[:] = 0.0
-    if renormalize:
+    if renormalize:  # filtering the indicator of the counted pixels gives the mass that falls on them
         x[:] = 0.0
         x[places] = 1.0
         filtered(x, mass, buffers.spare, layout, taps)

@@ -1,0 +1,48 @@
+"""The pictures of docs/MOLECULES.md, drawn into docs/pictures.
+
+::
+
+    python -m reproduction.molecules.pictures
+
+It needs ``moleculenet.zip`` in the folder that PROPKERNELS_DATA names.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sklearn.pipeline import make_pipeline
+
+import propkernels as pk
+from propkernels.molecules import MoleculePicture
+from reproduction.molecules import sets
+
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+ESTERS = "CCOC(=O)c1ccccc1", "CCOC(=O)C1CCCC1N"
+
+
+def by_iteration() -> MoleculePicture:
+    """An inhibitor of BACE that the model did not learn from, iteration by iteration."""
+    data = sets.load("BACE")
+    target = data.target[:, 0].astype(int)
+    held, others = data.mols[24], [i for i in range(0, len(target), 8) if i != 24]
+    kernel = pk.WeisfeilerLehman(n_iter=2, edge_labels=True, base_kernel="intersection")
+    classifier = pk.PropagationClassifier(kernel=kernel, scoring="roc_auc", C=1, random_state=0)
+    model = make_pipeline(pk.MoleculesToGraphs(), classifier)
+    model.fit([data.mols[i] for i in others], target[others])
+    return pk.draw_molecule(model, [held], t="each", size=(380, 300))
+
+
+def shared() -> MoleculePicture:
+    """Two esters of ethanol."""
+    return pk.draw_similarity(pk.WeisfeilerLehman(n_iter=2, edge_labels=True), *ESTERS, size=(380, 300))
+
+
+def main() -> None:
+    """Draw both."""
+    by_iteration().save(FOLDER / "molecule_by_iteration.png")
+    shared().save(FOLDER / "molecules_shared.png")
+
+
+if __name__ == "__main__":
+    main()

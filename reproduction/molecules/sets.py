@@ -1,0 +1,117 @@
+"""The sets of MoleculeNet, as parsed molecules, targets and folds."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold
+
+import propkernels as pk
+from propkernels.utils.optional import import_optional
+
+ARCHIVE = "moleculenet.zip"
+N_FOLDS = 5
+SEED = 0
+SCAFFOLD, RANDOM = "scaffold", "random"
+SPLITS = (SCAFFOLD, RANDOM)
+Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a set is, and what is predicted.
+
+    Attributes
+    ----------
+    file : str
+    targets : tuple of str
+        Columns; empty: all columns except the SMILES and the names in ``others``.
+    others : tuple of str
+        Columns that are not targets.
+    is_class : bool
+    """
+
+    file: str
+    targets: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    is_class: bool = True
+
+
+SOURCES = {  # smallest first; the molecules of BACE once more at the end
+    "FreeSolv": Source("FreeSolv_SAMPL.csv", ("expt",), is_class=False),
+    "ESOL": Source(
+        "ESOL_delaney-processed.csv", ("measured log solubility in mols per litre",), is_class=False
+    ),
+    "BACE": Source("bace.csv", ("Class",)),
+    "ClinTox": Source("clintox.csv", ("FDA_APPROVED", "CT_TOX")),
+    "BBBP": Source("BBBP.csv", ("p_np",)),
+    "SIDER": Source("sider.csv"),
+    "Lipophilicity": Source("Lipophilicity.csv", ("exp",), is_class=False),
+    "Tox21": Source("tox21.csv", others=("mol_id",)),
+    "HIV": Source("HIV.csv", ("HIV_active",)),
+    "BACE pIC50": Source("bace.csv", ("pIC50",), is_class=False),
+}
+CLASSES = tuple(name for name, source in SOURCES.items() if source.is_class)
+NUMBERS = ("FreeSolv", "ESOL", "Lipophilicity")  # those that the comparison is about
+
+
+@dataclass(frozen=True, eq=False)
+class Molecules:
+    """A set as it is measured.
+
+    Attributes
+    ----------
+    name : str
+    mols : list of rdkit.Chem.Mol
+    target : ndarray of float64, (n, tasks)
+        Missing values are NaN.
+    is_class : bool
+    n_unread : int
+        Rows that RDKit cannot read, or that have no SMILES: they are left out.
+    """
+
+    name: str
+    mols: list[Any]
+    target: NDArray[np.float64]
+    is_class: bool
+    n_unread: int
+
+
+def load(name: str) -> Molecules:
+    """Read a set from the archive in the folder that PROPKERNELS_DATA names."""
+    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+    base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
+    source, table = SOURCES[name], read_table(SOURCES[name].file)
+    unnamed = [column for column in table.columns if str(column).startswith("Unnamed")]
+    others = ("smiles", *source.others, *unnamed)
+    columns = list(source.targets) or [column for column in table.columns if column not in others]
+    with base.BlockLogs():
+        mols = [chem.MolFromSmiles(text) if isinstance(text, str) else None for text in table["smiles"]]
+    read = np.array([mol is not None and mol.GetNumAtoms() > 0 for mol in mols])
+    target = table[columns].to_numpy(dtype=np.float64)[read]
+    kept = [mol for mol, good in zip(mols, read, strict=True) if good]
+    return Molecules(name, kept, target, source.is_class, int((~read).sum()))
+
+
+def read_table(file: str) -> Any:
+    """One table of the archive."""
+    pandas = import_optional("pandas", extra="pandas", purpose="tables need")
+    path = Path(os.environ.get("PROPKERNELS_DATA") or ".") / ARCHIVE
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there: set PROPKERNELS_DATA to the folder that holds it")
+    with zipfile.ZipFile(path) as archive, archive.open(file) as stream:
+        return pandas.read_csv(stream)
+
+
+def folds(data: Molecules, split: str) -> list[Fold]:
+    """Five folds: at random, or such that no Murcko scaffold is in two of them."""
+    if split == RANDOM:
+        return list(KFold(N_FOLDS, shuffle=True, random_state=SEED).split(data.mols))
+    groups = pk.scaffolds(data.mols)
+    return list(GroupKFold(N_FOLDS, shuffle=True, random_state=SEED).split(data.mols, groups=groups))

@@ -1,0 +1,1 @@
+"""Commands that say why a model decides as it does."""

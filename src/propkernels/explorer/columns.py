@@ -1,0 +1,118 @@
+"""What the map can be colored by: one value per graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.explorer.models import Explained
+from propkernels.graphs.database import GraphDatabase
+
+MOST_NAMES = 40  # different words in a column that get colors of their own
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the map.
+
+    Attributes
+    ----------
+    key : str
+        Name of its array in the page.
+    name : str
+        What people read.
+    names : list of str or None
+        Names of the values 0, 1, ...; None: numbers.
+    low, high : float
+        The range of colors of numbers.
+    """
+
+    key: str
+    name: str
+    names: list[str] | None = None
+    low: float = 0.0
+    high: float = 1.0
+
+    def described(self) -> dict[str, Any]:
+        """What the page reads."""
+        if self.names is not None:
+            return {"key": self.key, "name": self.name, "kind": "class", "names": self.names}
+        return {"key": self.key, "name": self.name, "kind": "number", "low": self.low, "high": self.high}
+
+
+def map_columns(
+    graphs: GraphDatabase,
+    target: NDArray[Any] | None,
+    names: list[str] | None,
+    found: Explained | None,
+    novelty: NDArray[np.float64],
+    further: Mapping[str, Any] | None,
+) -> list[tuple[Column, NDArray[Any]]]:
+    """Return all columns with their values, the target first."""
+    columns: list[tuple[Column, NDArray[Any]]] = []
+    if target is not None and found is not None:
+        if names is not None:
+            wrong = np.where(found.predictions < 0, -1, found.predictions != target)
+            columns = [
+                (Column("target", "class", names), target),
+                (Column("predicted", "prediction", names), found.predictions),
+                (Column("wrong", "errors", ["correct", "wrong"]), wrong),
+                _numbers("margin", "margin of the true class", found.margins),
+            ]
+        else:
+            columns = [
+                _numbers("target", "target", target),
+                _numbers("predicted", "prediction", found.predictions),
+                _numbers("margin", "error", found.margins),
+            ]
+    columns += [
+        _numbers("novelty", "novelty", novelty),
+        _numbers("nodes", "number of nodes", graphs.graph_sizes),
+        _numbers("edges", "number of edges", _edges_of(graphs)),
+    ]
+    for i, (name, values) in enumerate((further or {}).items()):
+        columns.append(_further(f"c{i}", str(name), values, len(graphs)))
+    return columns
+
+
+def _edges_of(graphs: GraphDatabase) -> NDArray[np.int64]:
+    """Number of stored edges of each graph; both directions of an undirected one are one."""
+    ends = graphs.adjacency.indptr[graphs.graph_ptr].astype(np.int64)
+    loops = np.bincount(
+        graphs.graph_ids[_rows(graphs)][_rows(graphs) == graphs.adjacency.indices], minlength=len(graphs)
+    )
+    directed = graphs.directed_graphs
+    return np.where(directed, np.diff(ends), (np.diff(ends) + loops) // 2)
+
+
+def _rows(graphs: GraphDatabase) -> NDArray[np.int64]:
+    return np.repeat(np.arange(graphs.n_nodes), np.diff(graphs.adjacency.indptr))
+
+
+def _numbers(key: str, name: str, values: Any) -> tuple[Column, NDArray[Any]]:
+    """Numbers; the few largest and smallest share the colors of the ends."""
+    array = np.asarray(values)
+    known = array[np.isfinite(array)].astype(np.float64)
+    low, high = np.quantile(known, [0.01, 0.99]).tolist() if len(known) else (0.0, 1.0)
+    kept = array if array.dtype.kind in "iu" else array.astype(np.float32 if key != "target" else np.float64)
+    return Column(key, name, None, low, high if high > low else low + 1.0), kept
+
+
+def _further(key: str, name: str, values: Any, n_graphs: int) -> tuple[Column, NDArray[Any]]:
+    array = np.asarray(values)
+    if array.shape != (n_graphs,):
+        raise ValueError(f"column {name!r} must hold {n_graphs} values, got shape {array.shape}")
+    if array.dtype.kind in "biuf" and (array.dtype.kind == "f" or len(np.unique(array)) > MOST_NAMES):
+        return _numbers(key, name, array.astype(np.float64))
+    words, numbers, counts = np.unique(array.astype(str), return_inverse=True, return_counts=True)
+    if len(words) <= MOST_NAMES:
+        return Column(key, name, [str(word) for word in words]), numbers
+    # the most frequent words keep their colors, all others share one
+    kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_NAMES - 1])
+    place = np.full(len(words), len(kept))
+    place[kept] = np.arange(len(kept))
+    return Column(key, name, [*(str(words[i]) for i in kept), "all others"]), place[numbers]

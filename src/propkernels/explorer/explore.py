@@ -1,0 +1,231 @@
+"""explore: from graphs to a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from propkernels.explorer.columns import map_columns
+from propkernels.explorer.contents import page_contents
+from propkernels.explorer.embedding import SHOWN, embed, nearest_graphs, quantized, spectral_start
+from propkernels.explorer.models import Explained, explained_model, live_kernels
+from propkernels.explorer.packing import pack
+from propkernels.explorer.page import Exploration, explorer_page
+from propkernels.explorer.places import given_places, image_places, molecule_places, pixel_places
+from propkernels.explorer.texts import as_sentence, page_about, page_facts
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grids.database import GridDatabase
+from propkernels.utils.randomness import draw_seed
+
+MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
+NEIGHBORS = 61  # that t-SNE looks at
+MOST_CLASSES = 60  # beyond which whole numbers are numbers
+LARGEST_PIXEL = 127
+
+
+def explore(
+    graphs: Any,
+    target: Any = None,
+    model: Any = None,
+    *,
+    title: str | None = None,
+    ids: Sequence[Any] | None = None,
+    class_names: Sequence[str] | None = None,
+    label_names: Mapping[Any, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    molecules: Sequence[Any] | None = None,
+    layout: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Exploration:
+    """Make one HTML file that shows graphs, their map and a model, and works offline.
+
+    The page has a map of all graphs by similarity, the decision about each as a sum over nodes and
+    iterations, similar graphs, errors, and the bins that matter; it carries the model itself, so that graphs
+    can be edited and decisions follow at once, with the numbers of Python.
+
+    Parameters
+    ----------
+    graphs : Dataset, GraphDatabase, GridDatabase or sequence of graphs
+        Up to 50,000 graphs. A Dataset brings its target and names along. Pictures are explored as graphs of
+        pixels with four neighbors each.
+    target : array-like of shape (n,), optional
+        Classes, or numbers to predict. Without it there is a map, but no model.
+    model : fitted PropagationClassifier or PropagationRegressor, optional
+        The model to show. If its kernel is one that the page cannot compute (attributes, shortest paths,
+        ...), the map shows its predictions, and another model is trained for what is live; the page says so.
+        By default a model is chosen and trained, and predictions are those of cross-validation.
+    title : str, optional
+        By default the name of the Dataset.
+    ids : sequence, optional
+        What graphs are called; by default their own ids, or numbers.
+    class_names : sequence of str, optional
+        Names of the classes, in the order of their sorted labels.
+    label_names : mapping, optional
+        Names of node labels, as in ``{0: "C", 1: "N"}``.
+    columns : mapping, optional
+        Further values by which the map can be colored: a name, and one number or word per graph.
+    molecules : sequence of str or rdkit.Chem.Mol, optional
+        The molecules that the graphs were made of, which are then drawn as RDKit depicts them.
+    layout : array of shape (nodes, 2 or more), or sequence of arrays, optional
+        Where nodes are drawn; by default by the number of edges between them.
+    random_state : int, RandomState or None, default=0
+        Seed of the hash functions, of the folds and of the map.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Returns
+    -------
+    Exploration
+        ``save(path)`` writes the page; a notebook shows it.
+
+    See Also
+    --------
+    plot_explanation : One graph, for print.
+    plot_embedding : A map, for print.
+    GraphIndex : Search in Python.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+    .. [2] L. van der Maaten and G. Hinton (2008). Visualizing data using t-SNE. Journal of Machine Learning
+       Research 9, 2579-2605.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(40, random_state=0)
+    >>> page = pk.explore(data.graphs, data.target, title="bonds", columns={"parity": [0, 1] * 20})
+    >>> page.points.shape
+    (40, 2)
+    """
+    data = graphs if hasattr(graphs, "graphs") and hasattr(graphs, "target_names") else None
+    if data is not None:
+        target = data.target if target is None else target
+        title = data.name if title is None else title
+        class_names = (data.target_names or None) if class_names is None else class_names
+        label_names = data.label_names if label_names is None else label_names
+        molecules = data.extras.get("smiles") if molecules is None else molecules
+        layout = data.extras.get("coordinates") if layout is None else layout
+        graphs = data.graphs
+    given = check_graphs(graphs)
+    images = None if data is None else data.extras.get("images")
+    shown, places, pixels = _drawable(given, molecules, layout, images)
+    seed = draw_seed(random_state) % 2**31
+    classes, numbers, names = _checked_target(target, len(shown), class_names)
+    found = None
+    if numbers is not None:
+        found = explained_model(shown, numbers, classes, _for_graphs(model, given, shown), seed, n_jobs)
+    elif model is not None:
+        raise ValueError("a model is shown together with the target: explore(graphs, target, model)")
+    kernel = _kernel_of(found, shown, seed)
+    similarities, neighbors = nearest_graphs(shown, kernel, min(NEIGHBORS, len(shown) - 1), n_jobs)
+    points = embed(similarities, neighbors, spectral_start(shown, kernel, seed), seed, n_jobs)
+    novelty = 1.0 - similarities[:, :SHOWN].mean(axis=1)
+    described = map_columns(shown, numbers, names, found, novelty, columns)
+    meta, sections = page_contents(shown, found, kernel, names, label_names, described, n_jobs)
+    meta |= {
+        "ids": _ids(ids, given),
+        "pixels": pixels,
+        "source": "" if found is None else as_sentence(found.source),
+    }
+    sections["map"]["xy"] = quantized(points)
+    if places is not None:
+        sections["graphs"]["places"] = places
+    name = title or "Graphs"
+    html = explorer_page(
+        name,
+        page_facts(shown, found, numbers, classes),
+        page_about(found, kernel, min(NEIGHBORS, len(shown) - 1)),
+        meta,
+        {key: pack(arrays) for key, arrays in sections.items()},
+    )
+    predictions = None if found is None else found.predictions
+    return Exploration(name, html, None if found is None else found.model, points, predictions, novelty)
+
+
+def _drawable(graphs: Any, molecules: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any, Any]:
+    """Graphs as the page has them, where their nodes are drawn, and the size of a pixel, if they are such."""
+    if len(graphs) < 2 or len(graphs) > MOST_GRAPHS or graphs.n_nodes > MOST_NODES:
+        raise ValueError(
+            f"a page shows 2 to {MOST_GRAPHS:,} graphs with at most {MOST_NODES:,} nodes, got "
+            f"{len(graphs):,} with {graphs.n_nodes:,}: choose some of them, as in graphs[:1000]"
+        )
+    if isinstance(graphs, GridDatabase):
+        plain = graphs.to_graphs((1, 4))
+        plain = plain.with_weights(np.ones(plain.adjacency.nnz))
+        flat = all(
+            len(graphs[i].shape) == 2 and max(graphs[i].shape) <= LARGEST_PIXEL for i in range(len(graphs))
+        )
+        return plain, pixel_places(graphs) if flat else None, 1 if flat else None
+    if layout is not None:
+        return graphs, given_places(layout, graphs), None
+    if np.ndim(images) == 3 and np.size(images) == graphs.n_nodes:
+        return graphs, image_places(np.shape(images)), 1
+    return graphs, None if molecules is None else molecule_places(list(molecules), graphs), None
+
+
+def _for_graphs(model: Any, given: Any, shown: GraphDatabase) -> Any:
+    """A model of pictures predicts pictures; wrap it so that it is asked about these."""
+    return model if model is None or given is shown else _OfPictures(model, given)
+
+
+class _OfPictures:
+    """A model that predicts the pictures from which graphs were made."""
+
+    def __init__(self, model: Any, pictures: Any) -> None:
+        self.model, self.pictures = model, pictures
+        self.classes_ = getattr(model, "classes_", None)
+
+    def predict(self, graphs: Any) -> Any:
+        return self.model.predict(self.pictures)
+
+    def decision_function(self, graphs: Any) -> Any:
+        return self.model.decision_function(self.pictures)
+
+
+def _checked_target(target: Any, n_graphs: int, names: Any) -> tuple[Any, Any, list[str] | None]:
+    """Classes or None, numbers of classes or numbers, and what classes are called."""
+    if target is None:
+        return None, None, None
+    values = np.asarray(target)
+    if values.shape != (n_graphs,):
+        raise ValueError(
+            f"target must hold one value for each of {n_graphs} graphs, got shape {values.shape}"
+        )
+    classes, numbers = np.unique(values, return_inverse=True)
+    is_fraction = values.dtype.kind == "f" and not (values == np.round(values)).all()
+    if is_fraction or len(classes) > MOST_CLASSES:
+        values = values.astype(np.float64)
+        if not np.isfinite(values).all():
+            raise ValueError("target must be finite")
+        return None, values, None
+    if len(classes) < 2:
+        raise ValueError(f"one class is not enough: target holds only {classes.tolist()}")
+    texts = [str(name) for name in (classes.tolist() if names is None else names)]
+    if len(texts) != len(classes):
+        raise ValueError(f"class_names must name {len(classes)} classes, got {len(texts)} names")
+    return classes, numbers.astype(np.int64), texts
+
+
+def _kernel_of(found: Explained | None, graphs: GraphDatabase, seed: int) -> Any:
+    """The kernel of the map: that of the model with its settings, or the first that the page can compute."""
+    if found is None:
+        kernel = live_kernels(graphs, True)[0]
+        return kernel.set_params(n_iter=3)
+    return found.model.kernel_
+
+
+def _ids(ids: Any, graphs: Any) -> list[str] | None:
+    """What graphs are called; None: their numbers."""
+    own = getattr(graphs, "ids", None) if ids is None else ids
+    if own is None:
+        return None
+    texts = [str(name) for name in own]
+    if len(texts) != len(graphs):
+        raise ValueError(f"there are {len(texts)} ids for {len(graphs)} graphs")
+    return None if texts == [str(i) for i in range(len(texts))] else texts

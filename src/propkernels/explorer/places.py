@@ -1,0 +1,112 @@
+"""Where nodes are drawn, if that is known: atoms as RDKit depicts them, given coordinates, pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grids.database import GridDatabase
+from propkernels.utils.optional import import_optional
+from propkernels.utils.progress import ProgressBar
+
+Places = NDArray[np.int8]
+LARGEST = 127
+
+
+def molecule_places(molecules: Any, graphs: GraphDatabase) -> Places | None:
+    """Return where RDKit draws atoms, x and y by turns; None if a molecule does not fit its graph.
+
+    Parameters
+    ----------
+    molecules : sequence of rdkit.Chem.Mol or str
+        Molecules or SMILES, one per graph.
+    graphs : GraphDatabase
+    """
+    chem = import_optional("rdkit.Chem", extra="chem", purpose="drawings of molecules need")
+    depictor = import_optional("rdkit.Chem.rdDepictor", extra="chem", purpose="drawings of molecules need")
+    base = import_optional("rdkit.rdBase", extra="chem", purpose="drawings of molecules need")
+    if len(molecules) != len(graphs):
+        raise ValueError(f"there are {len(molecules)} molecules for {len(graphs)} graphs")
+    points = np.zeros((graphs.n_nodes, 2))
+    ptr = graphs.graph_ptr
+    with base.BlockLogs(), ProgressBar("explore: drawing molecules", len(graphs)) as bar:
+        for i, item in enumerate(molecules):
+            molecule = chem.MolFromSmiles(item) if isinstance(item, str) else chem.Mol(item)
+            n_nodes = int(ptr[i + 1] - ptr[i])
+            if molecule is None:
+                if n_nodes:
+                    return None
+                continue
+            if molecule.GetNumAtoms() != n_nodes:
+                molecule = chem.AddHs(molecule)
+            if molecule.GetNumAtoms() != n_nodes:
+                return None
+            if n_nodes:
+                depictor.Compute2DCoords(molecule)
+                points[ptr[i] : ptr[i + 1]] = molecule.GetConformer().GetPositions()[:, :2]
+            bar.step()
+    return quantized_places(points, ptr)
+
+
+def given_places(coordinates: Any, graphs: GraphDatabase) -> Places:
+    """Return given coordinates, of one array for all nodes or one per graph, as x and y by turns."""
+    if isinstance(coordinates, Sequence) and len(coordinates) == len(graphs):
+        coordinates = np.concatenate([np.asarray(part, dtype=np.float64) for part in coordinates])
+    points = np.asarray(coordinates, dtype=np.float64)
+    if points.ndim != 2 or len(points) != graphs.n_nodes or points.shape[1] < 2:
+        raise ValueError(
+            f"layout must hold a point for each of {graphs.n_nodes} nodes, got shape {points.shape}"
+        )
+    if not np.isfinite(points).all():
+        raise ValueError("layout must hold finite numbers")
+    if points.shape[1] > 2:
+        points = np.concatenate([_flat(points[a:b]) for a, b in _runs(graphs.graph_ptr)])
+    return quantized_places(points, graphs.graph_ptr)
+
+
+def image_places(shape: tuple[int, ...]) -> Places:
+    """Return where pixels are drawn, for (images, height, width) whose pixels are nodes, row by row."""
+    n_images, height, width = shape
+    row, column = np.divmod(np.arange(height * width), width)
+    return np.tile(np.column_stack([column, -row]).astype(np.int8).ravel(), n_images)
+
+
+def pixel_places(grids: GridDatabase) -> Places:
+    """Return column and row of each pixel, x and y by turns; y points upward."""
+    parts = []
+    for i in range(len(grids)):
+        grid = grids[i]
+        mask = np.ones(grid.shape, dtype=bool) if grid.mask is None else grid.mask
+        row, column = np.nonzero(mask)
+        parts.append(np.column_stack([column, -row]))
+    return np.concatenate(parts).astype(np.int8).ravel()
+
+
+def _runs(ptr: NDArray[np.int64]) -> list[tuple[int, int]]:
+    return list(zip(ptr[:-1].tolist(), ptr[1:].tolist(), strict=True))
+
+
+def _flat(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The plane in which points spread most."""
+    if not len(points):
+        return points[:, :2]
+    centered = points - points.mean(axis=0)
+    _, _, axes = np.linalg.svd(centered, full_matrices=False)
+    turned = centered @ axes[:2].T
+    return np.pad(turned, ((0, 0), (0, 2 - turned.shape[1])))
+
+
+def quantized_places(points: NDArray[np.float64], ptr: NDArray[np.int64]) -> Places:
+    """Center each graph, and write its coordinates in 8 bits, each graph in a scale of its own."""
+    places = np.zeros(points.shape, dtype=np.int8)
+    for first, last in _runs(ptr):
+        if first == last:
+            continue
+        own = points[first:last]
+        own = own - (own.min(axis=0) + own.max(axis=0)) / 2
+        places[first:last] = np.round(own * (LARGEST / max(float(np.abs(own).max()), 1e-9)))
+    return places.ravel()

@@ -1,0 +1,345 @@
+// The page: what is chosen, how the map is colored, and what happens on clicks and keys.
+
+const meta = readJSON("ex-meta");
+const app = {
+  meta, n: meta.n, selected: -1, filter: null, hiddenClasses: new Set(), index: null, model: null,
+  positions: new Map(), busy: byId("ex-busy"),
+};
+
+function idOf(g) {
+  return meta.ids ? meta.ids[g] : String(g);
+}
+
+function className(c) {
+  return c < 0 ? "none" : meta.classes[c];
+}
+
+function labelName(label) {
+  if (label < 0) return "?";
+  return meta.labels && meta.labels.length ? meta.labels[label] : "";
+}
+
+function kindName(kind) {
+  return kind < 0 ? "?" : meta.kinds[kind];
+}
+
+/** Positions of a graph's nodes: those that came with the page, or a layout. */
+function positionsOf(g, graph) {
+  if (!app.positions.has(g)) {
+    const { places } = app.graphs.packed;
+    if (places) {
+      const first = 2 * app.graphs.first[g];
+      const given = Array.from({ length: graph.n }, (_, i) => [places[first + 2 * i], -places[first + 2 * i + 1]]);
+      const unit = meta.pixels ? meta.pixels : typicalLength(graph, given);
+      app.positions.set(g, given.map(([x, y]) => [x / unit, y / unit]));
+    } else {
+      app.positions.set(g, laidOut(graph));
+    }
+  }
+  return app.positions.get(g);
+}
+
+/** A color for each node by its label, for graphs that nothing is said about. */
+function labelFills(graph) {
+  if (meta.pixels) {
+    const most = Math.max(meta.labels.length - 1, 1);
+    return Array.from(graph.labels, (label) => { const shade = Math.round(245 - (215 * Math.max(label, 0)) / most); return [shade, shade, shade]; });
+  }
+  const colors = classColors(Math.max(meta.labels ? meta.labels.length : 1, 1));
+  return Array.from(graph.labels, (label) => (label < 0 ? [200, 200, 200] : colors[label].map((part) => Math.round(part + 0.45 * (255 - part)))));
+}
+
+function thumbnail(g, options = {}) {
+  const graph = app.graphs.graph(g);
+  const svg = svgElement("svg", { role: "img", "aria-label": `graph ${idOf(g)}` });
+  drawGraph(svg, {
+    graph, positions: positionsOf(g, graph), fills: options.fills || labelFills(graph), small: graph.n > 34,
+    labels: Array.from(graph.labels, labelName), kindNames: meta.kinds, pixels: meta.pixels, ...options,
+  });
+  return svg;
+}
+
+// colors of the map
+
+function columnValues(column) {
+  return app.map_[column.key];
+}
+
+/** Color the map by the chosen column, and write the legend. */
+function recolor() {
+  const column = meta.columns[Number(byId("ex-color").value) || 0];
+  const values = columnValues(column);
+  const legend = byId("ex-legend");
+  legend.replaceChildren();
+  const { map } = app;
+  if (column.kind === "class") {
+    const colors = column.key === "wrong" ? [styleColor("--class-6"), styleColor("--class-1")] : classColors(column.names.length);
+    const counts = new Array(column.names.length).fill(0);
+    for (let i = 0; i < map.n; i++) {
+      const value = values[i];
+      const color = value < 0 || value >= column.names.length ? styleColor("--soft") : colors[value];
+      if (value >= 0) counts[value]++;
+      map.colors.set(color, 3 * i);
+    }
+    column.names.forEach((name, c) => legend.append(legendButton(column, c, name, counts[c], colors[c])));
+  } else {
+    const { low, high } = column;
+    for (let i = 0; i < map.n; i++) {
+      const share = (values[i] - low) / (high - low || 1);
+      map.colors.set(Number.isFinite(values[i]) ? between(VIRIDIS, share) : styleColor("--soft"), 3 * i);
+    }
+    legend.append(make("span", {}, column.name), make("span", {}, plain(low)), ramp(VIRIDIS), make("span", {}, plain(high)));
+  }
+  refilter();
+}
+
+function legendButton(column, c, name, count, color) {
+  const key = `${column.key}/${c}`;
+  return make("button", {
+    type: "button", title: "Show or hide these graphs", "aria-pressed": String(!app.hiddenClasses.has(key)),
+    onclick: (event) => {
+      if (app.hiddenClasses.has(key)) app.hiddenClasses.delete(key);
+      else app.hiddenClasses.add(key);
+      event.currentTarget.setAttribute("aria-pressed", String(!app.hiddenClasses.has(key)));
+      refilter();
+    },
+  }, dot(color), `${name} (${plain(count)})`);
+}
+
+/** Which points are in color: those that the legend and the selection leave. */
+function refilter() {
+  const { map, filter } = app;
+  map.shown.fill(1);
+  for (const key of app.hiddenClasses) {
+    const [name, c] = [key.slice(0, key.lastIndexOf("/")), Number(key.slice(key.lastIndexOf("/") + 1))];
+    const values = app.map_[name];
+    for (let i = 0; i < map.n; i++) if (values[i] === c) map.shown[i] = 0;
+  }
+  if (filter) for (let i = 0; i < map.n; i++) if (!filter.has(i)) map.shown[i] = 0;
+  map.draw();
+}
+
+/** Show only some graphs in color; null: all. */
+function setFilter(graphs, title) {
+  app.filter = graphs ? new Set(graphs) : null;
+  app.filterTitle = title;
+  refilter();
+  showSelection();
+  if (graphs) chooseTab("selection");
+}
+
+// what the mouse and the keys do
+
+function listen() {
+  const canvas = byId("ex-map");
+  const { map } = app;
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const fingers = new Map();
+  let drag = null;
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    fingers.set(event.pointerId, place(event));
+    drag = { from: place(event), last: place(event), moved: false };
+    if (byId("ex-lasso").getAttribute("aria-pressed") === "true") map.lasso = [place(event)];
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const [x, y] = place(event);
+    if (fingers.size === 2 && fingers.has(event.pointerId)) {
+      const spread = () => { const [[ax, ay], [bx, by]] = [...fingers.values()]; return [Math.hypot(ax - bx, ay - by), (ax + bx) / 2, (ay + by) / 2]; };
+      const [before] = spread();
+      fingers.set(event.pointerId, [x, y]);
+      const [after, mx, my] = spread();
+      map.zoomAt(after / (before || 1), mx, my);
+      if (drag) drag.moved = true;
+    } else if (drag) {
+      fingers.set(event.pointerId, [x, y]);
+      if (Math.hypot(x - drag.from[0], y - drag.from[1]) > 4) drag.moved = true;
+      if (map.lasso) {
+        map.lasso.push([x, y]);
+        map.paintOverlay();
+      } else if (drag.moved) {
+        map.pan(x - drag.last[0], y - drag.last[1]);
+      }
+      drag.last = [x, y];
+    } else if (event.pointerType !== "touch") {
+      hover(map.at(x, y), x, y);
+    }
+  });
+  const end = (event) => {
+    fingers.delete(event.pointerId);
+    if (!drag) return;
+    const [x, y] = place(event);
+    if (map.lasso && map.lasso.length > 3) {
+      const found = map.inside(map.lasso);
+      setFilter(found, "inside the lasso");
+    } else if (!drag.moved) {
+      const found = map.at(x, y, event.pointerType === "touch" ? 18 : 9);
+      if (found >= 0) select(found);
+    }
+    map.lasso = null;
+    map.paintOverlay();
+    drag = null;
+  };
+  canvas.addEventListener("pointerup", end);
+  canvas.addEventListener("pointercancel", end);
+  canvas.addEventListener("pointerleave", () => { if (!drag) hover(-1); });
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    map.zoomAt(Math.exp(-0.0016 * event.deltaY * (event.deltaMode ? 20 : 1)), ...place(event));
+  }, { passive: false });
+  canvas.addEventListener("keydown", (event) => {
+    const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    if (event.key in arrows) {
+      event.preventDefault();
+      const from = map.hovered >= 0 ? map.hovered : app.selected;
+      const next = map.towards(from, ...arrows[event.key]);
+      if (next >= 0) {
+        map.show(next);
+        hover(next, ...map.screen(next));
+      }
+    } else if (event.key === "Enter" && map.hovered >= 0) select(map.hovered);
+    else if (event.key === "+" || event.key === "=") map.zoomAt(1.4);
+    else if (event.key === "-") map.zoomAt(1 / 1.4);
+    else if (event.key === "Escape") resetMap();
+  });
+  byId("ex-in").addEventListener("click", () => map.zoomAt(1.5));
+  byId("ex-out").addEventListener("click", () => map.zoomAt(1 / 1.5));
+  byId("ex-reset").addEventListener("click", resetMap);
+  byId("ex-lasso").addEventListener("click", (event) => {
+    const on = event.currentTarget.getAttribute("aria-pressed") !== "true";
+    event.currentTarget.setAttribute("aria-pressed", String(on));
+    canvas.classList.toggle("ex-lassoing", on);
+  });
+  byId("ex-color").addEventListener("change", recolor);
+  byId("ex-search").addEventListener("change", find);
+  byId("ex-search").addEventListener("keydown", (event) => { if (event.key === "Enter") find(); });
+  document.addEventListener("pk-theme", () => { recolor(); if (app.view) app.view.draw(); });
+}
+
+function resetMap() {
+  app.hiddenClasses.clear();
+  byId("ex-lasso").setAttribute("aria-pressed", "false");
+  byId("ex-map").classList.remove("ex-lassoing");
+  setFilter(null);
+  app.map.reset();
+  hover(-1);
+  recolor();
+}
+
+/** Find a graph by its id, or by its number. */
+function find() {
+  const wanted = byId("ex-search").value.trim();
+  if (!wanted) return;
+  let found = meta.ids ? meta.ids.indexOf(wanted) : -1;
+  if (found < 0 && /^\d+$/.test(wanted) && Number(wanted) < app.n) found = Number(wanted);
+  if (found < 0 && meta.ids) found = meta.ids.findIndex((id) => id.toLowerCase().includes(wanted.toLowerCase()));
+  byId("ex-search").setAttribute("aria-invalid", String(found < 0));
+  app.busy.textContent = found < 0 ? `No graph is called “${wanted}”.` : "";
+  app.busy.hidden = found >= 0;
+  if (found >= 0) select(found);
+}
+
+/** Show what a point is. */
+function hover(g, x = 0, y = 0) {
+  const tip = byId("ex-tip");
+  const { map } = app;
+  if (map.hovered !== g) {
+    map.hovered = g;
+    map.paintOverlay();
+    tip.replaceChildren();
+    if (g >= 0) {
+      const lines = [make("b", {}, `graph ${idOf(g)}`)];
+      const node = app.graphs.size(g);
+      lines.push(make("div", {}, `${node} nodes`));
+      for (const text of factsOf(g)) lines.push(make("div", {}, text));
+      if (node <= 600) tip.append(thumbnail(g));
+      tip.append(...lines);
+    }
+  }
+  tip.hidden = g < 0;
+  if (g < 0) return;
+  const height = tip.offsetHeight, width = tip.offsetWidth;
+  tip.style.left = `${x + 18 + width > map.width ? Math.max(x - width - 14, 4) : x + 18}px`;
+  tip.style.top = `${Math.min(Math.max(y - 20, 4), Math.max(map.height - height - 4, 4))}px`;
+}
+
+/** What is known of a graph, in a few words each. */
+function factsOf(g) {
+  const { target, predicted } = app.map_;
+  if (!target) return [];
+  if (!meta.classes) return [`target ${plain(target[g])}`, predicted ? `predicted ${plain(predicted[g])}` : ""].filter(Boolean);
+  const facts = [`class ${className(target[g])}`];
+  if (predicted && predicted[g] >= 0) facts.push(predicted[g] === target[g] ? "predicted correctly" : `predicted ${className(predicted[g])}`);
+  return facts;
+}
+
+function select(g) {
+  app.selected = g;
+  app.map.selected = g;
+  app.map.show(g);
+  chooseTab("graph");
+  app.view.open(g);
+}
+
+function chooseTab(name) {
+  for (const tab of document.querySelectorAll(".ex-tabs [role=tab]")) {
+    const chosen = tab.id === `ex-tab-${name}`;
+    tab.setAttribute("aria-selected", String(chosen));
+    tab.tabIndex = chosen ? 0 : -1;
+    byId(tab.getAttribute("aria-controls")).hidden = !chosen;
+  }
+}
+
+function listenToTabs() {
+  const tabs = [...document.querySelectorAll(".ex-tabs [role=tab]")];
+  tabs.forEach((tab, k) => {
+    tab.addEventListener("click", () => chooseTab(tab.id.replace("ex-tab-", "")));
+    tab.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const next = tabs[(k + step + tabs.length) % tabs.length];
+      next.focus();
+      next.click();
+    });
+  });
+}
+
+// the beginning
+
+async function start() {
+  const sections = readJSON("ex-data");
+  const [map_, graphs] = await Promise.all([unpack(sections.map), unpack(sections.graphs)]);
+  app.map_ = map_;
+  app.graphs = new Collection(graphs, meta.directed);
+  app.map = new GraphMap(byId("ex-map"), byId("ex-overlay"), map_.xy);
+  app.map.order = Uint32Array.from(app.map.order).sort((a, b) => ((a * 2654435761) >>> 0) - ((b * 2654435761) >>> 0));
+  meta.columns.forEach((column, k) => byId("ex-color").append(make("option", { value: String(k) }, column.name)));
+  if (meta.ids && meta.n <= 5000) byId("ex-ids").append(...meta.ids.map((id) => make("option", { value: id })));
+  app.view = new GraphView(app);
+  listen();
+  listenToTabs();
+  recolor();
+  showErrors();
+  showSelection();
+  const [code, weights] = await Promise.all([unpack(sections.code), unpack(sections.model)]);
+  const spec = { ...meta.code, ...code };
+  app.index = new Index(app.graphs, spec, { assigned: spec.assigned, streamWeights: meta.streamWeights, iterations: spec.iterations });
+  await inSlices(app.index, (index) => { app.busy.textContent = `Indexing ${plain(index.done)} of ${plain(app.n)} graphs …`; });
+  if (app.index.sum !== meta.sum) throw new Error("this browser computes other codes than Python did: the model cannot be shown");
+  if (meta.model) app.model = new Model(app.index, meta.model, weights);
+  app.busy.hidden = true;
+  showBins();
+  if (app.selected >= 0) app.view.open(app.selected);
+  document.body.dataset.ready = "true";
+}
+
+start().catch((error) => {
+  app.busy.hidden = false;
+  app.busy.textContent = `The page could not be built: ${error.message}`;
+  document.body.dataset.ready = "failed";
+  throw error;
+});
+globalThis.propkernels = { app, select, setFilter, edited, builtGraph }; // for programs, and for the curious

@@ -1,0 +1,51 @@
+// Colors: classes from the style, numbers by viridis, contributions by RdBu, similarity by reds.
+
+const RDBU = ["#2166ac", "#4393c3", "#92c5de", "#d1e5f0", "#f7f7f7", "#fddbc7", "#f4a582", "#d6604d", "#b2182b"].map(hexColor);
+const REDS = ["#f7f7f7", "#fee0d2", "#fcbba1", "#fc9272", "#fb6a4a", "#ef3b2c", "#cb181d", "#99000d"].map(hexColor);
+const VIRIDIS = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"].map(hexColor);
+const N_CLASS_COLORS = 12;
+
+function hexColor(text) {
+  return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+}
+
+/** A color between stops; at 0 the first, at 1 the last. */
+function between(stops, share) {
+  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const first = Math.min(Math.floor(place), stops.length - 2);
+  return stops[first].map((value, i) => Math.round(value + (place - first) * (stops[first + 1][i] - value)));
+}
+
+/** The color of a contribution between -limit and limit. */
+function diverging(value, limit) {
+  return between(RDBU, 0.5 + (0.5 * value) / (limit || 1));
+}
+
+function cssColor([red, green, blue]) {
+  return `rgb(${red}, ${green}, ${blue})`;
+}
+
+/** Black or white, whichever is easier to read on a color. */
+function textOn([red, green, blue]) {
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#111" : "#fff";
+}
+
+/** The value of a color of the style, as it is now: light or dark. */
+function styleColor(name) {
+  if (knownColors.has(name)) return knownColors.get(name);
+  const probe = document.createElement("span");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+  probe.remove();
+  knownColors.set(name, found.slice(0, 3));
+  return found.slice(0, 3);
+}
+
+const knownColors = new Map();
+document.addEventListener("pk-theme", () => knownColors.clear());
+
+function classColors(number) {
+  const known = Array.from({ length: N_CLASS_COLORS }, (_, i) => styleColor(`--class-${i}`));
+  return Array.from({ length: number }, (_, i) => known[i % N_CLASS_COLORS]);
+}

@@ -1,0 +1,106 @@
+// What the page carries: JSON for small things, gzipped typed arrays for large ones.
+
+const ARRAYS = {
+  u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i1: Int8Array, i2: Int16Array, i4: Int32Array,
+  f4: Float32Array, f8: Float64Array,
+};
+
+function readJSON(id) {
+  return JSON.parse(document.getElementById(id).textContent);
+}
+
+/** Unpack a section: {base64, arrays: [{name, type, offset, length}]} becomes typed arrays by name. */
+async function unpack(section) {
+  const text = atob(section.base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const buffer = await new Response(stream).arrayBuffer();
+  const found = {};
+  for (const { name, type, offset, length } of section.arrays) {
+    found[name] = new ARRAYS[type](buffer, offset, length);
+  }
+  return found;
+}
+
+/** All graphs: flat arrays, from which one graph is cut out at a time. */
+class Collection {
+  /**
+   * @param {object} packed sizes of graphs, forward degrees of nodes, steps to the other ends, labels and kinds
+   * @param {boolean} directed whether each direction of an edge is listed; else each edge once, ends ascending
+   */
+  constructor(packed, directed) {
+    this.length = packed.sizes.length;
+    this.directed = directed;
+    this.first = cumulated(packed.sizes);
+    this.firstEdge = new Uint32Array(this.length + 1);
+    this.packed = packed;
+    let edges = 0;
+    for (let g = 0; g < this.length; g++) {
+      for (let i = this.first[g]; i < this.first[g + 1]; i++) edges += packed.degrees[i];
+      this.firstEdge[g + 1] = edges;
+    }
+  }
+
+  size(g) {
+    return this.first[g + 1] - this.first[g];
+  }
+
+  /** Edges as a list of [from, to, kind]; undirected ones once. */
+  edges(g) {
+    const { degrees, steps, kinds } = this.packed;
+    const list = [];
+    let e = this.firstEdge[g];
+    for (let i = this.first[g]; i < this.first[g + 1]; i++) {
+      for (let k = 0; k < degrees[i]; k++, e++) {
+        const from = i - this.first[g];
+        list.push([from, from + steps[e], kinds ? kinds[e] : -1]);
+      }
+    }
+    return list;
+  }
+
+  labels(g) {
+    const { labels } = this.packed;
+    return labels ? Int32Array.from(labels.subarray(this.first[g], this.first[g + 1])) : new Int32Array(this.size(g));
+  }
+
+  /** One graph, ready for codesOf. */
+  graph(g) {
+    return assembled(this.size(g), this.labels(g), this.edges(g), this.directed);
+  }
+}
+
+function cumulated(sizes) {
+  const sums = new Uint32Array(sizes.length + 1);
+  for (let i = 0; i < sizes.length; i++) sums[i + 1] = sums[i] + sizes[i];
+  return sums;
+}
+
+/** CSR arrays of a graph from its list of edges; neighbors ascending, parallel edges in the order of the list. */
+function assembled(n, labels, edges, directed) {
+  const ptr = new Int32Array(n + 1);
+  for (const [from, to] of edges) {
+    ptr[from + 1]++;
+    if (!directed && from !== to) ptr[to + 1]++;
+  }
+  for (let i = 0; i < n; i++) ptr[i + 1] += ptr[i];
+  const ends = new Int32Array(ptr[n]);
+  const kinds = new Int32Array(ptr[n]);
+  const next = ptr.slice(0, n);
+  const place = (from, to, kind) => {
+    ends[next[from]] = to;
+    kinds[next[from]++] = kind;
+  };
+  // edges are sorted by (from, to): first what comes from smaller nodes, then what leads to larger ones
+  if (!directed) for (const [from, to, kind] of edges) if (from !== to) place(to, from, kind);
+  for (const [from, to, kind] of edges) place(from, to, kind);
+  return { n, labels, ptr, ends, kinds, edges, directed };
+}
+
+/** A graph with edges in any order. */
+function builtGraph(n, labels, edges, directed) {
+  const sorted = edges.map(([a, b, kind]) => (directed || a <= b ? [a, b, kind] : [b, a, kind]));
+  sorted.sort((x, y) => x[0] - y[0] || x[1] - y[1]);
+  return assembled(n, labels, sorted, directed);
+}

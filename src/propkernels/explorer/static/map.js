@@ -1,0 +1,226 @@
+// The map: points are painted into an image by hand, which takes a few milliseconds for 50,000 of them.
+
+class GraphMap {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {HTMLCanvasElement} overlay for what moves: rings and the lasso
+   * @param {Uint16Array} xy coordinates by turns
+   */
+  constructor(canvas, overlay, xy) {
+    this.canvas = canvas;
+    this.overlay = overlay;
+    this.n = xy.length / 2;
+    this.x = Float32Array.from({ length: this.n }, (_, i) => xy[2 * i] / 65535 - 0.5);
+    this.y = Float32Array.from({ length: this.n }, (_, i) => 0.5 - xy[2 * i + 1] / 65535);
+    this.spread = [this.x, this.y].map((z) => Math.max(2 * z.reduce((most, value) => Math.max(most, Math.abs(value)), 0), 0.05));
+    this.colors = new Uint8Array(3 * this.n);
+    this.order = Uint32Array.from({ length: this.n }, (_, i) => i);
+    this.shown = new Uint8Array(this.n).fill(1); // 1: in color, 0: faint
+    this.zoom = 1;
+    this.center = [0, 0];
+    this.selected = -1;
+    this.hovered = -1;
+    this.lasso = null;
+    this.frame = 0;
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+    this.resize();
+  }
+
+  resize() {
+    const box = this.canvas.parentElement.getBoundingClientRect();
+    this.ratio = Math.min(devicePixelRatio || 1, 2);
+    this.width = Math.max(Math.round(box.width), 50);
+    this.height = Math.max(Math.round(box.height), 50);
+    for (const canvas of [this.canvas, this.overlay]) {
+      canvas.width = this.width * this.ratio;
+      canvas.height = this.height * this.ratio;
+    }
+    this.image = this.canvas.getContext("2d").createImageData(this.canvas.width, this.canvas.height);
+    this.draw();
+  }
+
+  get scale() {
+    return 0.93 * Math.min(this.width / this.spread[0], this.height / this.spread[1]) * this.zoom;
+  }
+
+  screen(i) {
+    return [
+      this.width / 2 + (this.x[i] - this.center[0]) * this.scale,
+      this.height / 2 + (this.y[i] - this.center[1]) * this.scale,
+    ];
+  }
+
+  /** Ask for a repaint in the next frame. */
+  draw() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.paint();
+    });
+  }
+
+  get radius() {
+    const crowd = this.n > 20000 ? 1.5 : this.n > 3000 ? 2.2 : this.n > 600 ? 3.2 : 4.5;
+    return Math.min(crowd * Math.sqrt(Math.min(this.zoom, 12)) ** 0.7, 8) * this.ratio;
+  }
+
+  /** Paint all points; faint ones first, so that they never hide others. */
+  paint() {
+    const { data, width, height } = this.image;
+    const pixels = new Uint32Array(data.buffer);
+    const ground = styleColor("--ground");
+    pixels.fill((255 << 24) | (ground[2] << 16) | (ground[1] << 8) | ground[0]);
+    const disc = discMask(this.radius);
+    const some = this.shown.includes(0);
+    for (const pass of some ? [0, 1] : [1]) {
+      const strength = pass ? 0.85 : 0.13;
+      for (let k = 0; k < this.n; k++) {
+        const i = this.order[k];
+        if (this.shown[i] === pass) this._stamp(data, width, height, i, disc, strength);
+      }
+    }
+    this.canvas.getContext("2d").putImageData(this.image, 0, 0);
+    this.paintOverlay();
+  }
+
+  _stamp(data, width, height, i, disc, strength) {
+    const left = Math.round((this.width / 2 + (this.x[i] - this.center[0]) * this.scale) * this.ratio) - disc.reach;
+    const top = Math.round((this.height / 2 + (this.y[i] - this.center[1]) * this.scale) * this.ratio) - disc.reach;
+    const { size, mask } = disc;
+    if (left <= -size || top <= -size || left >= width || top >= height) return;
+    const red = this.colors[3 * i], green = this.colors[3 * i + 1], blue = this.colors[3 * i + 2];
+    for (let dy = 0; dy < size; dy++) {
+      const y = top + dy;
+      if (y < 0 || y >= height) continue;
+      for (let dx = 0; dx < size; dx++) {
+        const x = left + dx;
+        const alpha = mask[dy * size + dx] * strength;
+        if (alpha === 0 || x < 0 || x >= width) continue;
+        const at = 4 * (y * width + x);
+        data[at] += alpha * (red - data[at]);
+        data[at + 1] += alpha * (green - data[at + 1]);
+        data[at + 2] += alpha * (blue - data[at + 2]);
+      }
+    }
+  }
+
+  /** Rings around the chosen points, and the lasso. */
+  paintOverlay() {
+    const context = this.overlay.getContext("2d");
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
+    const ink = cssColor(styleColor("--ink")), ground = cssColor(styleColor("--ground"));
+    for (const [i, extra] of [[this.hovered, 2], [this.selected, 4]]) {
+      if (i < 0) continue;
+      const [x, y] = this.screen(i);
+      for (const [color, line] of [[ground, 4], [ink, 2]]) {
+        context.beginPath();
+        context.arc(x, y, this.radius / this.ratio + extra, 0, 7);
+        context.strokeStyle = color;
+        context.lineWidth = line;
+        context.stroke();
+      }
+    }
+    if (this.lasso && this.lasso.length > 1) {
+      context.beginPath();
+      this.lasso.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
+      context.closePath();
+      context.strokeStyle = cssColor(styleColor("--accent"));
+      context.lineWidth = 2;
+      context.setLineDash([5, 4]);
+      context.stroke();
+      context.setLineDash([]);
+    }
+  }
+
+  /** The point nearest to a place on the screen, within some pixels; -1 if there is none. */
+  at(x, y, within = 9) {
+    let best = -1, least = Math.max(within, this.radius / this.ratio + 3) ** 2;
+    for (let k = this.n - 1; k >= 0; k--) {
+      const i = this.order[k];
+      if (!this.shown[i]) continue;
+      const dx = this.width / 2 + (this.x[i] - this.center[0]) * this.scale - x;
+      const dy = this.height / 2 + (this.y[i] - this.center[1]) * this.scale - y;
+      const distance = dx * dx + dy * dy;
+      if (distance < least) {
+        least = distance;
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  zoomAt(factor, x = this.width / 2, y = this.height / 2) {
+    const before = [(x - this.width / 2) / this.scale, (y - this.height / 2) / this.scale];
+    this.zoom = Math.min(Math.max(this.zoom * factor, 0.5), 300);
+    this.center[0] += before[0] - (x - this.width / 2) / this.scale;
+    this.center[1] += before[1] - (y - this.height / 2) / this.scale;
+    this.draw();
+  }
+
+  pan(dx, dy) {
+    this.center[0] -= dx / this.scale;
+    this.center[1] -= dy / this.scale;
+    this.draw();
+  }
+
+  reset() {
+    this.zoom = 1;
+    this.center = [0, 0];
+    this.draw();
+  }
+
+  /** Bring a point into view. */
+  show(i) {
+    const [x, y] = this.screen(i);
+    if (x < 20 || y < 20 || x > this.width - 20 || y > this.height - 20) this.center = [this.x[i], this.y[i]];
+    this.draw();
+  }
+
+  /** The nearest point in a direction, for the arrow keys. */
+  towards(i, dx, dy) {
+    const [x, y] = i < 0 ? [this.width / 2, this.height / 2] : this.screen(i);
+    let best = -1, least = Infinity;
+    for (let j = 0; j < this.n; j++) {
+      if (j === i || !this.shown[j]) continue;
+      const [ox, oy] = this.screen(j);
+      const along = (ox - x) * dx + (oy - y) * dy;
+      const across = Math.abs((ox - x) * dy - (oy - y) * dx);
+      if (along <= 0 || across > along) continue;
+      const cost = along + 2 * across;
+      if (cost < least) {
+        least = cost;
+        best = j;
+      }
+    }
+    return best;
+  }
+
+  /** Points inside a closed line on the screen. */
+  inside(line) {
+    const found = [];
+    for (let i = 0; i < this.n; i++) {
+      const [x, y] = this.screen(i);
+      let within = false;
+      for (let a = 0, b = line.length - 1; a < line.length; b = a++) {
+        const [ax, ay] = line[a], [bx, by] = line[b];
+        if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) within = !within;
+      }
+      if (within) found.push(i);
+    }
+    return found;
+  }
+}
+
+/** Coverage of the pixels around a disc's center, 0 to 1. */
+function discMask(radius) {
+  const reach = Math.ceil(radius);
+  const size = 2 * reach + 1;
+  const mask = new Float32Array(size * size);
+  for (let dy = -reach; dy <= reach; dy++) {
+    for (let dx = -reach; dx <= reach; dx++) {
+      mask[(dy + reach) * size + dx + reach] = Math.min(Math.max(radius + 0.5 - Math.hypot(dx, dy), 0), 1);
+    }
+  }
+  return { reach, size, mask };
+}

@@ -1,0 +1,128 @@
+// Errors, bins and the selection.
+
+function rowLink(g, text) {
+  return make("button", { type: "button", className: "ex-link", onclick: () => select(g) }, text);
+}
+
+/** Confusion matrix and the misclassified by margin; of numbers, the largest errors. */
+function showErrors() {
+  const panel = byId("ex-panel-errors");
+  const { target, predicted, margin } = app.map_;
+  if (!target || !predicted) return panel.replaceChildren(make("p", {}, "There are no predictions: no target was given."));
+  panel.replaceChildren(make("h2", {}, meta.classes ? "Predicted and true classes" : "Largest errors"), make("p", { className: "pk-soft" }, meta.source));
+  const all = Array.from({ length: app.n }, (_, g) => g);
+  if (meta.classes) panel.append(confusion(target, predicted));
+  const wrong = all.filter((g) => (meta.classes ? predicted[g] >= 0 && predicted[g] !== target[g] : Number.isFinite(margin[g])));
+  wrong.sort((a, b) => (meta.classes ? margin[a] - margin[b] : margin[b] - margin[a]));
+  if (meta.classes) panel.append(make("h3", {}, `${plain(wrong.length)} misclassified, the clearest first`));
+  panel.append(errorTable(wrong.slice(0, 200)));
+  if (wrong.length > 200) panel.append(make("p", { className: "pk-soft" }, `and ${plain(wrong.length - 200)} more`));
+}
+
+function confusion(target, predicted) {
+  const n = meta.classes.length;
+  const counts = Array.from({ length: n }, () => new Array(n).fill(0));
+  for (let g = 0; g < app.n; g++) if (predicted[g] >= 0) counts[target[g]][predicted[g]]++;
+  const head = make("tr", {}, make("th", {}, "true \\ predicted"), ...meta.classes.map((name) => make("th", { scope: "col" }, name)), make("th", { scope: "col" }, "recall"));
+  const rows = counts.map((row, c) => {
+    const total = row.reduce((a, b) => a + b, 0);
+    const cells = row.map((count, p) => {
+      const share = total ? count / total : 0;
+      const button = make("button", { type: "button", title: `Show the ${count} graphs of class ${meta.classes[c]} predicted ${meta.classes[p]}`, onclick: () => setFilter(Array.from({ length: app.n }, (_, g) => g).filter((g) => target[g] === c && predicted[g] === p), `${meta.classes[c]} predicted ${meta.classes[p]}`) }, plain(count));
+      const color = between(c === p ? [hexColor("#ffffff"), hexColor("#0072b2")] : [hexColor("#ffffff"), hexColor("#d55e00")], share);
+      button.style.background = cssColor(color);
+      button.style.color = textOn(color);
+      return make("td", {}, button);
+    });
+    return make("tr", {}, make("th", { scope: "row" }, meta.classes[c]), ...cells, make("td", {}, total ? `${((100 * row[c]) / total).toFixed(1)} %` : "–"));
+  });
+  return make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-confusion" }, make("thead", {}, head), make("tbody", {}, ...rows)));
+}
+
+function errorTable(graphs) {
+  const { target, predicted, margin } = app.map_;
+  const show = (value) => (meta.classes ? className(value) : plain(value));
+  const number = meta.classes ? "" : "pk-number";
+  const head = make("tr", {}, make("th", {}, "graph"), make("th", { className: number }, "true"), make("th", { className: number }, "predicted"), make("th", { className: "pk-number" }, meta.classes ? "margin" : "error"));
+  const rows = graphs.map((g) => make("tr", {}, make("td", {}, rowLink(g, idOf(g))), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g], 3))));
+  return make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, head), make("tbody", {}, ...rows)));
+}
+
+/** The bins with the largest weights, each with an example. */
+function showBins() {
+  const panel = byId("ex-panel-bins");
+  panel.replaceChildren();
+  if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no model, hence no bin that matters."));
+  for (const { subject, bins } of meta.bins) {
+    panel.append(make("h2", {}, `Bins that matter most ${subject}`));
+    panel.append(make("p", { className: "pk-soft" }, "A bin is a node as it is seen from t steps around it. Positive weights speak for the first class named, or for a larger number."));
+    const head = ["example", "weight", "t", "graphs", meta.classes ? "share with" : "mean with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
+    panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...bins.map(binRow)))));
+  }
+}
+
+function binRow(bin) {
+  const cell = make("td", {});
+  if (bin.graph !== null) {
+    const graph = app.graphs.graph(bin.graph);
+    const inside = new Set(bin.nodes);
+    const dimmed = new Set(Array.from({ length: graph.n }, (_, i) => i).filter((i) => !inside.has(i)));
+    const picture = thumbnail(bin.graph, { rings: new Set([bin.node]), dimmed });
+    const everywhere = () => setFilter(graphsWith(bin), `with the bin of node ${bin.node} of graph ${idOf(bin.graph)}, t = ${bin.t}`);
+    const words = bin.surroundings.length > 60 ? `${bin.surroundings.slice(0, 57)}…` : bin.surroundings;
+    cell.append(make("div", { className: "ex-example" }, picture, make("div", {},
+      make("div", { className: "pk-soft" }, words),
+      make("div", {}, rowLink(bin.graph, `in graph ${idOf(bin.graph)}`)),
+      make("div", {}, make("button", { type: "button", className: "ex-link", onclick: everywhere }, "show on the map")),
+    )));
+  }
+  const percent = (value) => (value === null ? "–" : meta.classes ? `${(100 * value).toFixed(0)} %` : plain(value));
+  const level = bin.level > 1 ? ` (${bin.level} times)` : "";
+  return make("tr", {}, cell, make("td", { className: "pk-number" }, signed(bin.weight)), make("td", { className: "pk-number" }, `${bin.t}${level}`), make("td", { className: "pk-number" }, plain(bin.count)), make("td", { className: "pk-number" }, percent(bin.with)), make("td", { className: "pk-number" }, percent(bin.without)));
+}
+
+/** Graphs that have a bin, at least as many times as its level says. */
+function graphsWith(bin) {
+  const counted = app.index.count(app.graphs.graph(bin.graph));
+  const stream = counted.streams[bin.stream];
+  const number = stream.bins[stream.group[bin.node]];
+  const { starts, graphs, counts } = app.index.postings[bin.stream];
+  const found = [];
+  for (let p = starts[number]; p < starts[number + 1]; p++) if (counts[p] >= bin.level) found.push(graphs[p]);
+  return found;
+}
+
+/** The graphs that are selected: how many, of which classes, and what they are called. */
+function showSelection() {
+  const panel = byId("ex-panel-selection");
+  const chosen = app.filter ? [...app.filter] : [];
+  if (!app.filter) {
+    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around graphs on the map, click a cell of the confusion matrix, or follow “show on the map” of a bin."));
+  }
+  panel.replaceChildren(
+    make("h2", {}, `${plain(chosen.length)} graphs ${app.filterTitle || ""}`),
+    make("div", { className: "ex-bar" }, make("button", { type: "button", onclick: () => setFilter(null) }, "Clear")),
+  );
+  if (meta.classes) {
+    const { target, predicted } = app.map_;
+    const rows = meta.classes.map((name, c) => {
+      const own = chosen.filter((g) => target[g] === c);
+      const right = own.filter((g) => predicted[g] === c).length;
+      const all = app.classSizes || (app.classSizes = countClasses(target));
+      return make("tr", {}, make("td", {}, name), ...[plain(own.length), `${((100 * own.length) / (chosen.length || 1)).toFixed(1)} %`, `${((100 * all[c]) / app.n).toFixed(1)} %`, own.length ? `${((100 * right) / own.length).toFixed(1)} %` : "–"].map((text) => make("td", { className: "pk-number" }, text)));
+    });
+    const head = ["class", "graphs", "share here", "share in all", "predicted correctly"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
+    panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))));
+  }
+  panel.append(make("h3", {}, "Graphs"));
+  const list = make("p", {});
+  for (const g of chosen.slice(0, 100)) list.append(rowLink(g, idOf(g)), " ");
+  if (chosen.length > 100) list.append(`and ${plain(chosen.length - 100)} more`);
+  panel.append(list, make("h3", {}, "Ids, to copy"), make("textarea", { className: "ex-ids", readOnly: true, "aria-label": "Ids of the selected graphs", value: chosen.map(idOf).join("\n") }));
+}
+
+function countClasses(target) {
+  const sizes = new Array(meta.classes.length).fill(0);
+  for (const c of target) sizes[c]++;
+  return sizes;
+}

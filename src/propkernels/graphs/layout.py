@@ -1,0 +1,143 @@
+"""Where nodes are drawn: positions in the plane, the same ones every time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components, dijkstra, shortest_path
+from scipy.spatial.distance import cdist
+
+from propkernels.graphs.container import Graph
+from propkernels.utils.optional import import_optional
+
+Positions = NDArray[np.float64]
+MOST_EXACT = 400  # nodes of a component, up to which all pairs are looked at
+PIVOTS, ROUNDS = 60, 300
+STILL = 1e-3  # edges: a round that moves no node further is the last
+
+
+def node_positions(graph: Graph, layout: Any = None) -> Positions:
+    """Return one point of the plane per node.
+
+    Parameters
+    ----------
+    graph : Graph
+    layout : None, str or array of shape (nodes, 2 or more), default=None
+        None: drawn distances are close to the numbers of edges between nodes (stress majorisation; from
+        a few pivots for large graphs), components side by side. A name stands for a layout of networkx, as
+        "spring" or "circular". Coordinates are used as they are; of more than two dimensions,
+        the plane in which they spread most.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = pk.check_graphs([np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])])[0]
+    >>> np.abs(node_positions(path)[:, 0]).round(2)
+    array([1., 0., 1.])
+    """
+    if isinstance(layout, str):
+        return _by_networkx(graph, layout)
+    if layout is not None:
+        return _given(graph, layout)
+    number, component = connected_components(graph.adjacency, directed=False)
+    parts = [np.flatnonzero(component == i) for i in range(number)]
+    return _side_by_side(graph.n_nodes, parts, [_connected(graph, part) for part in parts])
+
+
+def _given(graph: Graph, layout: Any) -> Positions:
+    points = np.asarray(layout, dtype=np.float64)
+    if points.ndim != 2 or len(points) != graph.n_nodes or points.shape[1] < 2:
+        raise ValueError(
+            f"layout must hold a point for each of {graph.n_nodes} nodes, got shape {points.shape}"
+        )
+    if not np.isfinite(points).all():
+        raise ValueError("layout must hold finite numbers")
+    return points if points.shape[1] == 2 else _turned(points)
+
+
+def _by_networkx(graph: Graph, name: str) -> Positions:
+    networkx = import_optional("networkx", extra="networkx", purpose=f"the layout {name!r} needs")
+    draw = getattr(networkx, f"{name}_layout", None)
+    if draw is None:
+        raise ValueError(f"networkx has no layout {name!r}; try 'spring', 'kamada_kawai' or 'circular'")
+    seed = {"seed": 0} if name in ("spring", "random", "arf", "forceatlas2") else {}
+    points = draw(graph.to_networkx(), **seed)
+    return np.array([points[node] for node in range(graph.n_nodes)], dtype=np.float64).reshape(-1, 2)
+
+
+def _connected(graph: Graph, nodes: NDArray[np.int64]) -> Positions:
+    """Positions of the nodes of one component, the longest way across it horizontal."""
+    if len(nodes) == 1:
+        return np.zeros((1, 2))
+    adjacency = graph.adjacency[nodes][:, nodes]
+    if len(nodes) > MOST_EXACT:
+        return _turned(_from_pivots(adjacency))
+    distances = shortest_path(adjacency, directed=False, unweighted=True)
+    start = _turned(_scaled_multidimensionally(distances))
+    return _turned(_majorised(distances, start))
+
+
+def _scaled_multidimensionally(distances: Positions) -> Positions:
+    """Two leading coordinates of classical scaling, from distances to all nodes or to some."""
+    squares = distances**2
+    centered = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
+    left, values, _ = np.linalg.svd(-centered / 2, full_matrices=False)
+    return np.pad(left[:, :2] * np.sqrt(values[:2]), ((0, 0), (0, max(0, 2 - len(values)))))
+
+
+def _from_pivots(adjacency: Any) -> Positions:
+    """Classical scaling on the distances to nodes that lie far apart."""
+    pivots, rows = [0], []
+    nearest = np.full(adjacency.shape[0], np.inf)
+    for _ in range(PIVOTS):
+        rows.append(dijkstra(adjacency, directed=False, unweighted=True, indices=pivots[-1]))
+        nearest = np.minimum(nearest, rows[-1])
+        pivots.append(int(nearest.argmax()))
+    return _scaled_multidimensionally(np.array(rows).T)
+
+
+def _majorised(distances: Positions, start: Positions) -> Positions:
+    """Move nodes until drawn distances are close to ``distances``, near ones foremost (SMACOF)."""
+    n = len(distances)
+    off = ~np.eye(n, dtype=bool)
+    weights = np.divide(1.0, distances**2, out=np.zeros((n, n)), where=off)
+    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    points = start + np.random.default_rng(0).normal(scale=0.05, size=start.shape)
+    for _ in range(ROUNDS):
+        drawn = cdist(points, points)
+        ratio = weights * np.divide(distances, drawn, out=np.zeros((n, n)), where=drawn > 0)
+        moved = inverse @ (ratio.sum(axis=1)[:, None] * points - ratio @ points)
+        still = np.abs(moved - points).max() < STILL
+        points = moved
+        if still:
+            break
+    return points
+
+
+def _turned(points: Positions) -> Positions:
+    """Turn points so that they spread most from left to right, then from bottom to top."""
+    centered = points - points.mean(axis=0)
+    _, _, axes = np.linalg.svd(centered, full_matrices=False)
+    axes = axes[:2] * np.sign(axes[:2][np.arange(len(axes[:2])), np.abs(axes[:2]).argmax(axis=1)])[:, None]
+    turned = centered @ axes.T
+    return np.pad(turned, ((0, 0), (0, 2 - turned.shape[1])))
+
+
+def _side_by_side(n_nodes: int, parts: list[NDArray[np.int64]], drawn: list[Positions]) -> Positions:
+    """Set components in rows of about the width of a square, the largest first."""
+    positions = np.zeros((n_nodes, 2))
+    sizes = [np.ptp(points, axis=0) + 1.0 for points in drawn]
+    width = max(
+        [1.3 * np.sqrt(sum(size.prod() for size in sizes)), *(size[0] for size in sizes)], default=0.0
+    )
+    corner, height = np.zeros(2), 0.0
+    for i in sorted(range(len(parts)), key=lambda part: (-len(parts[part]), part)):
+        if corner[0] > 0 and corner[0] + sizes[i][0] > width:
+            corner, height = np.array([0.0, corner[1] - height]), 0.0
+        top_left = np.array([drawn[i][:, 0].min(), drawn[i][:, 1].max()])
+        positions[parts[i]] = drawn[i] - top_left + corner
+        corner = corner + [sizes[i][0], 0.0]
+        height = max(height, sizes[i][1])
+    return positions - positions.mean(axis=0) if n_nodes else positions

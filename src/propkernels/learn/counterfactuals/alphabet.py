@@ -1,0 +1,92 @@
+"""The labels that edits may use, numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn, canonical_label
+from propkernels.propagation.initial import UNKNOWN
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """Labels of a graph and further ones, as numbers.
+
+    Attributes
+    ----------
+    node_values : tuple
+        Labels of nodes; None is an unobserved one.
+    node_ids : ndarray of int64, (nodes,)
+        The label of each node of the graph.
+    new_labels : ndarray of int64
+        Those that edits may give to a node; a single one, that of nothing, where nodes have no labels.
+    edge_values : tuple
+        Labels of edges; the last one stands for unobserved ones.
+    edge_ids : ndarray of int64, (entries,)
+        The label of each stored entry of the graph's adjacency.
+    new_bonds : ndarray of int64
+        Those that edits may give to an edge.
+    has_labels, has_bonds : bool
+        Whether nodes, and whether edges, carry labels at all.
+    """
+
+    node_values: tuple[Hashable, ...]
+    node_ids: NDArray[np.int64]
+    new_labels: NDArray[np.int64]
+    edge_values: tuple[Hashable, ...]
+    edge_ids: NDArray[np.int64]
+    new_bonds: NDArray[np.int64]
+    has_labels: bool
+    has_bonds: bool
+
+    @classmethod
+    def of(cls, graph: GraphDatabase, labels: Sequence[Any], bonds: Sequence[Any]) -> Alphabet:
+        """Number the labels of a graph, and those that edits may use."""
+        column, edges = graph.label_column, graph.edge_label_column
+        plain = isinstance(column, LabelColumn)
+        own = (*column.values, None) if isinstance(column, LabelColumn) else (None,)
+        node_values, new_labels = _numbered(own, labels if plain else [None])
+        node_ids = np.zeros(graph.n_nodes, dtype=np.int64)
+        if isinstance(column, LabelColumn):
+            node_ids[:] = np.where(column.ids < 0, len(column.values), column.ids)
+        stored = () if edges is None else edges.values
+        edge_values, new_bonds = _numbered((*stored, UNKNOWN), bonds if edges is not None else [UNKNOWN])
+        edge_ids = np.full(graph.adjacency.nnz, len(stored), dtype=np.int64)
+        if edges is not None:
+            edge_ids[:] = np.where(edges.ids < 0, len(stored), edges.ids)
+        return cls(
+            node_values, node_ids, new_labels, edge_values, edge_ids, new_bonds, plain, edges is not None
+        )
+
+    def node_column(self, ids: NDArray[np.int64]) -> LabelColumn | None:
+        """Labels of nodes from their numbers; None where nodes have none."""
+        return _column(ids, self.node_values, None) if self.has_labels else None
+
+    def edge_column(self, ids: NDArray[np.int64]) -> LabelColumn | None:
+        """Labels of edges from their numbers; None where edges have none."""
+        return _column(ids, self.edge_values, UNKNOWN) if self.has_bonds else None
+
+
+def _column(ids: NDArray[np.int64], values: tuple[Hashable, ...], missing: Any) -> LabelColumn:
+    """A label column without the value that stands for unobserved labels."""
+    at = values.index(missing)
+    own = np.arange(len(values)) - (np.arange(len(values)) > at)
+    own[at] = -1
+    return LabelColumn(own[ids].astype(np.int32), values[:at] + values[at + 1 :])
+
+
+def _numbered(own: Sequence[Any], further: Sequence[Any]) -> tuple[tuple[Hashable, ...], NDArray[np.int64]]:
+    """All values, the graph's own first, and the numbers of the further ones."""
+    position = {value: i for i, value in enumerate(own)}
+    numbers = [position.setdefault(_canonical(value), len(position)) for value in further]
+    return tuple(position), np.array(numbers, dtype=np.int64)
+
+
+def _canonical(value: Any) -> Any:
+    return value if value == UNKNOWN else canonical_label(value)

@@ -1,0 +1,45 @@
+"""Data inside a page: whatever strings it holds, the browser takes none of them for markup."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+# "</script>" and "<!--" would end the block or change how it is read; "&" and "'" matter outside of scripts
+_INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027"})
+
+
+def embed_json(value: Any) -> Markup:
+    r"""Return JSON that is safe inside ``<script type="application/json">``, and everywhere else in a page.
+
+    Parameters
+    ----------
+    value : object
+        Of dicts, sequences, strings, finite numbers and None; numpy's numbers and arrays too.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite: JSON has none.
+
+    Examples
+    --------
+    >>> print(embed_json({"id": "</script>"}))
+    {"id":"\u003c/script\u003e"}
+    """
+    from markupsafe import Markup
+
+    text = json.dumps(value, default=_plain, allow_nan=False, separators=(",", ":"))
+    return Markup(text.translate(_INERT))
+
+
+def _plain(value: Any) -> Any:
+    """What numpy's values are in Python."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"a page can hold numbers, strings, lists and dicts; got {type(value).__name__}")

@@ -1,0 +1,83 @@
+"""A browser, if there is one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+
+import pytest
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1280,900",
+)
+
+
+class Browser:
+    """Chromium, and the little of selenium that the tests need."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def open(self, path):
+        """Open a page and wait until its model is there."""
+        self.driver.get(path.as_uri())
+        for _ in range(600):
+            state = self.run("return document.body.dataset.ready")
+            if state:
+                break
+            time.sleep(0.05)
+        assert state == "true", self.text("#ex-busy")
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def find(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def text(self, selector):
+        return self.find(selector).text
+
+    def click(self, selector):
+        self.run("arguments[0].scrollIntoView({block: 'center'})", self.find(selector))
+        self.find(selector).click()
+
+    def complaints(self):
+        """What the console holds, and requests for anything but the page itself."""
+        errors = [entry["message"] for entry in self.driver.get_log("browser")]
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                url = message["params"]["request"]["url"]
+                if not url.startswith(("file:", "data:", "blob:", "about:", "chrome")):
+                    errors.append(f"asked for {url}")
+        return errors
+
+
+@pytest.fixture(scope="package")
+def browser(tmp_path_factory):
+    """Headless Chromium; the tests are skipped where it or its driver is missing."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    chromedriver = shutil.which("chromedriver")
+    if chromium is None or chromedriver is None:
+        pytest.skip("chromium or chromedriver is not installed: pages are not tested in a browser")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
+    yield Browser(driver)
+    driver.quit()

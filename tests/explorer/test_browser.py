@@ -1,0 +1,274 @@
+"""The page in Chromium: everything a person does with it, and no sound from the console or the network."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+
+EVIL = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    return pk.datasets.make_molecules(60, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def exploration(molecules):
+    ids = [f"molecule {i}" for i in range(59)] + [EVIL]
+    names = {"N": EVIL}
+    columns = {EVIL: np.arange(60) % 3, "height": np.linspace(0, 1, 60)}
+    return pk.explore(molecules, ids=ids, label_names=names, columns=columns, title=EVIL)
+
+
+@pytest.fixture(scope="module")
+def path(exploration, tmp_path_factory):
+    return exploration.save(tmp_path_factory.mktemp("pages") / "page.html")
+
+
+@pytest.fixture
+def page(browser, path):
+    browser.open(path)
+    yield browser
+    assert browser.complaints() == []
+
+
+def point(page, graph):
+    """Where a graph is on the screen, from the middle of the map."""
+    return page.run(
+        "const {map} = propkernels.app; const [x, y] = map.screen(arguments[0]);"
+        "return [Math.round(x - map.width / 2), Math.round(y - map.height / 2)]",
+        graph,
+    )
+
+
+def alone(page):
+    """A graph that no other point covers."""
+    return page.run(
+        "const {map} = propkernels.app;"
+        "for (let i = 0; i < map.n; i++) { if (map.at(...map.screen(i)) === i) return i; } return -1"
+    )
+
+
+def act(page):
+    from selenium.webdriver import ActionChains
+
+    return ActionChains(page.driver, duration=20)
+
+
+def test_points_are_drawn_in_the_colors_of_their_classes(page):
+    colors = page.run(
+        "const {map} = propkernels.app; map.paint(); const {width, height} = map.canvas;"
+        "const {data} = map.canvas.getContext('2d').getImageData(0, 0, width, height);"
+        "const seen = new Set(); for (let i = 0; i < map.n; i++) {"
+        "const [x, y] = map.screen(i).map((z) => Math.round(z * map.ratio)); const at = 4 * (y * width + x);"
+        "seen.add(data.slice(at, at + 3).join()); } return [...seen]"
+    )
+    assert len(colors) >= 2
+    legend = [button.text for button in page.all("#ex-legend button")]
+    assert legend == ["apart (30)", "bonded (30)"]
+
+
+def test_ids_and_labels_are_data(page):
+    assert page.find("h1").text == EVIL
+    assert not page.all("img")
+    page.run("propkernels.select(59)")
+    assert page.text("#ex-name") == f"Graph {EVIL}"
+    assert EVIL in [option.text for option in page.all("#ex-label option")]
+    assert EVIL in [option.text for option in page.all("#ex-color option")]
+
+
+def test_hover_draws_the_graph(page):
+    graph = alone(page)
+    act(page).move_to_element_with_offset(page.find("#ex-map"), *point(page, graph)).perform()
+    tip = page.find("#ex-tip")
+    assert tip.is_displayed()
+    assert f"molecule {graph}" in tip.text
+    assert len(page.all("#ex-tip circle")) == page.run(
+        "return propkernels.app.graphs.size(arguments[0])", graph
+    )
+
+
+def test_click_opens_the_graph_with_its_decision(page, exploration, molecules):
+    graph = alone(page)
+    act(page).move_to_element_with_offset(page.find("#ex-map"), *point(page, graph)).click().perform()
+    assert page.text("#ex-name") == f"Graph molecule {graph}"
+    decision = exploration.model.decision_function(molecules.graphs[[graph]])[0]
+    shown = float(page.text("#ex-decision").split()[-1].replace("−", "-"))
+    assert shown == pytest.approx(decision, rel=1e-3, abs=1e-4)
+    assert len(page.all(".ex-neighbor")) == 6
+
+
+def test_the_slider_shows_one_iteration(page, exploration, molecules):
+    page.run("propkernels.select(3)")
+    t = 1
+    page.run(
+        "const s = document.getElementById('ex-t'); s.value = arguments[0] + 1;"
+        "s.dispatchEvent(new Event('input'))",
+        t,
+    )
+    assert page.text("#ex-t-text") == f"t = {t}"
+    titles = [node.get_attribute("aria-label") for node in page.all("#ex-graph [data-node]")]
+    found = [float(title.rpartition(": ")[2].replace("−", "-")) for title in titles]
+    expected = exploration.model.explain(molecules.graphs[[3]]).contributions[:, t]
+    np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-6)
+
+
+def test_search_finds_an_id_a_number_and_nothing(page):
+    from selenium.webdriver import Keys
+
+    for text, name in [("molecule 7", "Graph molecule 7"), ("12", "Graph molecule 12")]:
+        page.find("#ex-search").clear()
+        page.find("#ex-search").send_keys(text, Keys.ENTER)
+        assert page.text("#ex-name") == name
+    page.find("#ex-search").clear()
+    page.find("#ex-search").send_keys("nobody", Keys.ENTER)
+    assert "No graph is called" in page.text("#ex-busy")
+
+
+def test_the_lasso_selects_what_is_inside(page):
+    page.click("#ex-lasso")
+    canvas = page.find("#ex-map")
+    width, height = canvas.size["width"], canvas.size["height"]
+    corners = [(-0.49, -0.49), (0.0, -0.49), (0.0, 0.49), (-0.49, 0.49)]
+    moves = act(page).move_to_element_with_offset(
+        canvas, *(int(a * b) for a, b in zip(corners[0], (width, height), strict=True))
+    )
+    moves.click_and_hold()
+    for x, y in corners[1:]:
+        moves.move_to_element_with_offset(canvas, int(x * width), int(y * height))
+    moves.release().perform()
+    left = page.run(
+        "const {map} = propkernels.app; return Array.from({length: map.n}, (_, i) => i)"
+        ".filter((i) => map.screen(i)[0] < map.width / 2).length"
+    )
+    assert page.text("#ex-panel-selection h2").startswith(f"{left} graphs inside the lasso")
+    assert page.run("return propkernels.app.map.shown.reduce((a, b) => a + b)") == left
+    assert len(page.find(".ex-ids").get_attribute("value").splitlines()) == left
+
+
+def test_an_edit_moves_the_decision_and_is_undone(page):
+    page.run("propkernels.select(0)")
+    before = page.text("#ex-decision")
+    page.click("[data-mode=remove]")
+    page.click("#ex-graph [data-node='0']")
+    assert page.text("#ex-decision") != before
+    assert "before the edits" in page.text("#ex-verdict")
+    page.click("[data-mode=grow]")
+    n_nodes = len(page.all("#ex-graph [data-node]"))
+    page.click("#ex-graph [data-node='2']")
+    assert len(page.all("#ex-graph [data-node]")) == n_nodes + 1
+    page.click("#ex-undo")
+    page.click("#ex-undo")
+    assert page.text("#ex-decision") == before
+    assert not page.find("#ex-undo").is_enabled()
+
+
+def test_smallest_changes_flip_the_class(page, exploration, molecules):
+    page.run("propkernels.select(4)")
+    before = page.text("#ex-verdict b")
+    page.click("#ex-search-flips")
+    for _ in range(400):
+        if page.text("#ex-flip-text").startswith("All"):
+            break
+    assert page.all("#ex-flip-list li")
+    page.click("#ex-flip-list li button")
+    assert page.text("#ex-verdict b") != before
+
+
+def test_errors_bins_and_about(page, exploration, molecules):
+    page.click("#ex-tab-errors")
+    cells = [int(cell.text) for cell in page.all(".ex-confusion td button")]
+    predicted = exploration.predictions
+    expected = [np.sum((molecules.target == c) & (predicted == p)) for c in (0, 1) for p in (0, 1)]
+    assert cells == expected
+    page.click("#ex-tab-bins")
+    assert len(page.all("#ex-panel-bins tbody tr")) == 12
+    page.click("#ex-panel-bins tbody tr .ex-example div div:last-child .ex-link")
+    shown = page.run("return propkernels.app.map.shown.reduce((a, b) => a + b)")
+    assert str(shown) == page.run(
+        "return document.querySelector('#ex-panel-bins tbody tr').children[3].textContent"
+    )
+    page.click("#ex-tab-about")
+    assert "normalized kernel" in page.text("#ex-panel-about")
+
+
+def test_what_neighbors_share_is_lit_up_in_both(page, molecules, exploration):
+    page.run("propkernels.select(8)")
+    first = page.find(".ex-neighbor")
+    other = int(first.get_attribute("data-graph"))
+    page.click(".ex-neighbor button")
+    assert "in common with" in page.text("#ex-scale")
+    app = "const {app} = propkernels; const count = (g) => app.index.count(app.graphs.graph(g));"
+    found = page.run(f"{app} return app.index.shared(count(8), count({other})).map((x) => [...x])")
+    kernel = exploration.model.kernel_
+    why = pk.similar_because(kernel, molecules.graphs[8], molecules.graphs[other])
+    g, h = (why.node_contributions(side).sum(axis=1) for side in "gh")
+    own = [pk.similar_because(kernel, x, x).value for x in (molecules.graphs[8], molecules.graphs[other])]
+    scale = 1.0 if kernel.normalize else 1 / np.sqrt(own[0] * own[1])
+    np.testing.assert_allclose(found[0], scale * g, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found[1], scale * h, rtol=1e-9, atol=1e-12)
+
+
+def test_keys_go_from_graph_to_graph(page):
+    from selenium.webdriver import Keys
+
+    canvas = page.find("#ex-map")
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    hovered = page.run("return propkernels.app.map.hovered")
+    assert hovered >= 0
+    canvas.send_keys(Keys.ENTER)
+    assert page.run("return propkernels.app.selected") == hovered
+    page.run("document.querySelector(\"#ex-graph [data-node='1']\").focus()")
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert page.text("#ex-hint").startswith("node 1 ")
+
+
+def test_dark_by_the_system_and_by_the_button(browser, path):
+    def dark_ground():
+        color = browser.run("return getComputedStyle(document.body).backgroundColor")
+        return sum(int(part) for part in color[4:-1].split(",")) < 200
+
+    media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    try:
+        browser.open(path)
+        assert dark_ground()
+        browser.click("#pk-theme")
+        assert not dark_ground()
+        browser.click("#pk-theme")
+        assert dark_ground()
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert browser.complaints() == []
+
+
+def test_a_notebook_shows_it_in_a_frame(browser, exploration, tmp_path):
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(
+        f"<!doctype html><meta charset=utf-8><body>{exploration._repr_html_()}", encoding="utf-8"
+    )
+    browser.driver.get(notebook.as_uri())
+    browser.driver.switch_to.frame(browser.find("iframe"))
+    try:
+        for _ in range(200):
+            if browser.run("return document.body.dataset.ready") == "true":
+                break
+        assert browser.text("#ex-legend").startswith("apart")
+    finally:
+        browser.driver.switch_to.default_content()
+    assert browser.complaints() == []
+
+
+def test_numbers_and_graphs_without_target(browser, molecules, tmp_path):
+    sizes = molecules.graphs.graph_sizes + 0.5
+    page = pk.explore(molecules.graphs, sizes, title="sizes").save(tmp_path / "sizes.html")
+    browser.open(page)
+    browser.run("propkernels.select(1)")
+    assert browser.text("#ex-verdict").startswith("predicts")
+    page = pk.explore(molecules.graphs, title="only a map").save(tmp_path / "map.html")
+    browser.open(page)
+    browser.run("propkernels.select(1)")
+    assert not browser.find("#ex-verdict").is_displayed()
+    assert len(browser.all(".ex-neighbor")) == 6
+    assert browser.complaints() == []

@@ -1,0 +1,162 @@
+"""Codes and decisions of edited graphs: the page and Python agree."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import propkernels as pk
+from propkernels.graphs.labels import LabelColumn
+
+EDITS = 30
+SCRIPT = """
+const {app} = propkernels;
+return arguments[0].map(([g, edits]) => {
+  let graph = app.graphs.graph(g);
+  for (const edit of edits) {
+    if (edit.kind === "toggle") {
+      const e = graph.edges.findIndex(([a, b]) => a === edit.a && b === edit.b);
+      graph = propkernels.edited(graph, e < 0 ? {...edit, kind: "link"} : {kind: "unlink", edge: e});
+    } else graph = propkernels.edited(graph, edit);
+  }
+  const counted = app.index.count(graph);
+  return {
+    codes: counted.codes.map((row) => Array.from({length: graph.n}, (_, i) => [row[2 * i], row[2 * i + 1]])),
+    decisions: [...app.model.decisions(counted)],
+    neighbors: app.index.nearest(counted, 3),
+    sums: app.model.contributions(counted, app.model.share(1)).map((part) => part.reduce((a, b) => a + b, 0)),
+  };
+});
+"""
+
+
+class Editable:
+    """A graph as plain lists: the naive twin of what the page does."""
+
+    def __init__(self, graph):
+        matrix = graph.adjacency.tocoo()
+        column, kinds = graph.database.label_column, graph.database.edge_label_column
+        self.values, self.labels = column.values, column.ids.tolist()
+        self.kind_values = None if kinds is None else kinds.values
+        ids = [-1] * matrix.nnz if kinds is None else kinds.ids.tolist()
+        pairs = zip(matrix.row.tolist(), matrix.col.tolist(), ids, strict=True)
+        self.edges = {(a, b): kind for a, b, kind in pairs if a < b}
+
+    def random_edit(self, rng):
+        n = len(self.labels)
+        label, kind = (
+            int(rng.integers(len(self.values))),
+            int(rng.integers(max(len(self.kind_values or ()), 1))),
+        )
+        kind = kind if self.kind_values else -1
+        choice = rng.integers(4)
+        if choice == 0:
+            edit = {"kind": "relabel", "node": int(rng.integers(n)), "label": label}
+        elif choice == 1 and n > 2:
+            edit = {"kind": "remove", "node": int(rng.integers(n))}
+        elif choice == 2:
+            edit = {"kind": "grow", "node": int(rng.integers(n)), "label": label, "edgeKind": kind}
+        else:
+            a, b = rng.choice(n, 2, replace=False).tolist()
+            edit = {"kind": "toggle", "a": min(a, b), "b": max(a, b), "edgeKind": kind}
+        self.apply(edit)
+        return edit
+
+    def apply(self, edit):
+        if edit["kind"] == "relabel":
+            self.labels[edit["node"]] = edit["label"]
+        elif edit["kind"] == "grow":
+            self.edges[(edit["node"], len(self.labels))] = edit["edgeKind"]
+            self.labels.append(edit["label"])
+        elif edit["kind"] == "toggle":
+            pair = (edit["a"], edit["b"])
+            if pair in self.edges:
+                del self.edges[pair]
+            else:
+                self.edges[pair] = edit["edgeKind"]
+        else:
+            gone = edit["node"]
+            del self.labels[gone]
+            kept = {pair: kind for pair, kind in self.edges.items() if gone not in pair}
+            self.edges = {tuple(i - (i > gone) for i in pair): kind for pair, kind in kept.items()}
+
+    def graph(self):
+        n = len(self.labels)
+        both = {**self.edges, **{(b, a): kind for (a, b), kind in self.edges.items()}}
+        places = sorted(both)
+        rows, columns = ([pair[side] for pair in places] for side in (0, 1))
+        matrix = csr_array((np.ones(len(places)), (rows, columns)), shape=(n, n))
+        kinds = np.array([both[pair] for pair in places], dtype=np.int32)
+        edge_labels = None if self.kind_values is None else LabelColumn(kinds, self.kind_values)
+        labels = LabelColumn(np.array(self.labels, dtype=np.int32), self.values)
+        return pk.GraphDatabase(matrix, [0, n], labels, None, edge_labels)
+
+
+def cases(graphs, seed):
+    rng = np.random.default_rng(seed)
+    found, edited = [], []
+    for _ in range(EDITS):
+        g = int(rng.integers(len(graphs)))
+        twin = Editable(graphs[g])
+        found.append([g, [twin.random_edit(rng) for _ in range(int(rng.integers(0, 5)))]])
+        edited.append(twin.graph())
+    return found, edited
+
+
+def compare(browser, model, graphs, path, seed=0):
+    """Random edits in the page and in Python: the same codes and decisions."""
+    browser.open(path)
+    asked, edited = cases(graphs, seed)
+    index = pk.GraphIndex(kernel=model.kernel_).fit(graphs)
+    for answer, graph in zip(browser.run(SCRIPT, asked), edited, strict=True):
+        for words, stream in zip(answer["codes"], model.rule_.counter.occurrences(graph, 1), strict=True):
+            codes = [low + (high << 32) for low, high in words]
+            assert codes == stream.codes.view(np.uint64).tolist()
+        decisions = model._decisions(graph)[0]
+        scale = max(1.0, float(np.abs(decisions).max()))
+        np.testing.assert_allclose(answer["decisions"], decisions, rtol=0, atol=1e-12 * scale)
+        similarities = index.query(graph[0], k=3).similarities
+        np.testing.assert_allclose([n["similarity"] for n in answer["neighbors"]], similarities, atol=1e-12)
+        total = sum(answer["sums"])
+        assert total == pytest.approx(float(model.explain(graph).contributions.sum()), abs=1e-12 * scale)
+    assert browser.complaints() == []
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["MUTAG", "BZR"])
+def test_edits_of_real_graphs(browser, data_folder, name, tmp_path):
+    data = pk.datasets.load(name)
+    graphs, target = data.graphs[:188], data.target[:188]
+    page = pk.explore(graphs, target)
+    compare(browser, page.model, graphs, page.save(tmp_path / "page.html"))
+
+
+DIFFUSION = pk.Diffusion(0.5, "none")
+KERNELS = {
+    "walk": pk.PropagationKernel(t_max=4, random_state=0),
+    "lazy walk, vanishing": pk.PropagationKernel(
+        propagation=pk.Diffusion(0.25, isolated="vanish"), t_max=3, n_hashes=2, random_state=0
+    ),
+    "sums, assigned": pk.PropagationKernel(
+        propagation=DIFFUSION, t_max=3, base_kernel="intersection", random_state=0
+    ),
+    "degrees": pk.PropagationKernel(labels="degree", t_max=3, random_state=0),
+    "magnitudes of degrees": pk.PropagationKernel(
+        labels="log_degree", bin_width=1.0, t_max=2, random_state=0
+    ),
+    "nothing": pk.PropagationKernel(labels=None, propagation=DIFFUSION, t_max=3, random_state=0),
+    "refinement": pk.WeisfeilerLehman(n_iter=3),
+    "refinement, assigned, degrees": pk.WeisfeilerLehman(
+        n_iter=2, labels="degree", base_kernel="intersection"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_edits_with_other_kernels(browser, name, tmp_path):
+    data = pk.datasets.make_molecules(50, random_state=1)
+    model = pk.PropagationClassifier(kernel=KERNELS[name], C=10, random_state=0)
+    model.fit(data.graphs[10:], data.target[10:])  # so that some graphs of the page are new to the model
+    page = pk.explore(data.graphs[:25], data.target[:25], model)
+    assert page.model is model
+    compare(browser, model, data.graphs[:25], page.save(tmp_path / "page.html"))

@@ -1,0 +1,185 @@
+"""Decisions of the compiled loops against the pipeline, for every edit; all codes have weights."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.learn.counterfactuals.alphabet import Alphabet
+from propkernels.learn.counterfactuals.edits import KINDS, NOTHING, Editor, in_pairs
+from propkernels.learn.counterfactuals.engine import Engine, can_run
+from propkernels.learn.machines.decisions import decision_rule
+from tests.learn.counterfactuals import naive
+
+pytestmark = pytest.mark.compiled
+
+LABELS, BONDS = ["C", "N", "O"], ["single", "double"]
+KERNELS = {
+    "walk": pk.PropagationKernel(t_max=3, random_state=1),
+    "summed": pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=4, random_state=2),
+    "lazy": pk.PropagationKernel(propagation=pk.Diffusion(0.3), t_max=2, n_hashes=3, random_state=3),
+    "symmetric": pk.PropagationKernel(
+        propagation=pk.Diffusion(0.1, "symmetric"), t_max=3, random_state=4, metric="l2", bin_width=0.01
+    ),
+    "vanish": pk.PropagationKernel(propagation=pk.Diffusion(isolated="vanish"), t_max=2, random_state=5),
+    "degree": pk.PropagationKernel(labels="degree", t_max=3, random_state=6),
+    "log degree": pk.PropagationKernel(labels="log_degree", t_max=2, random_state=7, bin_width=1.0),
+    "constant": pk.PropagationKernel(labels=None, propagation=pk.Diffusion(0.5, "none"), t_max=2),
+    "edge labels": pk.PropagationKernel(
+        propagation=pk.Diffusion(0.5, "none"), edge_labels=True, t_max=3, random_state=8
+    ),
+    "start only": pk.PropagationKernel(t_max=0, random_state=9),
+    "normalized": pk.PropagationKernel(t_max=3, normalize=True, n_hashes=2, random_state=1),
+    "intersection": pk.PropagationKernel(t_max=3, base_kernel="intersection", random_state=1),
+    "normalized intersection": pk.PropagationKernel(
+        propagation=pk.Diffusion(0.5, "none"), t_max=2, base_kernel="intersection", normalize=True
+    ),
+    "refinement": pk.WeisfeilerLehman(n_iter=3),
+    "refined degrees": pk.WeisfeilerLehman(n_iter=2, labels="degree"),
+    "refined edges": pk.WeisfeilerLehman(n_iter=3, edge_labels=True, base_kernel="intersection"),
+    "normalized refinement": pk.WeisfeilerLehman(n_iter=2, normalize=True),
+    "histogram": pk.LabelHistogram(),
+}
+
+
+def random_graph(seed, n=7, missing=False):
+    """A graph with labels of nodes and edges, an isolated node, leaves and a ring."""
+    rng = np.random.default_rng(seed)
+    adjacency, bonds = np.zeros((n, n)), np.zeros((n, n), dtype=int)
+    edges = [(0, 1), (1, 2), (2, 0), *((int(rng.integers(i)), i) for i in range(3, n - 1))]
+    for a, b in edges:
+        adjacency[a, b] = adjacency[b, a] = 1
+        bonds[a, b] = bonds[b, a] = rng.integers(2)
+    labels = [LABELS[i] for i in rng.integers(3, size=n)]
+    labels = [None if missing and i == 1 else label for i, label in enumerate(labels)]
+    rows, columns = np.nonzero(adjacency)
+    edge_labels = [BONDS[bonds[a, b]] for a, b in zip(rows, columns, strict=True)]
+    return pk.GraphDatabase(adjacency, [0, n], labels, edge_labels=edge_labels)
+
+
+def as_edit(row, alphabet):
+    """A row of numbers as the naive edit it stands for."""
+    kind, a, b, label, bond = (int(x) for x in row)
+    name = KINDS[kind]
+    return (
+        name,
+        a,
+        b if name in ("add_edge", "remove_edge", "remove_leaf") else None,
+        alphabet.node_values[label] if name in ("relabel", "add_leaf") else None,
+        alphabet.edge_values[bond] if name.startswith("add") else None,
+    )
+
+
+def all_pairs(editor, seed, n_pairs):
+    """All single edits, and some pairs, with what only a first edit makes possible."""
+    singles, rng = editor.single_edits(), np.random.default_rng(seed)
+    pairs = [in_pairs(None, singles)]
+    for first in singles[rng.choice(len(singles), min(n_pairs, len(singles)), replace=False)]:
+        seconds = np.concatenate([singles[rng.choice(len(singles), 8)], editor.edits_after(first)[:12]])
+        pairs.append(in_pairs(first, seconds))
+    return np.concatenate(pairs)
+
+
+def possible(plain, edits):
+    """Whether edits can be made one after the other, by networkx alone; and the graph."""
+    for kind, a, b, label, bond in edits:
+        if a not in plain or (b is not None and b not in plain):
+            return None
+        if kind == "relabel" and plain.nodes[a].get("label") == label:
+            return None
+        if kind == "add_edge" and (plain.has_edge(a, b) or a == b):
+            return None
+        if kind in ("remove_edge", "remove_leaf") and not plain.has_edge(a, b):
+            return None
+        if kind == "remove_leaf" and plain.degree(a) != 1:
+            return None
+        plain = naive.apply(plain, (kind, a, b, label, bond))
+    return plain
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_decisions_are_those_of_the_pipeline(name, seed):
+    graph = random_graph(seed, n=7 if seed else 6)
+    compare(graph, KERNELS[name], seed)
+
+
+def test_unobserved_labels_start_with_the_prior():
+    kernel = pk.PropagationKernel(propagation=pk.Diffusion(), prior="frequency", t_max=2, random_state=0)
+    compare(random_graph(3, missing=True), kernel, 0)
+    compare(random_graph(3, missing=True), pk.WeisfeilerLehman(n_iter=2), 0)
+
+
+def compare(graph, kernel, seed):
+    told_apart = bool(getattr(kernel, "edge_labels", False))
+    alphabet = Alphabet.of(graph, LABELS, BONDS)
+    editor = Editor(graph, alphabet, KINDS, None, told_apart)
+    pairs = all_pairs(editor, seed, 12)
+    plain = naive.from_database(graph)
+    expected = [possible(plain, [as_edit(r, alphabet) for r in pair if r[0] != NOTHING]) for pair in pairs]
+    made = np.array([one is not None for one in expected])
+    database = naive.to_database([one for one in expected if one is not None], graph)
+    rule = random_rule(kernel, database, seed)  # knows all codes that any edit leads to
+    assert can_run(rule, graph)
+    found = Engine(rule, graph, alphabet).decisions(pairs, False)
+    assert made[: len(editor.single_edits())].all()
+    np.testing.assert_array_equal(np.isnan(found[:, 0]), ~made)
+    wanted = rule.decisions(database, None)
+    np.testing.assert_allclose(found[made], wanted, rtol=1e-12, atol=1e-12 * np.abs(wanted).max())
+
+
+def random_rule(kernel, database, seed):
+    """A folded rule with random weights of all bins of the graphs, three decisions at once."""
+    fitted = kernel.fit(database)
+    coefficients = np.random.default_rng(seed).normal(size=(len(database), 3))
+    return decision_rule(fitted, coefficients)
+
+
+def test_a_graph_is_as_it_was_after_edits():
+    graph = random_graph(5)
+    alphabet = Alphabet.of(graph, LABELS, BONDS)
+    editor = Editor(graph, alphabet, KINDS, None, True)
+    rule = random_rule(KERNELS["normalized intersection"], graph, 0)
+    engine = Engine(rule, graph, alphabet)
+    before = [np.copy(part) for part in (*engine.wiring, *engine.state[:2], *engine.counts[:2])]
+    pairs = all_pairs(editor, 1, 30)
+    first = engine.decisions(pairs, True)
+    neighbors, bonds, degree, labels, alive, *rest = (
+        np.copy(part) for part in (*engine.wiring, *engine.state[:2], *engine.counts[:2])
+    )
+    for i in range(graph.n_nodes):  # beyond the degree is room
+        np.testing.assert_array_equal(neighbors[i, : degree[i]], before[0][i, : degree[i]])
+        np.testing.assert_array_equal(bonds[i, : degree[i]], before[1][i, : degree[i]])
+    np.testing.assert_array_equal(degree, before[2])
+    np.testing.assert_array_equal(labels[alive], before[3][before[4]])
+    np.testing.assert_array_equal(rest[0][:, alive], before[5][:, alive])
+    np.testing.assert_array_equal(rest[3], before[8])  # how many nodes each bin holds
+    np.testing.assert_array_equal(engine.decisions(pairs, True), first)
+
+
+def test_ends_of_a_removed_edge_stay_connected():
+    graph = random_graph(0)
+    alphabet = Alphabet.of(graph, LABELS, BONDS)
+    editor = Editor(graph, alphabet, ["remove_edge", "add_edge"], None, False)
+    rule = random_rule(KERNELS["walk"], graph, 0)
+    pairs = all_pairs(editor, 0, 40)
+    found = np.isnan(Engine(rule, graph, alphabet).decisions(pairs, True)[:, 0])
+    wanted = [editor.edited(pair[pair[:, 0] != NOTHING], True) is None for pair in pairs]
+    assert found.tolist() == wanted
+    assert 0 < found.sum() < len(pairs)
+
+
+def test_what_the_loops_do_not_know_is_left_to_the_pipeline():
+    graph = random_graph(0)
+    unknown = [
+        pk.PropagationKernel(propagation="label_propagation", t_max=1),
+        pk.PropagationKernel(metric="hellinger", t_max=1),
+        pk.WeisfeilerLehman(n_iter=1, exact=True),
+        pk.ShortestPath(),
+        pk.SumKernel([pk.WeisfeilerLehman(n_iter=1), pk.LabelHistogram()]),
+    ]
+    for kernel in unknown:
+        assert not can_run(random_rule(kernel, graph, 0), graph)
+    rule = random_rule(KERNELS["walk"], graph, 0)
+    weighted = graph.with_weights(np.full(graph.adjacency.nnz, 2.0))
+    assert can_run(rule, graph)
+    assert not can_run(rule, weighted)
