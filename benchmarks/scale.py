@@ -179,15 +179,17 @@ def cluster(n_workers: int, preload: bool = False) -> Iterator[Any]:
 
     options = {"preload": ["benchmarks.scale_worker"]} if preload else {}
     with distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=50, **options
+        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50, **options
     ) as found:
         yield found
 
 
 def kill_workers(found: Any, done: Event, killed: list[int], seconds: float) -> None:
-    """Kill one worker after the other, of those that the scheduler knows at that moment."""
+    """Kill one worker after the other, of those that have started (Dask gives up one that dies before)."""
     while not done.wait(seconds):
-        pids = sorted({worker.pid for worker in list(found.scheduler.workers.values())} - set(killed))
+        processes = [nanny.process for nanny in list(found.workers.values()) if nanny.process is not None]
+        running = [process for process in processes if process.status.name == "running"]
+        pids = sorted({process.pid for process in running if process.pid} - set(killed))
         if pids:
             with suppress(OSError):
                 os.kill(pids[0], signal.SIGKILL)
@@ -209,7 +211,7 @@ def kills(folder: Path, n_graphs: int) -> Iterator[Row]:
     """Run with Dask under kills, and compare with undisturbed runs."""
     import propkernels as pk
 
-    source = generate(folder / "kills", min(n_graphs, 100_000), 50_000)
+    source = generate(folder / "kills", min(n_graphs, 40_000), 20_000)
     per_part = 50_000
     plan = pk.partition(source, per_part)
     pk.featurize(plan, estimator(), folder / "quiet")
@@ -302,7 +304,7 @@ def efficiency(folder: Path, n_graphs: int) -> Iterator[Row]:
     """One process, two processes, and two workers of Dask, all warm, on parts of two million nodes."""
     import propkernels as pk
 
-    source = generate(folder / "efficiency", min(n_graphs, 320_000), 80_000)
+    source = generate(folder / "efficiency", min(n_graphs, 160_000), 80_000)
     plan = pk.partition(source, 2_100_000)
     pools = {f"{n} processes": warm_pool(n, plan, folder) for n in (1, 2)}
     with cluster(2) as found, found.get_client() as client:

@@ -38,8 +38,14 @@ def test_files_are_written_once(tmp_path):
 
 
 def test_workers_are_killed_one_after_the_other(monkeypatch):
-    workers = {"a": SimpleNamespace(pid=11), "b": SimpleNamespace(pid=7)}
-    cluster = SimpleNamespace(scheduler=SimpleNamespace(workers=workers))
+    status = {name: SimpleNamespace(name=name) for name in ("running", "starting")}
+    workers = {
+        "a": SimpleNamespace(process=SimpleNamespace(pid=11, status=status["running"])),
+        "b": SimpleNamespace(process=SimpleNamespace(pid=7, status=status["running"])),
+        "c": SimpleNamespace(process=SimpleNamespace(pid=5, status=status["starting"])),
+        "d": SimpleNamespace(process=None),
+    }
+    cluster = SimpleNamespace(workers=workers)
     killed, sent, ticks = [], [], iter([False, False, False, True])
 
     class Done:

@@ -70,7 +70,7 @@ def test_dask_writes_the_same_bytes(plan, features, tmp_path):
     distributed = pytest.importorskip("distributed")
     pk.featurize(plan, features, tmp_path / "one")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as cluster:
         with distributed.Client(cluster) as client:
             pk.featurize(plan, features, tmp_path / "client", client)

@@ -217,7 +217,7 @@ def test_dask_survives_workers_that_are_killed(plan, tmp_path):
     (tmp_path / "marks").mkdir()
     work = KillsOnce(str(tmp_path / "marks"))
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     ) as cluster:
         manifest = run_parts(plan, work, tmp_path / "out", cluster)
     assert manifest.is_complete
@@ -259,7 +259,7 @@ def test_a_killed_driver_takes_its_workers_along_and_is_resumed(database, tmp_pa
 
 def test_a_scheduler_that_goes_away_ends_the_run(plan, features, tmp_path):
     distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None, silence_logs=50)
+    cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50)
     client = distributed.Client(cluster)
     client.close()
     cluster.close()
