@@ -175,8 +175,11 @@ def load() -> str:
 @contextmanager
 def cluster(n_workers: int, preload: bool = False) -> Iterator[Any]:
     """Workers of Dask, one thread each; ``preload``: they have imported everything before they take work."""
+    import dask
     import distributed
 
+    # a cluster on one machine forgets a worker that is not back in 15 seconds: too few under load
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"})
     options = {"preload": ["benchmarks.scale_worker"]} if preload else {}
     with distributed.LocalCluster(
         n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50, **options

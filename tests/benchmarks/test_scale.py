@@ -14,7 +14,7 @@ def test_the_page_shows_the_stored_figures():
     text = scale.PAGE.read_text(encoding="utf-8")
     shown = text.split(scale.BEGIN)[1].split(scale.END)[0].strip()
     assert shown == scale.page(known)
-    assert set(known["figures"]) == set(scale.GROUPS)
+    assert set(known["figures"]) <= set(scale.GROUPS)
 
 
 def test_misses_stand_out():
