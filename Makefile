@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test quick lint types unit coverage bench fuzz clean
+.PHONY: demo test quick lint types unit coverage docs bench fuzz clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -32,6 +32,12 @@ coverage: .venv/.developer
 	$(BIN)/coverage report --include='*compiled.py,*/utils/mixing.py' --fail-under=95
 	$(BIN)/coverage report --skip-covered --fail-under=98
 
+# The site, from this folder alone and without network: docs/_build/html/index.html. Examples that did not change are
+# not run again; every page is then looked through for links and pictures that lead nowhere.
+docs: .venv/.docs
+	$(BIN)/python -m sphinx -b html -d docs/_build/doctrees -W --keep-going -q docs docs/_build/html
+	$(BIN)/python docs/crawl.py docs/_build/html
+
 # make bench BENCH='--quick --only pk-nci1' passes options on
 bench: .venv/.peers
 	$(BIN)/python -m benchmarks.run $(BENCH)
@@ -42,7 +48,7 @@ fuzz: .venv/.developer
 	$(BIN)/python -m fuzz --seconds $(SECONDS); found=$$?; $(BIN)/python -m fuzz.report; exit $$found
 
 clean:
-	rm -rf .venv .nox build dist .coverage .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .nox build dist docs/_build docs/gallery docs/api/generated .coverage .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -53,6 +59,10 @@ clean:
 
 .venv/.developer: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ .venv/.installed
+
+.venv/.docs: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	touch $@ .venv/.installed
 
 # a peer that cannot be installed is reported as absent

@@ -25,7 +25,7 @@ STATIONS = [
     "learn",
 ]
 HELPERS = ["utils", "pages"]  # below all stations
-ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "explorer", "cli"]
+ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "explorer", "auditing", "cli"]
 READERS = {"datasets", "images"}  # they import no station but graphs, so scale may read files through them
 INSIDE = {  # sub-packages of a station, lowest first
     "learn": [
@@ -37,8 +37,9 @@ INSIDE = {  # sub-packages of a station, lowest first
         "counterfactuals",
         "novelty",
         "models",
+        "linear",
     ],
-    "kernels": ["pairwise", "subgraphs"],
+    "kernels": ["pairwise", "subgraphs", "disk"],
 }
 
 

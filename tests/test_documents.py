@@ -1,7 +1,8 @@
-"""The README and the pages work as written: Python blocks run, links lead somewhere, commands exist."""
+"""The README and the site work as written: Python blocks run, links lead somewhere, commands exist."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
@@ -9,21 +10,43 @@ from pathlib import Path
 
 import pytest
 
+import propkernels as pk
+
 ROOT = Path(__file__).parents[1]
-FILES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in FILES}
-ALONE = ("README.md", "docs/RETRIEVAL.md")  # people copy single blocks of these: each runs by itself
-SLOW = {"docs/EXPLAINING.md", "docs/LEARNING.md"}
+DOCS = ROOT / "docs"
+GENERATED = {"_build", "gallery", "generated"}
+FILES = [
+    *ROOT.glob("*.md"),
+    *(p for p in DOCS.rglob("*.md") if not GENERATED & set(p.relative_to(DOCS).parts)),
+]
+PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(FILES)}
+ALONE = {"README.md", "docs/guide/similar.md", "docs/guide/save.md"}  # people copy single blocks of these
+NEEDS = {
+    "matplotlib": "plot_",
+    "networkx": "networkx",
+    "pandas": "pandas",
+    "rdkit": "olecule",
+    "PIL": "PIL",
+    "grakel": "from grakel",
+    "skfp": "from skfp",
+    "torch_geometric": "from torch_geometric",
+}
+COMMANDS_IN = ("README.md", "docs/start/command_line.md")
 
 
 def blocks(text):
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-def with_blocks():
+def stories():
+    """Blocks that belong together, by page: those of a page, of a tab, or a single one."""
     for name, text in PAGES.items():
-        if blocks(text) and name not in ALONE:
-            yield pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name
+        if name in ALONE:
+            told = [[block] for block in blocks(text)]
+        else:
+            told = [blocks(part) for part in re.split(r"\{tab-item\}", text)]
+        for number, story in enumerate(filter(None, told)):
+            yield pytest.param(name, story, marks=pytest.mark.slow, id=f"{name}-{number}")
 
 
 @pytest.fixture
@@ -41,50 +64,118 @@ def folder(tmp_path, monkeypatch):
 def run(name, code, space):
     if "datasets.load(" in re.sub("#.*", "", code) and not os.environ.get("PROPKERNELS_DATA"):
         pytest.skip("PROPKERNELS_DATA is not set: no real data sets to read")
-    for package in ("matplotlib", "networkx", "pandas"):
-        if package in code or (package == "matplotlib" and "plot_" in code):
+    for package, sign in NEEDS.items():
+        if sign in code:
             pytest.importorskip(package)
     exec(compile(code, name, "exec"), space)
 
 
 def test_there_are_pages():
     assert len(blocks(PAGES["README.md"])) >= 3
-    assert len(blocks(PAGES["docs/EXPLAINING.md"])) >= 5
+    assert len(list(stories())) >= 25
+    assert sum("five_minutes" in story.id for story in stories()) == 5
 
 
-@pytest.mark.parametrize("name", list(with_blocks()))
-def test_blocks_run_one_after_the_other(name, folder):
+@pytest.mark.parametrize(("name", "story"), list(stories()))
+def test_blocks_run_one_after_the_other(name, story, folder):
     """A page is one story: later blocks may use what earlier ones made."""
     space: dict[str, object] = {}
-    for block in blocks(PAGES[name]):
+    for block in story:
         run(name, block, space)
-
-
-@pytest.mark.parametrize(
-    ("name", "block"), [(name, block) for name in ALONE for block in blocks(PAGES[name])]
-)
-def test_block_runs_by_itself(name, block, folder):
-    run(name, block, {})
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_files_it_links_to_exist(name):
     prose = re.sub(r"```.*?```", "", PAGES[name], flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
-        assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
+        path = (ROOT / name).parent / target
+        built = GENERATED & set(path.parts)  # crawled when it is built
+        assert built or path.exists(), f"{name} links to {target}"
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", COMMANDS_IN)
 def test_commands_exist(name):
     from propkernels.cli.app import COMMANDS
 
-    named = set(re.findall(r"^    propkernels (\w+)", PAGES[name], flags=re.MULTILINE))
-    assert len(named) >= 4
+    named = set(re.findall(r"^(?:    )?propkernels (\w+)", PAGES[name], flags=re.MULTILINE))
+    assert named
     assert named <= {command.__name__ for command in COMMANDS}
 
 
-def test_every_command_is_in_the_readme():
+def test_every_command_is_on_the_page_of_commands():
     from propkernels.cli.app import COMMANDS
 
     for command in COMMANDS:
-        assert f"propkernels {command.__name__} " in PAGES["README.md"], command.__name__
+        assert f"propkernels {command.__name__} " in PAGES["docs/start/command_line.md"], command.__name__
+
+
+# the API reference
+
+
+def listed():
+    """Names in the tables of the reference."""
+    text = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
+    return re.findall(r"^   ([\w.]+)$", text, flags=re.MULTILINE)
+
+
+def public():
+    """Everything that a user may import."""
+    for name in pk.__all__:
+        value = getattr(pk, name)
+        if inspect.ismodule(value):
+            yield from (f"{name}.{inner}" for inner in value.__all__ if inner not in pk.__all__)
+        elif not name.startswith("_"):
+            yield name
+
+
+def test_every_public_name_has_a_page_and_no_other():
+    assert sorted(listed()) == sorted(public())
+
+
+@pytest.mark.parametrize("name", [n for n in public() if hasattr(eval(f"pk.{n}"), "_get_doc_link")])
+def test_scikit_learn_links_to_the_page(name):
+    value = eval(f"pk.{name}")
+    try:
+        estimator = value()
+    except TypeError:
+        pytest.skip("needs arguments")
+    assert estimator._get_doc_link().endswith(f"/api/generated/propkernels.{name}.html")
+
+
+# the site
+
+
+def test_crawler_finds_what_leads_nowhere(tmp_path):
+    sys.path.insert(0, str(DOCS))
+    try:
+        import crawl
+    finally:
+        sys.path.remove(str(DOCS))
+    (tmp_path / "here.html").write_text(
+        '<h1 id="top"></h1><a href="there.html#end">x</a><a href="#top">y</a>'
+    )
+    (tmp_path / "there.html").write_text(
+        '<img src="no.png"><a href="https://example.org/no">z</a><a href="here.html#no">w</a>'
+    )
+    assert crawl.faults(tmp_path) == [
+        "here.html: there.html#end",
+        "there.html: no.png",
+        "there.html: here.html#no",
+    ]
+    assert crawl.main(tmp_path) == 1
+    (tmp_path / "there.html").write_text('<p id="end"></p>')
+    assert crawl.faults(tmp_path) == []
+    assert crawl.main(tmp_path) == 0
+
+
+def test_summaries_belong_to_pages_and_count_what_they_say():
+    sys.path.insert(0, str(DOCS / "_ext"))
+    try:
+        import measured
+    finally:
+        sys.path.remove(str(DOCS / "_ext"))
+    for summary in (DOCS / "summaries").glob("*.md"):
+        assert (DOCS / summary.name).exists(), summary.name
+    page = "# Title\n\n| a | yes |  |\n| b | no (-1) |\n| c | yes | x |\n"
+    assert "2 of 3, 1" in measured.with_summary(page, "{yes} of {rows}, {no}")
+    assert measured.with_links("[a](../x/y.md) [b](z.md)").endswith("blob/main/x/y.md) [b](z.md)")

@@ -72,9 +72,9 @@ on the test folds. Data sets without a row have not been measured yet.
 
 The lists of default kernels were found by quick looks at other folds, drawn with other seeds, of MUTAG,
 MSRC_9, COX2, BZR, ENZYMES, IMDB-BINARY and REDDIT-BINARY (`python -m reproduction.extra.candidates`, see
-LEARNING.md), never by the test folds of this page. Other folds hold the same graphs, which flatters the rows:
-ENZYMES with attributes most of all, since the widths of bins for many attributes were found there, and no
-other data set of this page has more than three attributes.
+[tune](guide/tune.md)), never by the test folds of this page. Other folds hold the same graphs, which flatters
+the rows: ENZYMES with attributes most of all, since the widths of bins for many attributes were found there,
+and no other data set of this page has more than three attributes.
 """
 
 

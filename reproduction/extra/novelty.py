@@ -1,8 +1,9 @@
-"""NoveltyDetector as it comes: graphs of one data set among those of another.
+"""NoveltyDetector as it comes: graphs of one data set among those of another, and classes as anomalies.
 
 The protocol of graph-level out-of-distribution detection: 90 % of the graphs of set A are for training; the
 test graphs are the rest of A and as many graphs of set B, drawn at random. Node labels, attributes and edge
-labels are dropped, since the codes of two sets cannot be compared: degrees take their place::
+labels are dropped, since the codes of two sets cannot be compared: degrees take their place. Molecules keep
+their atoms; and the largest class of a set is told from its other classes, with their labels::
 
     python -m reproduction novelty
     python -m reproduction novelty --dataset BZR --repeats 2
@@ -25,20 +26,8 @@ from sklearn.metrics import roc_auc_score
 import propkernels as pk
 from propkernels.utils.files import atomic_write
 from reproduction.extra.folds_of_defaults import markdown
+from reproduction.extra.novelty_cases import Case, cases
 
-# in-distribution set A -> set B, and the best published result of deep methods, if there is one
-PAIRS = {
-    "BZR": ("COX2", 87.4),
-    "AIDS": ("DHFR", 97.4),
-    "ENZYMES": ("PROTEINS", 67.9),
-    "IMDB-BINARY": ("REDDIT-BINARY", None),
-    "MUTAG": ("NCI1", None),
-    "DHFR": ("BZR", None),
-    "COX2": ("BZR", None),
-    "PROTEINS": ("ENZYMES", None),
-    "MSRC_9": ("MSRC_21", None),
-    "BBBP": ("NCI1", None),
-}
 AS_THE_LITERATURE = "constant label"
 METHODS: dict[str, dict[str, Any]] = {
     "auto": {},
@@ -52,8 +41,6 @@ METHODS: dict[str, dict[str, Any]] = {
         "kernel": pk.PropagationKernel(labels=None, random_state=0),
     },
 }
-MOST_GRAPHS = 400  # of sets whose graphs have hundreds of nodes
-LARGE = ("IMDB-BINARY", "REDDIT-BINARY")
 REPEATS = 5
 PAGE = """# Novelty, measured
 
@@ -65,6 +52,22 @@ compared. Area under the ROC curve in percent, mean ± standard deviation over {
     python -m reproduction novelty
 
 {table}
+
+## Molecules with their atoms
+
+Sets of MoleculeNet, nodes labeled by their atoms and edges by their bonds.
+
+{molecules}
+
+## Classes as anomalies
+
+The largest class of a data set is normal; test graphs are a tenth of it and as many graphs of the other
+classes. Node and edge labels are used where there are some. Nothing says that a class must look strange to
+the others: near 50 % it does not.
+
+{classes}
+
+## How to read this
 
 The protocol is that of Y. Liu, K. Ding, H. Liu and S. Pan, "GOOD-D: On Unsupervised Graph Out-Of-Distribution
 Detection" (WSDM 2023). "published" is the best result of deep methods that we know of on the pair, with the
@@ -79,14 +82,17 @@ NOTES = """## What each score gives alone
 
 "constant label" is what kernel baselines are often fed with: one label for all nodes, a linear kernel and a
 one-class SVM. Diffusion of one constant label changes nothing, all nodes of all graphs share one bin, and the
-normalized kernel of any two graphs is 1: chance by construction.
+normalized kernel of any two graphs is 1: chance by construction, which is where the rows of propagation
+kernels in the literature of this protocol lie (42 to 54 %).
 
 How `score="auto"` weighs its parts was decided after looking at these pairs: on these very splits of BZR/COX2
 and ENZYMES/PROTEINS, and on others of all pairs. This flatters its column, although one rule serves all pairs
 and none was tuned alone. Where it fails shows in the table: sizes mislead it on PROTEINS/ENZYMES, and hide
 what neighbors know on IMDB-BINARY/REDDIT-BINARY. "density" has 20 neighbors, scikit-learn's default; no other
 single score was given a setting. The default kernel was chosen on BZR/COX2 and AIDS/DHFR.
-IMDB-BINARY and REDDIT-BINARY are represented by 400 graphs each, drawn at random once.
+Nothing was decided on the molecules with atoms, on the classes or on NCI1/NCI109, which were measured last,
+once. Sets of large graphs or of thousands (IMDB-BINARY, REDDIT-BINARY, NCI1 and NCI109 in their pair, all
+sets of molecules and all classes) are represented by 400 graphs at most, drawn at random once.
 """
 
 
@@ -120,14 +126,6 @@ class Kept:
             file.write(json.dumps(asdict(result)) + "\n")
 
 
-def load(name: str) -> Any:
-    """Graphs of a data set, bare of labels and attributes."""
-    graphs: Any = pk.datasets.load(name).graphs
-    if name in LARGE:
-        graphs = graphs[np.sort(np.random.default_rng(0).permutation(len(graphs))[:MOST_GRAPHS])]
-    return graphs.with_labels(None).with_attributes(None).with_edge_labels(None)
-
-
 def split(normal: Any, other: Any, repeat: int) -> tuple[Any, Any, Any]:
     """Training graphs, test graphs, and which of these are normal."""
     rng = np.random.default_rng(repeat)
@@ -153,44 +151,56 @@ def measure(pair: str, normal: Any, other: Any, repeat: int, n_jobs: int) -> Res
 
 def run(names: Sequence[str], repeats: int | None, folder: Path, document: Path, n_jobs: int) -> str:
     """Measure what is missing, write the page, and return its table."""
-    unknown = [name for name in names if name not in PAIRS]
+    known = cases()
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"there is no pair that starts with {unknown[0]!r}: choose among {', '.join(PAIRS)}")
+        raise ValueError(f"there is no case {unknown[0]!r}: choose among {', '.join(known)}")
     kept = Kept(folder / "novelty.jsonl")
-    for name in names or PAIRS:
+    for name in names or known:
         done = {result.repeat for result in kept.of(name)}
         missing = [repeat for repeat in range(repeats or REPEATS) if repeat not in done]
+        if missing:
+            normal, other = known[name].load()
         for repeat in missing:
-            kept.add(measure(name, load(name), load(PAIRS[name][0]), repeat, n_jobs))
+            kept.add(measure(name, normal, other, repeat, n_jobs))
             write_page(kept, document)
     return write_page(kept, document)
 
 
 def write_page(kept: Kept, document: Path) -> str:
     """Write what is known so far."""
-    names = [name for name in PAIRS if kept.of(name)]
-    table = markdown(
-        ["pair", "published", "measured", "above", "seconds"], [row(n, kept.of(n)) for n in names]
+    found = [(case, kept.of(case.name)) for case in cases().values() if kept.of(case.name)]
+    tables = {
+        kind: markdown(
+            ["pair" if kind != "class" else "data set", "published", "measured", "above", "seconds"],
+            [row(case, results) for case, results in found if case.kind == kind],
+        )
+        for kind in ("pair", "molecules", "class")
+    }
+    alone = markdown(["", *METHODS], [[heading(case), *cells(results)] for case, results in found])
+    page = PAGE.format(
+        table=tables["pair"],
+        molecules=tables["molecules"],
+        classes=tables["class"],
+        repeats=max((len(results) for _, results in found), default=0),
+        notes=NOTES.format(table=alone).rstrip(),
     )
-    alone = markdown(["pair", *METHODS], [[title(n), *cells(kept.of(n))] for n in names])
-    repeats = max((len(kept.of(name)) for name in names), default=0)
-    page = PAGE.format(table=table, repeats=repeats, notes=NOTES.format(table=alone).rstrip())
     with atomic_write(document, text=True) as file:
         file.write(page)
-    return table
+    return tables["pair"] if not any(case.kind != "pair" for case, _ in found) else alone
 
 
-def title(name: str) -> str:
-    """A pair as it is written."""
-    return f"{name}/{PAIRS[name][0]}"
+def heading(case: Case) -> str:
+    """A case in the table of all scores."""
+    return case.title if case.kind == "pair" else f"{case.title} ({case.kind})"
 
 
-def row(name: str, results: Sequence[Result]) -> list[str]:
+def row(case: Case, results: Sequence[Result]) -> list[str]:
     """One line of the table."""
-    published, mean = PAIRS[name][1], float(np.mean([r.areas["auto"] for r in results]))
+    published, mean = case.published, float(np.mean([r.areas["auto"] for r in results]))
     above = "-" if published is None else "yes" if mean > published else f"no ({mean - published:+.1f})"
     shown = "-" if published is None else f"{published:.1f}"
-    return [title(name), shown, cells(results)[0], above, f"{np.median([r.seconds for r in results]):.1f}"]
+    return [case.title, shown, cells(results)[0], above, f"{np.median([r.seconds for r in results]):.1f}"]
 
 
 def cells(results: Sequence[Result]) -> list[str]:

@@ -1,6 +1,12 @@
 from . import datasets as datasets
 from . import images as images
 from ._version import __version__ as __version__
+from .auditing import (
+    Audit as Audit,
+)
+from .auditing import (
+    audit as audit,
+)
 from .datasets import (
     load_dataset as load_dataset,
 )
@@ -130,6 +136,9 @@ from .kernels import (
 from .kernels import (
     WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures,
 )
+from .kernels import (
+    kernel_to_disk as kernel_to_disk,
+)
 from .learn import (
     Applicability as Applicability,
 )
@@ -146,7 +155,13 @@ from .learn import (
     Explanation as Explanation,
 )
 from .learn import (
+    ForeignGraphsWarning as ForeignGraphsWarning,
+)
+from .learn import (
     GraphIndex as GraphIndex,
+)
+from .learn import (
+    LinearModel as LinearModel,
 )
 from .learn import (
     NoveltyDetector as NoveltyDetector,
@@ -164,10 +179,16 @@ from .learn import (
     PropagationRegressor as PropagationRegressor,
 )
 from .learn import (
+    ShardedIndex as ShardedIndex,
+)
+from .learn import (
     Similarity as Similarity,
 )
 from .learn import (
     evaluate as evaluate,
+)
+from .learn import (
+    open_index as open_index,
 )
 from .learn import (
     similar_because as similar_because,

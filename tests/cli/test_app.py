@@ -7,8 +7,25 @@ import pytest
 
 import propkernels as pk
 
-COMMANDS = ("demo", "fit", "predict", "explain", "similar", "evaluate", "kernel", "datasets", "info")
-COMMANDS += ("featurize", "verify")
+COMMANDS = (
+    "demo",
+    "fit",
+    "predict",
+    "explain",
+    "similar",
+    "evaluate",
+    "audit",
+    "novelty",
+    "kernel",
+    "featurize",
+    "verify",
+    "index",
+    "counterfactuals",
+    "explore",
+    "convert",
+    "datasets",
+    "info",
+)
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "joblib", "pooch", "requests", "networkx")
 
 

@@ -1,5 +1,7 @@
 """propkernels demo."""
 
+import pytest
+
 import propkernels as pk
 from propkernels.cli import demo
 
@@ -18,6 +20,7 @@ def test_data_is_there_without_any_file(run):
     assert [data.name for data in demo.load_all()] == ["DIGITS", "make_molecules"]
 
 
+@pytest.mark.slow
 def test_a_page_to_explore(run, tmp_path):
     result = run("demo", "--html", str(tmp_path / "demo.html"))
     assert result.exit_code == 0

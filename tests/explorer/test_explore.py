@@ -57,6 +57,7 @@ def test_arrays_survive_packing():
         smallest(np.array([2**32]))
 
 
+@pytest.mark.slow
 def test_the_same_page_twice(data):
     pages = [pk.explore(data.graphs, data.target, title="t").html for _ in range(2)]
     assert pages[0] == pages[1]
@@ -98,6 +99,7 @@ def test_coordinates_keep_their_shape():
     assert np.ptp(found[:, 1]) == pytest.approx(65535 / 2, abs=1)
 
 
+@pytest.mark.slow
 def test_held_out_predictions_are_those_of_cross_validation(data):
     page = pk.explore(data)
     assert set(np.unique(page.predictions)) <= {0, 1}
@@ -108,6 +110,7 @@ def test_held_out_predictions_are_those_of_cross_validation(data):
     assert f"{100 * correct:.1f} % predicted correctly" in page.html
 
 
+@pytest.mark.slow
 def test_a_model_that_the_page_cannot_compute_has_a_companion(data):
     given = pk.PropagationClassifier(kernel=pk.ShortestPath(), C=10, random_state=0)
     given.fit(data.graphs, data.target)
@@ -155,6 +158,7 @@ def test_pictures_are_graphs_of_pixels():
     np.testing.assert_array_equal(page.predictions, model.predict(grids))
 
 
+@pytest.mark.slow
 def test_images_beside_graphs_say_where_pixels_are():
     digits = pk.datasets.load("DIGITS")
     part = pk.datasets.dataset.Dataset(

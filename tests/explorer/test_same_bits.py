@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
 
+pytestmark = pytest.mark.slow  # a browser takes seconds
 EDITS = 30
 SCRIPT = """
 const {app} = propkernels;
@@ -122,7 +123,6 @@ def compare(browser, model, graphs, path, seed=0):
 
 
 @pytest.mark.data
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MUTAG", "BZR"])
 def test_edits_of_real_graphs(browser, data_folder, name, tmp_path):
     data = pk.datasets.load(name)

@@ -18,6 +18,7 @@ FILES = [(version, path) for version in VERSIONS for path in sorted((write.FOLDE
 # Estimators that can be saved, and have come after the last golden files were written: name -> since when.
 NEWER = {
     "LabelHistogramFeatures": "0.2",
+    "LinearModel": "0.2",
     "MoleculesToGraphs": "0.2",
     "NoveltyDetector": "0.2",
     "SumKernel": "0.2",

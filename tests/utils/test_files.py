@@ -191,3 +191,16 @@ def test_two_writers_in_one_process(tmp_path):
     assert len(set(path.read_bytes())) == 1
     assert os.listdir(tmp_path) == ["file"]
     assert Path(path).stat().st_size == 1000
+
+
+def test_ctrl_c_while_the_file_is_opened_stays_ctrl_c(tmp_path, monkeypatch):
+    """Between fdopen and the assignment of its result the stream is collected, and closes the handle."""
+
+    def interrupted(handle, mode):
+        os.close(handle)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files.os, "fdopen", interrupted)
+    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / "file"):
+        pass
+    assert list(tmp_path.iterdir()) == []

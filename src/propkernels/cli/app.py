@@ -8,10 +8,11 @@ import typer
 
 from propkernels._version import __version__
 from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
+from propkernels.cli.checking import audit, novelty
 from propkernels.cli.console import OneSentenceErrors
 from propkernels.cli.explaining import counterfactuals
 from propkernels.cli.exploring import explore
-from propkernels.cli.parts import featurize
+from propkernels.cli.parts import featurize, learning
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
 
@@ -50,9 +51,12 @@ COMMANDS = (
     explore.explore,
     similar.similar,
     evaluate.evaluate,
+    audit.audit,
+    novelty.novelty,
     kernel.kernel,
     featurize.featurize,
     featurize.verify,
+    learning.index,
     info.convert,
     info.datasets,
     info.info,

@@ -39,7 +39,7 @@ def demo(
         typer.Option("--html", metavar="FILE", help="Write a page to explore instead, for the browser."),
     ] = None,
 ) -> None:
-    """Classify graphs that need no download, or write a page of them."""
+    """Classify graphs that need no download, as text or a page."""
     compile_loops()
     if html is not None:
         write_demo(html)

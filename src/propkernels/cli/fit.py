@@ -31,6 +31,7 @@ from propkernels.cli.console import (
     stdout,
 )
 from propkernels.cli.explain import can_explain
+from propkernels.cli.parts.learning import fit_parts, is_parts, refuse
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -90,8 +91,16 @@ def fit(
     """Train a model on a data set, and write it to a file.
 
     Kernel, t_max, normalization and C are chosen by cross-validation. Graphs without a target are left out.
+    From a folder that 'featurize' wrote, a linear model is learned part by part, with the C that is given (1
+    by default).
     """
     check_output(output, force, "model.pk")
+    if is_parts(name):
+        chosen: dict[str, Any] = {"--t-max": t_max is not None, "--scoring": scoring, "--folds": folds}
+        chosen |= {"--kernel": kernel is not KernelName.auto, "--solver": solver is not Solver.auto}
+        refuse(chosen, "a folder of features is learned from by a linear model as it is")
+        fit_parts(name, output, task, target_column, cost, jobs)
+        return
     data = open_dataset(name, smiles_column=smiles_column, target_column=target_column, errors=errors)
     graphs, target = with_target(data.graphs, choose_target(data, target_column))
     settings: dict[str, Any] = {

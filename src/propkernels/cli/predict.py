@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, open_dataset, open_model
 from propkernels.cli.console import Force, check_output, percent, print_text, spinner
+from propkernels.cli.parts.learning import is_parts, predict_parts, rows_of
 from propkernels.utils.files import atomic_write
 
 
@@ -34,17 +36,24 @@ def predict(
 
     The columns are id, prediction, and the probability of each class (or, of a Gaussian process, std).
     Graphs (rows of a table) are counted from 0. The data set need not have targets; where it has classes, the
-    share of correct predictions is printed.
+    share of correct predictions is printed. Of a folder that 'featurize' wrote, predictions are Parquet files
+    in the folder that -o names, one per part.
     """
     output = None if output == Path("-") else output
+    if is_parts(name):
+        predict_parts(open_model(model), name, output, jobs)
+        return
     if output is not None:
         check_output(output, force, "predictions.csv")
     fitted = open_model(model)
     columns_of = {"smiles_column": smiles_column, "target_column": target_column}
     data = open_dataset(name, target_required=False, **columns_of, errors=errors)
-    with spinner(f"Predicting {data.name}"):
+    with spinner(f"Predicting {data.name}"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         fitted.set_params(n_jobs=jobs)
         predictions, columns = compute(fitted, data.graphs)
+    for warning in said:
+        typer.echo(f"propkernels: {warning.message}", err=True)
     if output is None:
         write_rows(sys.stdout, ids_of(data.graphs), predictions, columns)
         return
@@ -56,6 +65,8 @@ def predict(
 
 def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
     """Return predictions, and further columns by name."""
+    if hasattr(model, "features_"):
+        graphs = rows_of(model, graphs)
     if hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(graphs)
         names = [f"probability_{name}" for name in model.classes_.tolist()]

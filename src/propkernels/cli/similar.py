@@ -10,6 +10,7 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import KernelName, build_kernel, compile_loops, describe_kernel, open_dataset
 from propkernels.cli.console import print_records, print_text, size_of, spinner
+from propkernels.cli.parts.learning import is_index, is_parts, refuse, similar_parts
 
 if TYPE_CHECKING:
     from propkernels import GraphIndex
@@ -51,8 +52,15 @@ def similar(
     """Search a data set for the graphs most similar to one.
 
     Similarity is the normalized kernel: 1 for graphs that it cannot tell apart. The graph itself is not
-    listed. An index belongs to its graphs and options: with others it is refused.
+    listed. An index belongs to its graphs and options: with others it is refused. Folders that 'featurize' or
+    'index' wrote are searched on the disk, part by part.
     """
+    if is_parts(name) or is_index(name):
+        chosen: dict[str, Any] = {"--from": source, "--index": index_file, "--kernel": kernel}
+        chosen |= {"--t-max": t_max is not None, "--seed": seed is not None}
+        refuse(chosen, f"{name} is searched as it is")
+        similar_parts(name, to, k, output_format, jobs)
+        return
     data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
     other = (
         None

@@ -132,6 +132,7 @@ def explore(
         "ids": _ids(ids, given),
         "pixels": pixels,
         "source": "" if found is None else as_sentence(found.source),
+        "heldOut": found is not None and model is None,
     }
     sections["map"]["xy"] = quantized(points)
     if places is not None:

@@ -13,14 +13,13 @@ from propkernels.counting.levels import LevelCounter, level_codes
 from propkernels.explorer.packing import words
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.hashing.codes import in_key_order
-from propkernels.hashing.lsh import NO_BIN, stream_numbers
+from propkernels.hashing.codes import NO_BIN, in_key_order, stream_numbers
 from propkernels.kernels.propagation import PropagationCoder
 from propkernels.kernels.weisfeiler_lehman import ExactCoder, RefinementCoder
-from propkernels.learn.machines.rules import FoldedRule
-from propkernels.propagation.diffusion import Diffusion
+from propkernels.learn.machines.decisions import FoldedRule
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import UNKNOWN, initial_distributions
+from propkernels.propagation.schemes import Diffusion
 from propkernels.utils.randomness import label_keys
 
 Arrays = dict[str, NDArray[Any]]

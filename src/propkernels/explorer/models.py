@@ -19,7 +19,7 @@ from propkernels.learn.models.base import Learned, held_out_decisions
 from propkernels.learn.models.classifier import PropagationClassifier
 from propkernels.learn.models.regressor import PropagationRegressor
 from propkernels.learn.selection.folds import choosing_folds
-from propkernels.propagation.diffusion import Diffusion
+from propkernels.propagation.schemes import Diffusion
 from propkernels.utils.randomness import draw_seed
 
 Values = NDArray[np.float64]

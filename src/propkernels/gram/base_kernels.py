@@ -13,7 +13,13 @@ from scipy.sparse import csc_array, csr_array
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
-from propkernels.gram.linear import add_sparse, rectangular_gram, self_products, square_gram
+from propkernels.gram.linear import (
+    add_sparse,
+    fits_one_product,
+    rectangular_gram,
+    self_products,
+    square_gram,
+)
 from propkernels.utils.checks import check_choice
 
 Matrix = NDArray[np.float64]
@@ -39,6 +45,10 @@ class BaseKernel(ABC):
     def fit(self, streams: Streams) -> BaseKernel:
         """Learn what the kernel needs from the training counts; most need nothing."""
         return self
+
+    def matrices_at_once(self, streams: Streams) -> int:
+        """How many matrices of the kernel's shape are in memory at a time: the sum, and a stream's own."""
+        return 5
 
     @abstractmethod
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
@@ -103,6 +113,10 @@ class Linear(BaseKernel):
     def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
         """Counts are the features."""
         return streams
+
+    def matrices_at_once(self, streams: Streams) -> int:
+        """One, where all streams go through a single product; else the sum and the next product."""
+        return 1 if len(_by_weight(streams)) == 1 and fits_one_product([s.counts for s in streams]) else 2
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Phi Phi^T."""
@@ -191,6 +205,10 @@ class Intersection(BaseKernel):
     def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
         """Turn counts into levels."""
         return levels_of(streams)
+
+    def matrices_at_once(self, streams: Streams) -> int:
+        """The sum, and the next product."""
+        return 2
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Histogram intersection among graphs."""

@@ -72,6 +72,11 @@ def square_gram(
     return gram
 
 
+def fits_one_product(parts: Sequence[csr_array]) -> bool:
+    """Whether ``square_gram`` adds up no second matrix."""
+    return sum(part.nnz for part in {id(part): part for part in parts}.values()) <= ENTRIES_IN_MEMORY
+
+
 def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int | None) -> NDArray[np.float64]:
     """Gram of some streams, each of which counts as often as ``copies`` says."""
     n = parts[0].shape[0]

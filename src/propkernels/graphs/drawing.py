@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
@@ -16,6 +17,7 @@ from propkernels.graphs.layout import node_positions
 MOST_DRAWN = 400  # nodes; larger graphs would be a blot
 SMALLEST_LABELED = 4.0  # pixels of a node's radius, below which no letter fits
 LONGEST_EDGE = 40.0
+SMALLEST, LARGEST = 2.0, 11.0  # radius of a node
 MARGIN = 16
 N_COLORS = 8  # of the shared style, --class-0 to --class-7
 FOR, AGAINST, NEUTRAL = np.array([178, 24, 43]), np.array([33, 102, 172]), np.array([242, 242, 242])
@@ -66,8 +68,7 @@ def graph_svg(
     points, content, pairs = np.zeros((0, 2)), "", _pairs(graph)
     if 0 < graph.n_nodes <= MOST_DRAWN:
         points = _placed(node_positions(graph) if positions is None else positions, size)
-        lengths = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
-        radius = float(np.clip(0.42 * np.median(lengths) if len(lengths) else 11, 2, 11))
+        radius = _radius(points)
         content = _edges(pairs, points) + _nodes(graph, points, radius, values, marked, names or {})
     width, height = np.ceil(points.max(axis=0, initial=0) + MARGIN).astype(int).tolist()
     head = f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">'
@@ -81,6 +82,14 @@ def _placed(positions: Positions, size: tuple[int, int]) -> Positions:
     return np.asarray(
         np.stack([positions[:, 0] - low[0], high[1] - positions[:, 1]], axis=1) * scale + MARGIN
     )
+
+
+def _radius(points: Positions) -> float:
+    """A radius at which most nodes do not overlap, however many edges there are."""
+    if len(points) < 2:
+        return LARGEST
+    nearest = cKDTree(points).query(points, k=2)[0][:, 1]
+    return float(np.clip(0.42 * np.median(nearest), SMALLEST, LARGEST))
 
 
 def _pairs(graph: Graph) -> NDArray[np.int64]:

@@ -91,7 +91,7 @@ def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np
     """Curvature of a surface at its points, from the normals of neighbors.
 
     The paper's attribute of point clouds (section "Datasets", Point Cloud Graphs): the sum over the
-    neighbors v of u of 1 - |n_u . n_v|. It is 0 where all tangent planes are parallel.
+    neighbors v of u of ``1 - |n_u . n_v|``. It is 0 where all tangent planes are parallel.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class AttributeKernel(PairwiseKernel):
     Parameters
     ----------
     attributes : {"gaussian", "linear", "truncated"}, default="gaussian"
-        exp(-gamma |x - y|^2); or x . y; or the Gaussian where |x - y| <= 1 and 0 beyond.
+        ``exp(-gamma |x - y|^2)``; or x . y; or the Gaussian where ``|x - y| <= 1`` and 0 beyond.
     labels : {"auto", "node", "degree", None}, default=None
         Labels that must be equal as well; None: labels are not compared.
     gamma : float or None, default=None

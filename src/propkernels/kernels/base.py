@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.linear import normalized
+from propkernels.gram.room import check_room
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.training_tiles import CountTiles
 from propkernels.utils.checks import GraphInput, shown
 from propkernels.utils.parallel import running_on
 
@@ -95,8 +97,10 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         ndarray of shape (n, n)
         """
         database = check_graphs(X)
+        check_room(len(database), len(database))
         with running_on(self._device(database)):
             learned = base_kernel, _, counts, diagonal = self._learn(database)
+            check_room(len(database), len(database), base_kernel.matrices_at_once(counts))
             kernel = base_kernel.square(counts, self.n_jobs)
         if self.normalize:
             _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
@@ -112,8 +116,11 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             Entry ``t`` is the kernel matrix with ``t_max=t``.
         """
         database = check_graphs(X)
+        check_room(len(database), len(database))
         with running_on(self._device(database)):
             learned = base_kernel, _, counts, _ = self._learn(database)
+            n_kernels = counts[-1].iteration + 1
+            check_room(len(database), len(database), n_kernels + base_kernel.matrices_at_once(counts))
             kernels = base_kernel.cumulative(counts, self.n_jobs)
         if self.normalize:
             for kernel in kernels:
@@ -134,6 +141,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """
         check_is_fitted(self, "counts_")
         database = check_graphs(X)
+        check_room(len(database), len(self.diagonal_), self.base_kernel_.matrices_at_once(self.counts_))
         new = self._count(database)
         kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
         if self.normalize:
@@ -149,6 +157,18 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """
         check_is_fitted(self, "counts_")
         return self.base_kernel_.diagonal(self._count(check_graphs(X)))
+
+    def training_tiles(self) -> CountTiles:
+        """What :meth:`fit_transform` returns, tile by tile, to the bit: for matrices that do not fit.
+
+        Returns
+        -------
+        object with ``tile(rows, columns)``
+            Takes two slices, and gives that part of the kernel matrix of the training graphs.
+        """
+        check_is_fitted(self, "counts_")
+        diagonal = self.diagonal_ if self.normalize else None
+        return CountTiles(self.base_kernel_, self.counts_, diagonal, self.n_jobs)
 
     @property
     def is_dot_product(self) -> bool:

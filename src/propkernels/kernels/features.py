@@ -16,6 +16,7 @@ from propkernels.counting.columns import hashed_column, hashed_columns, join_str
 from propkernels.counting.counters import Coder, Counter, StreamCounts, rank_bins
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.gram.linear import inverse_length, self_products
+from propkernels.gram.room import SPARSE, check_room
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.base import CountEstimator, check_options
@@ -97,7 +98,7 @@ class CountFeatures(CountEstimator):
         features = device.hashed_features(*arguments)
         if self.normalize:
             features.data *= np.repeat(inverse_length(self_products(features)), np.diff(features.indptr))
-        return features if self.sparse_output else features.toarray()
+        return features if self.sparse_output else _dense(features)
 
     @property
     def counter_(self) -> Counter:
@@ -214,7 +215,7 @@ class CountFeatures(CountEstimator):
         if self.normalize:
             scale = inverse_length(self._lengths(streams, features))
             features.data *= np.repeat(scale, np.diff(features.indptr))
-        return features if self.sparse_output else features.toarray()
+        return features if self.sparse_output else _dense(features)
 
     def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
         """Squared length of each graph's features, over all bins, also those without a column."""
@@ -224,6 +225,12 @@ class CountFeatures(CountEstimator):
 
     @abstractmethod
     def _learn_coder(self, graphs: Any) -> Any: ...
+
+
+def _dense(features: csr_array) -> NDArray[np.float64]:
+    """Features as a dense array, where there is room for it."""
+    check_room(*features.shape, ways_out=SPARSE)
+    return np.asarray(features.toarray())
 
 
 def _scaled(stream: StreamCounts) -> StreamCounts:

@@ -177,8 +177,8 @@ class GraphHopper(PairwiseKernel):
         Labels that nodes must share: node labels, degrees, or none. "auto": node labels where the graphs
         have them; else degrees, or none if there are attributes. Unobserved labels are one further label.
     attributes : {None, "gaussian", "linear", "truncated"}, default=None
-        Kernel between attributes, multiplied with the labels': exp(-gamma |x - y|^2); x . y; or the Gaussian
-        where |x - y| <= 1 and 0 beyond.
+        Kernel between attributes, multiplied with the labels': ``exp(-gamma |x - y|^2)``; x . y; or the
+        Gaussian where ``|x - y| <= 1`` and 0 beyond.
     weighted : bool, default=True
         Whether weights are the edges' lengths; else each edge has length 1. Places on paths are counted in
         edges in either case.

@@ -178,8 +178,8 @@ class ShortestPath(PairwiseKernel):
         Labels that both ends must share: node labels, degrees, or none. "auto": node labels where the graphs
         have them; else degrees, or none if there are attributes. Unobserved labels are one further label.
     attributes : {None, "gaussian", "linear", "truncated"}, default=None
-        Kernel between the ends' attributes, multiplied with the labels': exp(-gamma |x - y|^2); x . y; or
-        the Gaussian where |x - y| <= 1 and 0 beyond.
+        Kernel between the ends' attributes, multiplied with the labels': ``exp(-gamma |x - y|^2)``; x . y; or
+        the Gaussian where ``|x - y| <= 1`` and 0 beyond.
     weighted : bool, default=True
         Whether weights are the edges' lengths; else each edge has length 1.
     edge_labels : bool, default=False

@@ -15,16 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.joined import JoinedCounter
 from propkernels.gram.linear import normalized
+from propkernels.gram.room import check_room
 from propkernels.graphs.check import check_graphs
 from propkernels.kernels.base import check_options
 from propkernels.kernels.shortest_path import ShortestPath
+from propkernels.kernels.training_tiles import SumTiles, weighted_sum
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
-from propkernels.utils.checks import shown
+from propkernels.utils.checks import Documented, shown
 
 Matrix = NDArray[np.float64]
 
 
-class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Weighted sum of kernels.
 
     Each kernel sees the graphs in its own way, and a sum of kernels sees all of it: the features of the parts
@@ -148,7 +150,7 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         parts, stack = self._fit_parts(X)
         weights = self._weights(stack, y)
         self._keep(parts, weights, [matrix.diagonal().copy() for matrix in stack])
-        return self._finish(_sum(weights, list(stack)))
+        return self._finish(weighted_sum(weights, list(stack)))
 
     def part_matrices(self, X: Any) -> Matrix:
         """Return the kernel matrix of each part on its own, normalized as it is added; nothing is kept.
@@ -173,12 +175,13 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         for part in parts:
             if not hasattr(part, "fit_transform_cumulative"):
                 raise TypeError(f"{type(part).__name__} has no iterations, so the sum has none")
+        check_room(len(graphs), len(graphs), 2 * len(parts))
         stacks = [np.asarray(part.fit_transform_cumulative(graphs)) for part in parts]
         weights = self._weights(np.stack([stack[-1] for stack in stacks]), y)
         self._keep(parts, weights, [stack[-1].diagonal().copy() for stack in stacks])
         last = max(len(stack) for stack in stacks)
         at = [[stack[min(t, len(stack) - 1)] for stack in stacks] for t in range(last)]
-        return np.stack([self._finish(_sum(weights, several)) for several in at])
+        return np.stack([self._finish(weighted_sum(weights, several)) for several in at])
 
     def transform(self, X: Any) -> Matrix:
         """Return the kernel of new graphs against the fitted ones.
@@ -189,7 +192,8 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self, "kernels_")
         graphs = check_graphs(X)
-        kernel = _sum(self.weights_, [np.asarray(part.transform(graphs)) for part in self.kernels_])
+        check_room(len(graphs), len(self.diagonal_), len(self.kernels_) + 2)
+        kernel = weighted_sum(self.weights_, [np.asarray(part.transform(graphs)) for part in self.kernels_])
         return (
             normalized(kernel, self.self_similarities(graphs), self.diagonal_) if self.normalize else kernel
         )
@@ -203,7 +207,20 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self, "kernels_")
         graphs = check_graphs(X)
-        return _sum(self.weights_, [_unit(part, part.self_similarities(graphs)) for part in self.kernels_])
+        return weighted_sum(
+            self.weights_, [_unit(part, part.self_similarities(graphs)) for part in self.kernels_]
+        )
+
+    def training_tiles(self) -> SumTiles:
+        """What :meth:`fit_transform` returns, tile by tile, to the bit: for matrices that do not fit.
+
+        Returns
+        -------
+        object with ``tile(rows, columns)``
+            Takes two slices, and gives that part of the kernel matrix of the training graphs.
+        """
+        check_is_fitted(self, "kernels_")
+        return SumTiles.of(self.weights_, [part.training_tiles() for part in self.kernels_], self.normalize)
 
     @property
     def learns_weights(self) -> bool:
@@ -264,6 +281,7 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         graphs, parts = check_graphs(X), self._parts()
         if not _is_alignment(self.weights):
             _check_weights(self.weights, len(parts))
+        check_room(len(graphs), len(graphs), 2 * len(parts))
         return parts, np.stack([np.asarray(part.fit_transform(graphs), dtype=np.float64) for part in parts])
 
     def _weights(self, stack: Matrix, y: Any) -> NDArray[np.float64]:
@@ -275,7 +293,7 @@ class SumKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _keep(self, parts: list[Any], weights: Matrix, own: Sequence[Matrix]) -> None:
         self.kernels_, self.weights_ = parts, weights
-        self.diagonal_ = _sum(weights, own)
+        self.diagonal_ = weighted_sum(weights, own)
         self._n_features_out = len(self.diagonal_)
 
     def _finish(self, kernel: Matrix) -> Matrix:
@@ -354,10 +372,3 @@ def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
 def _unit(part: Any, own: NDArray[np.float64]) -> NDArray[np.float64]:
     """Self-similarities of a part, after its normalization."""
     return (own > 0).astype(np.float64) if part.normalize else own
-
-
-def _sum(weights: NDArray[np.float64], parts: Sequence[Matrix]) -> Matrix:
-    total = weights[0] * parts[0]
-    for weight, part in zip(weights[1:], parts[1:], strict=True):
-        total += weight * part
-    return np.asarray(total)

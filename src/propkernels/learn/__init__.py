@@ -8,12 +8,15 @@ from propkernels.learn.evaluation.result import Choice, Evaluation, PairedTest
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.explain.similar_because import similar_because
 from propkernels.learn.explain.similarity import SharedBin, Similarity
+from propkernels.learn.linear.model import LinearModel
+from propkernels.learn.machines.foreign import ForeignGraphsWarning
 from propkernels.learn.models.classifier import PropagationClassifier
 from propkernels.learn.models.regressor import PropagationRegressor
 from propkernels.learn.novelty.applicability import Applicability
 from propkernels.learn.novelty.detector import NoveltyDetector
 from propkernels.learn.novelty.explanation import NoveltyExplanation
 from propkernels.learn.retrieval.index import GraphIndex, Neighbors
+from propkernels.learn.retrieval.sharded import ShardedIndex, open_index
 
 __all__ = [
     "EDIT_KINDS",
@@ -25,15 +28,19 @@ __all__ = [
     "Edit",
     "Evaluation",
     "Explanation",
+    "ForeignGraphsWarning",
     "GraphIndex",
+    "LinearModel",
     "Neighbors",
     "NoveltyDetector",
     "NoveltyExplanation",
     "PairedTest",
     "PropagationClassifier",
     "PropagationRegressor",
+    "ShardedIndex",
     "SharedBin",
     "Similarity",
     "evaluate",
+    "open_index",
     "similar_because",
 ]

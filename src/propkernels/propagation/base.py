@@ -15,7 +15,7 @@ from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.utils.arrays import freeze
-from propkernels.utils.checks import check_choice
+from propkernels.utils.checks import Documented, check_choice
 
 LARGEST_USUAL = 2.0**500
 
@@ -106,7 +106,7 @@ def check_step(values: NDArray[np.float64], t: int, scheme: Any) -> None:
         raise ValueError(f"step {t} of {type(scheme).__name__} gave a value that is not finite")
 
 
-class PropagationScheme(BaseEstimator, ABC):
+class PropagationScheme(Documented, BaseEstimator, ABC):
     """How information spreads from P_t to P_{t+1}. Subclass it to bring a scheme of your own.
 
     Two methods make a scheme: ``prepare``, called once per run of graphs, gathers what the steps need

@@ -46,6 +46,11 @@ class PureFeatures:
 
     def transform(self, graphs: GraphDatabase) -> Any:
         """Features of some graphs; labels that the features are not fitted for are refused."""
+        self.check(graphs)
+        return self.estimator.transform(graphs)
+
+    def check(self, graphs: GraphDatabase) -> None:
+        """Refuse labels that the features are not fitted for."""
         column = graphs.label_column
         if self.needs_labels and column is None and graphs.n_nodes:
             raise ValueError("the graphs have no node labels, but those of the first part have")
@@ -56,7 +61,6 @@ class PureFeatures:
                 f"graph {graph} of a block has a node without a label, so what unobserved nodes start with "
                 f"has to be learned: {FIT_FIRST}"
             )
-        return self.estimator.transform(graphs)
 
 
 def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:

@@ -94,6 +94,7 @@ _BY_MODULE = {
     ),
     "propkernels.kernels.subgraphs.kernel": ("SubgraphMatching",),
     "propkernels.kernels.pairwise.tiles": ("TiledMatrix",),
+    "propkernels.learn.linear.model": ("LinearModel",),
     "propkernels.learn.category_prior": ("CategoryPrior",),
     "propkernels.learn.models.classifier": ("PropagationClassifier",),
     "propkernels.learn.novelty.detector": ("NoveltyDetector",),

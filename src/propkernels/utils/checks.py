@@ -120,7 +120,23 @@ def random_generator(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-class GraphInput:
+class Documented:
+    """Mixin of everything with parameters: scikit-learn's diagrams link to its page of the API reference.
+
+    List it before scikit-learn's ``BaseEstimator`` among the bases of a class.
+    """
+
+    _doc_link_module = "propkernels"
+    _doc_link_template = "https://propkernels.github.io/propkernels/api/generated/{name}.html"
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        """Return the public name, under which the page is: classes of ``images`` have it in front."""
+        package, folder, *_ = type(self).__module__.split(".")
+        inside = f"{package}.images" if folder == "images" else package
+        return {"name": f"{inside}.{type(self).__name__}"}
+
+
+class GraphInput(Documented):
     """Mixin of estimators that take graphs: their X is not a table, and holds no NaN.
 
     List it before scikit-learn's ``BaseEstimator`` among the bases of a class.

@@ -118,7 +118,8 @@ def _open(temporary: str, mode: int | None, text: bool) -> IO[Any]:
             os.chmod(temporary, mode)
         binary = os.fdopen(handle, "wb")
     except BaseException:
-        os.close(handle)
+        with suppress(OSError):  # Ctrl-C just after fdopen: the stream has closed the handle already
+            os.close(handle)
         raise
     return io.TextIOWrapper(binary, encoding="utf-8", newline="") if text else binary
 

@@ -63,6 +63,12 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     return limits
 
 
+def blas_threads(n_jobs: int | None) -> AbstractContextManager[Any]:
+    """Limit BLAS to as many threads as ``n_jobs`` stands for (None: 1, -1: all cores)."""
+    limits: AbstractContextManager[Any] = _libraries().limit(limits=thread_count(n_jobs), user_api="blas")
+    return limits
+
+
 def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:
     """Cut graphs into runs of whole graphs with at least ``least`` nodes each; return run boundaries.
 

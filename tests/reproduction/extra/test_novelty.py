@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from reproduction.extra import novelty
+from reproduction.extra import novelty, novelty_cases
 
 DATA = pk.datasets.make_molecules(60, random_state=0, mean_nodes=8)
 
@@ -44,7 +44,35 @@ def test_unknown_pairs_are_refused(tmp_path):
 
 
 def test_verdicts():
+    case = novelty.cases()["BZR"]
     result = novelty.Result("BZR", 0, dict.fromkeys(novelty.METHODS, 90.0), 1.0)
-    assert novelty.row("BZR", [result]) == ["BZR/COX2", "87.4", "90.0 ± 0.0", "yes", "1.0"]
+    assert novelty.row(case, [result]) == ["BZR/COX2", "87.4", "90.0 ± 0.0", "yes", "1.0"]
     low = novelty.Result("BZR", 0, dict.fromkeys(novelty.METHODS, 80.0), 1.0)
-    assert novelty.row("BZR", [low])[3] == "no (-7.4)"
+    assert novelty.row(case, [low])[3] == "no (-7.4)"
+
+
+def test_the_largest_class_is_normal(loads):
+    normal, other = novelty_cases.one_class("BZR")
+    counts = np.bincount(DATA.target)
+    assert (len(normal), len(other)) == (counts.max(), counts.min())
+    assert normal.label_column is not None
+
+
+def test_many_graphs_are_drawn_the_same_way():
+    one, two = (novelty_cases.drawn(DATA.graphs, 10) for _ in range(2))
+    assert len(one) == 10
+    assert one == two
+    assert novelty_cases.drawn(DATA.graphs, 100) is DATA.graphs
+
+
+@pytest.mark.data
+def test_molecules_keep_their_atoms():
+    pytest.importorskip("rdkit")
+    graphs = novelty_cases.molecules("FreeSolv_SAMPL.csv")
+    assert len(graphs) == 400
+    assert {"C", "O"} <= set(graphs.label_values)
+
+
+def test_classes_are_on_the_page(loads, tmp_path):
+    novelty.run(["class BZR"], 1, tmp_path, tmp_path / "page.md", 1)
+    assert "| BZR (class) |" in (tmp_path / "page.md").read_text()

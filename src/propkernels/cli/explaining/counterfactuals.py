@@ -41,7 +41,7 @@ def counterfactuals(
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Find the smallest changes of a graph that change its prediction.
+    """Find the smallest changes that change a prediction.
 
     Nodes are relabeled, and edges and leaves added or removed; every change that is shown was checked by
     predicting the edited graph. Of molecules, only changes that leave valences intact count.

@@ -30,7 +30,7 @@ def explore(
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Write a page: the map of a data set, a model, graphs to edit.
+    """Write a page with a map of a data set and a model.
 
     The page is one file that works offline, for 2 to 50,000 graphs. Without a target there is only the map.
     """

@@ -272,7 +272,8 @@ function factsOf(g) {
   if (!target) return [];
   if (!meta.classes) return [`target ${plain(target[g])}`, predicted ? `predicted ${plain(predicted[g])}` : ""].filter(Boolean);
   const facts = [`class ${className(target[g])}`];
-  if (predicted && predicted[g] >= 0) facts.push(predicted[g] === target[g] ? "predicted correctly" : `predicted ${className(predicted[g])}`);
+  const how = meta.heldOut ? "held out, predicted" : "predicted";
+  if (predicted && predicted[g] >= 0) facts.push(predicted[g] === target[g] ? `${how} correctly` : `${how} as ${className(predicted[g])}`);
   return facts;
 }
 

@@ -31,7 +31,7 @@ function drawGraph(svg, picture) {
     const [x, y] = positions[i];
     const shape = picture.pixels
       ? svgElement("rect", { x: x - 0.5, y: y - 0.5, width: 1.02, height: 1.02, fill: cssColor(fills[i]) })
-      : svgElement("circle", { cx: x, cy: y, r: radius, fill: cssColor(fills[i]), stroke: "#555", "stroke-width": 0.04 });
+      : svgElement("circle", { cx: x, cy: y, r: radius, fill: cssColor(fills[i]), stroke: "#555", "stroke-width": 0.03 });
     const node = svgElement("g", { "data-node": i }, shape);
     if (dimmed && dimmed.has(i)) node.setAttribute("opacity", "0.25");
     if (rings && rings.has(i)) shape.setAttribute("stroke", "var(--accent)"), shape.setAttribute("stroke-width", picture.pixels ? 0.16 : 0.14);
@@ -62,7 +62,7 @@ function drawEdge(lines, picture, [a, b, kind], e, radius) {
   const group = svgElement("g", { "data-edge": e, class: picture.onEdge ? "ex-edge" : "" });
   if (dimmed && (dimmed.has(a) || dimmed.has(b))) group.setAttribute("opacity", "0.25");
   if (a === b) {
-    group.append(svgElement("circle", { cx: ax, cy: ay - radius, r: radius, "stroke-width": 0.08 }));
+    group.append(svgElement("circle", { cx: ax, cy: ay - radius, r: radius, "stroke-width": 0.06 }));
     lines.append(group);
     return;
   }
@@ -72,7 +72,7 @@ function drawEdge(lines, picture, [a, b, kind], e, radius) {
   const nx = (-(by - ay) / length) * 0.13, ny = ((bx - ax) / length) * 0.13;
   const shifts = bond === 1 ? [0] : bond === 3 ? [-1.2, 0, 1.2] : [-0.7, 0.7];
   for (const [k, shift] of shifts.entries()) {
-    const line = svgElement("line", { x1: ax + shift * nx, y1: ay + shift * ny, x2: bx + shift * nx, y2: by + shift * ny, "stroke-width": 0.08 });
+    const line = svgElement("line", { x1: ax + shift * nx, y1: ay + shift * ny, x2: bx + shift * nx, y2: by + shift * ny, "stroke-width": 0.06 });
     if (bond === 1.5 && k === 1) line.setAttribute("stroke-dasharray", "0.16 0.16");
     group.append(line);
   }

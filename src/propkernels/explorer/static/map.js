@@ -70,37 +70,37 @@ class GraphMap {
     const pixels = new Uint32Array(data.buffer);
     const ground = styleColor("--ground");
     pixels.fill((255 << 24) | (ground[2] << 16) | (ground[1] << 8) | ground[0]);
-    const disc = discMask(this.radius);
+    this.unit = this.scale * this.ratio;
+    this.left = (this.width * this.ratio) / 2 - this.center[0] * this.unit;
+    this.top = (this.height * this.ratio) / 2 - this.center[1] * this.unit;
     const some = this.shown.includes(0);
     for (const pass of some ? [0, 1] : [1]) {
-      const strength = pass ? 0.85 : 0.13;
+      const disc = discMask(this.radius, width, pass ? 0.85 : 0.13);
       for (let k = 0; k < this.n; k++) {
         const i = this.order[k];
-        if (this.shown[i] === pass) this._stamp(data, width, height, i, disc, strength);
+        if (this.shown[i] === pass) this._stamp(data, width, height, i, disc);
       }
     }
     this.canvas.getContext("2d").putImageData(this.image, 0, 0);
     this.paintOverlay();
   }
 
-  _stamp(data, width, height, i, disc, strength) {
-    const left = Math.round((this.width / 2 + (this.x[i] - this.center[0]) * this.scale) * this.ratio) - disc.reach;
-    const top = Math.round((this.height / 2 + (this.y[i] - this.center[1]) * this.scale) * this.ratio) - disc.reach;
-    const { size, mask } = disc;
-    if (left <= -size || top <= -size || left >= width || top >= height) return;
+  /** Paint one point: each pixel of its disc moves toward its color. */
+  _stamp(data, width, height, i, disc) {
+    const x = Math.round(this.left + this.x[i] * this.unit);
+    const y = Math.round(this.top + this.y[i] * this.unit);
+    const { reach, steps, across, alphas } = disc;
+    if (x < -reach || y < -reach || x >= width + reach || y >= height + reach) return;
+    const whole = x >= reach && x < width - reach && y >= reach && y < height - reach;
     const red = this.colors[3 * i], green = this.colors[3 * i + 1], blue = this.colors[3 * i + 2];
-    for (let dy = 0; dy < size; dy++) {
-      const y = top + dy;
-      if (y < 0 || y >= height) continue;
-      for (let dx = 0; dx < size; dx++) {
-        const x = left + dx;
-        const alpha = mask[dy * size + dx] * strength;
-        if (alpha === 0 || x < 0 || x >= width) continue;
-        const at = 4 * (y * width + x);
-        data[at] += alpha * (red - data[at]);
-        data[at + 1] += alpha * (green - data[at + 1]);
-        data[at + 2] += alpha * (blue - data[at + 2]);
-      }
+    const center = 4 * (y * width + x);
+    for (let k = 0; k < steps.length; k++) {
+      const at = center + steps[k];
+      if (!whole && (at < 0 || at >= data.length || x + across[k] < 0 || x + across[k] >= width)) continue;
+      const alpha = alphas[k];
+      data[at] += ((red - data[at]) * alpha) >> 8;
+      data[at + 1] += ((green - data[at + 1]) * alpha) >> 8;
+      data[at + 2] += ((blue - data[at + 2]) * alpha) >> 8;
     }
   }
 
@@ -212,15 +212,18 @@ class GraphMap {
   }
 }
 
-/** Coverage of the pixels around a disc's center, 0 to 1. */
-function discMask(radius) {
+/** The pixels of a disc: how far they are from its center in the image's bytes, and how much they take of its color, of 256. */
+function discMask(radius, width, strength) {
   const reach = Math.ceil(radius);
-  const size = 2 * reach + 1;
-  const mask = new Float32Array(size * size);
+  const steps = [], across = [], alphas = [];
   for (let dy = -reach; dy <= reach; dy++) {
     for (let dx = -reach; dx <= reach; dx++) {
-      mask[(dy + reach) * size + dx + reach] = Math.min(Math.max(radius + 0.5 - Math.hypot(dx, dy), 0), 1);
+      const cover = Math.min(Math.max(radius + 0.5 - Math.hypot(dx, dy), 0), 1);
+      if (cover === 0) continue;
+      steps.push(4 * (dy * width + dx));
+      across.push(dx);
+      alphas.push(Math.round(256 * cover * strength));
     }
   }
-  return { reach, size, mask };
+  return { reach, steps: Int32Array.from(steps), across: Int32Array.from(across), alphas: Int32Array.from(alphas) };
 }

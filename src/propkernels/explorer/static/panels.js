@@ -55,8 +55,8 @@ function showBins() {
   if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no model, hence no bin that matters."));
   for (const { subject, bins } of meta.bins) {
     panel.append(make("h2", {}, `Bins that matter most ${subject}`));
-    panel.append(make("p", { className: "pk-soft" }, "A bin is a node as it is seen from t steps around it. Positive weights speak for the first class named, or for a larger number."));
-    const head = ["example", "weight", "t", "graphs", meta.classes ? "share with" : "mean with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
+    panel.append(make("p", { className: "pk-soft" }, meta.classes ? "A bin is a node as it is seen from t steps around it; a positive weight speaks for the class named first. The last columns are shares of that class among graphs with and without the bin." : "A bin is a node as it is seen from t steps around it; a positive weight makes the prediction larger. The last columns are mean targets of graphs with and without the bin."));
+    const head = ["example", "weight", "graphs", meta.classes ? "share with" : "mean with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
     panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...bins.map(binRow)))));
   }
 }
@@ -71,14 +71,14 @@ function binRow(bin) {
     const everywhere = () => setFilter(graphsWith(bin), `with the bin of node ${bin.node} of graph ${idOf(bin.graph)}, t = ${bin.t}`);
     const words = bin.surroundings.length > 60 ? `${bin.surroundings.slice(0, 57)}…` : bin.surroundings;
     cell.append(make("div", { className: "ex-example" }, picture, make("div", {},
+      make("div", {}, `t = ${bin.t}${bin.level > 1 ? `, ≥ ${bin.level} times` : ""}`),
       make("div", { className: "pk-soft" }, words),
       make("div", {}, rowLink(bin.graph, `in graph ${idOf(bin.graph)}`)),
-      make("div", {}, make("button", { type: "button", className: "ex-link", onclick: everywhere }, "show on the map")),
+      make("div", {}, make("button", { type: "button", className: "ex-link", onclick: everywhere }, "on the map")),
     )));
   }
   const percent = (value) => (value === null ? "–" : meta.classes ? `${(100 * value).toFixed(0)} %` : plain(value));
-  const level = bin.level > 1 ? ` (${bin.level} times)` : "";
-  return make("tr", {}, cell, make("td", { className: "pk-number" }, signed(bin.weight)), make("td", { className: "pk-number" }, `${bin.t}${level}`), make("td", { className: "pk-number" }, plain(bin.count)), make("td", { className: "pk-number" }, percent(bin.with)), make("td", { className: "pk-number" }, percent(bin.without)));
+  return make("tr", {}, cell, make("td", { className: "pk-number" }, signed(bin.weight)), make("td", { className: "pk-number" }, plain(bin.count)), make("td", { className: "pk-number" }, percent(bin.with)), make("td", { className: "pk-number" }, percent(bin.without)));
 }
 
 /** Graphs that have a bin, at least as many times as its level says. */
@@ -97,7 +97,7 @@ function showSelection() {
   const panel = byId("ex-panel-selection");
   const chosen = app.filter ? [...app.filter] : [];
   if (!app.filter) {
-    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around graphs on the map, click a cell of the confusion matrix, or follow “show on the map” of a bin."));
+    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around graphs on the map, click a cell of the confusion matrix, or follow “on the map” of a bin."));
   }
   panel.replaceChildren(
     make("h2", {}, `${plain(chosen.length)} graphs ${app.filterTitle || ""}`),

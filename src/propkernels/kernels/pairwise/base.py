@@ -14,12 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.linear import normalized
+from propkernels.gram.room import check_room
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.base import check_options
 from propkernels.kernels.pairwise.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.tiles import TiledMatrix, check_finite
+from propkernels.kernels.pairwise.training_tiles import PairTiles
 from propkernels.utils.checks import GraphInput, check_positive
 
 Matrix = NDArray[np.float64]
@@ -104,6 +106,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_is_fitted(self, "comparison_")
         database = check_edges(X)
         comparison = self.comparison_
+        check_room(len(database), len(self.train_ptr_) - 1, comparison.matrices_at_once(self.prepared_))
         if comparison.explicit() is not None:
             kernel, own = comparison.cross(database, self.prepared_, self.n_jobs)
         else:
@@ -143,6 +146,17 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             kernel.diagonal_ = _diagonal(self.comparison_, self.prepared_, len(self.train_ptr_) - 1)
         return kernel
 
+    def training_tiles(self) -> PairTiles:
+        """What :meth:`fit_transform` returns, tile by tile, to the bit: for matrices that do not fit.
+
+        Returns
+        -------
+        object with ``tile(rows, columns)``
+            Takes two slices, and gives that part of the kernel matrix of the training graphs.
+        """
+        check_is_fitted(self, "comparison_")
+        return PairTiles.of(self.comparison_, self.prepared_, self.train_ptr_, self.normalize, self.n_jobs)
+
     @property
     def is_dot_product(self) -> bool:
         """Whether the kernel is a dot product of counts; then a fitted one has a ``counter_``."""
@@ -177,7 +191,9 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _fit_kernels(self, graphs: Any) -> Matrix:
         """Fit, and return all kernels of one pass, not normalised: (depth, n, n)."""
         database = check_edges(graphs)
+        check_room(len(database), len(database))
         comparison, prepared = self._prepare(database)
+        check_room(len(database), len(database), comparison.matrices_at_once(prepared))
         if comparison.explicit() is not None:
             kernel = comparison.square(prepared, self.n_jobs)
             self._keep(database, comparison, prepared, None, kernel.diagonal().copy())

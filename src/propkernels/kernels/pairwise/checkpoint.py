@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grids.database import GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.pairwise.tiles import TiledMatrix
@@ -81,19 +82,24 @@ def _member(archive: ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int,
     return np.frombuffer(data, dtype=dtype).reshape(shape).copy()
 
 
-def fingerprint(graphs: GraphDatabase, estimator: Any, without: tuple[str, ...]) -> str:
+def fingerprint(graphs: GraphDatabase | GridDatabase, estimator: Any, without: tuple[str, ...]) -> str:
     """A digest of the graphs and of all parameters that the kernel depends on: of bytes, never of a text."""
     digest = hashlib.sha256(FORMAT)
     parameters = {
         name: value for name, value in estimator.get_params(deep=False).items() if name not in without
     }
-    adjacency = graphs.adjacency
-    parts = [type(estimator).__name__, parameters, adjacency.indptr, adjacency.indices, adjacency.data]
-    parts += [graphs.graph_ptr, graphs.node_attributes]
-    parts += [*_labels(graphs.label_column), *_labels(graphs.edge_label_column)]
-    for part in _bytes(parts):
+    for part in _bytes([type(estimator).__name__, parameters, *_contents(graphs)]):
         digest.update(len(part).to_bytes(8, "little") + part)
     return digest.hexdigest()
+
+
+def _contents(graphs: GraphDatabase | GridDatabase) -> list[Any]:
+    """The arrays that graphs, or grids, are made of."""
+    if isinstance(graphs, GridDatabase):
+        return [graphs.shapes, graphs.inside, *_labels(graphs.label_column)]
+    adjacency = graphs.adjacency
+    edges = [adjacency.indptr, adjacency.indices, adjacency.data, graphs.graph_ptr, graphs.node_attributes]
+    return [*edges, *_labels(graphs.label_column), *_labels(graphs.edge_label_column)]
 
 
 def _labels(column: Any) -> list[Any]:

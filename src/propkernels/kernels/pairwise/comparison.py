@@ -25,6 +25,10 @@ class TiledComparison(ABC):
         """There are no counts whose dot product is the kernel."""
         return None
 
+    def matrices_at_once(self, prepared: Any) -> int:
+        """How many kernel matrices are in memory at a time."""
+        return self.depth
+
     @abstractmethod
     def prepare(self, graphs: GraphDatabase) -> Any:
         """All that is needed of each graph by itself."""
@@ -54,6 +58,10 @@ class CountedComparison:
         """Counts of the training graphs, as the explicit counter counts them."""
         return self.base_kernel.features(counts)
 
+    def matrices_at_once(self, counts: list[StreamCounts]) -> int:
+        """How many kernel matrices are in memory at a time."""
+        return self.base_kernel.matrices_at_once(counts)
+
     def prepare(self, graphs: GraphDatabase, n_jobs: int | None) -> list[StreamCounts]:
         """Count in the training graphs."""
         return self.counter.count(graphs, None, n_jobs)
@@ -61,6 +69,10 @@ class CountedComparison:
     def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
         """Kernel among training graphs."""
         return self.base_kernel.square(counts, n_jobs)
+
+    def between(self, left: list[StreamCounts], right: list[StreamCounts], n_jobs: int | None) -> Matrix:
+        """Kernel between some training graphs and others: the bits that ``square`` has there."""
+        return self.base_kernel.cross(left, right, n_jobs)
 
     def diagonal(self, counts: list[StreamCounts]) -> Matrix:
         """Self-similarities."""

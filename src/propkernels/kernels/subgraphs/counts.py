@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import factorial, isqrt
@@ -168,10 +168,21 @@ class SubgraphCounts(CountedComparison):
 
     def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
         """Kernel among training graphs; sizes of one weight go through a single product."""
+        return self._by_weight(_gram(some, n_jobs) for some in self._groups(counts))
+
+    def between(self, left: list[StreamCounts], right: list[StreamCounts], n_jobs: int | None) -> Matrix:
+        """Kernel between some training graphs and others; sums of whole numbers, then weighted."""
+        sides = zip(self._groups(left), self._groups(right), strict=True)
+        return self._by_weight(Linear().cross(a, b, n_jobs) for a, b in sides)
+
+    def _groups(self, counts: list[StreamCounts]) -> list[list[StreamCounts]]:
+        """Streams of sizes with one weight, by weight."""
+        return [[s for s in counts if self.lambdas[s.iteration] == w] for w in np.unique(self.lambdas)]
+
+    def _by_weight(self, grams: Iterable[Matrix]) -> Matrix:
+        """Add up one matrix per weight."""
         total: Matrix | None = None
-        for weight in np.unique(self.lambdas):
-            some = [s for s in counts if self.lambdas[s.iteration] == weight]
-            gram = _gram(some, n_jobs)
+        for weight, gram in zip(np.unique(self.lambdas), grams, strict=True):
             gram *= weight
             total = gram if total is None else np.add(total, gram, out=total)
         assert total is not None

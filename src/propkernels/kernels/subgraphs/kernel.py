@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.gram.linear import normalized
+from propkernels.gram.room import check_room
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.pairwise.base import PairwiseKernel, warn_if_incomplete
@@ -43,9 +44,9 @@ class SubgraphMatching(PairwiseKernel):
         graphs have them; else degrees, or none if there are attributes. Unobserved labels are one further
         label.
     attributes : {None, "gaussian", "linear", "truncated"}, default=None
-        Kernel between attributes, multiplied with the labels': exp(-gamma |x - y|^2); x . y; or the Gaussian
-        where |x - y| <= 1 and 0 beyond, which the propagation kernel paper used for larger data: product
-        graphs stay sparse. It is technically not a positive definite kernel.
+        Kernel between attributes, multiplied with the labels': ``exp(-gamma |x - y|^2)``; x . y; or the
+        Gaussian where ``|x - y| <= 1`` and 0 beyond, which the propagation kernel paper used for larger data:
+        product graphs stay sparse. It is technically not a positive definite kernel.
     edge_labels : bool, default=False
         Whether matched edges must have the same label.
     edge_weights : bool, default=False
@@ -165,6 +166,7 @@ class SubgraphMatching(PairwiseKernel):
         comparison = self._check_and_learn(database)
         if not isinstance(comparison, SubgraphCounts):
             return super()._fit_kernels(database)
+        check_room(len(database), len(database), len(comparison.lambdas) + 1 if cumulative else 2)
         return self._search(comparison, SubgraphTally.begin(database), self.time_limit, cumulative)
 
     def _search(

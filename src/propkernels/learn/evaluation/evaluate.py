@@ -25,6 +25,7 @@ from propkernels.learn.evaluation.study import (
     default_folds,
     split_digest,
 )
+from propkernels.learn.machines.foreign import foreign_graphs_allowed
 from propkernels.learn.machines.scoring import resolve_metric
 from propkernels.learn.machines.svm import stopping_allowed
 from propkernels.learn.selection.candidates import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps
@@ -185,7 +186,7 @@ def evaluate(
     )
     splits = [protocol.folds(values, seed, study.has_choice) for seed in seeds]
     report.total = sum(map(len, splits))
-    with stopping_allowed():
+    with stopping_allowed(), foreign_graphs_allowed():
         runs = [study.run(seed, folds) for seed, folds in zip(seeds, splits, strict=True)]
     return Evaluation(
         data=str(getattr(data, "name", "graphs")),

@@ -29,6 +29,7 @@ from propkernels.learn.models.base import (
     cross_validated_score,
     held_out_decisions,
 )
+from propkernels.learn.novelty.foreign import warn_if_foreign
 from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import Folds, check_labels, check_target, draw_seeds, has_columns
 from propkernels.utils.checks import shown
@@ -222,9 +223,11 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each graph: as the C-SVM votes; the most probable one of a Gaussian process.
 
-        With several labels, (m, labels) of 0 and 1.
+        With several labels, (m, labels) of 0 and 1. Warns of graphs whose node labels no training graph has
+        (:class:`ForeignGraphsWarning`).
         """
         graphs = self._checked(X)
+        warn_if_foreign(self.rule_, graphs, self.n_jobs, 2)
         if self.layout_.multilabel:
             return self.layout_.predictions(self._decisions(graphs))
         if self.posterior_ is not None and len(self.classes_) > 2:

@@ -25,6 +25,7 @@ from propkernels.learn.models.base import (
     check_weights,
     cross_validated_score,
 )
+from propkernels.learn.novelty.foreign import warn_if_foreign
 from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import check_numbers, check_several, draw_seeds, has_columns
 from propkernels.utils.checks import check_integer
@@ -200,8 +201,14 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         Returns
         -------
         ndarray of shape (m,) or (m, columns), or two of them
+
+        Warns
+        -----
+        ForeignGraphsWarning
+            If many graphs have node labels that no training graph has.
         """
         graphs = self._checked(X)
+        warn_if_foreign(self.rule_, graphs, self.n_jobs, 2)
         decisions = self._decisions(graphs)
         if decisions.shape[1] > 1:
             if return_std:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
 from threading import Lock, RLock
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,6 +22,9 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.inverted_file import InvertedFile, self_similarities
 from propkernels.utils.checks import GraphInput, check_integer, shown
 from propkernels.utils.parallel import run_threads
+
+if TYPE_CHECKING:
+    from propkernels.learn.retrieval.sharded import ShardedIndex
 
 
 def running_ids(first: int, number: int) -> list[Hashable]:
@@ -153,6 +156,7 @@ class GraphIndex(GraphInput, BaseEstimator):
     See Also
     --------
     PropagationKernel : The default kernel.
+    open_index : Opens an index on the disk, which ``GraphIndex.build`` writes: for millions of graphs.
     similar_because : Why two graphs are similar.
 
     References
@@ -247,6 +251,58 @@ class GraphIndex(GraphInput, BaseEstimator):
                 names = [name for name, place in places.items() if place not in set(chosen.tolist())]
             self._replace(now._replace(file=file, names=names))
         return self
+
+    @staticmethod
+    def build(
+        plan: Any,
+        out: Any,
+        *,
+        kernel: Any = None,
+        random_state: Any = None,
+        executor: Any = None,
+        n_jobs: int | None = None,
+    ) -> ShardedIndex:
+        """Index graphs in files, on the disk: one shard per part of a plan, mapped into memory by queries.
+
+        The file is the checkpoint: building again goes on where it was stopped.
+
+        Parameters
+        ----------
+        plan : Plan, or what :func:`partition` takes
+        out : str or path
+            Folder to write into.
+        kernel : estimator or None, default=None
+            A kernel that counts each graph by itself: PropagationKernel without attributes, WeisfeilerLehman,
+            ShortestPath or LabelHistogram, with a number as ``random_state``. None:
+            ``PropagationKernel(t_max=5)``.
+        random_state : int
+            Seed of the default kernel.
+        executor : optional
+            As in :func:`featurize`: None (threads), a number of processes, an executor, a Dask client.
+        n_jobs : int or None, default=None
+            Threads.
+
+        Returns
+        -------
+        ShardedIndex
+        """
+        from propkernels.learn.retrieval.sharded import build_index
+
+        return build_index(plan, out, kernel, random_state, executor, n_jobs)
+
+    @staticmethod
+    def open(folder: Any, n_jobs: int | None = None) -> ShardedIndex:
+        """Open an index on the disk; see :func:`open_index`.
+
+        Parameters
+        ----------
+        folder : str or path
+        n_jobs : int or None, default=None
+            Threads.
+        """
+        from propkernels.learn.retrieval.sharded import open_index
+
+        return open_index(folder, n_jobs)
 
     def query(self, X: Any, k: int = 10) -> Neighbors:
         """Return the graphs in the index that are most similar to each of the given ones.

@@ -65,6 +65,11 @@ class InvertedFile:
         alive = np.concatenate([self.alive, np.ones(len(added), dtype=bool)])
         return InvertedFile(segments, self.weights, squares, alive)
 
+    def in_one_segment(self) -> InvertedFile:
+        """Return a file whose segments are joined."""
+        segments = self.segments if len(self.segments) == 1 else [_joined(self.segments)]
+        return InvertedFile(segments, self.weights, self.squares, self.alive)
+
     def drop(self, graphs: NDArray[np.int64]) -> tuple[InvertedFile, bool]:
         """Return a file without some graphs, and whether those left were numbered anew, from 0 on."""
         alive = self.alive.copy()

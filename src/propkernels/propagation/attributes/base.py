@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.edge_labels import EdgeFactors
-from propkernels.utils.checks import shown
+from propkernels.utils.checks import Documented, shown
 
 COMBINATIONS = ("sum", "product", "joint")
 
@@ -28,7 +28,7 @@ class LearnedAttributes(Protocol):
         """Matrices (N, M) to be hashed at t = 0, 1, 2, ..., given the standardized attributes."""
 
 
-class AttributeTreatment(BaseEstimator, ABC):
+class AttributeTreatment(Documented, BaseEstimator, ABC):
     """How attributes enter the kernel; see :class:`PropagatedAttributes`, :class:`GaussianMixtures`."""
 
     combine: str

@@ -1,0 +1,50 @@
+"""Pages written by commands start with a summary: ``summaries/NAME.md`` goes below the title of ``NAME.md``.
+
+Figures in a summary are counted from the page itself, so that it cannot fall behind: ``{yes}`` and ``{no}``
+are rows of its tables that reached or missed their aim, ``{rows}`` both together.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+YES = re.compile(r"^\|.*\| yes \|.*$", re.MULTILINE)
+REPOSITORY = "https://github.com/propkernels/propkernels/blob/main/"
+OUTSIDE = re.compile(r"\]\(\.\./([^)]+)\)")
+NO = re.compile(r"^\|.*\| no \(.*$", re.MULTILINE)
+
+
+def counted(summary: str, page: str) -> str:
+    """Put the counts of a page into its summary."""
+    yes, no = len(YES.findall(page)), len(NO.findall(page))
+    return summary.replace("{yes}", str(yes)).replace("{no}", str(no)).replace("{rows}", str(yes + no))
+
+
+def with_summary(page: str, summary: str) -> str:
+    """Return a page with its summary below the title."""
+    title, rest = page.split("\n", 1)
+    return (
+        f"{title}\n\n:::{{admonition}} In short\n:class: tip\n\n{counted(summary, page).strip()}\n:::\n{rest}"
+    )
+
+
+def with_links(page: str) -> str:
+    """Let links to files outside the site lead to the repository."""
+    return OUTSIDE.sub(rf"]({REPOSITORY}\1)", page)
+
+
+def read(app: Any, name: str, source: list[str]) -> None:
+    """Add the summary of a page that has one, and mend links of pages that also live beside the code."""
+    if "/" not in name:
+        source[0] = with_links(source[0])
+    summary = Path(app.srcdir) / "summaries" / f"{name}.md"
+    if summary.exists():
+        source[0] = with_summary(source[0], summary.read_text(encoding="utf-8"))
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Ask for every page that is read."""
+    app.connect("source-read", read)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

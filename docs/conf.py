@@ -1,0 +1,100 @@
+"""The documentation site: Sphinx settings. Build it with ``make docs``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ["TQDM_DISABLE"] = "1"
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+sys.path.insert(0, str(HERE.parent))
+
+import propkernels  # noqa: E402
+
+project = "propkernels"
+author = "The propkernels developers"
+copyright = f"2026, {author}"
+version = release = propkernels.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "linked_names",
+    "mathml",
+    "measured",
+    "other_libraries",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "summaries", "_templates"]
+suppress_warnings = ["config.cache"]
+
+# the pages
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"]
+myst_heading_anchors = 3
+myst_url_schemes = ("http", "https", "mailto")
+
+# the reference
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+toc_object_entries_show_parents = "hide"
+
+# the gallery
+SECTIONS = ("learn", "explain", "search", "images", "scale", "inside")
+sphinx_gallery_conf = {
+    "examples_dirs": [str(HERE.parent / "examples" / "gallery")],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"/plot_",
+    "doc_module": ("propkernels",),
+    "backreferences_dir": "gallery/backreferences",
+    "reference_url": {"propkernels": None},
+    "subsection_order": [f"../examples/gallery/{name}" for name in SECTIONS],
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "remove_config_comments": True,
+    "plot_gallery": "True",
+    "abort_on_example_error": False,
+    "default_thumb_file": str(HERE / "pictures" / "worked_example.png"),
+    "image_srcset": ["2x"],
+    "write_computation_times": False,
+}
+warnings.filterwarnings("ignore", message=".*Agg.*non-interactive.*")
+
+# the look
+html_theme = "pydata_sphinx_theme"
+html_title = "propkernels"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_last_updated_fmt = ""
+html_sidebars = {"index": [], "start/*": []}
+html_theme_options = {
+    "logo": {"text": "propkernels"},
+    "icon_links": [],
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "show_prev_next": True,
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True

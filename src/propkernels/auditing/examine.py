@@ -1,0 +1,247 @@
+"""audit: one look at a data set before anyone believes an accuracy on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from propkernels.auditing.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
+from propkernels.auditing.learning import learning_of
+from propkernels.auditing.result import Audit
+from propkernels.auditing.sentences import sentences_of
+from propkernels.auditing.statistics import statistics_of
+from propkernels.auditing.suspects import suspects_of
+from propkernels.auditing.targets import Target, check_audit_target
+from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.learn.models.defaults import default_kernels
+from propkernels.learn.selection.sources import compute_stack, step_parameter
+from propkernels.utils.checks import check_integer, shown
+from propkernels.utils.parallel import blas_threads
+from propkernels.utils.progress import ProgressBar
+from propkernels.utils.randomness import draw_seed
+
+MANY = 2000  # graphs from which on single precision is enough: its error is far below that of the scores
+MOST_COMPARED = 5000  # graphs that are compared with each other and learned from; of more, a sample
+LEAST_LEARNED = 10
+N_STAGES = 6
+
+
+def audit(
+    graphs: Any,
+    target: Any = None,
+    test: Any = None,
+    *,
+    test_target: Any = None,
+    kernel: Any = None,
+    t_max: int = 5,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Audit:
+    """Look a data set over: what it is like, what is wrong with it, and what can be learned from it.
+
+    Exact duplicates are isomorphic graphs with all that their nodes and edges carry. Graphs that no method of
+    ``t_max`` steps can tell apart are found in linear time. Scores are those of nested cross-validation:
+    everything is chosen on the training part of each of five folds.
+
+    Parameters
+    ----------
+    graphs : Dataset, GraphDatabase or sequence of graphs
+        See :func:`propkernels.check_graphs`.
+    target : array-like of shape (n,), optional
+        Class or number of each graph; None: that of the data set, if it has one. Numbers with fractions are
+        predicted as numbers.
+    test : Dataset, GraphDatabase or sequence of graphs, optional
+        Test graphs, which are looked for among the others; nothing is learned from them.
+    test_target : array-like, optional
+        Their targets; None: those of the data set, if it has any.
+    kernel : estimator or None, default=None
+        The kernel that graphs are compared by and learned with; it is normalized whatever it says. None: the
+        propagation kernel with histogram intersection that models try by default for such graphs.
+    t_max : int, default=5
+        The largest number of steps.
+    random_state : int, RandomState or None, default=0
+        Seed of hash functions, folds and, of more than 5000 graphs, of the sample that is learned from.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Returns
+    -------
+    Audit
+        ``print`` shows what was found in sentences; ``save`` writes a page, Markdown or JSON.
+
+    See Also
+    --------
+    Audit : What it returns.
+    evaluate : The protocol of the paper, for any kernel or model.
+    NoveltyDetector : New graphs that are unlike these.
+
+    Notes
+    -----
+    The kernel's machine is kernel ridge classification or regression, whose folds are all computed from one
+    inverse [1]_: t and the penalty are chosen by leave-one-out inside each training part. Graphs that are
+    predicted wrongly in each of five further cross-validations are candidates for errors in the target [2]_.
+
+    References
+    ----------
+    .. [1] S. An, W. Liu and S. Venkatesh (2007). Fast cross-validation algorithms for least squares support
+       vector machine and kernel ridge regression. Pattern Recognition 40 (8), 2154-2162.
+       doi:10.1016/j.patcog.2006.12.015.
+    .. [2] C. E. Brodley and M. A. Friedl (1999). Identifying mislabeled training data. Journal of Artificial
+       Intelligence Research 11, 131-167. doi:10.1613/jair.606.
+    .. [3] S. Ivanov, S. Sviridov and E. Burnaev (2019). Understanding isomorphism bias in graph data sets.
+       arXiv:1910.12091.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> data = pk.datasets.make_molecules(60, random_state=0)
+    >>> twice = pk.GraphDatabase.concat([data.graphs, data.graphs[[7]]])
+    >>> report = pk.audit(twice, np.append(data.target, 1 - data.target[7]))
+    >>> report.sameness.duplicates.conflicts
+    ((7, 60),)
+    """
+    began, used = perf_counter(), process_time()
+    database, wanted, names = _opened(graphs, target, None)
+    t_max = check_integer(t_max, "t_max", 0)
+    seed = draw_seed(random_state) % 2**31
+    tested, tested_target, _ = (None, None, {}) if test is None else _opened(test, test_target, wanted)
+    measure = _checked_kernel(kernel, database, t_max, seed, n_jobs)
+    chosen = sample_of(database, wanted, seed)
+    with ProgressBar("Audit", N_STAGES + 2 * (t_max + 1)) as bar, blas_threads(n_jobs):
+
+        def tell(what: str) -> None:
+            bar.describe(f"Audit: {what}")
+            bar.step()
+
+        tell("what the graphs are like")
+        statistics = statistics_of(
+            database, None if wanted is None else wanted.counts(), names.get("label_names", {})
+        )
+        tell("duplicates")
+        sameness = sameness_of(database, wanted, tested, tested_target, t_max, n_jobs)
+        tell("kernels")
+        part = database if len(chosen) == len(database) else database[chosen]
+        known, classes = None if wanted is None else wanted.take(chosen), sameness.classes[chosen]
+        kernels = list(compute_stack(measure, part, None).values())
+        near = _renamed(near_duplicates(kernels[-1], classes, known), chosen)
+        if len(part) > MANY:
+            kernels = [matrix.astype(np.float32) for matrix in kernels]
+        if sameness.leaks is not None:
+            leaks = _with_near(sameness.leaks, measure, tested, chosen)
+            sameness = replace(sameness, leaks=leaks)
+        learning = suspects = None
+        if known is not None and can_learn(known):
+            learning = learning_of(part, kernels, known, classes, seed, tell)
+            tell("graphs that are always wrong")
+            matrix = kernels[learning.chosen_t]
+            suspects = suspects_of(matrix, learning.chosen_penalty, known, seed, chosen)
+    found = Audit(
+        name=str(names.get("name", "graphs")),
+        statistics=statistics,
+        sameness=sameness,
+        near=near,
+        learning=learning,
+        suspects=suspects,
+        sample=tuple(chosen.tolist()) if len(chosen) < len(database) else None,
+        t_max=t_max,
+        kernel=_described(measure),
+        random_state=seed,
+        seconds=perf_counter() - began,
+        processor_seconds=process_time() - used,
+        sentences=(),
+        graphs=database,
+        target=wanted,
+        label_names=names.get("label_names", {}),
+    )
+    return replace(found, sentences=sentences_of(found))
+
+
+def _opened(
+    data: Any, target: Any, like: Target | None
+) -> tuple[GraphDatabase, Target | None, dict[str, Any]]:
+    """Graphs, their target if there is one, and what the data set calls itself and its labels."""
+    is_dataset = hasattr(data, "graphs") and hasattr(data, "target")
+    graphs = check_graphs(data.graphs if is_dataset else data)
+    if not isinstance(graphs, GraphDatabase):
+        raise TypeError(
+            f"an audit is for graphs, got {type(graphs).__name__}: grids have no edges to compare"
+        )
+    if not len(graphs):
+        raise ValueError("an audit needs at least one graph, got none")
+    names = {name: getattr(data, name) for name in ("name", "label_names")} if is_dataset else {}
+    values = data.target if is_dataset and target is None else target
+    if values is None:
+        return graphs, None, names
+    class_names = data.target_names if is_dataset and target is None else ()
+    return graphs, check_audit_target(values, len(graphs), class_names, like), names
+
+
+def _checked_kernel(kernel: Any, graphs: GraphDatabase, t_max: int, seed: int, n_jobs: int | None) -> Any:
+    """The kernel, unfitted, normalized, with t_max steps where it has steps."""
+    if kernel is None:
+        kernel = default_kernel(graphs)
+    elif isinstance(kernel, type) or not (hasattr(kernel, "fit_transform") and hasattr(kernel, "transform")):
+        raise TypeError(f"kernel must be an estimator with fit_transform, got {shown(kernel)}")
+    measure, name = clone(kernel), step_parameter(kernel)
+    wanted = {"normalize": True, "random_state": seed, "n_jobs": n_jobs} | ({name: t_max} if name else {})
+    known = measure.get_params(deep=False)
+    return measure.set_params(**{key: value for key, value in wanted.items() if key in known})
+
+
+def default_kernel(graphs: GraphDatabase) -> Any:
+    """The first kernel with intersection and steps that models try, or the first that sees edge labels."""
+    fitting = [
+        kernel
+        for kernel in default_kernels(graphs, is_t_max_given=True)
+        if step_parameter(kernel) is not None and getattr(kernel, "base_kernel", "") == "intersection"
+    ]
+    return max(fitting, key=lambda kernel: bool(kernel.get_params(deep=False).get("edge_labels")))
+
+
+def sample_of(graphs: GraphDatabase, target: Target | None, seed: int) -> NDArray[np.int64]:
+    """All graphs; of many, a sample with the classes in proportion."""
+    n = len(graphs)
+    if n <= MOST_COMPARED:
+        return np.arange(n)
+    order = np.random.default_rng(seed).permutation(n)
+    if target is not None and target.is_classes:
+        order = order[np.argsort(target.values[order], kind="stable")]
+        order = order[np.linspace(0, n - 1, MOST_COMPARED).astype(np.int64)]
+    return np.sort(order[:MOST_COMPARED])
+
+
+def can_learn(target: Target) -> bool:
+    """Whether there is enough to learn from: several graphs, and targets that differ."""
+    return len(target.values) >= LEAST_LEARNED and len(np.unique(target.values)) > 1
+
+
+def _renamed(near: Any, names: NDArray[np.int64]) -> Any:
+    """Pairs by the numbers that graphs have in the whole data set."""
+    pairs = tuple((int(names[a]), int(names[b]), value) for a, b, value in near.pairs)
+    return replace(near, pairs=pairs)
+
+
+def _with_near(leaks: Leaks, kernel: Any, test: Any, names: NDArray[np.int64]) -> Leaks:
+    """Add test graphs that are nearly the same as a training graph, and not the same."""
+    known = {graph for graph, _ in leaks.exact}
+    near = []
+    for start in range(0, len(test), MOST_COMPARED):
+        rows = kernel.transform(test[start : start + MOST_COMPARED])
+        best = rows.argmax(axis=1)
+        for place in np.flatnonzero(rows.max(axis=1) >= NEARLY).tolist():
+            if start + place not in known:
+                near.append((start + place, int(names[best[place]]), float(rows[place, best[place]])))
+    return replace(leaks, near=tuple(sorted(near, key=lambda pair: (-pair[2], pair[0]))))
+
+
+def _described(kernel: Any) -> str:
+    """The kernel without the settings that an audit makes by itself."""
+    shared = {"normalize", "random_state", "n_jobs"} & set(kernel.get_params(deep=False))
+    plain = type(kernel)().get_params(deep=False)
+    return " ".join(repr(clone(kernel).set_params(**{name: plain[name] for name in shared})).split())

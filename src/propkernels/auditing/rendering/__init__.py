@@ -1,0 +1,1 @@
+"""Rendering: an audit as Markdown and as a page."""

@@ -1,0 +1,253 @@
+"""The outline of a report: sections of sentences, tables, charts and drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from propkernels.auditing.sentences import Sentence
+from propkernels.auditing.statistics import AttributeRange, LabelCounts, Spread
+
+if TYPE_CHECKING:
+    from propkernels.auditing.indistinguishable import Indistinguishable
+    from propkernels.auditing.learning import Learning, Score
+    from propkernels.auditing.result import Audit
+
+MOST_ROWS = 12
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of plain values under a head."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Numbers to be drawn.
+
+    Attributes
+    ----------
+    kind : {"histogram", "bars", "line", "reliability"}
+    title, x, y : str
+        What it shows, and what the axes mean.
+    data : Any
+        A :class:`Spread` (histogram); triples of a name, a value and an error (bars); triples of two numbers
+        and an error (line); a calibration report (reliability).
+    """
+
+    kind: str
+    title: str
+    x: str
+    y: str
+    data: Any
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A graph to be drawn, and what is said about it."""
+
+    graph: int
+    caption: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report."""
+
+    topic: str
+    title: str
+    sentences: tuple[Sentence, ...]
+    charts: tuple[Chart, ...]
+    tables: tuple[Table, ...]
+    drawings: tuple[Drawing, ...]
+
+
+def outline(found: Audit) -> list[Section]:
+    """All sections in which there is something to say."""
+    sections = [
+        _section(found, "graphs", "What the graphs are like", *_graphs(found)),
+        _section(found, "sameness", "What is the same", *_sameness(found)),
+        _section(found, "learning", "What can be learned", *_learning(found)),
+        _section(found, "suspects", "What is always wrong", *_suspects(found)),
+    ]
+    return [part for part in sections if part.sentences or part.tables]
+
+
+Parts = tuple[Sequence[Chart], Sequence[Table], Sequence[Drawing]]
+
+
+def _section(found: Audit, topic: str, title: str, *parts: Any) -> Section:
+    said = tuple(sentence for sentence in found.sentences if sentence.topic == topic)
+    return Section(topic, title, said, *(tuple(part) for part in parts))
+
+
+def _graphs(found: Audit) -> Parts:
+    s = found.statistics
+    spreads = [
+        ("nodes of a graph", s.nodes),
+        ("edges of a graph", s.edges),
+        ("neighbors of a node", s.degrees),
+        ("components of a graph", s.components),
+    ]
+    charts = [
+        Chart("histogram", title, title, "nodes" if "neighbors" in title else "graphs", spread)
+        for title, spread in spreads
+        if spread is not None and spread.least < spread.most
+    ]
+    if s.target is not None and s.target.kind == "classes":
+        bars = [(name, float(n), 0.0) for name, n in zip(s.target.classes, s.target.counts, strict=True)]
+        charts.append(Chart("bars", "graphs of each class", "graphs", "", bars))
+    elif s.target is not None and s.target.spread is not None:
+        charts.append(Chart("histogram", "target", "target", "graphs", s.target.spread))
+    for title, counts in (("node labels", s.node_labels), ("edge labels", s.edge_labels)):
+        if counts is not None and counts.counts:
+            charts.append(Chart("bars", title, title.split()[0] + "s", "", _label_bars(counts)))
+    tables = [
+        Table(
+            "Sizes",
+            ("", *SPREAD_HEAD),
+            tuple((title, *_numbers(spread)) for title, spread in spreads if spread is not None),
+        )
+    ]
+    for title, ranges in (("Node attributes", s.node_attributes), ("Edge attributes", s.edge_attributes)):
+        if ranges:
+            rows = tuple(_attribute_row(one) for one in ranges)
+            tables.append(Table(title, ("", *SPREAD_HEAD, "missing"), rows))
+    drawings = [_drawing(found, graph, why) for graph, why in (*s.typical, *s.extreme)]
+    return charts, tables, drawings
+
+
+SPREAD_HEAD = ("least", "quarter", "median", "three quarters", "most", "mean")
+
+
+def _numbers(spread: Spread) -> tuple[float, ...]:
+    return (spread.least, spread.lower, spread.median, spread.upper, spread.most, spread.mean)
+
+
+def _attribute_row(one: AttributeRange) -> tuple[Any, ...]:
+    numbers = (None,) * len(SPREAD_HEAD) if one.spread is None else _numbers(one.spread)
+    return (one.name, *numbers, one.missing)
+
+
+def _label_bars(counts: LabelCounts, most: int = 10) -> list[tuple[str, float, float]]:
+    bars = [(v, float(n), 0.0) for v, n in zip(counts.values[:most], counts.counts[:most], strict=True)]
+    rest = counts.n_values - len(bars)
+    return [*bars, (f"{rest} others", float(counts.total - sum(counts.counts[:most])), 0.0)] if rest else bars
+
+
+def _drawing(found: Audit, graph: int, why: str) -> Drawing:
+    target = "" if found.target is None else f", {_target_text(found, graph)}"
+    size = int(found.graphs.graph_sizes[graph])
+    return Drawing(graph, f"graph {graph}{target}: {why}, {size:,} node{'' if size == 1 else 's'}")
+
+
+def _target_text(found: Audit, graph: int) -> str:
+    assert found.target is not None
+    text = found.target.name(found.target.values[graph])
+    return f"class {text}" if found.target.is_classes else f"target {text}"
+
+
+def _sameness(found: Audit) -> Parts:
+    same = found.sameness
+    tables = [_steps_table("What t steps can tell apart", same.by_step)]
+    if same.by_step_without_edges:
+        tables.append(_steps_table("The same without what edges carry", same.by_step_without_edges))
+    if same.duplicates.conflicts:
+        rows = tuple(_group_row(found, group) for group in same.duplicates.conflicts[:MOST_ROWS])
+        tables.append(Table("Duplicates with different targets", ("graphs", "targets"), rows))
+    if same.duplicates.groups:
+        rows = tuple(_group_row(found, group) for group in same.duplicates.groups[:MOST_ROWS])
+        tables.append(Table("Largest groups of duplicates", ("graphs", "targets"), rows))
+    if same.leaks is not None and same.leaks.exact:
+        pairs = tuple((str(one), str(other)) for one, other in same.leaks.exact[:MOST_ROWS])
+        tables.append(Table("Test graphs that are training graphs", ("test graph", "training graph"), pairs))
+    if found.near.pairs:
+        near = tuple((str(one), str(other), value) for one, other, value in found.near.pairs)
+        tables.append(Table("Most similar pairs that differ", ("graph", "graph", "similarity"), near))
+    shown = list(dict.fromkeys(i for pair in found.near.pairs[:2] for i in pair[:2]))
+    return [], tables, [_drawing(found, int(i), "near duplicate") for i in shown]
+
+
+def _steps_table(title: str, steps: Sequence[Indistinguishable]) -> Table:
+    rows = tuple((one.t, one.n_groups, one.n_graphs, one.bound) for one in steps)
+    return Table(title, ("t", "different graphs", "graphs like another one", "best possible score"), rows)
+
+
+def _group_row(found: Audit, group: tuple[int, ...]) -> tuple[str, str]:
+    numbers = ", ".join(map(str, group[:MOST_ROWS])) + (", …" if len(group) > MOST_ROWS else "")
+    if found.target is None:
+        return numbers, "–"
+    names = [found.target.name(found.target.values[graph]) for graph in group]
+    counts = {name: names.count(name) for name in dict.fromkeys(names)}
+    texts = [f"{name} ({n})" if n > 1 else name for name, n in counts.items()]
+    return numbers, ", ".join(texts[:MOST_ROWS]) + (", …" if len(texts) > MOST_ROWS else "")
+
+
+def _learning(found: Audit) -> Parts:
+    learned = found.learning
+    if learned is None:
+        return [], [], []
+    charts = [
+        Chart("bars", "what simple things reach", learned.metric, "", _bars(learned.scores)),
+        Chart("bars", "which t carries the signal", learned.metric, "", _bars(learned.by_step)),
+        Chart("line", "learning curve", "training graphs", learned.metric, learned.curve),
+    ]
+    if learned.calibration is not None:
+        classes = learned.metric == "accuracy"
+        title, x, y = (
+            ("calibration", "stated probability", "share that is right")
+            if classes
+            else ("calibration", "level of intervals", "share of targets inside")
+        )
+        charts.append(Chart("reliability", title, x, y, learned.calibration))
+    return charts, _score_tables(learned), []
+
+
+def _bars(scores: Sequence[Score]) -> list[tuple[str, float, float]]:
+    return [(score.name, score.mean, score.error) for score in scores]
+
+
+def _score_tables(learned: Learning) -> list[Table]:
+    head = ("", learned.metric, "standard error")
+    points = tuple((str(n), mean, error) for n, mean, error in learned.curve)
+    tables = [
+        Table("Scores", head, tuple(_bars(learned.scores))),
+        Table("Scores by t", head, tuple(_bars(learned.by_step))),
+        Table("Learning curve", ("training graphs", *head[1:]), points),
+    ]
+    if learned.calibration is not None:
+        report = learned.calibration
+        rows = tuple(zip(report.confidence, report.observed, report.counts, strict=True))
+        tables.append(Table("Calibration", ("stated", "observed", "graphs"), rows))
+    return tables
+
+
+def _suspects(found: Audit) -> Parts:
+    if found.suspects is None or not found.suspects.listed:
+        return [], [], []
+    rows = tuple(
+        (
+            str(one.graph),
+            one.given,
+            one.predicted,
+            one.margin,
+            "; ".join(f"{i} ({name}, {value:.2f})" for i, name, value in one.neighbors),
+        )
+        for one in found.suspects.listed[:MOST_ROWS]
+    )
+    nearest = "nearest of other classes (class, similarity)"
+    if found.target is not None and not found.target.is_classes:
+        nearest = "nearest (target, similarity)"
+    head = ("graph", "given", "predicted", "margin", nearest)
+    drawings = []
+    for one in found.suspects.listed[:3]:
+        drawings.append(_drawing(found, one.graph, f"predicted {one.predicted}"))
+        if one.neighbors:
+            other, _, value = one.neighbors[0]
+            drawings.append(_drawing(found, other, f"similarity {value:.2f} to graph {one.graph}"))
+    return [], [Table("Surest first", head, rows)], drawings

@@ -1,0 +1,276 @@
+"""What the graphs are like: sizes, degrees, components, labels, attributes, targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+Values = NDArray[Any]
+MOST_LABELS = 30  # frequencies that are listed; the others are counted together
+N_BARS = 20  # of a histogram
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a number is spread over graphs or nodes.
+
+    Attributes
+    ----------
+    least, lower, median, upper, most : float
+        The quartiles, with the extremes.
+    mean : float
+    edges, counts : tuple
+        A histogram: ends of its bars, one more than bars, and how many lie in each.
+    """
+
+    least: float
+    lower: float
+    median: float
+    upper: float
+    most: float
+    mean: float
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, values: Values) -> Spread | None:
+        """Return the spread of finite numbers; None where there are none."""
+        known = np.asarray(values, dtype=np.float64)
+        known = known[np.isfinite(known)]
+        if not known.size:
+            return None
+        counts, edges = np.histogram(known, bars(known))
+        least, lower, median, upper, most = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist()
+        histogram = tuple(edges.tolist()), tuple(counts.tolist())
+        return cls(least, lower, median, upper, most, float(known.mean()), *histogram)
+
+
+def bars(values: Values) -> Values:
+    """Ends of the bars of a histogram: around whole numbers where the numbers are whole.
+
+    Examples
+    --------
+    >>> bars(np.array([2, 4, 3])).tolist()
+    [1.5, 2.5, 3.5, 4.5]
+    """
+    low, high = float(values.min()), float(values.max())
+    if np.array_equal(values, np.round(values)):
+        width = max(1.0, np.ceil((high - low + 1) / N_BARS))
+        return np.asarray(np.arange(low - 0.5, high + 0.5 + width, width))
+    return np.linspace(low, high, N_BARS + 1)
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """Frequencies of labels, the most frequent first.
+
+    Attributes
+    ----------
+    values : tuple of str
+    counts : tuple of int
+    n_values, total : int
+        Labels and their nodes or edges in all; no more than 30 labels are listed.
+    missing : int
+        Nodes or edges whose label is unobserved.
+    only_once : int
+        Labels of a single node or edge.
+    """
+
+    values: tuple[str, ...]
+    counts: tuple[int, ...]
+    n_values: int
+    total: int
+    missing: int
+    only_once: int
+
+    @classmethod
+    def of(
+        cls, column: LabelColumn | None, names: dict[Any, str], halved: bool = False
+    ) -> LabelCounts | None:
+        """Count the labels of a column; ``halved`` where every label is stored in both directions."""
+        if not isinstance(column, LabelColumn):
+            return None
+        stored = np.bincount(column.ids[column.observed], minlength=len(column.values))
+        counts = (stored + 1) // 2 if halved else stored
+        order = [i for i in np.argsort(-counts, kind="stable").tolist() if counts[i]]
+        missing = int(np.count_nonzero(~column.observed))
+        return cls(
+            tuple(str(names.get(column.values[i], column.values[i])) for i in order[:MOST_LABELS]),
+            tuple(int(counts[i]) for i in order[:MOST_LABELS]),
+            len(order),
+            int(counts.sum()),
+            (missing + 1) // 2 if halved else missing,
+            int(np.count_nonzero(counts == 1)),
+        )
+
+
+@dataclass(frozen=True)
+class AttributeRange:
+    """One attribute: its spread, the number of missing values, and whether it is constant."""
+
+    name: str
+    spread: Spread | None
+    missing: int
+    constant: bool
+
+
+@dataclass(frozen=True)
+class TargetCounts:
+    """What is to be predicted.
+
+    Attributes
+    ----------
+    kind : {"classes", "numbers"}
+    classes, counts : tuple
+        Names of classes and their numbers of graphs.
+    spread : Spread or None
+        Of numbers.
+    """
+
+    kind: str
+    classes: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
+    spread: Spread | None = None
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the graphs are like, taken together.
+
+    Attributes
+    ----------
+    n_graphs, n_nodes, n_edges : int
+    directed_graphs, weighted : int, bool
+    nodes, edges, degrees, components : Spread or None
+        Nodes, edges and components of a graph, and neighbors of a node.
+    empty_graphs, disconnected_graphs, isolated_nodes, loops : int
+    node_labels, edge_labels : LabelCounts or None
+    node_attributes, edge_attributes : tuple of AttributeRange
+    target : TargetCounts or None
+    typical, extreme : tuple of (int, str)
+        Graphs worth a look, and why.
+    """
+
+    n_graphs: int
+    n_nodes: int
+    n_edges: int
+    directed_graphs: int
+    weighted: bool
+    nodes: Spread | None
+    edges: Spread | None
+    degrees: Spread | None
+    components: Spread | None
+    empty_graphs: int
+    disconnected_graphs: int
+    isolated_nodes: int
+    loops: int
+    node_labels: LabelCounts | None
+    edge_labels: LabelCounts | None
+    node_attributes: tuple[AttributeRange, ...]
+    edge_attributes: tuple[AttributeRange, ...]
+    target: TargetCounts | None
+    typical: tuple[tuple[int, str], ...]
+    extreme: tuple[tuple[int, str], ...]
+
+
+def statistics_of(
+    graphs: GraphDatabase, target: TargetCounts | None, label_names: dict[Any, str]
+) -> Statistics:
+    """Look at all graphs once."""
+    edges, neighbors = edges_of_graphs(graphs), np.diff(graphs.adjacency.indptr)
+    components, loops = components_of_graphs(graphs), int(np.count_nonzero(graphs.adjacency.diagonal()))
+    touched = np.zeros(graphs.n_nodes, dtype=bool)
+    touched[graphs.adjacency.indices] = True
+    directed = graphs.directed_graphs
+    return Statistics(
+        n_graphs=len(graphs),
+        n_nodes=graphs.n_nodes,
+        n_edges=int(edges.sum()),
+        directed_graphs=int(directed.sum()),
+        weighted=not graphs.is_unweighted,
+        nodes=Spread.of(graphs.graph_sizes),
+        edges=Spread.of(edges),
+        degrees=Spread.of(neighbors),
+        components=Spread.of(components),
+        empty_graphs=int(np.count_nonzero(graphs.graph_sizes == 0)),
+        disconnected_graphs=int(np.count_nonzero(components > 1)),
+        isolated_nodes=int(np.count_nonzero((neighbors == 0) & ~touched)),
+        loops=loops,
+        node_labels=LabelCounts.of(_plain(graphs.label_column), label_names),
+        edge_labels=LabelCounts.of(graphs.edge_label_column, {}, not directed.any()),
+        node_attributes=_ranges(graphs.node_attributes, None),
+        edge_attributes=_ranges(graphs.edge_attributes, graphs.edge_attribute_names),
+        target=target,
+        typical=typical_graphs(graphs.graph_sizes, edges),
+        extreme=extreme_graphs(graphs.graph_sizes, edges, components, neighbors, graphs.graph_ptr),
+    )
+
+
+def _plain(column: Any) -> LabelColumn | None:
+    """Labels, where there is one per node."""
+    return column if isinstance(column, LabelColumn) else None
+
+
+def _ranges(table: Values | None, names: tuple[str, ...] | None) -> tuple[AttributeRange, ...]:
+    if table is None:
+        return ()
+    titles = names or [f"attribute {i}" for i in range(table.shape[1])]
+    return tuple(_range(str(title), column) for title, column in zip(titles, table.T, strict=True))
+
+
+def _range(title: str, values: Values) -> AttributeRange:
+    known = values[~np.isnan(values)]
+    is_constant = known.size > 0 and bool((known == known[0]).all())
+    return AttributeRange(title, Spread.of(values), int(np.isnan(values).sum()), is_constant)
+
+
+def edges_of_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
+    """Number of edges of each graph; an edge stored in both directions counts once."""
+    stored = np.diff(graphs.adjacency.indptr[graphs.graph_ptr].astype(np.int64))
+    looped = np.flatnonzero(graphs.adjacency.diagonal())
+    loops = np.bincount(graphs.graph_ids[looped], minlength=len(graphs))
+    return np.where(graphs.directed_graphs, stored, (stored + loops) // 2)
+
+
+def components_of_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
+    """Number of connected components of each graph."""
+    if not graphs.n_nodes:
+        return np.zeros(len(graphs), dtype=np.int64)
+    number, component = connected_components(graphs.adjacency, directed=False)
+    owner = np.empty(number, dtype=np.int64)
+    owner[component] = graphs.graph_ids
+    return np.bincount(owner, minlength=len(graphs))
+
+
+def typical_graphs(sizes: Values, edges: Values, n: int = 3) -> tuple[tuple[int, str], ...]:
+    """Graphs nearest to the medians of nodes and edges, in units of the quartiles' distance."""
+    if not len(sizes):
+        return ()
+    both = np.column_stack([sizes, edges]).astype(np.float64)
+    unit = np.maximum(np.subtract(*np.quantile(both, [0.75, 0.25], axis=0)), 1.0)
+    distance = np.abs((both - np.median(both, axis=0)) / unit).sum(axis=1)
+    return tuple((int(i), "typical") for i in np.argsort(distance, kind="stable")[:n])
+
+
+def extreme_graphs(
+    sizes: Values, edges: Values, components: Values, neighbors: Values, graph_ptr: Values
+) -> tuple[tuple[int, str], ...]:
+    """The smallest and largest graphs, the densest, those with most components and the largest degree."""
+    if not len(sizes):
+        return ()
+    found = {int(np.argmin(sizes)): "fewest nodes"}
+    found.setdefault(int(np.argmax(sizes)), "most nodes")
+    found.setdefault(int(np.argmax(edges / np.maximum(sizes, 1))), "most edges per node")
+    if components.max() > 1:
+        found.setdefault(int(np.argmax(components)), f"most components ({components.max()})")
+    if neighbors.size:
+        graph = int(np.searchsorted(graph_ptr, np.argmax(neighbors), side="right")) - 1
+        found.setdefault(graph, f"largest degree ({neighbors.max()})")
+    return tuple(found.items())

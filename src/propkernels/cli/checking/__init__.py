@@ -1,0 +1,1 @@
+"""Commands that look before anyone believes: ``propkernels audit`` and ``novelty``."""

@@ -1,0 +1,56 @@
+"""``propkernels audit``: what to know about a data set before believing an accuracy on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from propkernels.cli import arguments
+from propkernels.cli.arguments import open_dataset
+from propkernels.cli.console import Force, check_output, print_text, seconds, size_of
+
+
+def audit(
+    name: arguments.Name,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Report to write: report.html, report.md or report.json; may be given several times.",
+        ),
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option("--test", metavar="NAME", help="Data set of test graphs, to be looked for in NAME."),
+    ] = None,
+    force: Force = False,
+    t_max: arguments.TMax = 5,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
+) -> None:
+    """Look a data set over before believing an accuracy on it.
+
+    Prints what was found in sentences: duplicates, conflicting targets, leaks, what simple things reach, and
+    graphs that are always wrong. The report has the charts, drawings and tables; JSON holds all numbers.
+    """
+    for file in output or []:
+        check_output(file, force, "report.html")
+        if file.suffix.lower() not in (".html", ".md", ".json"):
+            raise ValueError(f"{file} does not say what to write: use .html, .md or .json")
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, target_required=False, **columns)
+    tested = None if test is None else open_dataset(test, target_required=False, **columns)
+    from propkernels.auditing.examine import audit as look_over
+
+    found = look_over(data, test=tested, t_max=t_max, random_state=seed, n_jobs=jobs)
+    print_text(str(found))
+    print_text(f"\nThis took {seconds(found.seconds)} ({found.processor_seconds:.1f} s of processor time).")
+    for file in output or []:
+        found.save(file)
+        print_text(f"Wrote {file} ({size_of(file)}).")

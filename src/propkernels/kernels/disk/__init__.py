@@ -1,0 +1,1 @@
+"""Kernel matrices on disk, tile by tile."""

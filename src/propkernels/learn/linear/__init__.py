@@ -1,0 +1,1 @@
+"""Linear models on rows of features: in memory, in files, on a stream."""

@@ -1,0 +1,76 @@
+"""What linear models take: rows, targets, and weights of classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from propkernels.learn.linear.losses import CLASSIFIES
+
+Values = NDArray[np.float64]
+
+
+def canonical_rows(X: Any) -> csr_array:
+    """Rows as compiled loops want them: sorted columns, each once, inside the array."""
+    features = csr_array(X)
+    features.check_format(full_check=True)
+    if not features.has_canonical_format:
+        features = features.copy()
+        features.sum_duplicates()
+    return features
+
+
+def check_targets(target: Any, n_rows: int, loss: str) -> NDArray[Any]:
+    """Return one target per graph of a folder, none of which is missing."""
+    if target is None:
+        raise ValueError("the files hold no target: give y, one value per graph")
+    values = np.asarray(target)
+    if values.ndim == 2:
+        raise ValueError(f"the files hold {values.shape[1]} targets: give y, one of the columns")
+    if values.shape != (n_rows,):
+        raise ValueError(f"y must hold one value for each of {n_rows} graphs, got shape {values.shape}")
+    missing = _missing(values)
+    if missing.any():
+        raise ValueError(f"the target of graph {int(np.flatnonzero(missing)[0])} is missing: give y")
+    if loss in CLASSIFIES:
+        check_classification_targets(values)
+        return values
+    if values.dtype.kind not in "biuf":
+        raise ValueError('loss="squared" learns numbers, and the target holds texts')
+    return values.astype(np.float64)
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return ~np.isfinite(values)
+    return (
+        np.array([value is None for value in values])
+        if values.dtype == object
+        else np.zeros(len(values), bool)
+    )
+
+
+def balanced(y: NDArray[Any], classes: NDArray[Any], weights: Values, class_weight: Any) -> Values:
+    """Multiply the weights of rows by those of their classes."""
+    by_class = compute_class_weight(class_weight, classes=classes, y=y)
+    return np.asarray(weights * by_class[np.searchsorted(classes, y)])
+
+
+def stream_classes(y: NDArray[Any], given: Any, known: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the classes of a stream: those of the first call, which all others must agree with."""
+    if known is None and given is None:
+        raise ValueError("the first call of partial_fit needs classes, all that the stream will have")
+    named = None if given is None else np.unique(np.asarray(given))
+    if known is not None and named is not None and not np.array_equal(named, known):
+        raise ValueError(f"classes must be the same in all calls of partial_fit: {known.tolist()}")
+    classes = known if known is not None else named
+    assert classes is not None
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(f"{unknown.tolist()[0]!r} is not one of the classes {classes.tolist()}")
+    return classes

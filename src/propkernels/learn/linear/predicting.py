@@ -1,0 +1,107 @@
+"""Predictions of the graphs of a folder of features: one Parquet file per part."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.learn.linear.scores import chosen, probabilities_of, scores_of
+from propkernels.scale.folder import PLAN, part_name
+from propkernels.scale.opened import FeatureFolder
+from propkernels.scale.part_files import read_block
+from propkernels.scale.plan import Part, Plan
+from propkernels.scale.run import run_parts
+from propkernels.utils.optional import import_optional
+
+PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PredictionWork:
+    """Read the features of a part, decide, write; see :class:`propkernels.scale.run.Work`.
+
+    Attributes
+    ----------
+    folder : str
+        Where the features are.
+    features : dict
+        What computed them.
+    coefficients : ndarray, (machines, columns)
+    intercepts : ndarray, (machines,)
+    classes : list or None
+        Names of the classes; None: numbers are predicted.
+    is_logistic : bool
+    n_jobs : int or None
+    """
+
+    folder: str
+    features: dict[str, Any]
+    coefficients: Values
+    intercepts: Values
+    classes: list[Any] | None
+    is_logistic: bool
+    n_jobs: int | None = None
+    suffix: str = ".parquet"
+
+    def describe(self) -> dict[str, Any]:
+        """The features and the model."""
+        digest = hashlib.sha256(self.coefficients.tobytes() + self.intercepts.tobytes())
+        digest.update(repr((self.coefficients.shape, self.classes, self.is_logistic)).encode())
+        return {"work": "predictions", "features": self.features, "model": digest.hexdigest()}
+
+    def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
+        """Write the predictions of a part."""
+        pa = import_optional("pyarrow", **PARQUET)
+        pq = import_optional("pyarrow.parquet", **PARQUET)
+        source = Path(self.folder) / part_name(self.features, part, ".parquet")
+        block = read_block(source, self.coefficients.shape[1])
+        table = pa.table({"graph_id": block.ids, **self._columns(block.features)})
+        notes = {b"propkernels": json.dumps({"name": name}).encode()}
+        pq.write_table(table.replace_schema_metadata(notes), stream, compression="zstd")
+
+    def _columns(self, features: Any) -> dict[str, Any]:
+        scores = scores_of(features, self.coefficients, self.intercepts)
+        if self.classes is None:
+            return {"prediction": scores[:, 0]}
+        predictions = np.array(self.classes)[chosen(scores)]
+        if self.is_logistic:
+            columns = zip(self.classes, probabilities_of(scores).T, strict=True)
+            return {"prediction": predictions, **{f"probability_{name}": values for name, values in columns}}
+        named = [self.classes[1]] if len(self.classes) == 2 else self.classes
+        columns = zip(named, scores.T, strict=True)
+        return {"prediction": predictions, **{f"decision_{name}": values for name, values in columns}}
+
+    def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
+        """Count the predictions of a file."""
+        pa = import_optional("pyarrow", **PARQUET)
+        pq = import_optional("pyarrow.parquet", **PARQUET)
+        try:
+            file = pq.ParquetFile(path)
+            rows = file.read(columns=["graph_id"]).num_rows if thorough else file.metadata.num_rows
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise ValueError(f"{path} is damaged ({error}): remove it and run again") from None
+        return {"n_graphs": int(rows)}
+
+
+def predict_folder(model: Any, features: FeatureFolder, out: Any, executor: Any) -> list[Path]:
+    """Write the predictions of all parts; return the files."""
+    classes = getattr(model, "classes_", None)
+    work = PredictionWork(
+        str(features.folder.resolve()),
+        features.parameters,
+        np.atleast_2d(model.coef_),
+        model.intercept_,
+        None if classes is None else classes.tolist(),
+        model.loss == "logistic",
+        model.n_jobs,
+    )
+    plan = Plan.load(features.folder / PLAN)
+    manifest = run_parts(plan, work, out, executor, text="Predicting")
+    return [Path(out) / receipt.name for receipt in manifest.receipts if receipt is not None]

@@ -1,0 +1,206 @@
+"""The whole audit: what is planted is found, and nothing else."""
+
+import json
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.auditing.examine import sample_of
+from propkernels.auditing.targets import Target, check_audit_target
+
+N = 60
+
+
+def two_kinds(n=N, seed=3):
+    """Random graphs, all different, whose classes share one label of two: no kernel errs on them."""
+    random = np.random.default_rng(seed)
+    target = np.arange(n) % 2
+    graphs = [nx.gnp_random_graph(int(random.integers(9, 15)), 0.3, seed=i) for i in range(n)]
+    for graph, kind in zip(graphs, target.tolist(), strict=True):
+        labels = random.integers(2, size=len(graph)) + kind
+        nx.set_node_attributes(graph, dict(enumerate(labels.tolist())), "label")
+    return pk.from_networkx(graphs), target
+
+
+def shuffled(graphs, seed=0):
+    """The same graphs, the nodes of each in another order."""
+    order = np.concatenate(
+        [
+            start + np.random.default_rng([seed, i]).permutation(stop - start)
+            for i, (start, stop) in enumerate(zip(graphs.graph_ptr, graphs.graph_ptr[1:], strict=False))
+        ]
+    )
+    return pk.GraphDatabase(
+        graphs.adjacency[order][:, order], graphs.graph_ptr, node_labels=graphs.node_labels[order]
+    )
+
+
+@pytest.fixture(scope="module")
+def clean():
+    return two_kinds()
+
+
+def joined(*databases):
+    return pk.GraphDatabase.concat(databases)
+
+
+def test_nothing_is_found_where_nothing_is(clean):
+    graphs, target = clean
+    report = pk.audit(graphs, target)
+    assert report.sameness.duplicates.groups == ()
+    assert report.sameness.duplicates.bound == 1.0
+    assert report.sameness.leaks is None
+    assert report.suspects.graphs == ()
+    assert not [s for s in report.sentences if s.kind == "bad" and s.topic in ("sameness", "suspects")]
+
+
+def test_planted_duplicates_are_found_and_nothing_else(clean):
+    graphs, target = clean
+    planted = [3, 17, 17, 40]
+    together = joined(graphs, shuffled(graphs[planted]))
+    report = pk.audit(together, np.append(target, target[planted]), t_max=2)
+    assert report.sameness.duplicates.groups == ((17, N + 1, N + 2), (3, N), (40, N + 3))
+    assert report.sameness.duplicates.conflicts == ()
+    assert report.sameness.duplicates.bound == 1.0
+    assert (report.sameness.duplicates.n_graphs, report.sameness.duplicates.n_superfluous) == (7, 4)
+
+
+def test_planted_conflicts_are_found_and_bound_the_accuracy(clean):
+    graphs, target = clean
+    planted, agreeing = [5, 9], [20]
+    together = joined(graphs, shuffled(graphs[planted + agreeing]))
+    classes = np.concatenate([target, 1 - target[planted], target[agreeing]])
+    report = pk.audit(together, classes, t_max=2)
+    assert report.sameness.duplicates.conflicts == ((5, N), (9, N + 1))
+    assert report.sameness.duplicates.bound == (N + 1) / (N + 3)
+    assert any("no method can exceed 96.8 %" in sentence.text for sentence in report.sentences)
+
+
+def test_planted_leaks_are_found_and_nothing_else(clean):
+    graphs, target = clean
+    train, test = graphs[:40], joined(graphs[40:], shuffled(graphs[[2, 30]]))
+    classes = np.concatenate([target[40:], target[[2]], 1 - target[[30]]])
+    leaks = pk.audit(train, target[:40], test, test_target=classes, t_max=2).sameness.leaks
+    assert leaks.exact == ((20, 2), (21, 30))
+    assert leaks.conflicting == ((21, 30),)
+    assert leaks.n_test == 22
+    assert not {graph for graph, _ in (*leaks.alike, *((a, b) for a, b, _ in leaks.near))} & {20, 21}
+
+
+def test_planted_label_errors_are_found_and_nothing_else(clean):
+    graphs, target = clean
+    wrong = [4, 33, 51]
+    flipped = target.copy()
+    flipped[wrong] = 1 - flipped[wrong]
+    report = pk.audit(graphs, flipped)
+    assert sorted(report.suspects.graphs) == wrong
+    for suspect in report.suspects.listed:
+        assert suspect.given != suspect.predicted
+        assert suspect.neighbors
+        assert all(name != suspect.given for _, name, _ in suspect.neighbors)
+
+
+def test_numbers():
+    data = pk.datasets.make_molecules(80, random_state=1)
+    values = np.asarray(data.graphs.graph_sizes, dtype=float) + 0.25
+    values[7] += 40.0
+    report = pk.audit(data.graphs, values, t_max=2)
+    assert report.learning.metric == "R^2"
+    assert report.learning.scores[0].name == "mean"
+    assert report.suspects.graphs[0] == 7
+    assert report.statistics.target.kind == "numbers"
+    assert report.learning.calibration.confidence == (0.5, 0.8, 0.9, 0.95)
+    json.loads(report.to_json())
+
+
+def test_without_a_target(clean):
+    report = pk.audit(clean[0])
+    assert report.learning is None
+    assert report.suspects is None
+    assert report.sameness.duplicates.bound is None
+    assert "There is no target" in str(report)
+    json.loads(report.to_json())
+
+
+def test_data_sets_bring_their_targets_and_names():
+    data = pk.datasets.make_molecules(30, random_state=0)
+    report = pk.audit(data, t_max=1)
+    assert report.name == data.name
+    assert sum(report.statistics.target.counts) == 30
+
+
+def test_same_seed_same_report(clean):
+    graphs, target = clean
+    one, two = (pk.audit(graphs, target, t_max=2, random_state=5).to_dict() for _ in range(2))
+    for report in (one, two):
+        del report["seconds"], report["processor_seconds"]
+    assert one == two
+    threads = pk.audit(graphs, target, t_max=2, random_state=5, n_jobs=2).to_dict()
+    assert threads["sameness"] == one["sameness"]
+    assert threads["learning"]["predictions"] == one["learning"]["predictions"]
+
+
+def test_attributes_alone():
+    random = np.random.default_rng(0)
+    graphs = pk.from_networkx([nx.path_graph(4) for _ in range(30)])
+    graphs = graphs.with_attributes(random.normal(size=(120, 2)))
+    report = pk.audit(graphs, np.arange(30) % 2, t_max=1)
+    assert report.sameness.duplicates.n_graphs == 0
+    assert report.sameness.same_but_for_attributes.n_graphs == 30
+    assert any("attributes left aside" in sentence.text for sentence in report.sentences)
+
+
+@pytest.mark.parametrize("graphs", [[nx.path_graph(2)], [nx.empty_graph(0), nx.path_graph(3)]])
+def test_tiny(graphs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report = pk.audit(graphs, np.arange(len(graphs)))
+    assert report.learning is None
+    report.to_markdown()
+    report.to_html()
+
+
+def test_small_classes():
+    data = pk.datasets.make_molecules(20, random_state=0)
+    report = pk.audit(data.graphs, [0] * 18 + [1, 2], t_max=1)
+    assert report.learning.scores[0].mean == pytest.approx(0.9, abs=0.05)
+
+
+def test_many_graphs_are_sampled_in_proportion(monkeypatch, clean):
+    monkeypatch.setattr("propkernels.auditing.examine.MOST_COMPARED", 20)
+    graphs, _ = clean
+    target = Target(np.repeat([0, 1], [45, 15]), ("a", "b"))
+    chosen = sample_of(graphs, target, 0)
+    assert len(np.unique(chosen)) == 20
+    assert np.bincount(target.values[chosen]).tolist() == [15, 5]
+    report = pk.audit(graphs, target.values, t_max=1)
+    assert report.learning.n_graphs == 20
+    assert report.sample == tuple(sample_of(graphs, target, 0))
+    assert set(report.suspects.graphs) <= set(report.sample)
+    assert "a sample of 20 graphs" in report.to_markdown()
+
+
+def test_wrong_input(clean):
+    graphs, target = clean
+    with pytest.raises(ValueError, match="target has 3 values for 60 graphs"):
+        pk.audit(graphs, [1, 2, 3])
+    with pytest.raises(ValueError, match="choose a column"):
+        pk.audit(graphs, np.zeros((N, 2)))
+    with pytest.raises(TypeError, match="grids have no edges"):
+        pk.audit(pk.GridDatabase([np.zeros((3, 3), dtype=int)]))
+    with pytest.raises(TypeError, match="fit_transform"):
+        pk.audit(graphs, target, kernel=pk.PropagationKernel)
+    with pytest.raises(ValueError, match="no training graph has"):
+        pk.audit(graphs, target, graphs[:2], test_target=[0, 7])
+    with pytest.raises(ValueError, match="t_max"):
+        pk.audit(graphs, t_max=-1)
+
+
+def test_targets_of_test_graphs_may_lack_classes():
+    train = check_audit_target(["x", "y", "z"], 3, ("X", "Y", "Z"))
+    test = check_audit_target(["z", "x"], 2, (), like=train)
+    assert test.values.tolist() == [2, 0]
+    assert [test.name(value) for value in test.values] == ["Z", "X"]

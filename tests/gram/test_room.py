@@ -1,0 +1,89 @@
+"""Dense matrices that do not fit are refused before they are computed."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.gram import room
+from propkernels.gram.room import KernelTooLargeError, check_room
+from tests.test_contract_discovery import classes, dense, input_of, make, the_zoo
+
+
+@pytest.fixture
+def available(monkeypatch):
+    """Set the memory that there is."""
+
+    def set_to(n_bytes):
+        monkeypatch.setattr(room, "available_memory", lambda: n_bytes)
+
+    return set_to
+
+
+def test_one_sentence_with_numbers_and_ways_out(available):
+    available(22_100_000_000)
+    with pytest.raises(KernelTooLargeError) as error:
+        check_room(300_000, 300_000)
+    text = str(error.value)
+    assert "300000 x 300000 needs 720.0 GB" in text
+    assert "22.1 GB are available" in text
+    assert "\n" not in text
+    for way in ('solver="linear"', "PropagationFeatures", "GraphIndex", "kernel_to_disk", "LinearModel"):
+        assert way in text
+    assert isinstance(error.value, MemoryError)
+
+
+def test_what_just_fits_is_let_through(available):
+    available(8 * 10 * 20 * 3)
+    check_room(10, 20, 3)
+    with pytest.raises(KernelTooLargeError, match="3 of them at a time"):
+        check_room(10, 21, 3)
+    available(None)
+    check_room(10**9, 10**9)
+
+
+@classes("kernel")
+def test_no_kernel_begins_a_matrix_that_does_not_fit(cls, available):
+    graphs = input_of(cls, the_zoo())
+    n = len(graphs)
+    fitted = make(cls).fit(graphs)
+    available(8 * n * n - 1)
+    for compute in ("fit_transform", "fit_transform_cumulative"):
+        if hasattr(cls, compute) and not (cls is pk.SumKernel and compute == "fit_transform_cumulative"):
+            fresh = make(cls)
+            with pytest.raises(KernelTooLargeError, match=f"{n} x {n}"):
+                getattr(fresh, compute)(graphs)
+            assert not [name for name in vars(fresh) if name.endswith("_")], "nothing is half fitted"
+    with pytest.raises(KernelTooLargeError, match=f"{n} x {n}"):
+        fitted.transform(graphs)
+    fitted.transform(graphs[:1])
+
+
+@classes("features")
+def test_dense_features_that_do_not_fit_are_refused(cls, available):
+    graphs = input_of(cls, the_zoo())
+    shape = make(cls).fit_transform(graphs).shape
+    available(8 * shape[0] * shape[1] - 1)
+    with pytest.raises(KernelTooLargeError, match="leave sparse_output=True"):
+        make(cls, sparse_output=False).fit_transform(graphs)
+    make(cls).fit_transform(graphs)
+
+
+def test_a_machine_with_just_enough_memory_computes_the_same(available):
+    graphs = the_zoo()
+    reference = pk.PropagationKernel(t_max=2, random_state=0).fit_transform(graphs)
+    available(8 * len(graphs) ** 2)
+    assert np.array_equal(pk.PropagationKernel(t_max=2, random_state=0).fit_transform(graphs), reference)
+    with pytest.raises(KernelTooLargeError, match="5 of them"):
+        pk.PropagationKernel(t_max=2, base_kernel="rbf", random_state=0).fit_transform(graphs)
+    assert dense(pk.PropagationFeatures(t_max=2, random_state=0).fit_transform(graphs)).shape[0] == len(
+        graphs
+    )
+
+
+@pytest.mark.slow
+def test_three_hundred_thousand_graphs_are_refused_at_once():
+    edge = pk.GraphDatabase.concat(
+        [pk.datasets.make_molecules(1000, random_state=0, mean_nodes=4).graphs] * 300
+    )
+    with pytest.raises(KernelTooLargeError, match=r"300000 x 300000 needs 720\.0 GB"):
+        pk.PropagationKernel(random_state=0).fit_transform(edge)

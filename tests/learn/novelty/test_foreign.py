@@ -1,0 +1,89 @@
+"""predict warns of graphs whose labels no training graph has."""
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import propkernels as pk
+
+
+def model(kernel=None, target=None, kind=pk.PropagationClassifier):
+    data = pk.datasets.make_molecules(40, random_state=0)
+    kernel = pk.PropagationKernel(t_max=1) if kernel is None else kernel
+    return kind(kernel=kernel, t_max=1, C=1, random_state=0).fit(
+        data.graphs, data.target if target is None else target
+    )
+
+
+def labeled(*labels):
+    path = nx.path_graph(len(labels))
+    nx.set_node_attributes(path, dict(enumerate(labels)), "label")
+    return path
+
+
+def known_label():
+    return pk.datasets.make_molecules(40, random_state=0).graphs.label_values[0]
+
+
+KERNELS = [
+    pk.PropagationKernel(t_max=1, n_hashes=2),
+    pk.PropagationKernel(t_max=1, base_kernel="intersection"),
+    pk.PropagationKernel(t_max=1, base_kernel="tanimoto"),
+    pk.WeisfeilerLehman(n_iter=1, base_kernel="intersection"),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_unknown_labels_are_named(kernel):
+    fitted = model(kernel)
+    graphs = pk.from_networkx([labeled("Zz", known_label()), labeled(known_label(), known_label())])
+    with pytest.warns(
+        pk.ForeignGraphsWarning, match=r"^1 of 2 graphs .* such as 'Zz' \(25.0 % of all nodes\)"
+    ) as said:
+        fitted.predict(graphs)
+    assert len(said) == 1
+    assert said[0].filename == __file__
+
+
+def test_known_labels_are_not_spoken_about():
+    fitted, graphs = model(), pk.datasets.make_molecules(40, random_state=0).graphs
+    fitted.predict(graphs)  # warnings are errors in tests
+    fitted.predict(pk.from_networkx([labeled(known_label())] * 20 + [labeled("Zz")]))  # one in 21
+
+
+def test_regressor_warns_too():
+    fitted = model(target=np.linspace(0, 1, 40), kind=pk.PropagationRegressor)
+    with pytest.warns(pk.ForeignGraphsWarning, match="applicability"):
+        fitted.predict(pk.from_networkx([labeled("Zz")]))
+
+
+def test_it_can_be_turned_off():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pk.ForeignGraphsWarning)
+        model().predict(pk.from_networkx([labeled("Zz")]))
+
+
+def test_unusual_degrees():
+    paths = pk.from_networkx([nx.path_graph(n) for n in range(4, 24)])
+    fitted = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), C=1, random_state=0)
+    fitted.fit(paths, np.arange(20) % 2)
+    fitted.predict(pk.from_networkx([nx.path_graph(40)]))
+    with pytest.warns(pk.ForeignGraphsWarning, match="start as no training node did"):
+        fitted.predict(pk.from_networkx([nx.complete_graph(6)]))
+    star = nx.path_graph(60)
+    star.add_edges_from([(30, 10), (30, 50)])  # three unusual degrees of sixty nodes
+    star.remove_edges_from([(10, 11), (50, 51)])
+    fitted.predict(pk.from_networkx([star]))
+
+
+def test_other_kernels_say_nothing():
+    fitted = model(pk.ShortestPath())
+    fitted.predict(pk.from_networkx([labeled("Zz", "Zz")]))
+
+
+def test_evaluation_is_quiet():
+    graphs = pk.from_networkx([labeled(str(i), "C") for i in range(20)])
+    kernel = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), C=1, random_state=0)
+    pk.evaluate(kernel, graphs, np.arange(20) % 2, n_folds=2, random_state=0)

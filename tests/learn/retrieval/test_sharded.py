@@ -1,0 +1,270 @@
+"""The index on the disk: the answers of the index in memory, to the bit; added to, resumed and checked."""
+
+import json
+import os
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.learn.retrieval import shard_file
+from propkernels.learn.retrieval.inverted_file import InvertedFile
+from propkernels.learn.retrieval.postings_compiled import add_checked, add_postings
+from propkernels.learn.retrieval.shard_file import Shard, write_shard
+from propkernels.learn.retrieval.sharded import candidates
+
+KERNEL = pk.PropagationKernel(t_max=2, random_state=0)
+
+
+@cache
+def graphs(n=90, seed=0):
+    return pk.datasets.make_molecules(n, random_state=seed, mean_nodes=7).graphs
+
+
+def files(folder, n=90, seed=0, name="graphs"):
+    folder.mkdir(exist_ok=True)
+    graphs(n, seed).to_parquet(folder / f"{name}.parquet", row_group_size=15)
+    return pk.partition(folder / f"{name}.parquet", nodes_per_part=150)
+
+
+@pytest.fixture
+def plan(tmp_path):
+    return files(tmp_path / "source")
+
+
+def same(found, expected):
+    assert np.array_equal(found.similarities, expected.similarities)
+    assert np.array_equal(found.ids, expected.ids)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        None,
+        KERNEL,
+        pk.PropagationKernel(t_max=2, n_hashes=3, normalize=True, random_state=1),
+        pk.PropagationKernel(t_max=1, base_kernel="intersection", random_state=1),
+        pk.PropagationKernel(
+            t_max=2, propagation=pk.Diffusion(laziness=0.5), labels="degree", random_state=1
+        ),
+        pk.WeisfeilerLehman(n_iter=2),
+        pk.ShortestPath(),
+        pk.LabelHistogram(),
+    ],
+    ids=lambda kernel: "default" if kernel is None else repr(kernel),
+)
+@pytest.mark.parametrize("k", [1, 7, 500])
+def test_answers_are_those_of_the_index_in_memory(plan, tmp_path, kernel, k):
+    seed = 5 if kernel is None else None
+    index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=kernel, random_state=seed)
+    assert index.n_shards > 3
+    memory = pk.GraphIndex(kernel=kernel, random_state=seed).fit(graphs())
+    for queries in (graphs(9, 3), graphs()[:5], graphs()[4]):
+        same(index.query(queries, k=k), memory.query(queries, k=k))
+
+
+def test_equal_graphs_come_in_the_order_of_their_numbers(tmp_path):
+    twice = pk.GraphDatabase.concat([graphs(20), graphs(20), graphs(20)])
+    twice.to_parquet(tmp_path / "graphs.parquet", row_group_size=10)
+    plan = pk.partition(tmp_path / "graphs.parquet", nodes_per_part=100)
+    memory = pk.GraphIndex(kernel=KERNEL).fit(twice)
+    for n_jobs in (None, 2, 3):
+        index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL, n_jobs=n_jobs)
+        for k in (2, 3, 4, 60):
+            same(index.query(graphs(20), k=k), memory.query(graphs(20), k=k))
+
+
+def test_the_first_values_among_equals():
+    values = np.array([0.5, 0.9, 0.5, 0.1, 0.5])
+    assert candidates(values, 3, -1.0).tolist() == [1, 0, 2]
+    assert candidates(values, 3, 0.5).tolist() == [1]
+    assert candidates(values, 3, 0.9).tolist() == []
+
+
+@pytest.mark.slow
+def test_any_executor_writes_the_same_files(plan, tmp_path):
+    one = pk.GraphIndex.build(plan, tmp_path / "one", kernel=KERNEL)
+    with ProcessPoolExecutor(2) as pool:
+        two = pk.GraphIndex.build(plan, tmp_path / "two", kernel=KERNEL, executor=pool)
+    for (left, _, _), (right, _, _) in zip(one.shards, two.shards, strict=True):
+        assert left.path.name == right.path.name
+        assert left.path.read_bytes() == right.path.read_bytes()
+
+
+def test_a_part_of_several_blocks_is_one_shard(plan, tmp_path, monkeypatch):
+    reference = pk.GraphIndex.build(plan, tmp_path / "one", kernel=KERNEL)
+    from propkernels.learn.retrieval import shard_work
+    from propkernels.scale.sources.pieces import GraphBlock
+
+    whole = shard_work.iter_part
+
+    def in_pieces(part):
+        for block in whole(part):
+            for first in range(0, len(block.ids), 4):
+                rows = slice(first, first + 4)
+                yield GraphBlock(block.graphs[rows], None, block.ids[rows])
+
+    monkeypatch.setattr(shard_work, "iter_part", in_pieces)
+    pieces = pk.GraphIndex.build(plan, tmp_path / "two", kernel=KERNEL)
+    for (left, _, _), (right, _, _) in zip(reference.shards, pieces.shards, strict=True):
+        assert left.path.read_bytes() == right.path.read_bytes()
+
+
+def test_shards_are_added_later_and_nothing_twice(plan, tmp_path):
+    index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    before = {shard.path: shard.path.read_bytes() for shard, _, _ in index.shards}
+    more, still_more = (files(tmp_path / "more", 40, 1), files(tmp_path / "more", 30, 2, "third"))
+    index.add(more).add(still_more).add(more)
+    assert len(index) == 160
+    for path, data in before.items():
+        assert path.read_bytes() == data
+    memory = pk.GraphIndex(kernel=KERNEL).fit(graphs()).add(graphs(40, 1)).add(graphs(30, 2))
+    for opened in (
+        index,
+        pk.open_index(tmp_path / "index"),
+        pk.GraphIndex.open(tmp_path / "index", n_jobs=2),
+    ):
+        same(opened.query(graphs(9, 3), k=11), memory.query(graphs(9, 3), k=11))
+    assert repr(index).startswith("ShardedIndex(160 graphs, ")
+    assert index.parameters["estimator"] == "PropagationFeatures"
+
+
+def test_building_goes_on_where_it_was_stopped(plan, tmp_path):
+    index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    whole = {shard.path: shard.path.read_bytes() for shard, _, _ in index.shards}
+    lost = index.shards[2][0].path
+    del index
+    lost.unlink()
+    with pytest.raises(FileNotFoundError, match="is missing: build it again"):
+        pk.open_index(tmp_path / "index")
+    pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    assert {path: path.read_bytes() for path in whole} == whole
+
+
+def test_what_cannot_be_indexed_on_the_disk_is_refused(plan, tmp_path):
+    out = tmp_path / "index"
+    for kernel in (pk.GraphHopper(), pk.SumKernel(), pk.WeisfeilerLehman(exact=True), "x"):
+        with pytest.raises(ValueError, match="needs a kernel that counts each graph by itself"):
+            pk.GraphIndex.build(plan, out, kernel=kernel)
+    with pytest.raises(ValueError, match="random_state must be a whole number"):
+        pk.GraphIndex.build(plan, out)
+    with pytest.raises(ValueError, match="learns their scale"):
+        pk.GraphIndex.build(plan, out, kernel=pk.PropagationKernel(attributes="sum", random_state=0))
+    with pytest.raises(ValueError, match="tanimoto"):
+        pk.GraphIndex.build(plan, out, kernel=pk.PropagationKernel(base_kernel="tanimoto", random_state=0))
+    assert not out.exists()
+
+
+def test_other_plans_kernels_and_folders_are_refused(plan, tmp_path):
+    out = tmp_path / "index"
+    index = pk.GraphIndex.build(plan, out, kernel=KERNEL)
+    with pytest.raises(ValueError, match="another plan"):
+        pk.GraphIndex.build(files(tmp_path / "more", 40, 1), out, kernel=KERNEL)
+    with pytest.raises(ValueError, match="t_max is 2, not 3"):
+        pk.GraphIndex.build(plan, out, kernel=pk.PropagationKernel(t_max=3, random_state=0))
+    with pytest.raises(ValueError, match="does not hold an index"):
+        pk.open_index(tmp_path / "source")
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        pk.open_index(tmp_path / "nowhere")
+    pk.GraphIndex.build(plan, tmp_path / "other", kernel=pk.PropagationKernel(t_max=3, random_state=0))
+    os.rename(tmp_path / "other" / "plan00000", out / "plan00001")
+    with pytest.raises(ValueError, match="was built with another kernel"):
+        pk.open_index(out)
+    with pytest.raises(ValueError, match="k must be"):
+        index.query(graphs()[:1], k=0)
+    with pytest.raises(ValueError, match="no node labels"):
+        index.query([np.array([[0, 1], [1, 0]])])
+
+
+# a file that nobody vouches for
+
+
+@pytest.fixture
+def shard(plan, tmp_path):
+    return pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL).shards[0][0].path
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:100],
+        lambda data: data[:-1000],
+        lambda data: b"x" + data[1:],
+        lambda data: data.replace(b'"<i8"', b'"<O8"', 1),
+        lambda data: data.replace(b'"codes"', b'"cOdes"', 1),
+    ],
+)
+def test_damaged_shards_are_refused(shard, damage):
+    data = damage(shard.read_bytes())
+    shard.unlink()
+    shard.write_bytes(data)
+    with pytest.raises(ValueError, match="is not a shard of an index, or it is damaged"):
+        _ = Shard(shard).arrays
+
+
+def test_lengths_that_do_not_fit_are_refused(shard):
+    data = shard.read_bytes()
+    head = data[len(shard_file.MAGIC) :].split(b"\n")[0]
+    for name in shard_file.KINDS:
+        known = json.loads(head)
+        for length in (known[name][1] - 1, -1, 10**15, "7"):
+            changed = json.dumps({**known, name: [known[name][0], length]}).encode()
+            text = shard_file.MAGIC + changed + b"\n"
+            shard.unlink()
+            shard.write_bytes(
+                shard_file._padded(text) + data[len(shard_file._padded(shard_file.MAGIC + head + b"\n")) :]
+            )
+            with pytest.raises(ValueError, match="is not a shard of an index, or it is damaged"):
+                _ = Shard(shard).arrays
+
+
+@pytest.mark.parametrize("name", ["graphs", "bin_ptr"])
+@pytest.mark.parametrize("value", [-1, 2**30])
+def test_numbers_that_point_elsewhere_are_refused(shard, tmp_path, name, value):
+    index = pk.open_index(tmp_path / "index")
+    changed = {key: array.copy() for key, array in Shard(shard).arrays.items()}
+    changed[name][:] = value
+    if name == "bin_ptr":
+        changed[name][::2] = 0
+    opened = index.shards[0][0]
+    opened.__dict__["arrays"] = changed
+    with pytest.raises(ValueError, match="is damaged: remove it"):
+        index.query(graphs()[:5])
+
+
+def test_a_file_of_another_size_than_the_manifest_says(shard, tmp_path):
+    with shard.open("ab") as stream:
+        stream.write(b"\0")
+    with pytest.raises(ValueError, match="bytes instead of"):
+        pk.open_index(tmp_path / "index")
+
+
+def test_counts_are_as_short_as_they_can_be(tmp_path):
+    large = pk.PropagationKernel(t_max=0, random_state=0)
+    star = np.zeros((300, 300))
+    star[0, 1:] = star[1:, 0] = 1
+    for size, kind in ((10, "|u1"), (300, "<u2")):
+        adjacency = star[:size, :size]
+        counts = large.fit([(adjacency, ["C"] * size)]).counts_
+        path = tmp_path / f"{size}.shard"
+        with path.open("wb") as stream:
+            write_shard(stream, InvertedFile.of(counts), np.arange(1))
+        assert Shard(path).arrays["counts"].dtype.str == kind
+        assert Shard(path).postings.counts.tolist() == [size]
+
+
+@pytest.mark.compiled
+def test_checked_and_unchecked_postings_add_up_to_the_same():
+    file = InvertedFile.of(KERNEL.fit(graphs(12)).counts_)
+    (part,) = file.segments
+    bins = np.array([0, 3, -1, 5])
+    arrays = (bins, np.array([1.0, 2.0, 3.0, 4.0]), part.bin_ptr, part.graphs, part.counts)
+    left, right = np.zeros(12), np.zeros(12)
+    add_postings(*arrays, left)
+    assert add_checked(*arrays, right)
+    assert np.array_equal(left, right)
+    assert left.any()
+    assert not add_checked(*arrays, np.zeros(1))

@@ -1,0 +1,42 @@
+"""The gallery: examples have a title, text and a picture, and the notebooks beside it are theirs."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SCRIPTS = sorted((EXAMPLES / "gallery").rglob("plot_*.py"))
+
+
+def test_there_are_enough():
+    assert len(SCRIPTS) >= 15
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_an_example_tells_a_story(script):
+    source = script.read_text(encoding="utf-8")
+    title, underline, *_ = ast.get_docstring(ast.parse(source)).splitlines()
+    assert set(underline) == {"="}
+    assert len(underline) == len(title)
+    assert "plt.show()" in source or "sphinx_gallery_thumbnail_path" in source
+    assert "datasets.load(" not in source, "an example may not need data from elsewhere"
+
+
+def test_notebooks_are_those_of_the_examples():
+    pytest.importorskip("sphinx_gallery")
+    nbformat = pytest.importorskip("nbformat")
+    spec = importlib.util.spec_from_file_location("notebooks", EXAMPLES / "notebooks.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    expected = module.notebooks()
+    assert len(expected) == 5
+    assert set(expected) == set(EXAMPLES.glob("*.ipynb"))
+    for path, content in expected.items():
+        assert path.read_text(encoding="utf-8") == content, (
+            f"run python examples/notebooks.py: {path.name} is old"
+        )
+        nbformat.validate(nbformat.reads(content, as_version=4))
