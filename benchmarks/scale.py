@@ -307,11 +307,11 @@ def efficiency(folder: Path, n_graphs: int) -> Iterator[Row]:
     """One process, two processes, and two workers of Dask, all warm, on parts of two million nodes."""
     import propkernels as pk
 
-    source = generate(folder / "efficiency", min(n_graphs, 160_000), 80_000)
+    source = generate(folder / "efficiency", min(n_graphs, 320_000), 80_000)
     plan = pk.partition(source, 2_100_000)
     pools = {f"{n} processes": warm_pool(n, plan, folder) for n in (1, 2)}
     with cluster(2) as found, found.get_client() as client:
-        pk.featurize(pk.Plan(plan.parts[:2], plan.nodes_per_part), estimator(), folder / "warm", client)
+        pk.featurize(plan, estimator(), folder / "warm", client)
         shutil.rmtree(folder / "warm")
         pids = list(client.run(os.getpid).values())
         engines = pools | {"Dask, 2 workers": (client, pids)}
@@ -342,7 +342,7 @@ def warm_pool(n_workers: int, plan: Any, folder: Path) -> tuple[ProcessPoolExecu
     import propkernels as pk
 
     pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"))
-    pk.featurize(pk.Plan(plan.parts[:2], plan.nodes_per_part), estimator(), folder / "warm", pool)
+    pk.featurize(plan, estimator(), folder / "warm", pool)
     shutil.rmtree(folder / "warm")
     futures = [pool.submit(pid_of_worker) for _ in range(4 * n_workers)]
     wait(futures)
