@@ -34,7 +34,7 @@ def test_what_is_left_out_is_listed(run, tmp_path):
     (tmp_path / "x.csv").write_text("smiles,y\nCC,1\nC1C,0\n")
     failed = run("convert", "x.csv", "x.parquet")
     assert failed.exit_code == 1
-    assert "molecule 1: 'C1C' cannot be read as SMILES" in failed.output
+    assert "row 1 ('C1C' cannot be read as SMILES)" in failed.output
     assert not (tmp_path / "x.parquet").exists()
     result = run("convert", "x.csv", "x.parquet", "--skip")
     assert result.exit_code == 0

@@ -23,7 +23,7 @@ FORMATS = (".html", ".json", ".md")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """What an audit found; returned by :func:`propkernels.audit`.
+    r"""What an audit found; returned by :func:`propkernels.audit`.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Audit:
     >>> report.sameness.duplicates.n_graphs, sorted(report.to_dict())[:3]
     (0, ['kernel', 'learning', 'name'])
     >>> print(report.to_markdown().splitlines()[0])
-    # Audit of molecules
+    # Audit of make\_molecules
     """
 
     name: str

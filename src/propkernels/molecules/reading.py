@@ -18,7 +18,8 @@ def as_list(molecules: Any) -> list[Any]:
         if len(shape) > 2 or shape[1] != 1:
             raise ValueError(f"molecules must be one column, of SMILES or RDKit molecules; got shape {shape}")
         molecules = molecules.iloc[:, 0] if hasattr(molecules, "iloc") else molecules[:, 0]
-    return list(molecules.tolist()) if shape else listed(molecules, "SMILES strings or RDKit molecules")
+    items = molecules.tolist() if hasattr(molecules, "tolist") else molecules
+    return listed(items, "SMILES strings or RDKit molecules")
 
 
 def as_molecules(molecules: Any, errors: str = "raise") -> list[Any]:

@@ -40,17 +40,15 @@ def test_for_programs(run, model_file, small_folder):
 
 def test_targets_and_sentences(run, model_file, small_folder, tmp_path):
     common = ("counterfactuals", model_file, small_folder, "--graph")
-    assert "there is no class 7" in run(*common, 0, "--target", 7).stderr
+    assert "there is no class 7" in run(*common, 0, "--to", 7).stderr
     assert "not 99" in run(*common, 99).stderr
     assert "each kind of allowed edits" in run(*common, 0, "--allow", "paint").stderr
     data = pk.datasets.read_tu(small_folder)
     regressor = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(n_iter=1), C=1.0, random_state=0)
     numbers = tmp_path / "numbers.pk"
     pk.save_model(regressor.fit(data.graphs, data.graphs.graph_sizes + np.arange(40) / 7), numbers)
-    assert (
-        "must be a number" in run("counterfactuals", numbers, small_folder, "-g", 0, "--target", "x").stderr
-    )
-    found = run("counterfactuals", numbers, small_folder, "-g", 0, "--target", 1, "--max-edits", 1)
+    assert "must be a number" in run("counterfactuals", numbers, small_folder, "-g", 0, "--to", "x").stderr
+    found = run("counterfactuals", numbers, small_folder, "-g", 0, "--to", 1, "--max-edits", 1)
     assert found.exit_code == 0
     detector = tmp_path / "detector.pk"
     pk.save_model(pk.GraphIndex(kernel=pk.WeisfeilerLehman(n_iter=1)).fit(data.graphs), detector)

@@ -65,7 +65,7 @@ def nice_ticks(low: float, high: float, about: int = 4) -> list[float]:
     Examples
     --------
     >>> nice_ticks(0, 87), nice_ticks(0.42, 0.9)
-    ([0.0, 20.0, 40.0, 60.0, 80.0], [0.5, 0.6, 0.7, 0.8, 0.9])
+    ([0.0, 25.0, 50.0, 75.0], [0.6, 0.8])
     """
     if not high > low:
         return [low]

@@ -24,7 +24,7 @@ def counterfactuals(
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of changes to print.")] = 10,
     target: Annotated[
         str | None,
-        typer.Option("--target", metavar="CLASS|X", help="Class, or number, to reach; by default any other."),
+        typer.Option("--to", metavar="CLASS|X", help="Class, or number, to reach; by default any other."),
     ] = None,
     kinds: Annotated[
         list[str] | None,
@@ -77,7 +77,7 @@ def _named(model: Any, target: str | None) -> Any:
         try:
             return float(target)
         except ValueError:
-            raise ValueError(f"--target must be a number for this model, got {target!r}") from None
+            raise ValueError(f"--to must be a number for this model, got {target!r}") from None
     names = {str(name): name for name in model.classes_.tolist()}
     if target not in names:
         raise ValueError(f"there is no class {target}; the model knows {', '.join(names)}")

@@ -385,7 +385,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
         >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
         >>> changes = model.counterfactuals(data.graphs[1], n=3, allowed=["relabel", "remove_leaf"])
-        >>> changes.reached, model.predict([changes.graph(0)])[0] == changes.prediction[0]
+        >>> changes.reached, bool(model.predict([changes.graph(0)])[0] == changes.prediction[0])
         (True, True)
         """
         check_is_fitted(self, "rule_")
