@@ -198,7 +198,7 @@ def default_kernel(graphs: GraphDatabase) -> Any:
     """The first kernel with intersection and steps that models try, or the first that sees edge labels."""
     fitting = [
         kernel
-        for kernel in default_kernels(graphs, is_t_max_given=True)
+        for kernel in default_kernels(graphs)
         if step_parameter(kernel) is not None and getattr(kernel, "base_kernel", "") == "intersection"
     ]
     return max(fitting, key=lambda kernel: bool(kernel.get_params(deep=False).get("edge_labels")))

@@ -14,8 +14,6 @@ def named(graphs, **arguments):
     """Class, base kernel and treatment of attributes of each default kernel."""
     kernels = default_kernels(graphs, 2, **arguments)
     assert all(kernel.n_jobs == 2 for kernel in kernels)
-    kernels = [part for kernel in kernels for part in getattr(kernel, "kernels", [kernel])]
-    assert all(kernel.n_jobs == 2 for kernel in kernels)
     return [(type(k).__name__, k.base_kernel, getattr(k, "attributes", None)) for k in kernels]
 
 
@@ -62,15 +60,7 @@ def test_attributes_are_taken_together_where_there_are_many(dimensions, expected
     graphs = GRAPHS.with_attributes(attributes)
     found = {treatment for _, _, treatment in named(graphs)} - {None}
     assert found == expected
-    first = default_kernels(graphs)[0]
-    assert isinstance(first, pk.SumKernel) == (dimensions < 4)
-    assert getattr(first, "kernels", [first])[0].n_hashes == {1: 20, 3: 6, 4: 5}[dimensions]
-
-
-def test_where_t_max_is_given_every_kernel_can_follow():
-    graphs = GRAPHS.with_attributes(np.random.default_rng(0).normal(size=(GRAPHS.n_nodes, 2)))
-    kernels = default_kernels(graphs, is_t_max_given=True)
-    assert [type(kernel).__name__ for kernel in kernels] == [PK, PK, WL]
+    assert default_kernels(graphs)[0].n_hashes == {1: 20, 3: 6, 4: 5}[dimensions]
 
 
 def test_missing_labels_are_propagated_or_diffused_in_wide_bins():

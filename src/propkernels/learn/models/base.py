@@ -176,8 +176,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Check all parameters of the choice."""
         check_choice(self.normalize, ("auto", True, False, None), "normalize")
         costs, steps = check_cost_grid(self.C), check_steps(self.t_max)
-        is_regression, is_t_max_given = isinstance(self, RegressorMixin), steps is not None
-        kernels = check_kernels(self.kernel, graphs, self.n_jobs, is_regression, is_t_max_given)
+        kernels = check_kernels(self.kernel, graphs, self.n_jobs, isinstance(self, RegressorMixin))
         if self.kernel is None and (self.solver == "linear" or len(graphs) > MOST_FOR_KERNEL):
             kernels = [kernel for kernel in kernels if has_explicit_counts(kernel)]
         solver = resolve_solver(self.solver, kernels, len(graphs), steps)

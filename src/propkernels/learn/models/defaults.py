@@ -14,7 +14,6 @@ import numpy as np
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath
-from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.propagation.schemes import Diffusion
 from propkernels.utils.checks import shown
@@ -25,9 +24,7 @@ MOST_PAIRS = 100  # of nodes, per node: shortest paths of larger graphs take too
 WIDE = {"bin_width": 1.0, "n_hashes": 4}  # nodes that are nearly alike share bins
 
 
-def default_kernels(
-    graphs: Any, n_jobs: int | None = None, is_regression: bool = False, is_t_max_given: bool = False
-) -> list[Any]:
+def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool = False) -> list[Any]:
     """Candidates by what the graphs carry.
 
     Parameters
@@ -37,15 +34,13 @@ def default_kernels(
         Threads of each kernel.
     is_regression : bool
         Whether numbers are predicted: ratios of common to all counts (Tanimoto, Jaccard) are tried too.
-    is_t_max_given : bool
-        Whether the user has set t_max: only kernels that can follow are tried.
 
     Returns
     -------
     list of estimators
     """
     if graphs.node_attributes is not None:
-        kernels = _attributed(graphs, is_t_max_given)
+        kernels = _attributed(graphs)
     elif not isinstance(graphs, GraphDatabase):
         kernels = [PropagationKernel(), PropagationKernel(base_kernel="intersection")]
     elif graphs.label_column is None:
@@ -54,13 +49,7 @@ def default_kernels(
         kernels = _partially_labeled()
     else:
         kernels = _labeled(graphs, is_regression)
-    return [_with_threads(kernel, n_jobs) for kernel in kernels]
-
-
-def _with_threads(kernel: Any, n_jobs: int | None) -> Any:
-    """The kernel, and each part of a sum, with a number of threads."""
-    names = [name for name in kernel.get_params() if name.split("__")[-1] == "n_jobs"]
-    return kernel.set_params(**dict.fromkeys(names, n_jobs))
+    return [kernel.set_params(n_jobs=n_jobs) for kernel in kernels]
 
 
 def _labeled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
@@ -123,40 +112,28 @@ def _partially_labeled() -> list[Any]:
     ]
 
 
-def _attributed(graphs: Any, is_t_max_given: bool) -> list[Any]:
-    """Few dimensions: sums of all views of the graphs. Many: one view at a time, dimensions also together.
+def _attributed(graphs: Any) -> list[Any]:
+    """One dimension at a time, with about twenty hashes per iteration in all; many dimensions also together.
 
-    The views are the attributes one dimension at a time, with about twenty hashes per iteration in all, as
-    dot products and as assignments, and the refined labels. Two nodes seldom agree in all of many dimensions,
-    so that these have more hashes, and wide bins. Sums have no t_max to choose: where it was given, the views
-    are tried one by one.
+    Two nodes seldom agree in all of many dimensions, so that these have more hashes, and wide bins.
     """
     n_dimensions = graphs.node_attributes.shape[1]
-    if n_dimensions < MANY_DIMENSIONS and is_t_max_given:
-        return _views(graphs, n_dimensions, 5, 4)
-    if n_dimensions < MANY_DIMENSIONS:
-        return [SumKernel(_views(graphs, n_dimensions, *steps)) for steps in ((3, 2), (5, 4))]
+    n_hashes = max(1, HASHES // max(n_dimensions, 1))
+    single: dict[str, Any] = {"attributes": "sum", "n_hashes": n_hashes, "t_max": 5}
     together: dict[str, Any] = {
         "attributes": "product",
         "n_hashes": 2 * HASHES,
         "base_kernel": "intersection",
     }
-    widths = (4.0, 8.0)
-    products = [PropagationKernel(**together, attribute_bin_width=width, t_max=2) for width in widths]
-    linear, assigned, *refined = _views(graphs, n_dimensions, 5, 4)
-    return [linear, assigned, *products, *refined]
-
-
-def _views(graphs: Any, n_dimensions: int, t_max: int, n_iter: int) -> list[Any]:
-    """Attributes as dot products and as assignments; and labels or degrees, of graphs that are not grids."""
-    n_hashes = max(1, HASHES // max(n_dimensions, 1))
-    single: dict[str, Any] = {"attributes": "sum", "n_hashes": n_hashes, "t_max": t_max}
     kernels: list[Any] = [
         PropagationKernel(**single),
         PropagationKernel(**single, base_kernel="intersection"),
     ]
+    if n_dimensions >= MANY_DIMENSIONS:
+        widths = (4.0, 8.0)
+        kernels += [PropagationKernel(**together, attribute_bin_width=width, t_max=2) for width in widths]
     if isinstance(graphs, GraphDatabase):
-        kernels.append(WeisfeilerLehman(n_iter=n_iter, base_kernel="intersection"))
+        kernels.append(WeisfeilerLehman(n_iter=4, base_kernel="intersection"))
     return kernels
 
 
@@ -164,16 +141,10 @@ def _summed() -> Diffusion:
     return Diffusion(laziness=0.5, normalization="none")
 
 
-def check_kernels(
-    kernel: Any,
-    graphs: Any,
-    n_jobs: int | None,
-    is_regression: bool = False,
-    is_t_max_given: bool = False,
-) -> list[Any]:
+def check_kernels(kernel: Any, graphs: Any, n_jobs: int | None, is_regression: bool = False) -> list[Any]:
     """Return the candidates that the parameter ``kernel`` stands for: one, several, or the defaults."""
     if kernel is None:
-        return default_kernels(graphs, n_jobs, is_regression, is_t_max_given)
+        return default_kernels(graphs, n_jobs, is_regression)
     several = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
     if not several:
         raise ValueError("kernel must be one estimator or a list of at least one, got an empty list")
