@@ -180,6 +180,8 @@ def cluster(n_workers: int, preload: bool = False) -> Iterator[Any]:
 
     # a cluster on one machine forgets a worker that is not back in 15 seconds: too few under load
     dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"})
+    # Dask makes malloc give freed memory back at once, so that every large array is paged in anew
+    dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**28})
     options = {"preload": ["benchmarks.scale_worker"]} if preload else {}
     with distributed.LocalCluster(
         n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50, **options
