@@ -4,10 +4,10 @@ With N nodes, E stored edges, S counts and B bins of all streams, and n graphs, 
 be read or written:
 
 - propagate + hash: for every step, the adjacency (4 E + 4 N), the weights of the step (16 N) and the columns
-  that are still needed, read and written (16 N a column); and the codes (8 N a stream). The columns of a
+  that are still needed, read and written (16 N per column); and the codes (8 N per stream). The columns of a
   block of graphs stay in the cache, so that only adjacency and codes really reach the memory: more than
   100 % is possible;
-- count: the codes (8 N a stream), the counts (12 S) and the bins (8 B);
+- count: the codes (8 N per stream), the counts (12 S) and the bins (8 B);
 - Gram: the counts (12 S) and the matrix (8 n^2);
 - features: the counts, read and written (24 S), and the bins (16 B).
 """
@@ -48,7 +48,7 @@ def measure(case: StageCase, settings: Settings) -> Iterator[Result]:
 
 
 def copy_speed(threads: int, settings: Settings) -> float:
-    """Bytes a second, read and written, of copying a large array with so many threads."""
+    """Bytes per second, read and written, of copying a large array with so many threads."""
     source, target = np.ones(COPIED, dtype=np.uint8), np.zeros(COPIED, dtype=np.uint8)
     parts = list(zip(np.array_split(source, threads), np.array_split(target, threads), strict=True))
     with ThreadPoolExecutor(threads) as pool:

@@ -24,7 +24,7 @@ PARAMETERS = [{}, {"sparse_output": False}, {"normalize": True}, {"metric": "hel
 
 
 def path_graphs(rows):
-    """A path with one node a feature; a label is the feature's number and its value in steps of a half."""
+    """A path with one node per feature; a label is the feature's number and its value in steps of a half."""
     n, d = rows.shape
     first = np.array([i * d + j for i in range(n) for j in range(d - 1)], dtype=np.int64)
     ends = np.concatenate([first, first + 1]), np.concatenate([first + 1, first])

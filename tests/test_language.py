@@ -9,19 +9,25 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ["src", "tests", "docs", "benchmarks", "reproduction", "examples"]
-TEXTS = (".py", ".pyi", ".md", ".toml", ".yml", ".yaml", ".cff", ".csv")
+FOLDERS = ["src", "tests", "docs", "benchmarks", "reproduction", "examples", "fuzz"]
+TEXTS = (".py", ".pyi", ".md", ".toml", ".yml", ".yaml", ".cff", ".csv", ".json")
 FILES = [*ROOT.glob("*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
 TEXT_FILES = sorted(
     path for path in FILES if path.is_file() and path.suffix in TEXTS and path != Path(__file__)
 )
 PROSE = [path for path in TEXT_FILES if path.suffix in (".py", ".md") and path.name != "CONTRIBUTING.md"]
 
-UNITS = "(row|graph|bin|node|label|file|fold|class|column|iteration|stream|step|block|thread|part|dimension)"
-ONE_A = re.compile(rf"\b(one|two|a) [a-z]+ an? {UNITS}\b|\b(bytes|seconds|hashes) an? {UNITS}\b")
+UNITS = (
+    "(row|graph|bin|node|edge|label|file|fold|class|column|iteration|stream|step|block|thread|part|dimension"
+    "|worker|process|second|repeat|axis|feature|molecule|pixel|image|query|line)"
+)
+ONE_A = re.compile(
+    rf"\b(one|two|a|handful of) [a-z]+ an? {UNITS}\b|\b(bytes|seconds|hashes|GB|MB|N) an? {UNITS}\b",
+    re.IGNORECASE,
+)
 IS_NO = re.compile(r"\b(?<!there )(is|are) no [a-z]+\b", re.IGNORECASE)
 RIGHT = re.compile(r"\b(is|are) no (longer|more|need|other|such|way|reason)\b")
-MACHINE = re.compile(r"(?<![\w.])/(work|root|farm|home)/\w")
+MACHINE = re.compile(r"(?<![\w.])/(work|root|farm|home|dev/shm)/\w")
 PRIVATE = re.compile(r"\(design, section|the issue named|\.\./shared\b")
 KEPT = {"centre"}  # a field of saved models
 BRITISH = re.compile(

@@ -163,12 +163,12 @@ class Graph:
 
     @property
     def node_labels(self) -> NDArray[Any] | None:
-        """One label a node, or None."""
+        """One label per node, or None."""
         return self.database.node_labels
 
     @property
     def node_attributes(self) -> NDArray[np.float64] | None:
-        """One row a node, or None."""
+        """One row per node, or None."""
         return self.database.node_attributes
 
     @property

@@ -19,7 +19,7 @@ class LabelDistributions:
     Parameters
     ----------
     probabilities : array, masked array or sparse matrix of shape (N, k)
-        One distribution a node; rows are divided by their sums. A row of a masked array that is masked
+        One distribution per node; rows are divided by their sums. A row of a masked array that is masked
         throughout says nothing about its node.
     values : sequence of length k, optional
         The labels that the columns stand for; 0, ..., k - 1 by default.

@@ -20,7 +20,7 @@ _FEW_VALUES = 100
 
 @dataclass(frozen=True, eq=False)
 class LabelColumn:
-    """One label a node (or an edge), as an id into a tuple of distinct values.
+    """One label per node (or per edge), as an id into a tuple of distinct values.
 
     Attributes
     ----------

@@ -148,7 +148,7 @@ def _neighborhoods(
 class WeisfeilerLehman(CountKernel):
     """Weisfeiler-Lehman subtree kernel (Shervashidze et al., JMLR 2011, Definition 5).
 
-    In each iteration a node's label becomes its label together with the multiset of its neighbours'; graphs
+    In each iteration a node's label becomes its label together with the multiset of its neighbors'; graphs
     are compared by how many nodes they have with each label, in all iterations together.
 
     Parameters

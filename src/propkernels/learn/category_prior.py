@@ -83,7 +83,7 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
 
     The graphs most similar to a query say what it may be: each speaks for its own class with the weight of
     its kernel value. The paper uses this as a prior on the category of objects seen as point clouds;
-    it needs no training beyond the kernel, and works with a handful of graphs a class. t_max and the
+    it needs no training beyond the kernel, and works with a handful of graphs per class. t_max and the
     number of neighbors are chosen by leave-one-out on the training graphs, from one pass of propagation.
 
     Parameters

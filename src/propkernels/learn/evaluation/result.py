@@ -181,7 +181,7 @@ class Evaluation:
 
     @property
     def folds(self) -> list[dict[str, Any]]:
-        """One record a fold: its number, score and choice."""
+        """One record per fold: its number, score and choice."""
         return [
             {"repeat": r, "fold": f, self.metric: float(self.scores[r, f]), **choice._asdict()}
             for r, choices in enumerate(self.choices)
@@ -190,7 +190,7 @@ class Evaluation:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """One record a fold that also says what was evaluated: records of several evaluations go together."""
+        """One record per fold that also says what was evaluated: those of several evaluations go together."""
         return [{"data": self.data, "kernel": self.kernel, **fold} for fold in self.folds]
 
     def to_frame(self) -> Any:

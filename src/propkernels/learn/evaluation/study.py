@@ -175,7 +175,7 @@ class Report:
 
 @dataclass(frozen=True)
 class KernelStudy:
-    """A kernel with a C-SVM or an SVR: one pass a repeat, folds are slices."""
+    """A kernel with a C-SVM or an SVR: one pass per repeat, folds are slices."""
 
     kernel: Any
     graphs: GraphDatabase

@@ -28,7 +28,7 @@ class Taps(NamedTuple):
         branches of the tree, does not change a single bit of the sum.
     weights : ndarray, (groups,)
     stage_ptr : ndarray of int64, (stages + 1,)
-        Groups of each filter; a separable filter has one stage an axis.
+        Groups of each filter; a separable filter has one stage per axis.
     radius : ndarray of int64, (d,)
         How far taps reach along each axis.
     """
@@ -91,7 +91,7 @@ def _turns(offset: Offset) -> list[Offset]:
 
 
 def separate(weights: NDArray[np.float64]) -> list[NDArray[np.float64]] | None:
-    """Write a filter as the product of one filter an axis, or return None where it is no such product."""
+    """Write a filter as the product of one filter per axis, or return None where it is not one."""
     total = weights.sum()
     stages = []
     product = np.ones(())
