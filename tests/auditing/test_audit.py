@@ -9,7 +9,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.auditing.examine import sample_of
-from propkernels.auditing.targets import Target, check_audit_target
+from propkernels.auditing.scores.targets import Target, check_audit_target
 
 N = 60
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from propkernels.auditing.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
-from propkernels.auditing.learning import learning_of
 from propkernels.auditing.result import Audit
+from propkernels.auditing.sameness.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
+from propkernels.auditing.scores.learning import learning_of
+from propkernels.auditing.scores.suspects import suspects_of
+from propkernels.auditing.scores.targets import Target, check_audit_target
 from propkernels.auditing.sentences import sentences_of
 from propkernels.auditing.statistics import statistics_of
-from propkernels.auditing.suspects import suspects_of
-from propkernels.auditing.targets import Target, check_audit_target
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.models.defaults import default_kernels

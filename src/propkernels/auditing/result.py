@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.auditing.duplicates import NearDuplicates, Sameness
-from propkernels.auditing.learning import Learning
+from propkernels.auditing.sameness.duplicates import NearDuplicates, Sameness
+from propkernels.auditing.scores.learning import Learning
+from propkernels.auditing.scores.suspects import Suspects
+from propkernels.auditing.scores.targets import Target
 from propkernels.auditing.sentences import Sentence
 from propkernels.auditing.statistics import Statistics
-from propkernels.auditing.suspects import Suspects
-from propkernels.auditing.targets import Target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.files import atomic_write
 

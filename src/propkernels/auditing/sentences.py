@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from propkernels.auditing.duplicates import Duplicates, Leaks, NearDuplicates, Sameness
-from propkernels.auditing.learning import CalibrationReport, Learning, Score
+from propkernels.auditing.sameness.duplicates import Duplicates, Leaks, NearDuplicates, Sameness
+from propkernels.auditing.scores.learning import CalibrationReport, Learning, Score
 from propkernels.auditing.words import as_score, have, listed, many, many_have, percent, with_error
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from propkernels._version import __version__
-from propkernels.cli import demo, evaluate, explain, fit, info, kernel, predict, similar
+from propkernels.cli import evaluate, fit, info, kernel, predict, similar
 from propkernels.cli.checking import audit, novelty
 from propkernels.cli.console import OneSentenceErrors
-from propkernels.cli.explaining import counterfactuals
-from propkernels.cli.exploring import explore
+from propkernels.cli.explaining import counterfactuals, explain
+from propkernels.cli.exploring import demo, explore
 from propkernels.cli.parts import featurize, learning
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."

@@ -30,7 +30,7 @@ from propkernels.cli.console import (
     size_of,
     stdout,
 )
-from propkernels.cli.explain import can_explain
+from propkernels.cli.explaining.explain import can_explain
 from propkernels.cli.parts.learning import fit_parts, is_parts, refuse
 
 if TYPE_CHECKING:

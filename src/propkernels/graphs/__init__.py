@@ -1,14 +1,14 @@
 """Graphs: the first station of the pipeline."""
 
 from propkernels.graphs.adapters.adjacency import from_adjacency
-from propkernels.graphs.adapters.dgl import from_dgl
 from propkernels.graphs.adapters.grakel import from_grakel, to_grakel
 from propkernels.graphs.adapters.igraph import from_igraph, to_igraph
 from propkernels.graphs.adapters.networkx import from_networkx, to_networkx
+from propkernels.graphs.adapters.neural.dgl import from_dgl
+from propkernels.graphs.adapters.neural.pyg import from_pyg, to_pyg
 from propkernels.graphs.adapters.pandas import from_pandas, to_pandas
 from propkernels.graphs.adapters.parquet import from_parquet, iter_parquet, to_parquet
 from propkernels.graphs.adapters.points import from_points
-from propkernels.graphs.adapters.pyg import from_pyg, to_pyg
 from propkernels.graphs.adapters.rdkit import from_rdkit, from_smiles
 from propkernels.graphs.adapters.triples import from_triples
 from propkernels.graphs.check import check_graphs

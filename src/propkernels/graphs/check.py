@@ -9,10 +9,11 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import issparse
 
-from propkernels.graphs.adapters import dgl, grakel, igraph, networkx, pyg, rdkit
+from propkernels.graphs.adapters import grakel, igraph, networkx, rdkit
 from propkernels.graphs.adapters.adjacency import doubt, from_adjacency
 from propkernels.graphs.adapters.build import Faults
 from propkernels.graphs.adapters.networkx import is_networkx
+from propkernels.graphs.adapters.neural import dgl, pyg
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
 from propkernels.graphs.grids.database import Grid, GridDatabase

@@ -10,9 +10,9 @@ from propkernels.auditing.sentences import Sentence
 from propkernels.auditing.statistics import AttributeRange, LabelCounts, Spread
 
 if TYPE_CHECKING:
-    from propkernels.auditing.indistinguishable import Indistinguishable
-    from propkernels.auditing.learning import Learning, Score
     from propkernels.auditing.result import Audit
+    from propkernels.auditing.sameness.indistinguishable import Indistinguishable
+    from propkernels.auditing.scores.learning import Learning, Score
 
 MOST_ROWS = 12
 

@@ -12,7 +12,7 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import open_dataset
 from propkernels.cli.console import Force, check_output, print_records, print_text, spinner
-from propkernels.cli.explain import SUFFIXES, check_picture, draw, named_nodes
+from propkernels.cli.explaining.explain import SUFFIXES, check_picture, draw, named_nodes
 from propkernels.utils.files import atomic_write
 
 if TYPE_CHECKING:

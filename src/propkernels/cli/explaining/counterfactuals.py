@@ -9,7 +9,7 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, open_dataset, open_model
 from propkernels.cli.console import print_records, print_text, spinner
-from propkernels.cli.explain import molecule_of
+from propkernels.cli.explaining.explain import molecule_of
 
 
 def counterfactuals(

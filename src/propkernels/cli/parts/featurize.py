@@ -57,19 +57,24 @@ def parse_number(text: str) -> int:
         raise typer.BadParameter(f"{text!r} is not a number such as 1000000 or 2**20") from None
 
 
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE...",
+        help="Parquet files, TU folders or zips, CSV, TSV or SMI files of molecules, or folders of them.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", "-j", min=1, metavar="N", help="Processes; by default one per core."),
+]
 Output = Annotated[
     Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write; an earlier run is resumed.")
 ]
 
 
 def featurize(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Parquet files, TU folders or zips, CSV, TSV or SMI files of molecules, or folders of them.",
-        ),
-    ],
+    sources: Sources,
     output: Output,
     n_features: Annotated[
         int,
@@ -79,10 +84,7 @@ def featurize(
     t_max: arguments.TMax = 10,
     labels: arguments.LabelsOption = arguments.Labels.auto,
     seed: arguments.Seed = 0,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", "-j", min=1, metavar="N", help="Processes; by default one per core."),
-    ] = None,
+    workers: Workers = None,
     scheduler: Annotated[
         str | None,
         typer.Option(

@@ -20,7 +20,7 @@ from propkernels.cli.console import (
     spinner,
     stdout,
 )
-from propkernels.cli.parts.featurize import Output, executor_of, parse_number
+from propkernels.cli.parts.featurize import Output, Sources, Workers, executor_of, parse_number
 
 
 def is_parts(name: str) -> bool:
@@ -131,21 +131,12 @@ def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format,
 
 
 def index(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Parquet files, TU folders or zips, CSV, TSV or SMI files of molecules, or folders of them.",
-        ),
-    ],
+    sources: Sources,
     output: Output,
     kernel: Annotated[KernelName, typer.Option("--kernel", help="Kernel.")] = KernelName.propagation,
     t_max: arguments.TMax = 5,
     seed: arguments.Seed = 0,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", "-j", min=1, metavar="N", help="Processes; by default one per core."),
-    ] = None,
+    workers: Workers = None,
     nodes_per_part: Annotated[
         int,
         typer.Option("--nodes-per-part", parser=parse_number, metavar="N", help="Most nodes of one shard."),

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.auditing.baselines import baseline_predictions
-from propkernels.auditing.closed_form import Held, held_out, inverse, learned_from
-from propkernels.auditing.targets import Target
+from propkernels.auditing.scores.baselines import baseline_predictions
+from propkernels.auditing.scores.closed_form import Held, held_out, inverse, learned_from
+from propkernels.auditing.scores.targets import Target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.machines.decisions import Calibration
 from propkernels.learn.selection.folds import choosing_folds

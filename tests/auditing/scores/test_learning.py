@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.auditing.baselines import (
+from propkernels.auditing.scores.baselines import (
     _left_out_error,
     baseline_predictions,
     counts_by_graph,
     simple_tables,
 )
-from propkernels.auditing.closed_form import Held
-from propkernels.auditing.learning import Task, calibration_of, draw_folds, learning_of, reliability
-from propkernels.auditing.targets import Target
+from propkernels.auditing.scores.closed_form import Held
+from propkernels.auditing.scores.learning import Task, calibration_of, draw_folds, learning_of, reliability
+from propkernels.auditing.scores.targets import Target
 
 
 def study(target, classes=None, n=60):

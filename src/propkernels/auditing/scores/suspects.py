@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.auditing.closed_form import held_out_only, inverse
-from propkernels.auditing.learning import Task, draw_folds
-from propkernels.auditing.targets import Target
+from propkernels.auditing.scores.closed_form import held_out_only, inverse
+from propkernels.auditing.scores.learning import Task, draw_folds
+from propkernels.auditing.scores.targets import Target
 
 Matrix = NDArray[Any]
 REPEATS, FOLDS = 5, 10

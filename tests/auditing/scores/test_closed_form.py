@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from propkernels.auditing.closed_form import held_out, held_out_only, inverse, learned_from
+from propkernels.auditing.scores.closed_form import held_out, held_out_only, inverse, learned_from
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from propkernels.auditing.canonical import isomorphism_classes
 from propkernels.auditing.contents import Contents, everything, labels_alone
-from propkernels.auditing.indistinguishable import (
+from propkernels.auditing.sameness.canonical import isomorphism_classes
+from propkernels.auditing.sameness.indistinguishable import (
     Groups,
     Indistinguishable,
     best_possible,
@@ -20,7 +20,7 @@ from propkernels.auditing.indistinguishable import (
     groups_by_step,
     in_company,
 )
-from propkernels.auditing.targets import Target
+from propkernels.auditing.scores.targets import Target
 from propkernels.graphs.database import GraphDatabase
 
 N_REFINEMENTS = 10  # before candidates for duplicates are compared exactly

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, listed
-from propkernels.graphs.adapters.tensors import Table, as_labels, to_numpy
+from propkernels.graphs.adapters.neural.tensors import Table, as_labels, to_numpy
 from propkernels.graphs.database import GraphDatabase
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, listed, with_target
 from propkernels.graphs.adapters.listing import list_edges
-from propkernels.graphs.adapters.tensors import Table, as_labels, labels_or_attributes, to_numpy
+from propkernels.graphs.adapters.neural.tensors import Table, as_labels, labels_or_attributes, to_numpy
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn

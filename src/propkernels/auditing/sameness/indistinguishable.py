@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.auditing.contents import Contents
-from propkernels.auditing.targets import Target
+from propkernels.auditing.scores.targets import Target
 
 Groups = NDArray[np.int64]
 

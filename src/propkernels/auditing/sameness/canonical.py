@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.auditing.contents import Contents, Words
-from propkernels.auditing.indistinguishable import Groups, in_company, number_equal
+from propkernels.auditing.sameness.indistinguishable import Groups, in_company, number_equal
 from propkernels.utils.randomness import mix
 
 AT_ONCE = 4  # refinements between two looks at whether colors are stable

@@ -1,0 +1,1 @@
+"""Graphs that are the same: up to isomorphism, or to what a kernel sees."""

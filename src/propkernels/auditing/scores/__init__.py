@@ -1,0 +1,1 @@
+"""What can be learned from the graphs: baselines, kernels, graphs that are always wrong."""

@@ -1,0 +1,1 @@
+"""PyTorch Geometric and DGL: graphs whose columns are tensors."""
