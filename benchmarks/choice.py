@@ -8,13 +8,8 @@ machine on the kernel that was chosen. NCI1 comes from the folder that PROPKERNE
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-import os
 import time
-import zipfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +17,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 
 import propkernels as pk
+from reproduction.molecules.sets import read_table
 
 
 class Fit(NamedTuple):
@@ -56,11 +52,9 @@ def data_of(fit: Fit) -> tuple[Any, Any]:
     if not fit.source.endswith(".csv"):
         data = pk.datasets.load(fit.source)
         return data.graphs, np.asarray(data.target)
-    folder = Path(os.environ["PROPKERNELS_DATA"])
-    with zipfile.ZipFile(folder / "moleculenet.zip") as archive:
-        rows = list(csv.DictReader(io.StringIO(archive.read(fit.source).decode("utf-8"))))
-    graphs = pk.from_smiles([row["smiles"] for row in rows], errors="empty")
-    target = np.array([float(row[fit.target]) for row in rows])
+    rows = read_table(fit.source)
+    graphs = pk.from_smiles(rows["smiles"], errors="empty")
+    target = rows[fit.target].to_numpy()
     chosen = np.sort(np.random.default_rng(0).permutation(len(rows))[: round(fit.share * len(rows))])
     return graphs[chosen], target[chosen]
 
@@ -93,9 +87,12 @@ def measure(name: str, repeats: int) -> str:
 def main() -> None:
     """Print a table, one row per model."""
     parser = argparse.ArgumentParser(description="Processor seconds of the default models' fit.")
-    parser.add_argument("names", nargs="*", default=list(FITS), choices=[*FITS, []], metavar="NAME")
+    parser.add_argument("names", nargs="*", default=list(FITS), metavar="NAME", help=", ".join(FITS))
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
+    unknown = [name for name in options.names if name not in FITS]
+    if unknown:
+        parser.error(f"there is no model {unknown[0]!r}: choose among {', '.join(FITS)}")
     print(f"{'model':12} {'graphs':>7} {'fit, s':>8} {'aim':>5} {'one SVM':>9} {'ratio':>7}  score")
     for name in options.names:
         print(measure(name, options.repeats), flush=True)

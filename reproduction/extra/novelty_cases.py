@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
-from zipfile import ZipFile
 
 import numpy as np
 
 import propkernels as pk
-from propkernels.datasets.download import data_folder
+from reproduction.molecules.sets import read_table
 
 # in-distribution set A -> set B, and the best published result of deep methods, if there is one
 PAIRS = {
@@ -115,11 +112,6 @@ def one_class(name: str) -> tuple[Any, Any]:
 @cache
 def molecules(file: str) -> Any:
     """Molecules of MoleculeNet, labeled by their atoms; those that cannot be read are left out."""
-    folder = data_folder()
-    if folder is None:
-        raise ValueError("the pairs of molecules need moleculenet.zip in the folder PROPKERNELS_DATA")
-    with ZipFile(folder / "moleculenet.zip") as archive:
-        rows = list(csv.DictReader(io.StringIO(archive.read(file).decode())))
-    order = np.random.default_rng(0).permutation(len(rows))[: MOST_GRAPHS + 50]
-    texts = [rows[i]["smiles"].strip() for i in np.sort(order)]
-    return drawn(pk.from_smiles(texts, errors="skip"))
+    texts = read_table(file)["smiles"].fillna("").str.strip().to_numpy()
+    order = np.random.default_rng(0).permutation(len(texts))[: MOST_GRAPHS + 50]
+    return drawn(pk.from_smiles(texts[np.sort(order)], errors="skip"))
