@@ -164,7 +164,7 @@ def main() -> None:
         "--first", type=int, help="number of the first case; by default where the last run ended"
     )
     parser.add_argument(
-        "--only", help="one family: invariances, hostile, files, twins, grids, learning, processes"
+        "--only", help="one family: invariances, hostile, files, parts, twins, grids, learning, processes"
     )
     parser.add_argument("--repeat", type=int, metavar="NUMBER")
     parser.add_argument("--shrink", type=int, metavar="NUMBER")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fuzz import files, grids, hostile, invariances, learning, processes, twins
+from fuzz import files, grids, hostile, invariances, learning, parts, processes, twins
 from fuzz.cases import Case
 
 
@@ -23,6 +23,7 @@ FAMILIES = {
     "invariances": Family(invariances.draw, invariances.run, 0.36),
     "hostile": Family(hostile.draw, hostile.run, 0.34),
     "files": Family(files.draw, files.run, 0.12),
+    "parts": Family(parts.draw, parts.run, 0.04),
     "twins": Family(twins.draw, twins.run, 0.06),
     "grids": Family(grids.draw, grids.run, 0.05),
     "learning": Family(learning.draw, learning.run, 0.04),

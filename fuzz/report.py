@@ -13,6 +13,7 @@ ABOUT = {
     "invariances": "one of 16 invariances of a random estimator with random parameters on random graphs",
     "hostile": "hostile graphs, matrices with broken indices, labels, attributes, images and parameters",
     "files": "damaged and forged data sets, models, indexes and checkpoints",
+    "parts": "damaged and forged folders: Parquet, feature parts, manifests, plans, shards, matrices",
     "twins": "the package beside slow implementations in exact arithmetic, written from the papers",
     "grids": "images: convolution beside diffusion on the same grid as a graph, batches, masks, borders",
     "learning": "an index after a random history of adding and removing; classifiers and regressors",

@@ -182,3 +182,7 @@ def test_empty_graphs_have_similarity_zero():
         assert kernel.transform(graphs).tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
     features = pk.PropagationFeatures(normalize=True, random_state=0).fit_transform(graphs)
     assert np.isfinite(features.toarray()).all()
+
+
+def test_lengths_that_rounding_made_negative_are_zero():
+    assert inverse_length(np.array([-1e-17, 4.0, 0.0])).tolist() == [0.0, 0.5, 0.0]

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array, vstack
 
 import propkernels as pk
+from propkernels.scale.pure import rebuilt
 
 
 @pytest.fixture
@@ -66,3 +67,22 @@ def test_missing_targets_are_nan(molecules, features, tmp_path):
     opened = pk.featurize(pk.partition(tmp_path), features, tmp_path / "out")
     assert np.isnan(opened.target).sum() == 60
     assert opened.target[:60].tolist() == molecules.target.tolist()
+
+
+def test_a_folder_that_does_not_say_its_parameters(opened):
+    for changed in ({"t_maximum": 2}, None, {"propagation": {"class": "Diffusion"}}):
+        description = {"estimator": "PropagationFeatures", "parameters": changed}
+        with pytest.raises(ValueError, match=r"parameters|cannot be rebuilt"):
+            rebuilt(description)
+
+
+def test_every_flipped_bit_of_a_part_is_refused_or_changes_nothing(opened):
+    path, expected = opened.path(0), opened.block(0).features
+    data = path.read_bytes()
+    for at in range(4, len(data), 97):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
+        try:
+            found = opened.block(0).features
+        except ValueError:
+            continue
+        assert (found != expected).nnz == 0

@@ -242,3 +242,13 @@ def test_a_damaged_plan_is_refused(plan, tmp_path, change):
     (tmp_path / "plan.json").write_text(json.dumps(known))
     with pytest.raises(ValueError, match="not a plan of propkernels, or it is damaged"):
         pk.Plan.load(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize("name", ["path", "reading"])
+def test_places_before_the_first_are_not_the_last(plan, tmp_path, name):
+    plan.save(tmp_path / "plan.json")
+    known = json.loads((tmp_path / "plan.json").read_text())
+    known["parts"][0][name] = -1
+    (tmp_path / "plan.json").write_text(json.dumps(known))
+    with pytest.raises(ValueError, match="-1 is not a whole number"):
+        pk.Plan.load(tmp_path / "plan.json")

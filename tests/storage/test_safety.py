@@ -377,6 +377,8 @@ def test_counts_beyond_their_matrix(folder, part, change):
         ("index", "InvertedFile", "squares", lambda a: a[:-1]),
         ("index", "InvertedFile", "alive", lambda a: a[:3]),
         ("index", "InvertedFile", "weights", lambda a: a[:1]),
+        ("index", "InvertedFile", "weights", lambda a: -a),
+        ("index", "InvertedFile", "squares", lambda a: -a),
         ("kernel", "StreamCounts", "codes", lambda a: a[:-1]),
         ("kernel", "Prior", "weights", lambda a: np.ones(50)),
         ("sum", "SumKernel", "weights_", lambda a: a[:1]),

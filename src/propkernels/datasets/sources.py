@@ -16,6 +16,7 @@ from propkernels.datasets.loader import load
 from propkernels.datasets.tu.reader import read_tu
 from propkernels.graphs import from_pandas, from_rdkit, from_smiles
 from propkernels.graphs.adapters.parquet import read_parquet
+from propkernels.utils.checks import reason_of
 from propkernels.utils.optional import import_optional
 
 SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
@@ -173,7 +174,7 @@ def _table(path: Path) -> Any:
     try:
         table = pd.read_csv(path, sep="\t" if path.suffix.lower() == ".tsv" else ",")
     except (ValueError, UnicodeDecodeError) as error:  # pandas' errors are ValueErrors
-        raise ValueError(f"{path} cannot be read as a table: {error}") from None
+        raise ValueError(f"{path} cannot be read as a table: {reason_of(error)}") from None
     if not len(table):
         raise ValueError(f"{path} has no rows")
     return table

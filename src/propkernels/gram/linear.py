@@ -256,6 +256,6 @@ def normalized(
 
 
 def inverse_length(self_similarity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 / sqrt(k(x, x)), and 0 where k(x, x) is 0."""
-    length = np.sqrt(self_similarity)
+    """1 / sqrt(k(x, x)), and 0 where k(x, x) is 0, or below it by rounding (attributes that cancel out)."""
+    length = np.sqrt(np.maximum(self_similarity, 0.0))
     return np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)

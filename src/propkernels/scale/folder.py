@@ -12,6 +12,7 @@ from typing import Any
 
 from propkernels.scale.lock import locked
 from propkernels.scale.plan import Part, Plan, canonical
+from propkernels.utils.checks import reason_of
 from propkernels.utils.files import atomic_write, remove_stale_files
 
 FORMAT, VERSION = "propkernels parts", 1
@@ -115,7 +116,7 @@ class Manifest:
             ) from None
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise ValueError(
-                f"{path} is damaged ({error}): remove it and run again, complete parts are kept"
+                f"{path} is damaged ({reason_of(error)}): remove it and run again, complete parts are kept"
             ) from None
 
 

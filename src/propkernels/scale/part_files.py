@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.utils.arrays import offsets
+from propkernels.utils.checks import reason_of
 from propkernels.utils.optional import import_optional
 
 KEY, COUNTS = b"propkernels", b"propkernels counts"
@@ -133,7 +134,7 @@ def check_part(path: Path, notes: dict[str, Any], thorough: bool) -> dict[str, i
     try:
         rows = [file.read_row_group(i).num_rows for i in range(file.num_row_groups)] if thorough else []
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is damaged ({error}): remove it and run again") from None
+        raise ValueError(f"{path} is damaged ({reason_of(error)}): remove it and run again") from None
     if counts.get("n_graphs") != file.metadata.num_rows or (thorough and sum(rows) != file.metadata.num_rows):
         raise ValueError(
             f"{path} has {file.metadata.num_rows} rows, not what it says: remove it and run again"
@@ -144,11 +145,11 @@ def check_part(path: Path, notes: dict[str, Any], thorough: bool) -> dict[str, i
 def read_block(path: Path, n_features: int) -> FeatureBlock:
     """Read a file of features as one block."""
     pa = import_optional("pyarrow", **PARQUET)
-    file = open_part(path)
+    file = open_part(path, check=True)
     try:
         table = file.read(use_threads=False).combine_chunks()
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is damaged ({error}): remove it and run again") from None
+        raise ValueError(f"{path} is damaged ({reason_of(error)}): remove it and run again") from None
     ends, indices = _flat(table.column("indices"))
     other_ends, counts = _flat(table.column("counts"))
     if not np.array_equal(ends, other_ends) or (len(indices) and int(indices.max()) >= n_features):

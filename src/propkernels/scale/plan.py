@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from propkernels.utils.checks import reason_of
 from propkernels.utils.files import Pathlike, atomic_write
 from propkernels.utils.tables import format_table
 
@@ -199,7 +200,9 @@ class Plan:
         try:
             return cls._from_json(json.loads(Path(path).read_text(encoding="utf-8")))
         except (KeyError, TypeError, IndexError, AttributeError, ValueError, RecursionError) as error:
-            raise ValueError(f"{path} is not a plan of propkernels, or it is damaged ({error})") from None
+            raise ValueError(
+                f"{path} is not a plan of propkernels, or it is damaged ({reason_of(error)})"
+            ) from None
 
     @classmethod
     def _from_json(cls, known: Any) -> Plan:
@@ -208,7 +211,8 @@ class Plan:
         readings = [Reading(**_checked(row, Reading)) for row in known["readings"]]
         parts = []
         for row in known["parts"]:
-            row = row | {"path": known["paths"][row["path"]], "reading": readings[row["reading"]]}
+            path, reading = known["paths"][_whole(row["path"])], readings[_whole(row["reading"])]
+            row = row | {"path": path, "reading": reading}
             parts.append(Part(**_checked(row | {"span": tuple(row["span"])}, Part)))
         return cls(tuple(parts), _whole(known["nodes_per_part"]))
 

@@ -192,11 +192,23 @@ def rebuilt(description: dict[str, Any]) -> CountFeatures:
     if not (isinstance(kind, type) and issubclass(kind, CountFeatures)):
         raise ValueError(f"there are no features called {description['estimator']!r}")
     parameters = {}
-    for name, value in description["parameters"].items():
+    described = description.get("parameters")
+    if not isinstance(described, dict):
+        raise ValueError("the folder does not say which parameters its features have")
+    for name, value in described.items():
         if isinstance(value, dict):
-            scheme = getattr(propagation, str(value.get("class")), None)
-            if not (isinstance(scheme, type) and issubclass(scheme, propagation.PropagationScheme)):
+            scheme = getattr(propagation, str(value.get("class")), str)
+            is_scheme = isinstance(scheme, type) and issubclass(scheme, propagation.PropagationScheme)
+            if not is_scheme or not isinstance(value.get("parameters"), dict):
                 raise ValueError(f"the parameter {name} of these features cannot be rebuilt from the folder")
-            value = scheme(**value["parameters"])
+            value = _made(scheme, value["parameters"])
         parameters[name] = value
-    return kind(**parameters)
+    made: CountFeatures = _made(kind, parameters)
+    return made
+
+
+def _made(kind: type[Any], parameters: dict[str, Any]) -> Any:
+    try:
+        return kind(**parameters)
+    except TypeError:
+        raise ValueError(f"the folder names parameters that {kind.__name__} does not have") from None

@@ -13,7 +13,7 @@ from propkernels.storage.archive import check_members, read_array, read_header, 
 from propkernels.storage.classes import name_of
 from propkernels.storage.decoder import Decoder
 from propkernels.storage.encoder import Encoder
-from propkernels.utils.checks import shown
+from propkernels.utils.checks import reason_of, shown
 from propkernels.utils.files import atomic_write
 
 
@@ -141,9 +141,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
         except ModelFileError as error:
             raise ModelFileError(f"{Path(path)} {error}") from None
         except Exception as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
-            if isinstance(error, (AttributeError, IndexError, TypeError)):  # texts for programmers
-                reason = "a part of it is of the wrong kind"
+            reason = reason_of(error)
             text = f"{Path(path)} is damaged, or is not a model that propkernels wrote ({reason})"
             raise ModelFileError(text) from error
 

@@ -239,7 +239,14 @@ def _inverted_file(file: Any) -> bool:
         and _is(file.squares, "f", 1)
         and _is(file.alive, "b", 1)
         and len(file.squares) == len(file.alive) == n_graphs
+        and _not_negative(file.weights)
+        and _not_negative(file.squares)
     )
+
+
+def _not_negative(values: Any) -> bool:
+    """Whether square roots can be taken."""
+    return bool((np.isfinite(values) & (values >= 0)).all())
 
 
 def _graph_index(index: Any) -> bool:

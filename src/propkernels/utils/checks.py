@@ -27,6 +27,21 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def reason_of(error: BaseException) -> str:
+    """Why something could not be read, in one line; texts for programmers are left out.
+
+    Examples
+    --------
+    >>> reason_of(KeyError("parts")), reason_of(TypeError("'int' object is not subscriptable"))
+    ("'parts' is missing", 'a part of it is of the wrong kind')
+    """
+    if isinstance(error, KeyError):
+        return f"{shown(error.args[0]) if error.args else 'a part'} is missing"
+    if isinstance(error, (AttributeError, IndexError, TypeError, RecursionError)):
+        return "a part of it is of the wrong kind"
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
 def check_choice(value: Any, choices: Sequence[Any], name: str) -> None:
     """Refuse a value that is not among the choices."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):

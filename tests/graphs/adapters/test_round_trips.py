@@ -135,3 +135,19 @@ def test_grakel_computes_the_same_kernel_on_both_sides():
     again = pk.from_grakel(objects)
     assert np.array_equal(pk.WeisfeilerLehman(n_iter=2).fit_transform(again), ours)
     assert np.array_equal(pk.WeisfeilerLehman(n_iter=2).fit_transform(objects), ours)  # by check_graphs
+
+
+def test_damaged_parquet_gives_one_sentence(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "graphs.parquet"
+    pk.datasets.make_molecules(20, random_state=0).graphs.to_parquet(path)
+    data, refused = path.read_bytes(), 0
+    for at in range(4, len(data), 61):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :])
+        try:
+            pk.GraphDatabase.from_parquet(path)
+        except ValueError as error:
+            refused += "\n" not in str(error)
+        else:
+            refused += 1  # values that no reader can tell from others: attributes, weights, unused bytes
+    assert refused == len(range(4, len(data), 61))

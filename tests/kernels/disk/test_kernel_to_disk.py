@@ -151,13 +151,26 @@ def test_work_of_something_else_is_refused(tmp_path, stopping, other):
     assert (tmp_path / "K.npy.partial").read_bytes() == before
 
 
+def test_tiles_that_changed_on_the_disk_are_written_again(tmp_path, stopping):
+    path = begun(tmp_path, stopping)
+    partial = tmp_path / "K.npy.partial"
+    values = np.lib.format.open_memmap(partial, mode="r+")
+    values[3, 5] += 1.0
+    values.flush()
+    lines = (tmp_path / "K.npy.journal").read_text().splitlines()
+    forged = [lines[0], "5 " + lines[1].split()[1], *lines[2:]]
+    (tmp_path / "K.npy.journal").write_text("\n".join(forged) + "\n")
+    matrix = pk.kernel_to_disk(KERNEL, molecules(), path, tile=16)
+    assert np.array_equal(matrix, KERNEL.fit_transform(molecules()))
+
+
 @pytest.mark.parametrize("text", ["", "{", "[1]\n", "{}\n", None])
 def test_damaged_journals_are_refused(tmp_path, stopping, text):
     path = begun(tmp_path, stopping)
     journal = tmp_path / "K.npy.journal"
     if text is None:
         about = json.loads(journal.read_text().split("\n")[0])
-        text = json.dumps(about) + "\n99\n"
+        text = json.dumps(about) + "\n99 7\n"
     journal.write_text(text)
     with pytest.raises(ValueError, match="remove it"):
         pk.kernel_to_disk(KERNEL, molecules(), path, tile=16)
@@ -206,7 +219,7 @@ def test_tiles_are_synced_now_and_then(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SYNC_EVERY", -1.0)
     synced = []
     monkeypatch.setattr(
-        module, "_save", lambda file, journal, written: synced.append(written.copy()) or written.clear()
+        module, "_save", lambda file, journal, written: synced.append(list(written)) or written.clear()
     )
     pk.kernel_to_disk(KERNEL, molecules(), tmp_path / "K.npy", tile=25)
     assert synced == [[0], [1], [2], []]

@@ -131,7 +131,7 @@ def test_lambdas_weigh_the_sizes():
     sizes = np.diff(pk.SubgraphMatching(k=3).fit_transform_cumulative(graphs), axis=0, prepend=0)
     computed = pk.SubgraphMatching(k=3, lambdas=[1, 0.5, 2]).fit_transform(graphs)
     np.testing.assert_allclose(computed, sizes[0] + 0.5 * sizes[1] + 2 * sizes[2])
-    for bad in ([1, 2], [1, 2, -3], [1, 2, np.nan]):
+    for bad in ([1, 2], [1, 2, -3], [1, 2, np.nan], [1, 2, np.longdouble("1e400")]):
         with pytest.raises(ValueError, match="lambdas must be"):
             pk.SubgraphMatching(k=3, lambdas=bad).fit(graphs)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.display import count
+from propkernels.utils.checks import reason_of
 
 MOST_MEMBERS = 10_000
 MOST_BYTES = 2**33
@@ -46,7 +47,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
-        raise ValueError(f"{path.name} is not a zip file, or it is damaged ({error})") from None
+        raise ValueError(f"{path.name} is not a zip file, or it is damaged ({reason_of(error)})") from None
     try:
         check_members(archive.infolist(), path)
     except ValueError:
@@ -96,7 +97,7 @@ def read_member(archive: zipfile.ZipFile, member: str, path: Path) -> bytes:
         with archive.open(member) as stream:
             return stream.read(archive.getinfo(member).file_size + 1)
     except DAMAGE as error:
-        raise ValueError(f"{path.name}: member {member} cannot be read ({error})") from None
+        raise ValueError(f"{path.name}: member {member} cannot be read ({reason_of(error)})") from None
 
 
 ADJACENCY = "_A.txt"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.checks import reason_of
 from propkernels.utils.files import atomic_write
 from propkernels.utils.optional import import_optional
 
@@ -181,16 +183,18 @@ def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase
     first, last, step = (rows or slice(None)).indices(file.metadata.num_rows)
     if step != 1:
         raise ValueError("rows must be a slice without a step")
-    table = _rows_between(file, first, max(first, last))
-    return _decode(table, _notes(file), first)
+    with _reading(path):
+        table = _rows_between(file, first, max(first, last))
+    return _decode(table, _notes(file, path), first)
 
 
 def iter_parquet(path: Any) -> Iterator[tuple[GraphDatabase, Any]]:
     """Read one row group after the other: graphs and target (or None) of each."""
     file = open_parquet(path)
-    notes, first = _notes(file), 0
+    notes, first = _notes(file, path), 0
     for group in range(file.num_row_groups):
-        table = file.read_row_group(group)
+        with _reading(path):
+            table = file.read_row_group(group)
         yield _decode(table, notes, first)
         first += table.num_rows
 
@@ -209,8 +213,13 @@ def iter_rows(
     """
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     file = open_parquet(path)
-    notes, (groups, row) = _notes(file), _groups_between(file, first, last)
-    for batch in file.iter_batches(batch_size=rows_per_block, row_groups=groups, use_threads=False):
+    notes, (groups, row) = _notes(file, path), _groups_between(file, first, last)
+    batches = file.iter_batches(batch_size=rows_per_block, row_groups=groups, use_threads=False)
+    while True:
+        with _reading(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
         start, end = max(row, first), min(row + batch.num_rows, last)
         if start < end:
             table = pa.Table.from_batches([batch.slice(start - row, end - start)])
@@ -225,25 +234,36 @@ def iter_rows(
 def open_parquet(path: Any) -> Any:
     """Open a Parquet file of graphs; nothing but its footer is read."""
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
-    pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file {path}")
-    try:
+    with _reading(path):
         file = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is not a Parquet file, or it is damaged ({error})") from None
     missing = [name for name in REQUIRED if name not in file.schema_arrow.names]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; graphs have {', '.join(REQUIRED)}")
     return file
 
 
-def _notes(file: Any) -> dict[str, Any]:
+@contextmanager
+def _reading(path: Any) -> Iterator[None]:
+    """Say in one line what Arrow cannot read."""
+    pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a Parquet file, or it is damaged ({reason_of(error)})") from None
+
+
+def _notes(file: Any, path: Any) -> dict[str, Any]:
     text = (file.schema_arrow.metadata or {}).get(KEY)
     if text is None:
         return {}
-    notes = json.loads(text)
-    if notes.get("version", 0) > VERSION:
+    try:
+        notes = dict(json.loads(text))
+        is_newer = notes.get("version", 0) > VERSION
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: what it says about itself: {reason_of(error)}") from None
+    if is_newer:
         raise ValueError(
             f"the file was written by a newer version of propkernels (format {notes['version']})"
         )

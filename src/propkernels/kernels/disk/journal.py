@@ -1,4 +1,4 @@
-"""The journal of a matrix that is being written: which tiles are on the disk, and of what."""
+"""The journal of a matrix that is being written: which tiles are on the disk, with which contents."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 
 from propkernels.utils.files import atomic_write
 
-FORMAT = "propkernels tiles 1"
+FORMAT = "propkernels tiles 2"
 LONGEST = 2**28  # bytes of a journal that is read: far more tiles than a disk holds
 
 
 class Journal:
     """A file with one line about the matrix, and one line per tile that is safely on the disk.
 
-    A line that a killed process did not finish counts for nothing: its tile is written again.
+    A line is the number of the tile and the CRC-32 of its values. One that a killed process did not finish
+    counts for nothing, and neither does a tile whose values are others now: it is written again.
 
     Parameters
     ----------
@@ -37,8 +38,8 @@ class Journal:
         with atomic_write(self.path, text=True) as file:
             file.write(json.dumps(self.about) + "\n")
 
-    def done(self, n_tiles: int) -> set[int]:
-        """Tiles that are on the disk.
+    def done(self, n_tiles: int) -> dict[int, int]:
+        """Tiles that were on the disk, and the checksum of each.
 
         Raises
         ------
@@ -50,9 +51,8 @@ class Journal:
         head, *lines = self.path.read_text(encoding="utf-8", errors="replace").split("\n")
         try:
             about = json.loads(head)
-            tiles = {
-                int(line) for line in lines[:-1]
-            }  # behind the last line end: a line that was not finished
+            # behind the last line end: a line that was not finished
+            tiles = {int(tile): int(crc) for tile, crc in (line.split(" ") for line in lines[:-1])}
         except ValueError:
             raise ValueError(f"{self.path} is damaged: remove it, and what it belongs to") from None
         if about != self.about:
@@ -71,10 +71,10 @@ class Journal:
             with self.path.open("r+b") as file:
                 file.truncate(self.path.stat().st_size - unfinished)
 
-    def add(self, tiles: list[int]) -> None:
-        """Note that tiles are on the disk."""
+    def add(self, tiles: dict[int, int]) -> None:
+        """Note that tiles are on the disk, with their checksums."""
         with self.path.open("a", encoding="ascii", newline="") as file:
-            file.write("".join(f"{tile}\n" for tile in tiles))
+            file.write("".join(f"{tile} {crc}\n" for tile, crc in tiles.items()))
             file.flush()
             os.fsync(file.fileno())
 

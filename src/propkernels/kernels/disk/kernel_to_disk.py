@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 from time import monotonic
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels.graphs.check import check_graphs
@@ -115,16 +117,29 @@ def _beside(target: Path, suffix: str) -> Path:
 
 
 def _begin(file: MatrixFile, journal: Journal, target: Path) -> set[int]:
-    """Open what there is, or make it; return the tiles that are done."""
+    """Open what there is, or make it; return the tiles that are done, and still hold what was written."""
     if not file.path.exists():
         check_space(target, file.n)
         journal.begin()  # first: a file without a journal is refused
         file.create()
     elif not journal.exists():
         raise ValueError(f"{file.path} has no journal, so that nobody knows what is in it: remove it")
-    done = journal.done(len(_tiles(file)))
+    done = journal.done(len(tiles := _tiles(file)))
     file.open()
-    return done
+    return {number for number, crc in done.items() if _found(file, *tiles[number]) == crc}
+
+
+def _found(file: MatrixFile, rows: slice, columns: slice) -> int | None:
+    """Checksum of a tile on the disk; None where its mirror image is not that."""
+    values = file.tile_of(rows, columns)
+    if rows != columns and not np.array_equal(values, file.tile_of(columns, rows).T, equal_nan=True):
+        return None
+    return checksum(values)
+
+
+def checksum(values: NDArray[np.float64]) -> int:
+    """CRC-32 of the bytes of a tile, row by row."""
+    return crc32(np.ascontiguousarray(values, dtype="<f8").tobytes())
 
 
 def _tiles(file: MatrixFile) -> list[tuple[slice, slice]]:
@@ -135,7 +150,7 @@ def _tiles(file: MatrixFile) -> list[tuple[slice, slice]]:
 
 def _fill(file: MatrixFile, journal: Journal, kernel: TrainingTiles, done: set[int]) -> None:
     """Compute and write what is missing; tiles are in the journal once they are on the disk."""
-    tiles, written, saved = _tiles(file), list[int](), monotonic()
+    tiles, written, saved = _tiles(file), dict[int, int](), monotonic()
     with ProgressBar("Kernel matrix", len(tiles), len(done)) as bar:
         try:
             for number, (rows, columns) in enumerate(tiles):
@@ -145,7 +160,7 @@ def _fill(file: MatrixFile, journal: Journal, kernel: TrainingTiles, done: set[i
                 file.write(rows, columns, values)
                 if rows != columns:
                     file.write(columns, rows, np.ascontiguousarray(values.T))
-                written.append(number)
+                written[number] = checksum(values)
                 bar.step()
                 if monotonic() - saved > SYNC_EVERY:
                     _save(file, journal, written)
@@ -154,7 +169,7 @@ def _fill(file: MatrixFile, journal: Journal, kernel: TrainingTiles, done: set[i
             _save(file, journal, written)
 
 
-def _save(file: MatrixFile, journal: Journal, written: list[int]) -> None:
+def _save(file: MatrixFile, journal: Journal, written: dict[int, int]) -> None:
     file.sync()
     if written:
         journal.add(written)

@@ -207,7 +207,8 @@ class SubgraphMatching(PairwiseKernel):
 
 def _check_lambdas(lambdas: Any, k: int) -> NDArray[np.float64]:
     try:
-        values = np.ones(k) if lambdas is None else np.asarray(lambdas, dtype=np.float64)
+        with np.errstate(over="ignore"):  # what becomes infinite is refused below
+            values = np.ones(k) if lambdas is None else np.asarray(lambdas, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         values = np.empty(0)
     if values.shape != (k,) or not np.isfinite(values).all() or (values < 0).any():

@@ -17,6 +17,7 @@ from propkernels.scale.opened import FeatureFolder
 from propkernels.scale.part_files import read_block
 from propkernels.scale.plan import Part, Plan
 from propkernels.scale.run import run_parts
+from propkernels.utils.checks import reason_of
 from propkernels.utils.optional import import_optional
 
 PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
@@ -86,7 +87,7 @@ class PredictionWork:
             file = pq.ParquetFile(path)
             rows = file.read(columns=["graph_id"]).num_rows if thorough else file.metadata.num_rows
         except (pa.ArrowException, OSError, KeyError) as error:
-            raise ValueError(f"{path} is damaged ({error}): remove it and run again") from None
+            raise ValueError(f"{path} is damaged ({reason_of(error)}): remove it and run again") from None
         return {"n_graphs": int(rows)}
 
 

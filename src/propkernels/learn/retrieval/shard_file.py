@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from propkernels.counting.counters import StreamCounts
 from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.postings import Postings
+from propkernels.utils.checks import reason_of
 
 MAGIC = b"propkernels shard 1\n"
 ALIGNED = 64  # bytes that arrays begin at multiples of
@@ -89,7 +90,9 @@ class Shard:
         except (ValueError, KeyError, TypeError, OSError) as error:
             if isinstance(error, FileNotFoundError):
                 raise
-            raise ValueError(f"{self.path} is not a shard of an index, or it is damaged ({error})") from None
+            raise ValueError(
+                f"{self.path} is not a shard of an index, or it is damaged ({reason_of(error)})"
+            ) from None
 
     @property
     def n_graphs(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from propkernels.scale.plan import Part, Reading
 from propkernels.scale.sources.pieces import GraphBlock, Piece, Survey
+from propkernels.utils.checks import reason_of
 
 ATOMS = re.compile(
     r"Cl|Br|Si|Se|[BCNOFPSI]|[bcnops]|\["
@@ -123,7 +124,7 @@ def _row(record: bytes, separator: str, path: Path) -> list[str]:
     try:
         rows = list(csv.reader([record.decode("utf-8")], delimiter=separator, strict=True))
     except (csv.Error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read as a table: {error}") from None
+        raise ValueError(f"{path} cannot be read as a table: {reason_of(error)}") from None
     return rows[0] if rows else []
 
 
@@ -135,7 +136,7 @@ def _cells(record: bytes, known: Layout, path: Path) -> tuple[str, str | None] |
         try:
             return record.decode("utf-8").split()[0], None
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path} cannot be read as text: {error}") from None
+            raise ValueError(f"{path} cannot be read as text: {reason_of(error)}") from None
     cells = _row(record, known.separator, path)
     needed = max(known.smiles, -1 if known.target is None else known.target)
     if len(cells) <= needed:
