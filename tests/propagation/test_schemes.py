@@ -139,7 +139,7 @@ def test_a_row_does_not_depend_on_its_batch(name, metric):
     assert np.array_equal(kernel.transform(graphs[[3, 1, 3]]), batch[[3, 1, 3]])
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     name=st.sampled_from(list(SCHEMES)),
     metric=st.sampled_from(["tv", "hellinger"]),
@@ -173,7 +173,7 @@ def test_features_and_kernel_agree(name):
 
 
 @every_scheme
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(graphs=databases(partial=True, weighted=True, directed=True))
 def test_distributions_stay_distributions_where_promised(name, graphs):
     if not graphs.label_values or "spreading" in name:
