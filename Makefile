@@ -2,6 +2,8 @@
 # Tests and benchmarks on real data look into the folder that the environment variable PROPKERNELS_DATA names.
 PYTHON ?= python3
 BIN := .venv/bin
+# Bytecode is kept even where the environment says otherwise: tests start many processes.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test quick lint types unit coverage docs bench fuzz clean
 

@@ -18,7 +18,12 @@ def run(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PROPKERNELS_DATA", raising=False)
     monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path / "cache"))
-    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return invoke
+
+
+def invoke(*arguments):
+    """Run ``propkernels ...`` in this process."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ from numba import config
 import propkernels as pk
 from propkernels.hashing.codes import NO_BIN, _fused, floor_codes, in_key_order, join_codes
 from propkernels.hashing.compiled import _code, hash_columns, join, join_rows, refine, slp_vectorization
-from propkernels.propagation.base import AffineOperator
 from propkernels.propagation.initial import Prior, initial_distributions, label_column
+from propkernels.propagation.schemes import AffineOperator
 from propkernels.utils.mixing import mix_other, mix_word
 
 pytestmark = pytest.mark.compiled

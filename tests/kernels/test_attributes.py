@@ -77,7 +77,7 @@ def test_naive_twin(combine, metric, n_hashes):
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(databases(min_graphs=2, n_attributes=2, directed=True))
 def test_naive_twin_on_generated_graphs(graphs):
     for combine in ("sum", "product", "joint"):

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
-from propkernels.propagation.base import directed_adjacency
 from propkernels.propagation.edge_labels import crossed_edges
+from propkernels.propagation.schemes import directed_adjacency
 
 GENERATOR = np.random.default_rng(0)
 NARROW = 1e-10

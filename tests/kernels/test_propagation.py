@@ -227,7 +227,7 @@ def varied(graphs):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(databases(min_graphs=2, n_attributes=2).filter(varied))
 def test_naive_twin_on_generated_graphs(graphs):
     estimator = p2k(scale=None).set_params(attribute_bin_width=0.013)

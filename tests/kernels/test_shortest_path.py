@@ -16,7 +16,7 @@ def naive(graphs, nodes, weighted=True, labels="node"):
     return gram_of(lambda a, b: shortest_path_kernel(a, b, nodes, weighted), plain_graphs(graphs, labels))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(graphs=databases(labelled="any", partial=True, directed=True, weighted=True, max_graphs=3))
 def test_equals_the_naive_twin(graphs):
     for weighted in (True, False):
@@ -26,7 +26,7 @@ def test_equals_the_naive_twin(graphs):
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(graphs=databases(labelled=True, directed=True, weighted=True, n_attributes=2, max_graphs=3))
 def test_attributes_equal_the_naive_twin(graphs):
     for attributes in ("gaussian", "linear", "truncated"):

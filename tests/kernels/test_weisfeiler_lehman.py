@@ -14,7 +14,7 @@ from tests.zoo import labelled_zoo, zoo
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(graphs=databases(labelled="any", partial=True, directed=True, weighted=True))
 def test_equals_the_naive_twin(graphs):
     reference = subtree_kernels(plain_graphs(graphs), 4)
@@ -24,7 +24,7 @@ def test_equals_the_naive_twin(graphs):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(graphs=databases(labelled=True, edge_labels=True, directed=True))
 def test_edge_labels_equal_the_naive_twin(graphs):
     reference = subtree_kernels(plain_graphs(graphs), 3, edge_labels=True)
@@ -112,7 +112,7 @@ def test_distributions_are_refused():
             kernel.fit(graphs)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(graphs=databases(labelled=True))
 def test_label_histogram_is_a_propagation_kernel_without_steps(graphs):
     reference = pk.PropagationKernel(t_max=0, labels="node", random_state=0).fit_transform(graphs)

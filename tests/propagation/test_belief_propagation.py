@@ -42,7 +42,7 @@ def test_dense_twin_on_the_zoo(damping):
     assert np.allclose(computed.sum(axis=2), 1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3).map(moderate),
     homophily=st.sampled_from([0.5, 2.0, 10.0]),
@@ -97,7 +97,7 @@ def all_columns(graphs, scheme, t_max):
     return np.insert(history, [m - i for i, m in enumerate(missing)], 0.0, axis=2)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(graphs=forests(), compatibility=st.sampled_from([HOMOPHILY, COMPATIBILITY]))
 def test_exact_marginals_on_trees(graphs, compatibility):
     reference = dense.marginals(tree_start(graphs), compatibility)
@@ -105,7 +105,7 @@ def test_exact_marginals_on_trees(graphs, compatibility):
     assert np.allclose(computed, reference, atol=1e-9)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(graphs=forests(max_nodes=4))
 def test_damped_messages_converge_to_the_same_marginals(graphs):
     reference = dense.marginals(tree_start(graphs), COMPATIBILITY)

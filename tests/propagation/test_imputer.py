@@ -167,7 +167,7 @@ def test_long_databases_are_worked_through_in_runs(monkeypatch):
     assert pk.LabelImputer().fit_transform(dense.partial_zoo()) == reference
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(graphs=databases(partial=True, directed=True))
 def test_node_order_does_not_matter(graphs):
     if not graphs.label_values:

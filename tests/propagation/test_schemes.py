@@ -1,136 +1,439 @@
-"""Diffusion and its variants against dense matrices."""
+"""The protocol: schemes by name, schemes of the user's own, and the contract that all of them satisfy."""
 
-from __future__ import annotations
+import copy
+import inspect
+import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import propkernels as pk
-from tests.strategies import databases
+from propkernels.hashing.codes import LocalitySensitiveHash, label_codes, stream_numbers
+from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
+from propkernels.propagation.schemes import AffineOperator, resolve_scheme
+from propkernels.utils.randomness import label_keys
+from tests import naive
+from tests.propagation import dense
+from tests.strategies import databases, permute_graphs, permute_nodes
 from tests.zoo import labelled_zoo, one, path_edges
 
-
-def dense_step(adjacency, laziness, normalization):
-    """The matrix M of P' = M P, as the documentation writes it."""
-    a = adjacency.toarray()
-    degrees, into = a.sum(axis=1), a.sum(axis=0)
-    eye = np.eye(len(a))
-    if normalization == "none":
-        step = (a + laziness * eye) / 2
-    else:
-        scale = (
-            degrees[:, None] * np.ones_like(a) if normalization == "row" else np.sqrt(np.outer(degrees, into))
-        )
-        walk = np.divide(a, scale, out=np.zeros_like(a), where=scale > 0)
-        step = (1 - laziness) * walk + laziness * eye
-    step[degrees == 0] = eye[degrees == 0]
-    return step
-
-
-def steps(graphs, scheme, start, t_max):
-    prepared = scheme.prepare(graphs, None)
-    history = [start]
-    for _ in range(t_max):
-        history.append(scheme.step(prepared, history[-1], start))
-    return history
+NAMES = {
+    "diffusion": pk.Diffusion(),
+    "lazy_diffusion": pk.Diffusion(laziness=0.5),
+    "label_propagation": pk.LabelPropagation(),
+    "absorbing_walk": pk.AbsorbingWalk(),
+    "partial_absorption": pk.PartialAbsorption(),
+    "label_spreading": pk.LabelSpreading(),
+    "belief_propagation": pk.BeliefPropagation(),
+}
+OTHERS = {
+    "clamp before": pk.LabelPropagation("before"),
+    "absorbing labels": pk.AbsorbingWalk({0, 2}),
+    "absorption by degree": pk.PartialAbsorption(rate=1.5),
+    "spreading both ways": pk.LabelSpreading(0.5, direction="both"),
+    "damped beliefs": pk.BeliefPropagation([[3, 1], [1, 2]], damping=0.5),
+    "reverse walk": pk.Diffusion(direction="reverse"),
+}
+SCHEMES = {**NAMES, **OTHERS}
+every_scheme = pytest.mark.parametrize("name", SCHEMES)
+every_metric = pytest.mark.parametrize("metric", ["tv", "hellinger"])
 
 
-def deltas(graphs):
-    column = graphs.label_column
-    return (column.ids[:, None] == np.arange(len(column.values))).astype(float)
+def dense_steps(name, start):
+    """P_0, ..., P_3 of a scheme, from its formula."""
+    column_0_or_2 = np.isin(start.distributions.argmax(axis=1), [start.values.index(v) for v in (0, 2)])
+    steps = {
+        "diffusion": lambda: dense.diffusion(start),
+        "lazy_diffusion": lambda: dense.diffusion(start, 0.5),
+        "label_propagation": lambda: dense.label_propagation(start),
+        "absorbing_walk": lambda: dense.absorbing_walk(start, start.observed),
+        "partial_absorption": lambda: dense.partial_absorption(start),
+        "label_spreading": lambda: dense.label_spreading(start),
+        "clamp before": lambda: dense.label_propagation(start, "before"),
+        "absorbing labels": lambda: dense.absorbing_walk(start, start.observed & column_0_or_2),
+        "absorption by degree": lambda: dense.partial_absorption(start, rate=1.5),
+        "spreading both ways": lambda: dense.label_spreading(start, 0.5, "both"),
+    }
+    return dense.dense_history(steps[name](), start.distributions, 3)
 
 
-def turned(graphs, direction):
-    forward = graphs.adjacency
-    return {"follow": forward, "reverse": forward.T, "both": forward.maximum(forward.T)}[direction].tocsr()
+# the engine
 
 
-@pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
-@pytest.mark.parametrize("normalization", ["row", "symmetric", "none"])
-@pytest.mark.parametrize("laziness", [0.0, 0.3])
-def test_steps_on_the_zoo(laziness, normalization, direction):
-    graphs = labelled_zoo()
-    scheme = pk.Diffusion(laziness=laziness, normalization=normalization, direction=direction)
-    matrix = dense_step(turned(graphs, direction), laziness, normalization)
-    reference = start = deltas(graphs)
-    for computed in steps(graphs, scheme, start, 4):
-        assert np.allclose(computed, reference, rtol=1e-12, atol=1e-300)
-        reference = matrix @ reference
+@every_metric
+@pytest.mark.parametrize("n_hashes", [1, 2])
+@pytest.mark.parametrize("name", [name for name in SCHEMES if "belief" not in name and "reverse" not in name])
+def test_codes_are_those_of_the_dense_distributions(name, n_hashes, metric):
+    """Projected first or not, compiled or not: codes are floor((P_t v + b) / w) of the formula's P_t."""
+    graphs = dense.partial_zoo()
+    start = dense.start(graphs)
+    lsh, streams = LocalitySensitiveHash(metric, 1e-3, 5), stream_numbers(3, n_hashes)
+    vectors, offsets = lsh.vectors(label_keys(start.values), streams), lsh.offsets(streams)
+    column = label_column(graphs, "node")
+    initial = initial_distributions(column, learn_prior(column, "uniform"))
+    computed = label_codes(graphs, SCHEMES[name], initial, lsh, 3, n_hashes, None)
+    history = dense_steps(name, start)
+    for s, t in enumerate(computed.iterations):
+        reference = naive.calculate_lsh(history[t], vectors[:, s], offsets[s], 1.0, metric)
+        assert np.array_equal(computed.codes[s], reference)
 
 
+@every_scheme
+def test_projecting_first_changes_nothing(name):
+    """The same scheme, once known to be affine and once not."""
+
+    class Plain(pk.PropagationScheme):
+        affine = False
+
+        def prepare(self, graphs, initial):
+            return SCHEMES[name].prepare(graphs, initial)
+
+        def step(self, prepared, current, initial):
+            return SCHEMES[name].step(prepared, current, initial)
+
+    reference, computed = (
+        pk.PropagationKernel(propagation=scheme, t_max=4, random_state=2).fit_transform(dense.partial_zoo())
+        for scheme in (Plain(), SCHEMES[name])
+    )
+    assert np.array_equal(computed, reference)
+
+
+def test_affine_schemes_say_so():
+    affine = {name for name, scheme in SCHEMES.items() if scheme.affine}
+    assert affine == {name for name in SCHEMES if "belief" not in name}
+    assert pk.PropagationScheme.affine is False
+
+
+# invariances, on partially labelled graphs
+
+
+def fitted(name, metric, graphs, **parameters):
+    settings_ = {"t_max": 4, "random_state": 0, "normalize": True, "bin_width": 1e-3, **parameters}
+    kernel = pk.PropagationKernel(propagation=SCHEMES[name], metric=metric, **settings_)
+    return kernel, kernel.fit_transform(graphs)
+
+
+@every_metric
+@every_scheme
+def test_order_of_nodes_and_graphs_does_not_matter(name, metric):
+    graphs, rng = dense.partial_zoo(), np.random.default_rng(0)
+    _, reference = fitted(name, metric, graphs)
+    permuted, order = permute_graphs(permute_nodes(graphs, rng), rng)
+    _, computed = fitted(name, metric, permuted)
+    assert np.allclose(computed, reference[np.ix_(order, order)], rtol=1e-12)
+
+
+@every_metric
+@every_scheme
+def test_a_row_does_not_depend_on_its_batch(name, metric):
+    graphs = dense.partial_zoo()
+    kernel, _ = fitted(name, metric, graphs[::2], bin_width=1e-6)
+    batch = kernel.transform(graphs)
+    single = np.concatenate([kernel.transform(graphs[[i]]) for i in range(len(graphs))])
+    assert np.array_equal(batch, single)
+    assert np.array_equal(kernel.transform(graphs[[3, 1, 3]]), batch[[3, 1, 3]])
+
+
+@settings(max_examples=30)
 @given(
-    graphs=databases(weighted=True, directed=True),
-    laziness=st.sampled_from([0.0, 0.5, 0.9]),
-    normalization=st.sampled_from(["row", "symmetric", "none"]),
+    name=st.sampled_from(list(SCHEMES)),
+    metric=st.sampled_from(["tv", "hellinger"]),
+    graphs=databases(partial=True, weighted=True, directed=True, labelled="any", min_graphs=2),
 )
-def test_steps_on_generated_graphs(graphs, laziness, normalization):
-    scheme = pk.Diffusion(laziness=laziness, normalization=normalization)
-    matrix = dense_step(graphs.adjacency, laziness, normalization)
-    start = deltas(graphs)
-    computed = steps(graphs, scheme, start, 3)[-1]
-    assert np.allclose(computed, matrix @ matrix @ matrix @ start, rtol=1e-10, atol=1e-300)
+def test_generated_rows_do_not_depend_on_their_batch(name, metric, graphs):
+    kernel, _ = fitted(name, metric, graphs)
+    batch = kernel.transform(graphs)
+    single = np.concatenate([kernel.transform(graphs[[i]]) for i in range(len(graphs))])
+    assert np.array_equal(batch, single)
 
 
-@given(graphs=databases(weighted=True, directed=True), laziness=st.sampled_from([0.0, 0.5]))
-def test_walks_keep_distributions(graphs, laziness):
-    for computed in steps(graphs, pk.Diffusion(laziness=laziness), deltas(graphs), 4):
-        assert (computed >= 0).all()
-        assert np.allclose(computed.sum(axis=1), 1)
+@every_scheme
+def test_runs_and_threads_change_nothing(name, monkeypatch):
+    graphs = pk.GraphDatabase.concat([dense.partial_zoo()] * 3)
+    for metric in ("tv", "hellinger"):
+        _, reference = fitted(name, metric, graphs)
+        with monkeypatch.context() as patch:
+            patch.setattr("propkernels.hashing.codes.VALUES_IN_MEMORY", 200)
+            patch.setattr("propkernels.hashing.codes.NODES_IN_CACHE", 20)
+            assert np.array_equal(fitted(name, metric, graphs, n_jobs=2)[1], reference)
 
 
-def test_an_isolated_node_stays_or_vanishes():
-    graphs = pk.GraphDatabase.concat([one(3, [(0, 1)], [0, 0, 1]), one(1, [], [1])])
-    staying = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(graphs)
-    assert staying.tolist() == [[20, 4], [4, 4]]
-    vanishing = pk.PropagationKernel(propagation=pk.Diffusion(isolated="vanish"), t_max=3, random_state=0)
-    assert vanishing.fit_transform(graphs).tolist() == [[17, 1], [1, 1]]
-    assert vanishing.transform(graphs).tolist() == [[17, 1], [1, 1]]
+@every_scheme
+def test_features_and_kernel_agree(name):
+    graphs = dense.partial_zoo()
+    parameters = {"propagation": SCHEMES[name], "random_state": 0, "t_max": 3}
+    features = pk.PropagationFeatures(**parameters).fit_transform(graphs)
+    reference = pk.PropagationKernel(**parameters).fit_transform(graphs)
+    assert np.array_equal((features @ features.T).toarray(), reference)
 
 
-def test_a_self_loop_is_an_edge_like_any_other():
-    graphs = pk.GraphDatabase.concat([one(1, [(0, 0)], [3]), one(1, [], [3])])
-    for isolated, reference in (("stay", [[4, 4], [4, 4]]), ("vanish", [[4, 1], [1, 1]])):
-        kernel = pk.PropagationKernel(propagation=pk.Diffusion(isolated=isolated), t_max=3, random_state=0)
-        assert kernel.fit_transform(graphs).tolist() == reference
+@every_scheme
+@settings(max_examples=10)
+@given(graphs=databases(partial=True, weighted=True, directed=True))
+def test_distributions_stay_distributions_where_promised(name, graphs):
+    if not graphs.label_values or "spreading" in name:
+        return
+    computed = dense.library_history(graphs, SCHEMES[name], 5)
+    assert (computed >= 0).all()
+    assert np.allclose(computed.sum(axis=2), 1)
 
 
-def test_summing_keeps_degrees_apart_where_the_walk_cannot():
-    star, path = one(4, [(0, i) for i in (1, 2, 3)], [0] * 4), one(4, path_edges(4), [0] * 4)
-    graphs = pk.GraphDatabase.concat([star, path])
-    walk = pk.PropagationKernel(t_max=2, random_state=0).fit_transform(graphs)
-    assert (walk == walk[0, 0]).all()
-    summed = pk.PropagationKernel(propagation=pk.Diffusion(normalization="none"), t_max=2, random_state=0)
-    kernel = summed.fit_transform(graphs)
-    assert kernel[0, 1] < min(kernel[0, 0], kernel[1, 1])
+# by name or object
 
 
-def test_direction_matters_on_directed_graphs_only():
-    for graphs, same in ((one(4, path_edges(4)), True), (one(4, path_edges(4), directed=True), False)):
-        results = [
-            pk.PropagationFeatures(propagation=pk.Diffusion(direction=d), t_max=2, random_state=0)
-            .fit_transform(graphs)
-            .toarray()
-            for d in ("follow", "reverse", "both")
+@pytest.mark.parametrize("name", NAMES)
+def test_names_stand_for_objects(name):
+    for cls in (pk.PropagationKernel, pk.PropagationFeatures):
+        outputs = [
+            cls(propagation=propagation, random_state=0, t_max=3).fit_transform(dense.partial_zoo())
+            for propagation in (name, NAMES[name])
         ]
-        assert all(np.array_equal(result, results[0]) for result in results) == same
+        assert abs(outputs[0] - outputs[1]).sum() == 0
+
+
+def test_a_scheme_is_copied_at_fit():
+    scheme = pk.PartialAbsorption(0.5)
+    kernel = pk.PropagationKernel(propagation=scheme, random_state=0).fit(labelled_zoo())
+    reference = kernel.transform(labelled_zoo())
+    scheme.alpha = 0.9
+    assert np.array_equal(kernel.transform(labelled_zoo()), reference)
+
+
+def test_parameters_of_schemes_can_be_searched():
+    kernel = pk.PropagationKernel(propagation=pk.LabelSpreading())
+    assert clone(kernel).set_params(propagation__alpha=0.3).propagation.alpha == 0.3
+
+
+@every_scheme
+def test_schemes_are_estimators(name):
+    scheme = SCHEMES[name]
+    copied = clone(scheme)
+    assert repr(copied) == repr(scheme)
+    reference = dense.library_history(dense.moderate_zoo(), scheme, 2)
+    for other in (copied, pickle.loads(pickle.dumps(scheme)), copy.deepcopy(scheme)):
+        assert np.array_equal(dense.library_history(dense.moderate_zoo(), other, 2), reference)
+
+
+NO_SCHEME = "propagation must be a name or a scheme with the methods prepare and step, got"
 
 
 @pytest.mark.parametrize(
-    ("parameters", "error", "message"),
+    ("propagation", "error", "message"),
     [
-        ({"laziness": -0.1}, ValueError, "laziness .*-0.1"),
-        ({"laziness": 1}, ValueError, "laziness .*got 1"),
-        ({"laziness": "half"}, TypeError, "laziness .*'half'"),
-        ({"laziness": True}, TypeError, "laziness .*True"),
-        ({"normalization": "column"}, ValueError, "normalization .*'column'"),
-        ({"isolated": "drop"}, ValueError, "isolated .*'drop'"),
-        ({"direction": "up"}, ValueError, "direction .*'up'"),
+        ("magic", ValueError, "propagation must be one of 'auto', 'diffusion', .*; got 'magic'"),
+        (pk.Diffusion, TypeError, f"{NO_SCHEME} <class '.*Diffusion'>"),
+        (3, TypeError, f"{NO_SCHEME} 3"),
+        (None, TypeError, f"{NO_SCHEME} None"),
     ],
 )
-def test_bad_parameters(parameters, error, message):
-    kernel = pk.PropagationKernel(propagation=pk.Diffusion(**parameters))
-    with pytest.raises(error, match=message):
-        kernel.fit(labelled_zoo())
-    assert [name for name in vars(kernel) if name.endswith("_")] == []
+def test_what_is_no_scheme(propagation, error, message):
+    estimator = pk.PropagationKernel(propagation=propagation)
+    with pytest.raises(error, match=f"^{message}$"):
+        estimator.fit(labelled_zoo())
+    assert not hasattr(estimator, "coder_")
+
+
+# schemes of the user's own
+
+
+def blocks_of_python():
+    page = Path(__file__).parents[2] / "docs" / "guide" / "own_scheme.md"
+    if not page.exists():
+        pytest.skip("docs/guide/own_scheme.md is not part of this distribution")
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_the_documented_examples_run():
+    names = {}
+    for block in blocks_of_python():
+        exec(block, names)
+    pk.check_scheme(names["HeaviestEdge"]())
+    assert names["K"].shape == (2, 2)
+
+
+class DuckDiffusion:
+    """Diffusion, without subclassing anything and without saying that it is affine."""
+
+    def prepare(self, graphs, initial):
+        return pk.transition_matrix(graphs)
+
+    def step(self, prepared, current, initial):
+        return prepared @ current
+
+
+class AffineDuck(DuckDiffusion):
+    affine = True
+
+
+@every_metric
+@pytest.mark.parametrize("duck", [DuckDiffusion, AffineDuck])
+def test_a_scheme_needs_no_base_class(duck, metric):
+    parameters = {"t_max": 4, "random_state": 0, "metric": metric}
+    pk.check_scheme(duck())
+    reference = pk.PropagationKernel(propagation="diffusion", **parameters).fit_transform(labelled_zoo())
+    computed = pk.PropagationKernel(propagation=duck(), **parameters).fit_transform(labelled_zoo())
+    assert np.array_equal(computed, reference)
+    assert resolve_scheme(duck(), False).affine == hasattr(duck, "affine")
+    assert hasattr(duck(), "affine") == hasattr(duck, "affine")
+
+
+def test_a_scheme_may_look_at_the_probabilities():
+    """Winner takes all: each node adopts the mean of its neighbours, sharpened."""
+
+    class Sharpened(pk.PropagationScheme):
+        def __init__(self, power=2.0):
+            self.power = power
+
+        def prepare(self, graphs, initial):
+            return pk.transition_matrix(graphs)
+
+        def step(self, prepared, current, initial):
+            mean = (prepared @ current) ** self.power
+            return mean / mean.sum(axis=1, keepdims=True)
+
+    pk.check_scheme(Sharpened())
+    kernel = pk.PropagationKernel(propagation=Sharpened(power=1.0), t_max=3, random_state=0)
+    reference = pk.PropagationKernel(propagation="diffusion", t_max=3, random_state=0)
+    assert np.array_equal(kernel.fit_transform(labelled_zoo()), reference.fit_transform(labelled_zoo()))
+    assert kernel.get_params()["propagation__power"] == 1.0
+
+
+def test_prepare_is_told_labels_and_what_was_observed():
+    seen = {}
+
+    class Curious(DuckDiffusion):
+        def prepare(self, graphs, initial):
+            seen["initial"] = initial
+            return super().prepare(graphs, initial)
+
+    graphs = one(3, path_edges(3), ["a", None, "b"])
+    pk.PropagationKernel(propagation=Curious(), random_state=0).fit(graphs)
+    initial = seen["initial"]
+    assert sorted(initial.values) == ["a", "b"]
+    assert initial.observed.tolist() == [True, False, True]
+    assert initial.to_dense()[1].tolist() == [0.5, 0.5]
+
+
+def test_the_protocol_has_two_methods():
+    own = {
+        name
+        for name, member in vars(pk.PropagationScheme).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+    }
+    assert own == {"prepare", "step"}
+    with pytest.raises(TypeError, match="abstract"):
+        pk.PropagationScheme()
+
+
+# the contract
+
+
+@every_scheme
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_every_scheme_satisfies_the_contract(name, seed):
+    pk.check_scheme(SCHEMES[name], random_state=seed)
+
+
+class WrongShape(AffineDuck):
+    def step(self, prepared, current, initial):
+        return current[:, :1]
+
+
+class NotFinite(AffineDuck):
+    def step(self, prepared, current, initial):
+        return np.full_like(current, np.nan)
+
+
+class ChangesCurrent(AffineDuck):
+    def step(self, prepared, current, initial):
+        current *= 0.5
+        return current
+
+
+class ChangesInitial(AffineDuck):
+    def step(self, prepared, current, initial):
+        following = prepared @ current
+        initial *= 0.5
+        return following
+
+
+class Random(AffineDuck):
+    def step(self, prepared, current, initial):
+        return current * np.random.default_rng().random()
+
+
+class RemembersOnItself(DuckDiffusion):
+    def prepare(self, graphs, initial):
+        self.steps = 0
+
+    def step(self, prepared, current, initial):
+        self.steps += 1
+        return current / (1 + self.steps)
+
+
+class MixesGraphs(AffineDuck):
+    def step(self, prepared, current, initial):
+        return (current + current.mean(axis=0)) / 2
+
+
+class DependsOnNodeOrder(AffineDuck):
+    def prepare(self, graphs, initial):
+        return np.minimum(np.arange(graphs.n_nodes), graphs.graph_ptr[graphs.graph_ids])
+
+    def step(self, prepared, current, initial):
+        return current[prepared]
+
+
+class NotAffine(AffineDuck):
+    def step(self, prepared, current, initial):
+        return (prepared @ current) ** 2
+
+
+class NoStep:
+    def prepare(self, graphs, initial):
+        return None
+
+
+class NoPrepare:
+    step = DuckDiffusion.step
+
+
+WRONG = {
+    WrongShape: r"step returned shape \(\d+, 1\) for \(\d+, 3\)",
+    NotFinite: "step returned numbers that are not finite",
+    ChangesCurrent: "step changed the arrays that it was given",
+    ChangesInitial: "step changed the arrays that it was given",
+    Random: "two runs gave different results",
+    RemembersOnItself: "another run changed the result: keep what the steps need in what prepare returns",
+    MixesGraphs: r"graph \d came out differently beside other graphs than alone",
+    DependsOnNodeOrder: r"graph \d came out differently with its nodes in another order",
+    NotAffine: "the scheme calls itself affine, but a step does not commute with a projection",
+    NoStep: "the scheme has no method step",
+    NoPrepare: "the scheme has no method prepare",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
+def test_the_contract_catches(wrong):
+    with pytest.raises(AssertionError, match=f"^{WRONG[wrong]}"):
+        pk.check_scheme(wrong())
+
+
+def test_what_is_not_affine_passes_once_it_says_so():
+    class Honest(NotAffine):
+        affine = False
+
+    pk.check_scheme(Honest())
+
+
+def test_operators_are_what_prepare_of_an_affine_scheme_returns():
+    graphs = dense.partial_zoo()
+    column = label_column(graphs, "node")
+    initial = initial_distributions(column, learn_prior(column, "uniform"))
+    for scheme in SCHEMES.values():
+        assert isinstance(scheme.prepare(graphs, initial), AffineOperator) == scheme.affine

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import propkernels as pk
-from propkernels.propagation.base import directed_adjacency, row_sums, symmetrically_normalized
+from propkernels.propagation.schemes import directed_adjacency, row_sums, symmetrically_normalized
 from tests import naive
 from tests.strategies import databases
 from tests.zoo import labelled_zoo, one, zoo_databases

@@ -121,7 +121,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["classifier", "index"])
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_truncated(name, folder, data):
     whole = file_of(name)
@@ -129,7 +129,7 @@ def test_truncated(name, folder, data):
 
 
 @pytest.mark.parametrize("name", ["classifier", "index"])
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_flipped_bits(name, folder, data):
     """Either it is noticed, or the bit said nothing about the model."""
@@ -144,7 +144,7 @@ def test_flipped_bits(name, folder, data):
     assert np.array_equal(use(model), use(fitted(name)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.binary(max_size=300))
 def test_noise(folder, data):
     refused(data, folder)
@@ -152,7 +152,7 @@ def test_noise(folder, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_other_numbers_in_arrays_never_crash(name, folder, data):
     """A whole file with other contents is refused, or is a model that at worst raises."""
@@ -167,7 +167,7 @@ def test_other_numbers_in_arrays_never_crash(name, folder, data):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_other_trees_never_crash(name, folder, data):
     header, arrays = parts_of(file_of(name))

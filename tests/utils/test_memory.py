@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from propkernels.utils import memory
-from propkernels.utils.memory import available_memory
+from propkernels.utils import arrays as memory
+from propkernels.utils.arrays import available_memory
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads what Linux says")

@@ -166,7 +166,10 @@ def run_rows(
     protocol: dict[str, Any],
     choosing: dict[str, Any],
 ) -> dict[str, Evaluation]:
-    """Evaluate every row of the table on the same folds."""
+    """Evaluate every row of the table on the same folds.
+
+    The default model, which takes longest, comes last: a wrong option of a kernel is reported at once.
+    """
     print_text(repr(data))
     compile_loops()
     rows = {LABELS: (kernel, {**choosing, "t_max": 0}), PK: (kernel, choosing)}
@@ -177,7 +180,9 @@ def run_rows(
         rows[WL] = refined, choosing
         if "C" not in choosing:
             rows = {DEFAULT: (default_model(data, kernel, protocol["scoring"]), {}), **rows}
-    return {row: run_row(row, *rows[row], data, protocol) for row in rows}
+    last_the_default = sorted(rows, key=lambda row: row == DEFAULT)
+    results = {row: run_row(row, *rows[row], data, protocol) for row in last_the_default}
+    return {row: results[row] for row in rows}
 
 
 def named_rows(

@@ -14,7 +14,7 @@ from propkernels.gpu.runtime import BLOCKS, CHUNK, LISTED
 
 @dataclass(frozen=True)
 class DeviceOperator:
-    """An affine step on the device; see :class:`propkernels.propagation.base.AffineOperator`.
+    """An affine step on the device; see :class:`propkernels.propagation.schemes.AffineOperator`.
 
     Without ``spread`` and ``keep`` it is the plain walk: 1 / degree, and a node without edges stays.
     ``kinds`` and ``factors``, (steps, labels, streams), are those of edge labels, where they count.

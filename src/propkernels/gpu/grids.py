@@ -9,7 +9,7 @@ import numpy as np
 
 from propkernels.gpu.runtime import BLOCKS, Runtime
 from propkernels.graphs.grids.neighborhoods import BOUNDARIES
-from propkernels.propagation.grids.operator import GridOperator
+from propkernels.propagation.grids.convolution import GridOperator
 
 MOST_DIMENSIONS = 8  # of an image: kernels.cu keeps a position in so many registers
 
@@ -76,7 +76,7 @@ class DeviceFilter:
 def grid_codes(
     operator: GridOperator, rows: Any, projected: Any, offsets: Any, n_hashes: int, runtime: Runtime
 ) -> Any:
-    """Return the codes of all counted pixels, (streams, N), to the bits of ``hashing.grid_codes``.
+    """Return the codes of all counted pixels, (streams, N), to the bits of ``hashing.grid_compiled``.
 
     Filters that are applied by Fourier transforms have no counterpart here: their sums round differently.
     """

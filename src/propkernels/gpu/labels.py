@@ -12,10 +12,10 @@ from propkernels.gpu.grids import MOST_DIMENSIONS, grid_codes
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime
 from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, stream_numbers
-from propkernels.propagation.base import AffineOperator, PropagationScheme
 from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
-from propkernels.propagation.grids.operator import GridOperator
+from propkernels.propagation.grids.convolution import GridOperator
 from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.schemes import AffineOperator, PropagationScheme
 
 
 def label_codes(

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.base import AffineOperator, PropagationScheme, check_step
 from propkernels.propagation.edge_labels import EdgeFactors, edges_of_operator
-from propkernels.propagation.grids.operator import GridOperator
+from propkernels.propagation.grids.convolution import GridOperator
 from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.schemes import AffineOperator, PropagationScheme, check_step
 from propkernels.utils.parallel import run_threads, threads_for, whole_runs
 from propkernels.utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
 
@@ -190,7 +190,7 @@ def label_codes(
             codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs, labels)
             return _as_streams(codes, t_max, n_hashes)
         if isinstance(prepared, GridOperator) and edge_factors is None:
-            from propkernels.hashing.grid_codes import grid_codes
+            from propkernels.hashing.grid_compiled import grid_codes
 
             codes = grid_codes(prepared, initial, vectors, offsets, n_hashes, n_jobs)
             return _as_streams(codes, t_max, n_hashes)

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.linear import normalized
-from propkernels.gram.room import check_room
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.training_tiles import CountTiles
+from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import GraphInput, shown
 from propkernels.utils.parallel import running_on
 

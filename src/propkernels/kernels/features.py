@@ -16,10 +16,10 @@ from propkernels.counting.columns import hashed_column, hashed_columns, join_str
 from propkernels.counting.counters import Coder, Counter, StreamCounts, rank_bins
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.gram.linear import inverse_length, self_products
-from propkernels.gram.room import SPARSE, check_room
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.base import CountEstimator, check_options
+from propkernels.utils.arrays import SPARSE, check_room
 from propkernels.utils.checks import check_choice, check_integer, shown
 from propkernels.utils.parallel import run_threads, running_on
 

@@ -17,7 +17,6 @@ from propkernels.kernels.base import CountKernel
 from propkernels.kernels.features import CountFeatures
 from propkernels.propagation.attributes.base import Standardizer, resolve_attributes
 from propkernels.propagation.attributes.gaussian_mixtures import GaussianMixtures
-from propkernels.propagation.base import PropagationScheme
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
     LABEL_SOURCES,
@@ -28,7 +27,7 @@ from propkernels.propagation.initial import (
     label_source,
     learn_prior,
 )
-from propkernels.propagation.schemes import resolve_scheme
+from propkernels.propagation.schemes import PropagationScheme, resolve_scheme
 from propkernels.utils.checks import check_choice, check_streams, check_width, shown
 from propkernels.utils.randomness import draw_seed
 

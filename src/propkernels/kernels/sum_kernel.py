@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.joined import JoinedCounter
 from propkernels.gram.linear import normalized
-from propkernels.gram.room import check_room
 from propkernels.graphs.check import check_graphs
 from propkernels.kernels.base import check_options
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.training_tiles import SumTiles, weighted_sum
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
+from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import Documented, shown
 
 Matrix = NDArray[np.float64]

@@ -2,13 +2,12 @@
 
 from propkernels.propagation.attributes.gaussian_mixtures import GaussianMixtures
 from propkernels.propagation.attributes.propagated import PropagatedAttributes
-from propkernels.propagation.base import PropagationScheme, transition_matrix
 from propkernels.propagation.belief_propagation import BeliefPropagation
 from propkernels.propagation.grids.anisotropic import AnisotropicDiffusion
 from propkernels.propagation.grids.convolution import Convolution
 from propkernels.propagation.imputer import LabelImputer
 from propkernels.propagation.scheme_checks import check_scheme
-from propkernels.propagation.schemes import Diffusion
+from propkernels.propagation.schemes import Diffusion, PropagationScheme, transition_matrix
 from propkernels.propagation.walks import AbsorbingWalk, LabelPropagation, LabelSpreading, PartialAbsorption
 
 __all__ = [

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import distinct_labels
-from propkernels.propagation.base import PropagationScheme
 from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.schemes import SCHEMES, PropagationScheme
 from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import check_fraction, check_positive
 
@@ -192,3 +192,6 @@ def _normalized(points: NDArray[np.float64]) -> NDArray[np.float64]:
     for label in range(points.shape[1]):
         sums += points[:, label]
     return np.asarray(points / np.where(sums > 0, sums, 1.0)[:, None])
+
+
+SCHEMES["belief_propagation"] = BeliefPropagation

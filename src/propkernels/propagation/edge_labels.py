@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count, repeat
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.base import AffineOperator, directed_adjacency
 from propkernels.propagation.initial import UNKNOWN
+from propkernels.propagation.schemes import AffineOperator, directed_adjacency
 from propkernels.utils.randomness import label_keys, uniform
 
 _FACTOR = 4  # tells these numbers apart from the others that are drawn from one seed
@@ -110,16 +108,3 @@ def edges_of_operator(graphs: GraphDatabase, operator: AffineOperator, direction
             "edge_labels=True needs a propagation scheme that walks along the edges of the graphs"
         )
     return crossed_edges(graphs, direction)
-
-
-def walk_steps(
-    walk: AffineOperator, graphs: GraphDatabase, direction: str, factors: EdgeFactors | None
-) -> Iterator[AffineOperator]:
-    """Operators of the steps 1, 2, ...: the walk itself or, with edge labels, with new factors each time."""
-    if factors is None:
-        yield from repeat(walk)
-        return
-    edges, stream = crossed_edges(graphs, direction), np.zeros(1, dtype=np.int64)
-    for step in count(1):
-        drawn = factors.draw(edges.keys, stream, np.array([step]))[0, :, 0]
-        yield walk.scaled(drawn[edges.kinds])

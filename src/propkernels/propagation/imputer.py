@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.propagation.base import PropagationScheme, check_step
 from propkernels.propagation.initial import (
     InitialDistributions,
     initial_distributions,
@@ -23,7 +22,7 @@ from propkernels.propagation.initial import (
     label_frequencies,
     learn_prior,
 )
-from propkernels.propagation.schemes import resolve_scheme
+from propkernels.propagation.schemes import PropagationScheme, check_step, resolve_scheme
 from propkernels.utils.checks import GraphInput, check_integer, check_positive
 from propkernels.utils.parallel import whole_runs
 

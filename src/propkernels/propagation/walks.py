@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import canonical_label
-from propkernels.propagation.base import (
+from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.schemes import (
+    SCHEMES,
     AffineOperator,
     AffineScheme,
     directed_adjacency,
@@ -18,7 +20,6 @@ from propkernels.propagation.base import (
     row_sums,
     symmetrically_normalized,
 )
-from propkernels.propagation.initial import InitialDistributions
 from propkernels.utils.checks import check_choice, check_fraction, check_positive, shown
 
 
@@ -257,3 +258,11 @@ class LabelSpreading(AffineScheme):
             stuck.astype(np.float64),
             restart=np.where(stuck, 0.0, 1.0 - alpha),
         )
+
+
+SCHEMES |= {
+    "label_propagation": LabelPropagation,
+    "absorbing_walk": AbsorbingWalk,
+    "partial_absorption": PartialAbsorption,
+    "label_spreading": LabelSpreading,
+}

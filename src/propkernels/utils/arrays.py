@@ -1,12 +1,32 @@
-"""Flat arrays with one run per graph, node or bin; sparse matrices checked at the door; read-only arrays."""
+"""Flat arrays with one run per graph, node or bin; sparse ones checked at the door; dense ones that must fit.
+
+Every dense matrix goes through :func:`check_room`: what does not fit into memory is refused before it is
+allocated, with the ways out.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+
+WAYS_OUT = (
+    'learn from features (solver="linear", or LinearModel on PropagationFeatures), '
+    "search with GraphIndex, or write the matrix to disk with kernel_to_disk"
+)
+SPARSE = "leave sparse_output=True"
+MEMINFO = Path("/proc/meminfo")
+CGROUPS = Path("/sys/fs/cgroup")
+# Names of the limit, of what is used, and of the part of it that the system gives back when asked: version 2
+# of control groups, and version 1.
+_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
+_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 
 
 def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
@@ -180,3 +200,88 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array, from now on read-only."""
     array.setflags(write=False)
     return array
+
+
+class KernelTooLargeError(MemoryError):
+    """A dense matrix would not fit into the memory that is available; nothing was computed."""
+
+
+def check_room(rows: int, columns: int, matrices: int = 1, *, ways_out: str = WAYS_OUT) -> None:
+    """Refuse dense matrices of floats that would not fit, before they are allocated.
+
+    Parameters
+    ----------
+    rows, columns : int
+    matrices : int, default=1
+        How many of that shape are in memory at a time.
+    ways_out : str
+        What to do instead.
+
+    Raises
+    ------
+    KernelTooLargeError
+        With one sentence: what is needed, what there is, and the ways out.
+
+    Examples
+    --------
+    >>> check_room(1000, 1000)
+    >>> check_room(10**7, 10**7)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    propkernels.utils.arrays.KernelTooLargeError: a dense matrix of 10000000 x 10000000 needs 800000.0 GB ...
+    """
+    needed, there = 8 * rows * columns * matrices, available_memory()
+    if there is not None and needed > there:
+        several = "" if matrices == 1 else f" ({matrices} of them at a time)"
+        raise KernelTooLargeError(
+            f"a dense matrix of {rows} x {columns}{several} needs {needed / 1e9:.1f} GB of memory, and "
+            f"{there / 1e9:.1f} GB are available: {ways_out}"
+        )
+
+
+def available_memory() -> int | None:
+    """Bytes that can be allocated before the system has to end a process, or None where nobody can tell.
+
+    On Linux this is the least of what the machine and every control group of the process have left; on macOS
+    all of the machine's memory; on Windows None, since an allocation that is too large fails there by itself.
+    """
+    if MEMINFO.exists():
+        return min((*_machine(), *_control_groups()), default=None)
+    with suppress(ValueError, OSError, AttributeError):
+        return int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+    return None
+
+
+def _machine() -> Iterator[int]:
+    with suppress(OSError, ValueError):
+        for line in MEMINFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                yield 1024 * int(line.split()[1])
+
+
+def _control_groups(processes: Path = Path("/proc/self/cgroup"), root: Path = CGROUPS) -> Iterator[int]:
+    """What is left in the groups of this process, from the innermost one outward."""
+    with suppress(OSError):
+        for line in processes.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers == "":
+                yield from _left_inside(root, path, *_VERSION_2)
+            elif "memory" in controllers.split(","):
+                yield from _left_inside(root / "memory", path, *_VERSION_1)
+
+
+def _left_inside(root: Path, path: str, limit: str, usage: str, inactive: str) -> Iterator[int]:
+    inner = root / path.strip("/")
+    for group in (inner, *inner.parents):
+        if root != group and root not in group.parents:
+            return
+        with suppress(OSError, ValueError):  # "max": there is no limit
+            most, used = int((group / limit).read_text()), int((group / usage).read_text())
+            yield max(most - used + _reclaimable(group, inactive), 0)
+
+
+def _reclaimable(group: Path, name: str) -> int:
+    with suppress(OSError, ValueError):
+        for line in (group / "memory.stat").read_text().splitlines():
+            if line.split()[0] == name:
+                return int(line.split()[1])
+    return 0

@@ -35,7 +35,7 @@ KERNELS = [
 ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(graphs=databases(labelled=True, n_attributes=2, min_nodes=0))
 def test_attribute_kernel_equals_the_naive_twin(graphs):
     for attributes in ("gaussian", "linear", "truncated"):

@@ -25,7 +25,7 @@ def naive(graphs, k, nodes, **options):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(graphs=databases(labelled=True, directed=True, max_graphs=2, max_nodes=5))
 def test_equals_the_naive_twin(graphs):
     for connected in (True, False):
@@ -45,7 +45,7 @@ def by_cliques(kernel, graphs):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(graphs=databases(labelled=True, directed=True, edge_labels=True, max_graphs=3, max_nodes=8))
 def test_counted_subgraphs_equal_cliques(graphs):
     for edge_labels in (False, True):
@@ -53,7 +53,7 @@ def test_counted_subgraphs_equal_cliques(graphs):
         assert np.array_equal(kernel.fit_transform_cumulative(graphs), by_cliques(kernel, graphs))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(graphs=databases(max_graphs=2, min_nodes=6, max_nodes=8))
 def test_counted_subgraphs_without_labels_equal_cliques(graphs):
     """Without labels there are most symmetries: twins, cycles, regular graphs."""
@@ -99,7 +99,7 @@ def test_threads_and_order_change_nothing(monkeypatch):
     assert np.array_equal(shuffled, reference[np.ix_(order, order)])
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(graphs=databases(labelled=True, edge_labels=True, n_attributes=2, max_graphs=2, max_nodes=4))
 def test_edge_labels_and_attributes_equal_the_naive_twin(graphs):
     for attributes in ("gaussian", "linear", "truncated"):

@@ -36,7 +36,7 @@ def graphs(draw):
     return (matrix | matrix.T).astype(int), np.array(values, dtype=float).reshape(n, 3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(graphs())
 def test_equals_the_definition(case):
     adjacency, contributions = case

@@ -69,7 +69,7 @@ def test_sums_are_those_of_rational_arithmetic(loss, seed):
 
 
 @every_loss
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), n_parts=st.integers(1, 8))
 def test_order_and_cuts_change_no_bit(loss, seed, n_parts):
     features, targets, weights, coefficients = example(seed, loss)
@@ -85,7 +85,7 @@ def test_order_and_cuts_change_no_bit(loss, seed, n_parts):
 
 
 @every_loss
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     decision=st.floats(-50, 50), target=st.floats(-50, 50), weight=st.floats(0, 100), slack=st.floats(0, 10)
 )

@@ -81,7 +81,7 @@ def test_adding_and_removing_is_as_good_as_a_new_fit(name):
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 12)), max_size=12), st.integers(1, 20))
 def test_any_history(history, k):
     """Ids, similarities and their order are those of an index fitted to what is left."""

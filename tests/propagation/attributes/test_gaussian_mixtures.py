@@ -35,7 +35,7 @@ def some_graphs(seed=0, dimensions=2):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(databases(min_graphs=2, n_attributes=2, weighted=True, directed=True).filter(lambda g: g.n_nodes > 1))
 def test_q_t_is_the_power_of_the_walk_applied_to_q_0(graphs):
     x = graphs.node_attributes

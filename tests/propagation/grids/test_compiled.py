@@ -6,8 +6,8 @@ import pytest
 import propkernels as pk
 from propkernels.graphs.grids.neighborhoods import BOUNDARIES
 from propkernels.hashing.codes import floor_codes
-from propkernels.hashing.grid_codes import grid_codes
-from propkernels.propagation.grids.operator import GridOperator
+from propkernels.hashing.grid_compiled import grid_codes
+from propkernels.propagation.grids.convolution import GridOperator
 from propkernels.propagation.initial import Prior, initial_distributions, label_column
 
 pytestmark = pytest.mark.compiled

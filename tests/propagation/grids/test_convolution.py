@@ -7,7 +7,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.graphs.grids.neighborhoods import BOUNDARIES, grid_edges, resolve_neighborhood
-from propkernels.propagation.grids.operator import GridOperator, arrange_taps, cheapest_path, separate
+from propkernels.propagation.grids.convolution import GridOperator, arrange_taps, cheapest_path, separate
 from propkernels.propagation.initial import initial_distributions, learn_prior
 from tests import naive as exact
 from tests.propagation.grids import naive

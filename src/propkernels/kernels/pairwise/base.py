@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.linear import normalized
-from propkernels.gram.room import check_room
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.base import check_options
@@ -22,6 +21,7 @@ from propkernels.kernels.pairwise.checkpoint import fingerprint, load_checkpoint
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.tiles import TiledMatrix, check_finite
 from propkernels.kernels.pairwise.training_tiles import PairTiles
+from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import GraphInput, check_positive
 
 Matrix = NDArray[np.float64]

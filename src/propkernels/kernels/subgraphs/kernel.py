@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.gram.linear import normalized
-from propkernels.gram.room import check_room
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.pairwise.base import PairwiseKernel, warn_if_incomplete
@@ -18,6 +17,7 @@ from propkernels.kernels.pairwise.node_kernel import NodeComparison
 from propkernels.kernels.subgraphs.cliques import SubgraphComparison
 from propkernels.kernels.subgraphs.counts import SubgraphCounter, SubgraphCounts, SubgraphTally
 from propkernels.propagation.initial import check_edge_labels
+from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import check_choice, check_integer, shown
 
 LARGEST_SUBGRAPH = 1000  # far beyond what can be searched; one kernel per size is kept

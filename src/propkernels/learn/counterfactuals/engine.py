@@ -21,7 +21,6 @@ from propkernels.kernels.propagation import PropagationCoder
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.learn.counterfactuals.alphabet import Alphabet
 from propkernels.learn.machines.decisions import FoldedRule
-from propkernels.propagation.base import reciprocal
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
     InitialDistributions,
@@ -29,7 +28,7 @@ from propkernels.propagation.initial import (
     label_column,
     node_keys,
 )
-from propkernels.propagation.schemes import Diffusion, affine_weights
+from propkernels.propagation.schemes import Diffusion, affine_weights, reciprocal
 from propkernels.utils.arrays import power_of_two
 from propkernels.utils.randomness import label_keys
 

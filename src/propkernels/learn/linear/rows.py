@@ -21,7 +21,7 @@ from propkernels.learn.linear.exact_sums import ExactSums, Survey
 from propkernels.scale.executors import Engine, is_worker_loss, resolve_executor
 from propkernels.scale.opened import FeatureFolder
 from propkernels.scale.part_files import read_block
-from propkernels.utils.memory import available_memory
+from propkernels.utils.arrays import available_memory
 from propkernels.utils.parallel import run_threads, thread_count
 
 Values = NDArray[np.float64]

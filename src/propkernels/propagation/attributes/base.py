@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import count, repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.edge_labels import EdgeFactors
+from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
+from propkernels.propagation.schemes import AffineOperator
 from propkernels.utils.checks import Documented, shown
 
 COMBINATIONS = ("sum", "product", "joint")
@@ -193,3 +194,16 @@ def fill_missing(
     np.add.at(counts, graphs.graph_ids, ~missing)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), elsewhere)
     return np.where(missing, means[graphs.graph_ids], values)
+
+
+def walk_steps(
+    walk: AffineOperator, graphs: GraphDatabase, direction: str, factors: EdgeFactors | None
+) -> Iterator[AffineOperator]:
+    """Operators of the steps 1, 2, ...: the walk itself or, with edge labels, with new factors each time."""
+    if factors is None:
+        yield from repeat(walk)
+        return
+    edges, stream = crossed_edges(graphs, direction), np.zeros(1, dtype=np.int64)
+    for step in count(1):
+        drawn = factors.draw(edges.keys, stream, np.array([step]))[0, :, 0]
+        yield walk.scaled(drawn[edges.kinds])

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.attributes.base import AttributeTreatment, fill_missing
-from propkernels.propagation.edge_labels import EdgeFactors, walk_steps
+from propkernels.propagation.attributes.base import AttributeTreatment, fill_missing, walk_steps
+from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.schemes import walk_operator
 from propkernels.utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
 from propkernels.utils.randomness import mix

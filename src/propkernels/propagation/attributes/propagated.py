@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.attributes.base import AttributeTreatment, fill_missing, observed_means
-from propkernels.propagation.edge_labels import EdgeFactors, walk_steps
+from propkernels.propagation.attributes.base import (
+    AttributeTreatment,
+    fill_missing,
+    observed_means,
+    walk_steps,
+)
+from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.schemes import walk_operator
 from propkernels.utils.checks import check_fraction
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.grids.database import GridDatabase
-from propkernels.propagation.base import PropagationScheme
 from propkernels.propagation.grids.convolution import check_grids
 from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.schemes import SCHEMES, PropagationScheme
 from propkernels.utils.checks import check_choice, check_positive, check_share
 
 CONDUCTIONS = ("exponential", "rational")
@@ -115,3 +115,6 @@ class PreparedDiffusion:
 
 def _ends(axis: int, part: slice) -> tuple[slice, ...]:
     return (slice(None),) * axis + (part,)
+
+
+SCHEMES["anisotropic_diffusion"] = AnisotropicDiffusion

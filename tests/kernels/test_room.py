@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.gram import room
-from propkernels.gram.room import KernelTooLargeError, check_room
+from propkernels.utils import arrays
+from propkernels.utils.arrays import KernelTooLargeError, check_room
 from tests.test_contract_discovery import classes, dense, input_of, make, the_zoo
 
 
@@ -14,7 +14,7 @@ def available(monkeypatch):
     """Set the memory that there is."""
 
     def set_to(n_bytes):
-        monkeypatch.setattr(room, "available_memory", lambda: n_bytes)
+        monkeypatch.setattr(arrays, "available_memory", lambda: n_bytes)
 
     return set_to
 
