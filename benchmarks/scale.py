@@ -17,53 +17,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
 from benchmarks.environment import describe
 from benchmarks.process import ROOT
+from benchmarks.scale_efficiency import efficiency
+from benchmarks.scale_tools import Row, cluster, estimator, generate, load, row
 
 RESULTS, PAGE = ROOT / "docs" / "results" / "scale.json", ROOT / "docs" / "SCALE.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.scale --write -->", "<!-- end of figures -->"
-N_GRAPHS, GRAPHS_PER_FILE = 4_000_000, 100_000
-N_FEATURES = 2**20
+N_GRAPHS = 4_000_000
 MB, GB = 1e6, 1e9
-Row = dict[str, Any]
-
-
-def row(name: str, aim: str, measured: str, kept: bool | None = None) -> Row:
-    """One line of the table of figures."""
-    return {"what": name, "aim": aim, "measured": measured, "kept": kept}
-
-
-# data
-
-
-def generate(folder: Path, n_graphs: int, graphs_per_file: int = GRAPHS_PER_FILE) -> Path:
-    """Write molecule-like graphs to Parquet files, in two processes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tasks = [(folder / f"graphs{i:04}.parquet", i) for i in range(-(-n_graphs // graphs_per_file))]
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        list(pool.map(write_file, *zip(*tasks, strict=True), [graphs_per_file] * len(tasks)))
-    return folder
-
-
-def write_file(path: Path, seed: int, n_graphs: int) -> None:
-    import propkernels as pk
-
-    if not path.exists():
-        data = pk.datasets.make_molecules(n_graphs, random_state=seed)
-        data.graphs.to_parquet(path, target=data.target)
-
-
-def estimator() -> Any:
-    import propkernels as pk
-
-    return pk.PropagationFeatures(n_features=N_FEATURES, random_state=0)
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -165,28 +132,7 @@ def size(folder: Path, n_graphs: int) -> Iterator[Row]:
     yield row("file to file over in memory", "<= 1.2", note, outside <= 1.2 * inside)
 
 
-def load() -> str:
-    return f"load average {os.getloadavg()[0]:.1f}"
-
-
 # kills: workers every two seconds, the driver twice
-
-
-@contextmanager
-def cluster(n_workers: int, preload: bool = False) -> Iterator[Any]:
-    """Workers of Dask, one thread each; ``preload``: they have imported everything before they take work."""
-    import dask
-    import distributed
-
-    # a cluster on one machine forgets a worker that is not back in 15 seconds: too few under load
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"})
-    # Dask makes malloc give freed memory back at once, so that every large array is paged in anew
-    dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**28})
-    options = {"preload": ["benchmarks.scale_worker"]} if preload else {}
-    with distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50, **options
-    ) as found:
-        yield found
 
 
 def kill_workers(found: Any, done: Event, killed: list[int], seconds: float) -> None:
@@ -300,77 +246,6 @@ def disk(folder: Path, n_graphs: int) -> Iterator[Row]:
     answer = "byte-identical" if same else "different"
     note = f"{left} of {len(plan)} parts were there; after resuming {answer}"
     yield row("resumed after room was made", "completes", note, same)
-
-
-# efficiency
-
-
-def efficiency(folder: Path, n_graphs: int) -> Iterator[Row]:
-    """One process, two processes, and two workers of Dask, all warm, on parts of two million nodes."""
-    import propkernels as pk
-
-    source = generate(folder / "efficiency", min(n_graphs, 320_000), 80_000)
-    plan = pk.partition(source, 2_100_000)
-    pools = {f"{n} processes": warm_pool(n, plan, folder) for n in (1, 2)}
-    with cluster(2) as found, found.get_client() as client:
-        pk.featurize(plan, estimator(), folder / "warm", client)
-        shutil.rmtree(folder / "warm")
-        pids = list(client.run(os.getpid).values())
-        engines = pools | {"Dask, 2 workers": (client, pids)}
-        best: dict[str, tuple[float, float]] = {}
-        for _ in range(2):
-            for name, (executor, workers) in engines.items():
-                taken = timed(plan, folder / "timed", executor, workers)
-                best[name] = min(best.get(name, taken), taken)
-    for executor, _ in pools.values():
-        executor.shutdown()
-    (one, one_cpu), (two, two_cpu), (dask, dask_cpu) = best.values()
-    n_nodes = plan.n_nodes
-    for name, (seconds, processor) in best.items():
-        yield row(
-            name,
-            "",
-            f"{seconds:.1f} s, {processor:.1f} s of processors; {n_nodes / seconds / 1e6:.2f} M nodes/s",
-        )
-    quiet = f"{one / two:.2f} by the clock ({load()}), {2 * one_cpu / two_cpu:.2f} by processor time"
-    yield row("2 processes over 1", ">= 1.8 on quiet cores", quiet, one / two >= 1.8)
-    clock, processor = 100 * (dask / two - 1), 100 * (dask_cpu / two_cpu - 1)
-    over = f"{clock:+.0f} % by the clock, {processor:+.0f} % by processor time"
-    yield row("Dask over a process pool", "<= 10 %", over, dask <= 1.1 * two)
-
-
-def warm_pool(n_workers: int, plan: Any, folder: Path) -> tuple[ProcessPoolExecutor, list[int]]:
-    """A pool all of whose workers have imported and compiled everything."""
-    import propkernels as pk
-
-    pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"))
-    pk.featurize(plan, estimator(), folder / "warm", pool)
-    shutil.rmtree(folder / "warm")
-    futures = [pool.submit(pid_of_worker) for _ in range(4 * n_workers)]
-    wait(futures)
-    return pool, sorted({future.result() for future in futures})
-
-
-def pid_of_worker() -> int:
-    time.sleep(0.2)
-    return os.getpid()
-
-
-def timed(plan: Any, out: Path, executor: Any, workers: list[int]) -> tuple[float, float]:
-    """Seconds on the clock, and of the processors that the workers had."""
-    import propkernels as pk
-
-    before, start = processor_time(workers), time.perf_counter()
-    pk.featurize(plan, estimator(), out, executor)
-    taken = time.perf_counter() - start, processor_time(workers) - before
-    shutil.rmtree(out)
-    return taken
-
-
-def processor_time(pids: list[int]) -> float:
-    import psutil
-
-    return sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids)
 
 
 GROUPS: dict[str, Callable[[Path, int], Iterator[Row]]] = {

@@ -3,6 +3,7 @@
 import pytest
 
 import propkernels as pk
+from propkernels.scale.executors import MMAP_THRESHOLD
 
 pytest.importorskip("pyarrow")
 
@@ -32,3 +33,15 @@ def features():
 def contents(folder):
     """Bytes of all files that are not hidden."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
+
+
+@pytest.fixture
+def dask_cluster():
+    """Two processes of Dask, set as docs/SCALE.md says."""
+    dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with (
+        dask.config.set({f"distributed.nanny.pre-spawn-environ.{MMAP_THRESHOLD}": 2**25}),
+        distributed.LocalCluster(**options) as cluster,
+    ):
+        yield cluster

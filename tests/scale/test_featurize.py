@@ -1,6 +1,7 @@
 """Features in files: equal to those in memory, whoever computes them."""
 
 import shutil
+import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import propkernels as pk
+from propkernels.scale.executors import MMAP_THRESHOLD
 
 from .conftest import contents
 
@@ -80,6 +82,19 @@ def test_dask_writes_the_same_bytes(plan, features, tmp_path):
         pk.featurize(plan, features, tmp_path / "address", cluster.scheduler_address)
     for name in ("client", "executor", "cluster", "address"):
         assert contents(tmp_path / name) == contents(tmp_path / "one")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="malloc of glibc")
+def test_workers_that_map_every_array_anew_are_told_of(plan, features, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    monkeypatch.delenv(MMAP_THRESHOLD, raising=False)
+    with distributed.Client(processes=False, n_workers=1, dashboard_address=":0") as client:
+        with pytest.warns(UserWarning, match="start them with MALLOC_MMAP_THRESHOLD_=33554432"):
+            pk.featurize(plan, features, tmp_path / "slow", client)
+        monkeypatch.setenv(MMAP_THRESHOLD, str(2**25))
+        pk.featurize(plan, features, tmp_path / "fast", client)  # warnings are errors
+    assert contents(tmp_path / "slow") == contents(tmp_path / "fast")
 
 
 def test_the_source_may_be_given_instead_of_a_plan(database, molecules, features, tmp_path):

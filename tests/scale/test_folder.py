@@ -118,6 +118,37 @@ def test_a_changed_byte_is_noticed(out, plan, features):
     pk.verify(out)
 
 
+def test_every_changed_bit_is_noticed_without_a_manifest(out, plan, features):
+    (out / "manifest.json").unlink()
+    victim = next(out.glob("*.parquet"))
+    data = victim.read_bytes()
+    for place in (4, 9, 20, len(data) // 3, len(data) - 9):  # magic, headers of pages, pages, footer
+        victim.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        with pytest.raises(pk.PartsFailedError, match="is not what was written: remove it and run again"):
+            pk.featurize(plan, features, out)
+        (out / "manifest.json").unlink()
+    victim.write_bytes(data)
+    pk.featurize(plan, features, out)
+    pk.verify(out)
+
+
+def test_files_without_checksums_are_read_whole(out, plan, features, monkeypatch):
+    from propkernels.scale import featurizing
+
+    looked, check = [], featurizing.check_part
+    monkeypatch.setattr(
+        featurizing,
+        "check_part",
+        lambda path, notes, thorough: looked.append(thorough) or check(path, notes, thorough),
+    )
+    first, second, *_ = sorted(out.glob(".*.sha256"))
+    first.unlink()
+    second.write_bytes(b"\xff")
+    (out / "manifest.json").unlink()
+    pk.featurize(plan, features, out)
+    assert sorted(looked) == [False] * (len(plan) - 2) + [True] * 2
+
+
 def test_a_shortened_file_is_noticed(out, plan, features):
     victim = next(out.glob("*.parquet"))
     victim.write_bytes(victim.read_bytes()[:-7])

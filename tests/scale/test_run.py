@@ -212,14 +212,10 @@ def test_pools_survive_workers_that_are_killed(plan, tmp_path, ours):
 
 
 @pytest.mark.slow
-def test_dask_survives_workers_that_are_killed(plan, tmp_path):
-    distributed = pytest.importorskip("distributed")
+def test_dask_survives_workers_that_are_killed(plan, tmp_path, dask_cluster):
     (tmp_path / "marks").mkdir()
     work = KillsOnce(str(tmp_path / "marks"))
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-    ) as cluster:
-        manifest = run_parts(plan, work, tmp_path / "out", cluster)
+    manifest = run_parts(plan, work, tmp_path / "out", dask_cluster)
     assert manifest.is_complete
 
 

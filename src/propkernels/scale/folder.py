@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from propkernels.scale.lock import locked
 from propkernels.scale.plan import Part, Plan, canonical
@@ -135,6 +136,63 @@ def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class HashedStream(io.RawIOBase, IO[bytes]):
+    """A file that is written from the first byte to the last, and its SHA-256 so far."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._hash = stream, hashlib.sha256()
+
+    @property
+    def sha256(self) -> str:
+        """Of what was written."""
+        return self._hash.hexdigest()
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write all of some bytes."""
+        self._hash.update(data)
+        return self._stream.write(data)
+
+    def tell(self) -> int:
+        """How many bytes were written."""
+        return self._stream.tell()
+
+    def flush(self) -> None:
+        """Nothing: whoever opened the file does."""
+
+
+def checksum_path(path: Path) -> Path:
+    """Where the SHA-256 of a part's file is, as the command sha256sum reads it."""
+    return path.with_name(f".{path.name}.sha256")
+
+
+def write_checksum(path: Path, digest: str) -> None:
+    """Say what the file of a part will be."""
+    with atomic_write(checksum_path(path), text=True) as stream:
+        stream.write(f"{digest}  {path.name}\n")
+
+
+def found_digest(path: Path) -> tuple[str, bool]:
+    """SHA-256 of a file that was there, and whether its checksum says so; without one, nobody knows.
+
+    Raises
+    ------
+    ValueError
+        If it is another one.
+    """
+    digest = file_digest(path)
+    try:
+        known = checksum_path(path).read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError):
+        return digest, False
+    if known != [digest, path.name]:
+        raise ValueError(f"{path} is not what was written: remove it and run again")
+    return digest, True
 
 
 def part_name(work: dict[str, Any], part: Part, suffix: str) -> str:

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from propkernels.scale.executors import Engine, is_worker_loss, resolve_executor
-from propkernels.scale.folder import Manifest, OutputFolder, Receipt, file_digest
+from propkernels.scale.folder import (
+    HashedStream,
+    Manifest,
+    OutputFolder,
+    Receipt,
+    found_digest,
+    write_checksum,
+)
 from propkernels.scale.plan import Part, Plan
 from propkernels.utils.files import atomic_write
 from propkernels.utils.progress import ProgressBar
@@ -42,12 +49,12 @@ class Work(Protocol):
         """All that the bytes of the files depend on besides the part, as JSON."""
 
     def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
-        """Compute a part and write it; the same bytes each time."""
+        """Compute a part and write it, from the first byte to the last; the same bytes each time."""
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
         """Count what is in the file of a part ("n_graphs", ...); refuse one that is damaged.
 
-        ``thorough`` reads all of it: the file was found, and nobody vouches for it.
+        ``thorough`` reads all of it: the file was found without a checksum, and nobody vouches for it.
         """
 
 
@@ -143,11 +150,16 @@ def compute_part(work: Work, part: Part, folder: str, name: str) -> Receipt:
     """Write the file of a part unless it is there, and say what it holds; runs on a worker."""
     path = Path(folder) / name
     is_found = path.exists()
-    if not is_found:
+    if is_found:
+        digest, is_vouched_for = found_digest(path)
+    else:
         with atomic_write(path) as stream:
-            work.write(part, name, stream)
-    counts = work.inspect(part, name, path, is_found)
-    return Receipt(name, path.stat().st_size, file_digest(path), counts)
+            hashed = HashedStream(stream)
+            work.write(part, name, hashed)
+            digest, is_vouched_for = hashed.sha256, True
+            write_checksum(path, digest)  # before the file: one that is there has its checksum
+    counts = work.inspect(part, name, path, not is_vouched_for)
+    return Receipt(name, path.stat().st_size, digest, counts)
 
 
 class _Run:

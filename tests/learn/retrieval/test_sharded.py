@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.learn.retrieval import shard_file
-from propkernels.learn.retrieval.inverted_file import InvertedFile
-from propkernels.learn.retrieval.postings_compiled import add_checked, add_postings
-from propkernels.learn.retrieval.shard_file import Shard, write_shard
-from propkernels.learn.retrieval.sharded import candidates
+from propkernels.learn.retrieval import shard_file, shard_search
+from propkernels.learn.retrieval.nearest_rows import candidates
+from propkernels.learn.retrieval.shard_file import Shard
 
 KERNEL = pk.PropagationKernel(t_max=2, random_state=0)
 
@@ -194,7 +192,7 @@ def shard(plan, tmp_path):
         lambda data: data[:-1000],
         lambda data: b"x" + data[1:],
         lambda data: data.replace(b'"<i8"', b'"<O8"', 1),
-        lambda data: data.replace(b'"codes"', b'"cOdes"', 1),
+        lambda data: data.replace(b'"fences"', b'"fEnces"', 1),
     ],
 )
 def test_damaged_shards_are_refused(shard, damage):
@@ -210,7 +208,8 @@ def test_lengths_that_do_not_fit_are_refused(shard):
     head = data[len(shard_file.MAGIC) :].split(b"\n")[0]
     for name in shard_file.KINDS:
         known = json.loads(head)
-        for length in (known[name][1] - 1, -1, 10**15, "7"):
+        less = 16 if name == "postings" else 1  # as many as lie between two places where arrays may begin
+        for length in (known[name][1] - less, -1, 10**15, "7"):
             changed = json.dumps({**known, name: [known[name][0], length]}).encode()
             text = shard_file.MAGIC + changed + b"\n"
             shard.unlink()
@@ -221,14 +220,16 @@ def test_lengths_that_do_not_fit_are_refused(shard):
                 _ = Shard(shard).arrays
 
 
-@pytest.mark.parametrize("name", ["graphs", "bin_ptr"])
-@pytest.mark.parametrize("value", [-1, 2**30])
+@pytest.mark.parametrize(
+    ("name", "value"), [("postings", 2**32 - 1), ("directory", -1), ("directory", 2**40), ("directory", None)]
+)
 def test_numbers_that_point_elsewhere_are_refused(shard, tmp_path, name, value):
     index = pk.open_index(tmp_path / "index")
     changed = {key: array.copy() for key, array in Shard(shard).arrays.items()}
-    changed[name][:] = value
-    if name == "bin_ptr":
-        changed[name][::2] = 0
+    if name == "postings":
+        changed[name][:] = value
+    else:
+        changed[name][:, 1] = np.arange(len(changed[name]))[::-1] if value is None else value
     opened = index.shards[0][0]
     opened.__dict__["arrays"] = changed
     with pytest.raises(ValueError, match="is damaged: remove it"):
@@ -242,29 +243,66 @@ def test_a_file_of_another_size_than_the_manifest_says(shard, tmp_path):
         pk.open_index(tmp_path / "index")
 
 
-def test_counts_are_as_short_as_they_can_be(tmp_path):
-    large = pk.PropagationKernel(t_max=0, random_state=0)
-    star = np.zeros((300, 300))
+def large_and_small(size):
+    """Stars of one label, among them one of so many nodes."""
+    star = np.zeros((size, size))
     star[0, 1:] = star[1:, 0] = 1
-    for size, kind in ((10, "|u1"), (300, "<u2")):
-        adjacency = star[:size, :size]
-        counts = large.fit([(adjacency, ["C"] * size)]).counts_
-        path = tmp_path / f"{size}.shard"
-        with path.open("wb") as stream:
-            write_shard(stream, InvertedFile.of(counts), np.arange(1))
-        assert Shard(path).arrays["counts"].dtype.str == kind
-        assert Shard(path).postings.counts.tolist() == [size]
+    return [(star[:n, :n], ["C"] * n) for n in (size, 3, 4, 5)]
 
 
-@pytest.mark.compiled
-def test_checked_and_unchecked_postings_add_up_to_the_same():
-    file = InvertedFile.of(KERNEL.fit(graphs(12)).counts_)
-    (part,) = file.segments
-    bins = np.array([0, 3, -1, 5])
-    arrays = (bins, np.array([1.0, 2.0, 3.0, 4.0]), part.bin_ptr, part.graphs, part.counts)
-    left, right = np.zeros(12), np.zeros(12)
-    add_postings(*arrays, left)
-    assert add_checked(*arrays, right)
-    assert np.array_equal(left, right)
-    assert left.any()
-    assert not add_checked(*arrays, np.zeros(1))
+@pytest.mark.parametrize(("size", "kind"), [(10, "<u4"), (300, "<f8")])
+def test_postings_are_as_short_as_they_can_be(tmp_path, size, kind):
+    found = pk.check_graphs(large_and_small(size))
+    found.to_parquet(tmp_path / "graphs.parquet")
+    index = pk.GraphIndex.build(tmp_path / "graphs.parquet", tmp_path / "index", kernel=KERNEL)
+    assert index.shards[0][0].arrays["postings"].dtype.str == kind
+    memory = pk.GraphIndex(kernel=KERNEL).fit(found)
+    same(index.query(found, k=4), memory.query(found, k=4))
+    assert index.groups[0].manifest.total("n_entries") == sum(
+        stream.counts.nnz for stream in KERNEL.fit(found).counts_
+    )
+
+
+def test_pairs_that_point_elsewhere_are_refused(tmp_path):
+    found = pk.check_graphs(large_and_small(300))
+    found.to_parquet(tmp_path / "graphs.parquet")
+    index = pk.GraphIndex.build(tmp_path / "graphs.parquet", tmp_path / "index", kernel=KERNEL)
+    shard = index.shards[0][0]
+    for value in (-1.0, 4.0, np.nan, np.inf):
+        changed = {key: array.copy() for key, array in Shard(shard.path).arrays.items()}
+        changed["postings"][::2] = value
+        shard.__dict__["arrays"] = changed
+        with pytest.raises(ValueError, match="is damaged: remove it"):
+            index.query(found)
+
+
+def test_common_bins_are_rows(shard):
+    arrays = Shard(shard).arrays
+    assert len(arrays["dense_bins"]) > 0
+    assert (4 * np.count_nonzero(arrays["dense"], axis=1) > arrays["dense"].shape[1]).all()
+    lengths = np.diff(arrays["directory"][:, 1])
+    assert not lengths[arrays["dense_bins"]].any()
+    assert (4 * lengths <= arrays["dense"].shape[1]).all()
+
+
+# reading ahead
+
+
+def test_answers_do_not_depend_on_what_is_read_ahead(plan, tmp_path, monkeypatch):
+    index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    answers = []
+    for calm in (0, 10**9):
+        monkeypatch.setattr(shard_search, "CALM", calm)
+        answers.append(index.query(graphs(9, 3), k=7))
+    same(*answers)
+
+
+def test_pages_are_asked_for_while_the_disk_is_read(monkeypatch):
+    reads = iter([5, *[6] * (shard_search.CALM + 1), 7])
+    monkeypatch.setattr(shard_search, "n_reads", lambda: next(reads))
+    ahead = shard_search.ReadAhead()
+    needed = []
+    for _ in range(shard_search.CALM + 2):
+        ahead.look()
+        needed.append(ahead.is_needed)
+    assert needed == [True] * shard_search.CALM + [False, True]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
@@ -125,7 +126,11 @@ def featurize(
     if found:
         print_text(f"Resuming: {found} of {len(plan)} parts are in {output} already.")
     executor = scheduler or executor_of(workers, len(plan) - found)
-    opened = compute(plan, estimator, output, executor)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        opened = compute(plan, estimator, output, executor)
+    for warning in said:
+        typer.echo(f"propkernels: {warning.message}", err=True)
     took = perf_counter() - start
     n_bytes = opened.manifest.n_bytes
     print_text(f"Wrote {output}: {opened!r}, {n_bytes / 1e6:,.1f} MB, in {seconds(took)}. Next:")

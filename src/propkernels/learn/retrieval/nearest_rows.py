@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propkernels.gram.linear import self_products
 from propkernels.learn.retrieval.index import Neighbors, largest
-from propkernels.learn.retrieval.sharded import candidates
 from propkernels.scale.opened import FeatureFolder
 from propkernels.utils.checks import check_integer
 from propkernels.utils.progress import ProgressBar
@@ -41,6 +41,20 @@ def nearest_rows(features: FeatureFolder, graph: int, k: int = 10) -> Neighbors:
             least = float(values[-1]) if len(values) == k else -1.0
             bar.step()
     return Neighbors(values, ids)
+
+
+def candidates(values: NDArray[np.float64], k: int, least: float) -> NDArray[np.int64]:
+    """Places of at most k values that are larger than a number, largest first; among equals the first ones.
+
+    Examples
+    --------
+    >>> candidates(np.array([0.5, 0.9, 0.5, 0.1]), 2, 0.1)
+    array([1, 0])
+    >>> candidates(np.array([0.5, 0.9, 0.5, 0.1]), 2, 0.5)
+    array([1])
+    """
+    above = np.flatnonzero(values > least)
+    return above[largest(values[above], min(k, len(above)))]
 
 
 def row_of(features: FeatureFolder, graph: int) -> Any:

@@ -24,24 +24,6 @@ def add_postings(bins: Any, counts: Any, bin_ptr: Any, graphs: Any, postings: An
 
 
 @compiled
-def add_checked(bins: Any, counts: Any, bin_ptr: Any, graphs: Any, postings: Any, scores: Any) -> Any:
-    """As ``add_postings``, for arrays from a file, each number of which is checked; False: one is wrong."""
-    n_graphs, n_postings = len(scores), len(graphs)
-    for entry in range(len(bins)):
-        b = bins[entry]
-        if b >= 0:
-            count, first, last = counts[entry], bin_ptr[b], bin_ptr[b + 1]
-            if first < 0 or last > n_postings:
-                return False
-            for place in range(first, last):
-                graph = graphs[place]
-                if graph < 0 or graph >= n_graphs:
-                    return False
-                scores[graph] += count * postings[place]
-    return True
-
-
-@compiled
 def move_postings(
     bin_ptr: Any,
     graphs: Any,

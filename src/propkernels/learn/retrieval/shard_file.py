@@ -3,54 +3,68 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counters import StreamCounts
 from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.postings import Postings
+from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import reason_of
 
-MAGIC = b"propkernels shard 1\n"
+MAGIC = b"propkernels shard 2\n"
 ALIGNED = 64  # bytes that arrays begin at multiples of
 LONGEST_HEAD = 2**16
+PACKED_BITS = 8  # of a packed posting, for the count; the other 24 are the number of the graph
+MOST_PACKED = 2**PACKED_BITS - 1
+FENCE_WIDTH = 64  # bins of the directory from one fence to the next: a kilobyte
 KINDS = {  # arrays of a shard, in their order, and the types that they may have
     "weights": ("<f8",),
     "stream_ptr": ("<i8",),
-    "codes": ("<i8",),
-    "bin_ptr": ("<i8",),
+    "fences": ("<i8",),
+    "dense_bins": ("<i8",),
+    "squares": ("|u1", "<u2", "<u4", "<f8"),
     "ids": ("<i8",),
-    "squares": ("<f8",),
-    "graphs": ("<i4",),
-    "counts": ("|u1", "<u2", "<f4", "<f8"),
+    "directory": ("<i8",),
+    "dense": ("|u1",),
+    "postings": ("<u4", "<f8"),
 }
+Span = tuple[str, Any, Any]  # an array by name, and from which elements to which
 
 
 def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -> None:
     """Write the graphs of an inverted file that has one segment.
 
     The file is a line that names the format, a line of JSON that says which arrays follow, and the arrays,
-    little-endian, each at a multiple of 64 bytes.
+    little-endian, each at a multiple of 64 bytes; what every query reads comes first.
+
+    A posting is one 32-bit word, graph << 8 | count. Bins that more than a quarter of the graphs have are
+    shorter as rows of counts of all graphs (``dense``), and have no postings. Where counts are not whole
+    numbers up to 255, postings are pairs of 64-bit floats instead, and there are no rows.
     """
     (part,) = file.segments
+    packed = _fits_words(part)
+    lengths = np.diff(part.bin_ptr)
+    is_dense = packed & (4 * lengths > part.n_graphs)
     arrays: dict[str, NDArray[Any]] = {
         "weights": file.weights,
         "stream_ptr": part.stream_ptr,
-        "codes": part.codes,
-        "bin_ptr": part.bin_ptr,
+        "fences": _fences(part),
+        "dense_bins": np.flatnonzero(is_dense),
+        "squares": _compact(file.squares),
         "ids": ids,
-        "squares": file.squares,
-        "graphs": part.graphs,
-        "counts": _compact(part.counts),
+        "directory": _directory(part.codes, np.where(is_dense, 0, lengths)),
+        "dense": _rows(part, np.flatnonzero(is_dense)),
+        "postings": _words(part, ~np.repeat(is_dense, lengths)) if packed else _pairs(part),
     }
     ready = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
-    head = MAGIC + json.dumps({name: [a.dtype.str, len(a)] for name, a in ready.items()}).encode() + b"\n"
+    head = MAGIC + json.dumps({name: [a.dtype.str, a.size] for name, a in ready.items()}).encode() + b"\n"
     stream.write(_padded(head))
     for array in ready.values():
         stream.write(_padded(array.tobytes()))
@@ -60,15 +74,58 @@ def _padded(data: bytes) -> bytes:
     return data + b"\0" * (-len(data) % ALIGNED)
 
 
-def _compact(counts: NDArray[Any]) -> NDArray[Any]:
-    """The shortest type in which counts are exact."""
-    for kind in (np.uint8, np.uint16):
-        limits = np.iinfo(kind)
-        if len(counts) == 0 or (counts.min() >= 0 and counts.max() <= limits.max):
-            short = counts.astype(kind)
-            if np.array_equal(short, counts):
+def _fits_words(part: Postings) -> bool:
+    whole = np.array_equal(part.counts, np.clip(np.rint(part.counts), 0, MOST_PACKED))
+    return whole and part.n_graphs <= 2 ** (32 - PACKED_BITS)
+
+
+def _fences(part: Postings) -> NDArray[np.int64]:
+    ends = zip(part.stream_ptr[:-1].tolist(), part.stream_ptr[1:].tolist(), strict=True)
+    return np.concatenate([part.codes[first:last:FENCE_WIDTH] for first, last in ends])
+
+
+def _directory(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Code and first posting of each bin; the last row says where the postings end."""
+    found = np.zeros((len(codes) + 1, 2), dtype=np.int64)
+    found[:-1, 0], found[:, 1] = codes, offsets(lengths)
+    return found
+
+
+def _rows(part: Postings, bins: NDArray[np.int64]) -> NDArray[np.uint8]:
+    rows = np.zeros((len(bins), part.n_graphs), dtype=np.uint8)
+    for row, b in zip(rows, bins.tolist(), strict=True):
+        own = slice(part.bin_ptr[b], part.bin_ptr[b + 1])
+        row[part.graphs[own]] = part.counts[own]
+    return rows
+
+
+def _words(part: Postings, kept: NDArray[np.bool_]) -> NDArray[np.uint32]:
+    words = part.graphs[kept].astype(np.uint32)
+    words <<= np.uint32(PACKED_BITS)
+    words |= part.counts[kept].astype(np.uint32)
+    return words
+
+
+def _pairs(part: Postings) -> NDArray[np.float64]:
+    return np.stack([part.graphs, part.counts], axis=1).astype(np.float64)
+
+
+def _compact(squares: NDArray[np.float64]) -> NDArray[Any]:
+    """The shortest type in which self-similarities are exact."""
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if len(squares) == 0 or (squares.min() >= 0 and squares.max() <= np.iinfo(kind).max):
+            short = squares.astype(kind)
+            if np.array_equal(short, squares):
                 return short
-    return counts
+    return squares
+
+
+class Mapped(NamedTuple):
+    """A file in memory, and the byte at which each array begins."""
+
+    memory: mmap.mmap
+    places: dict[str, int]
+    arrays: dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -83,16 +140,21 @@ class Shard:
     path: Path
 
     @cached_property
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays by name, as the disk has them."""
+    def mapped(self) -> Mapped:
+        """The file in memory; the system reads the pages that are looked at, and none ahead of them."""
         try:
-            return dict(_mapped(self.path))
+            return _mapped(self.path)
         except (ValueError, KeyError, TypeError, OSError) as error:
             if isinstance(error, FileNotFoundError):
                 raise
             raise ValueError(
                 f"{self.path} is not a shard of an index, or it is damaged ({reason_of(error)})"
             ) from None
+
+    @cached_property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name, as the disk has them."""
+        return self.mapped.arrays
 
     @property
     def n_graphs(self) -> int:
@@ -104,73 +166,104 @@ class Shard:
         """Numbers of the graphs in their plan."""
         return self.arrays["ids"]
 
+    @property
+    def n_postings(self) -> int:
+        """Number of postings that are not in rows."""
+        return len(self.arrays["postings"]) // (1 if self.arrays["postings"].dtype.kind == "u" else 2)
+
     @cached_property
-    def postings(self) -> Postings:
-        """Counts by bin."""
-        names = ("stream_ptr", "codes", "bin_ptr", "graphs", "counts")
-        return Postings(self.n_graphs, *(self.arrays[name] for name in names))
+    def fence_ptr(self) -> NDArray[np.int64]:
+        """Which fences belong to which stream."""
+        return _fence_ptr(self.arrays["stream_ptr"])
 
-    def similarities(self, streams: Sequence[StreamCounts], query: int, square: float) -> NDArray[np.float64]:
-        """Normalized kernel between one of the queries and every graph, with the bits of ``InvertedFile``."""
-        arrays = self.arrays
-        if not np.array_equal(arrays["weights"], [stream.weight for stream in streams]):
-            raise ValueError(f"{self.path} was built with another kernel")
-        total = np.zeros(self.n_graphs)
-        for weight in dict.fromkeys(arrays["weights"].tolist()):
-            shared = np.zeros(self.n_graphs)
-            for s in np.flatnonzero(arrays["weights"] == weight).tolist():
-                self._add(s, streams[s], query, shared)
-            total += weight * shared
-        length = np.sqrt(square * arrays["squares"])
-        np.divide(total, length, out=total, where=length > 0)
-        return total
+    def announce(self, spans: Sequence[Span]) -> None:
+        """Have the system read parts of arrays, all at once, while something else is done."""
+        if not hasattr(mmap, "MADV_WILLNEED"):
+            return
+        starts, ends = zip(*(self._bytes(*span) for span in spans), strict=True)
+        memory = self.mapped.memory
+        for first, last in _page_runs(np.concatenate(starts), np.concatenate(ends)):
+            memory.madvise(mmap.MADV_WILLNEED, first, min(last, len(memory)) - first)
 
-    def _add(self, s: int, stream: StreamCounts, query: int, scores: NDArray[np.float64]) -> None:
-        from propkernels.learn.retrieval.postings_compiled import add_checked
+    def announce_front(self) -> None:
+        """Have the system read what every query needs: all up to the ids."""
+        if hasattr(mmap, "MADV_WILLNEED"):
+            self.mapped.memory.madvise(mmap.MADV_WILLNEED, 0, self.mapped.places["ids"])
 
-        row = slice(stream.counts.indptr[query], stream.counts.indptr[query + 1])
-        part = self.postings
-        bins = part.find(s, stream.codes[stream.counts.indices[row]])
-        arrays = (part.bin_ptr, part.graphs, part.counts)
-        if not add_checked(bins, stream.counts.data[row], *arrays, scores):
-            raise ValueError(f"{self.path} is damaged: remove it, and build the index again")
+    def _bytes(self, name: str, first: Any, last: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        place, size = self.mapped.places[name], self.arrays[name].dtype.itemsize
+        return place + size * np.atleast_1d(first), place + size * np.atleast_1d(last)
 
 
-def _mapped(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
+def _page_runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Pages that ranges of bytes are on, as few ranges of whole pages.
+
+    Examples
+    --------
+    >>> page = mmap.PAGESIZE
+    >>> runs = _page_runs(np.array([9 * page, 5, page]), np.array([9 * page + 1, 10, page]))
+    >>> [(first // page, last // page) for first, last in runs]
+    [(0, 1), (9, 10)]
+    """
+    starts, ends = starts[ends > starts], ends[ends > starts]
+    if len(starts) == 0:
+        return []
+    order = np.argsort(starts)
+    first = starts[order] // mmap.PAGESIZE
+    last = np.maximum.accumulate(-(-ends[order] // mmap.PAGESIZE))
+    apart = first[1:] > last[:-1]
+    firsts, lasts = first[np.append(True, apart)], last[np.append(apart, True)]
+    return list(zip((firsts * mmap.PAGESIZE).tolist(), (lasts * mmap.PAGESIZE).tolist(), strict=True))
+
+
+def _fence_ptr(stream_ptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    return offsets(-(-np.diff(stream_ptr) // FENCE_WIDTH))
+
+
+def _mapped(path: Path) -> Mapped:
     """Map the arrays of a file, whose head must fit the file and itself."""
     with path.open("rb") as stream:
         head = stream.read(LONGEST_HEAD)
-    if not head.startswith(MAGIC):
-        raise ValueError("it does not begin as one")
+        if not head.startswith(MAGIC):
+            raise ValueError("it does not begin as one of this version")
+        memory = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    if hasattr(mmap, "MADV_RANDOM"):
+        memory.madvise(mmap.MADV_RANDOM)
     text, end, _ = head[len(MAGIC) :].partition(b"\n")
     known = json.loads(text)
     if not end or list(known) != list(KINDS):
         raise ValueError("its head is not whole")
-    raw, first = np.memmap(path, dtype=np.uint8, mode="r"), len(_padded(MAGIC + text + b"\n"))
-    arrays = {}
+    places, arrays = {}, {}
+    first = len(_padded(MAGIC + text + b"\n"))
     for name, (kind, length) in known.items():
         if kind not in KINDS[name] or type(length) is not int or length < 0:
             raise ValueError(f"{name} cannot be {kind!r} x {length!r}")
         size = length * np.dtype(kind).itemsize
-        if first + size > len(raw):
+        if first + size > len(memory):
             raise ValueError(f"{name} is cut off")
-        arrays[name] = np.asarray(raw[first : first + size]).view(kind)
+        places[name] = first
+        arrays[name] = np.frombuffer(memory, dtype=kind, count=length, offset=first)
         first += size + -size % ALIGNED
-    _check(arrays)
-    yield from arrays.items()
+    if first != len(memory):
+        raise ValueError("it does not end where its arrays do")
+    return Mapped(memory, places, _shaped(arrays))
 
 
-def _check(arrays: dict[str, NDArray[Any]]) -> None:
+def _shaped(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Refuse arrays that do not fit together; what is inside long ones is checked where it is used."""
-    stream_ptr, n_bins = arrays["stream_ptr"], len(arrays["codes"])
+    stream_ptr, n_graphs, n_rows = arrays["stream_ptr"], len(arrays["ids"]), len(arrays["dense_bins"])
+    is_words = arrays["postings"].dtype.kind == "u"
     fits = (
         len(stream_ptr) == len(arrays["weights"]) + 1
         and stream_ptr[0] == 0
-        and stream_ptr[-1] == n_bins
         and bool((np.diff(stream_ptr) >= 0).all())
-        and len(arrays["bin_ptr"]) == n_bins + 1
-        and len(arrays["squares"]) == len(arrays["ids"])
-        and len(arrays["counts"]) == len(arrays["graphs"])
+        and len(arrays["directory"]) == 2 * (int(stream_ptr[-1]) + 1)
+        and len(arrays["fences"]) == _fence_ptr(stream_ptr)[-1]
+        and len(arrays["squares"]) == n_graphs
+        and len(arrays["dense"]) == n_rows * n_graphs
+        and (is_words or (len(arrays["postings"]) % 2 == 0 and n_rows == 0))
     )
     if not fits:
         raise ValueError("its arrays do not fit together")
+    shapes = {"directory": (-1, 2), "dense": (n_rows, n_graphs)}
+    return arrays | {name: arrays[name].reshape(shape) for name, shape in shapes.items()}

@@ -55,7 +55,8 @@ class ShardWork:
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
         """Count the graphs and postings of a shard."""
         shard = Shard(path)
-        return {"n_graphs": shard.n_graphs, "n_entries": len(shard.arrays["graphs"])}
+        n_in_rows = int(np.count_nonzero(shard.arrays["dense"]))
+        return {"n_graphs": shard.n_graphs, "n_entries": shard.n_postings + n_in_rows}
 
 
 def counting_features(kernel: Any) -> CountFeatures:

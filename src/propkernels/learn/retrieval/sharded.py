@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -18,6 +19,7 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.index import DEFAULT_T_MAX, Neighbors, largest
 from propkernels.learn.retrieval.inverted_file import self_similarities
 from propkernels.learn.retrieval.shard_file import Shard
+from propkernels.learn.retrieval.shard_search import Item, Query, ReadAhead, ShardSearch, ahead
 from propkernels.learn.retrieval.shard_work import ShardWork, shard_work
 from propkernels.scale.featurizing import sample_of
 from propkernels.scale.folder import PLAN, Manifest, check_size
@@ -28,6 +30,8 @@ from propkernels.scale.run import run_parts
 from propkernels.scale.sources.reading import iter_part
 from propkernels.utils.checks import check_integer
 from propkernels.utils.parallel import run_threads, thread_count
+
+AHEAD = 64  # shards that the disk reads for at once, in each step of a query
 
 
 class Group(NamedTuple):
@@ -91,7 +95,7 @@ class ShardedIndex:
             raise ValueError(f"{self.folder} does not hold an index: GraphIndex.build writes one")
         for group in groups:
             _check_group(group, groups[0])
-        self.groups = groups
+        self.groups, self._ahead = groups, ReadAhead()
         self.shards = [
             (Shard(group.folder / receipt.name), group.first_id, receipt.counts["n_graphs"])
             for group in groups
@@ -163,30 +167,37 @@ class ShardedIndex:
         pure.check(graphs)
         streams = pure.estimator.counter_.count(graphs, None, self.n_jobs)
         squares = self_similarities(streams)
-        found = [self._best(streams, i, float(squares[i]), k) for i in range(len(graphs))]
+        queries = [Query.of(streams, i, float(square)) for i, square in enumerate(squares)]
+        found = [self._best(query, k) for query in queries]
         similarities = np.array([values for values, _ in found]).reshape(len(graphs), k)
         ids = np.array([names for _, names in found], dtype=np.int64).reshape(len(graphs), k)
         return Neighbors(similarities[0], ids[0]) if is_one else Neighbors(similarities, ids)
 
-    def _best(self, streams: Any, query: int, square: float, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _best(self, query: Query, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """The k best of all shards. Shards come in the order of the ids, so that equals stay in order."""
         least = [-1.0]  # what a graph of a later shard must exceed, which only grows
 
-        def of_shard(item: tuple[Shard, int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
-            shard, first, n_graphs = item
-            _check_length(shard, n_graphs)
-            values = shard.similarities(streams, query, square)
-            best = candidates(values, k, least[0])
-            return values[best], first + shard.ids[best]
+        def of_shard(item: tuple[ShardSearch, int]) -> tuple[NDArray[Any], NDArray[Any]]:
+            search, first = item
+            places, values = search.above(least[0])
+            best = largest(values, min(k, len(values)))
+            return values[best], first + search.shard.ids[places[best]]
 
         values, ids = np.empty(0), np.empty(0, dtype=np.int64)
-        for some in _runs(self.shards, self.n_jobs):
+        for some in _runs(self._searches(query), thread_count(self.n_jobs)):
             for own_values, own_ids in run_threads(of_shard, some, self.n_jobs):
                 values, ids = np.concatenate([values, own_values]), np.concatenate([ids, own_ids])
             best = largest(values, min(k, len(values)))
             values, ids = values[best], ids[best]
             least[0] = float(values[-1]) if len(values) == k else -1.0
         return values, ids
+
+    def _searches(self, query: Query) -> Iterator[tuple[ShardSearch, int]]:
+        """Searches of all shards, and the number of the first graph of their plan; the disk runs ahead."""
+        begun = (_begin(shard, n_graphs, query, self._ahead) for shard, _, n_graphs in self.shards)
+        located = (search.locate() for search in ahead(begun, AHEAD))
+        found = (search.find() for search in ahead(located, AHEAD))
+        return zip(ahead(found, AHEAD), (first for _, first, _ in self.shards), strict=True)
 
     def graph(self, number: int) -> Any:
         """Read a graph of the index from the file that it was in when the plan was made.
@@ -225,20 +236,6 @@ class ShardedIndex:
     def __repr__(self) -> str:
         shards = "1 shard" if self.n_shards == 1 else f"{self.n_shards:,} shards"
         return f"ShardedIndex({len(self):,} graphs, {shards})"
-
-
-def candidates(values: NDArray[np.float64], k: int, least: float) -> NDArray[np.int64]:
-    """Places of at most k values that are larger than a number, largest first; among equals the first ones.
-
-    Examples
-    --------
-    >>> candidates(np.array([0.5, 0.9, 0.5, 0.1]), 2, 0.1)
-    array([1, 0])
-    >>> candidates(np.array([0.5, 0.9, 0.5, 0.1]), 2, 0.5)
-    array([1])
-    """
-    above = np.flatnonzero(values > least)
-    return above[largest(values[above], min(k, len(above)))]
 
 
 def build_index(
@@ -338,13 +335,14 @@ def _kernel_of(group: Group) -> dict[str, Any]:
     return {name: value for name, value in group.manifest.work.items() if name != "version"}
 
 
-def _check_length(shard: Shard, n_graphs: int) -> None:
+def _begin(shard: Shard, n_graphs: int, query: Query, ahead: ReadAhead) -> ShardSearch:
+    """Begin the search of a shard, which must have as many graphs as the manifest says."""
     if shard.n_graphs != n_graphs:
         raise ValueError(f"{shard.path} holds {shard.n_graphs} graphs instead of {n_graphs}: build it again")
+    return ShardSearch(shard, query, ahead).begin()
 
 
-def _runs(shards: list[Any], n_jobs: int | None) -> Iterator[list[Any]]:
-    """Shards in runs of one for each thread."""
-    width = thread_count(n_jobs)
-    for first in range(0, len(shards), width):
-        yield shards[first : first + width]
+def _runs(items: Iterator[Item], width: int) -> Iterator[list[Item]]:
+    """Items in runs of one for each thread."""
+    while run := list(islice(items, width)):
+        yield run

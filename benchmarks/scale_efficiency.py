@@ -1,0 +1,112 @@
+"""How well workers are used: one process, two, and two workers of Dask, on parts of two million nodes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, wait
+from contextlib import ExitStack
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.scale_tools import Row, cluster, estimator, generate, load, row
+
+ROUNDS = 4  # of the efficiency of workers, of which the best counts
+
+
+def efficiency(folder: Path, n_graphs: int) -> Iterator[Row]:
+    """Processes, and workers of Dask as advised and as they come; all warm, parts of two million nodes."""
+    import propkernels as pk
+
+    source = generate(folder / "efficiency", min(n_graphs, 320_000), 80_000)
+    plan = pk.partition(source, 2_100_000)
+    with ExitStack() as stack:
+        plain = warm_dask(False, plan, folder, stack)  # before settings that last as long as the stack
+        engines = {f"{n} processes": warm_pool(n, plan, folder, stack) for n in (1, 2)}
+        engines["Dask, 2 workers"] = warm_dask(True, plan, folder, stack)
+        engines["Dask, 2 workers with the malloc of Dask"] = plain
+        best: dict[str, Usage] = {}
+        for _ in range(ROUNDS):
+            for name, (executor, pids) in engines.items():
+                best[name] = least(best.get(name), timed(plan, folder / "timed", executor, pids))
+    one, two, dask, slow = best.values()
+    for name, used in best.items():
+        yield row(name, "", used.words(plan.n_nodes))
+    quiet = f"{one.clock / two.clock:.2f} by the clock ({load()}), "
+    quiet += f"{2 * one.processor / two.processor:.2f} by processor time"
+    yield row("2 processes over 1", ">= 1.8 on quiet cores", quiet, one.clock / two.clock >= 1.8)
+    yield row("Dask over a process pool", "<= 10 %", dask.over(two), dask.clock <= 1.1 * two.clock)
+    yield row("Dask with its own malloc over a process pool", "", slow.over(two))
+
+
+class Usage(NamedTuple):
+    """What a run took: seconds on the clock, seconds of the workers' processors, and their page faults."""
+
+    clock: float
+    processor: float
+    faults: float
+
+    def words(self, n_nodes: int) -> str:
+        """For the table."""
+        return (
+            f"{self.clock:.1f} s, {self.processor:.1f} s of processors; {n_nodes / self.clock / 1e6:.2f} M "
+            f"nodes/s; {self.faults / 1000:,.0f} thousand page faults"
+        )
+
+    def over(self, other: Usage) -> str:
+        """How much more than another."""
+        clock, processor = 100 * (self.clock / other.clock - 1), 100 * (self.processor / other.processor - 1)
+        return f"{clock:+.0f} % by the clock, {processor:+.0f} % by processor time"
+
+
+def least(known: Usage | None, taken: Usage) -> Usage:
+    """The best of several rounds, each figure for itself."""
+    return taken if known is None else Usage(*map(min, known, taken))
+
+
+def warm_dask(advised: bool, plan: Any, folder: Path, stack: ExitStack) -> tuple[Any, list[int]]:
+    """A client of two workers that have imported and compiled everything."""
+    client = stack.enter_context(stack.enter_context(cluster(2, advised=advised)).get_client())
+    timed(plan, folder / "warm", client, [])
+    return client, list(client.run(os.getpid).values())
+
+
+def warm_pool(n_workers: int, plan: Any, folder: Path, stack: ExitStack) -> tuple[Any, list[int]]:
+    """A pool all of whose workers have imported and compiled everything."""
+    pool = stack.enter_context(ProcessPoolExecutor(n_workers, mp_context=get_context("spawn")))
+    timed(plan, folder / "warm", pool, [])
+    futures = [pool.submit(pid_of_worker) for _ in range(4 * n_workers)]
+    wait(futures)
+    return pool, sorted({future.result() for future in futures})
+
+
+def pid_of_worker() -> int:
+    time.sleep(0.2)
+    return os.getpid()
+
+
+def timed(plan: Any, out: Path, executor: Any, workers: list[int]) -> Usage:
+    """What a run takes on the clock, and its workers."""
+    import propkernels as pk
+
+    before, start = used_by(workers), time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of workers that are slow on purpose
+        pk.featurize(plan, estimator(), out, executor)
+    seconds, after = time.perf_counter() - start, used_by(workers)
+    shutil.rmtree(out)
+    return Usage(seconds, after[0] - before[0], after[1] - before[1])
+
+
+def used_by(pids: list[int]) -> tuple[float, int]:
+    """Processor time and page faults of processes so far."""
+    import psutil
+
+    times = [sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids]
+    stats = [Path(f"/proc/{pid}/stat") for pid in pids]
+    faults = [int(path.read_text().rpartition(")")[2].split()[7]) for path in stats if path.exists()]
+    return sum(times), sum(faults)

@@ -1,0 +1,86 @@
+"""Compiled loops over the arrays of a shard; numbers that lead elsewhere are checked, since files may lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from propkernels.learn.retrieval.shard_file import MOST_PACKED, PACKED_BITS
+from propkernels.utils.jit import compiled
+
+# The directory has two numbers for each bin: its code, and where its postings begin. Those of a stream ascend
+# by code; every ``width``-th code of a stream is also among the fences, which are few:
+#     codes of the stream   3 5 | 8 9 | 12      width 2: fences 3 8 12
+# A code is looked for between two fences: in one page of the directory.
+
+BLOCK = 2048  # graphs whose scores stay in the cache while rows are added to them
+
+
+@compiled
+def find_blocks(
+    codes: Any, streams: Any, stream_ptr: Any, fences: Any, fence_ptr: Any, width: Any, first: Any, last: Any
+) -> None:
+    """Between which bins first[i] .. last[i] - 1 a code must be, if it is there at all."""
+    for i in range(len(codes)):
+        s, code = streams[i], codes[i]
+        low, high = fence_ptr[s], fence_ptr[s + 1]
+        while low < high:  # the first fence beyond the code
+            middle = (low + high) // 2
+            if fences[middle] <= code:
+                low = middle + 1
+            else:
+                high = middle
+        block = low - fence_ptr[s]
+        last[i] = min(stream_ptr[s] + block * width, stream_ptr[s + 1])
+        first[i] = stream_ptr[s] + max(block - 1, 0) * width
+
+
+@compiled
+def find_bins(codes: Any, first: Any, last: Any, directory: Any, bins: Any) -> None:
+    """The bin of each code among first[i] .. last[i] - 1; -1: none."""
+    for i in range(len(codes)):
+        code, low, high = codes[i], first[i], last[i]
+        while low < high:
+            middle = (low + high) // 2
+            if directory[middle, 0] < code:
+                low = middle + 1
+            else:
+                high = middle
+        bins[i] = low if low < last[i] and directory[low, 0] == code else -1
+
+
+@compiled
+def add_packed(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -> Any:
+    """scores[g] += the query's count * count of g, over postings graph << 8 | count; False: no such graph."""
+    for i in range(len(first)):
+        count = counts[i]
+        for place in range(first[i], last[i]):
+            word = postings[place]
+            graph = word >> PACKED_BITS
+            if graph >= len(scores):
+                return False
+            scores[graph] += count * (word & MOST_PACKED)
+    return True
+
+
+@compiled
+def add_pairs(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -> Any:
+    """As ``add_packed``, over postings that are two numbers each: graph and count."""
+    for i in range(len(first)):
+        for place in range(first[i], last[i]):
+            graph = postings[2 * place]
+            if not 0 <= graph < len(scores):
+                return False
+            scores[int(graph)] += counts[i] * postings[2 * place + 1]
+    return True
+
+
+@compiled
+def add_rows(rows: Any, counts: Any, dense: Any, scores: Any) -> None:
+    """scores[g] += count of the query * dense[row, g], over rows of counts of all graphs."""
+    for begin in range(0, len(scores), BLOCK):
+        end = min(begin + BLOCK, len(scores))
+        block = scores[begin:end]
+        for i in range(len(rows)):
+            row, count = dense[rows[i], begin:end], counts[i]
+            for graph in range(len(block)):  # over slices from 0 on, which become vector instructions
+                block[graph] += count * row[graph]

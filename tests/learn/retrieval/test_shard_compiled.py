@@ -1,0 +1,51 @@
+"""Loops over a shard: codes are found where they are, and products add up as in plain Python."""
+
+import numpy as np
+import pytest
+
+from propkernels.learn.retrieval.shard_compiled import add_packed, add_pairs, add_rows, find_bins, find_blocks
+from propkernels.utils.arrays import offsets
+
+pytestmark = pytest.mark.compiled
+STREAMS = [[3, 5, 8, 9, 12], [], [-7, 5], [1, 2, 3, 4]]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 64])
+def test_codes_are_found_between_fences(width):
+    stream_ptr = offsets([len(codes) for codes in STREAMS])
+    fences = [codes[::width] for codes in STREAMS]
+    directory = np.array([(code, 0) for codes in STREAMS for code in codes] + [(0, 0)])
+    codes, streams = np.tile(np.arange(-8, 14), 4), np.repeat(np.arange(4), 22)
+    low, high, bins = (np.empty(len(codes), dtype=np.int64) for _ in range(3))
+    flat = np.array([code for own in fences for code in own])
+    find_blocks(codes, streams, stream_ptr, flat, offsets([len(own) for own in fences]), width, low, high)
+    assert (high - low <= width).all()
+    find_bins(codes, low, high, directory, bins)
+    for code, stream, found in zip(codes.tolist(), streams.tolist(), bins.tolist(), strict=True):
+        known = STREAMS[stream]
+        assert found == (stream_ptr[stream] + known.index(code) if code in known else -1)
+
+
+def test_lists_and_rows_add_up_to_the_same():
+    random = np.random.default_rng(0)
+    dense = random.integers(0, 3, size=(5, 3000), dtype=np.uint8)
+    counts, rows = random.integers(1, 9, size=3).astype(float), np.array([4, 0, 2])
+    expected = counts @ dense[rows].astype(float)
+    bins, graphs = np.nonzero(dense)
+    ptr = offsets(np.count_nonzero(dense, axis=1))
+    values = dense[bins, graphs]
+    words = graphs.astype(np.uint32) << np.uint32(8) | values
+    pairs = np.stack([graphs, values], axis=1).astype(float).ravel()
+    packed, paired, summed = np.zeros(3000), np.zeros(3000), np.zeros(3000)
+    assert add_packed(ptr[rows], ptr[rows + 1], counts, words, packed)
+    assert add_pairs(ptr[rows], ptr[rows + 1], counts, pairs, paired)
+    add_rows(rows, counts, dense, summed)
+    for found in (packed, paired, summed):
+        assert np.array_equal(found, expected)
+
+
+def test_graphs_that_are_not_there_are_refused():
+    first, last, counts = np.array([0]), np.array([1]), np.ones(1)
+    assert not add_packed(first, last, counts, np.array([3 << 8 | 1], dtype=np.uint32), np.zeros(3))
+    for graph in (-1.0, 3.0, np.nan):
+        assert not add_pairs(first, last, counts, np.array([graph, 1.0]), np.zeros(3))
