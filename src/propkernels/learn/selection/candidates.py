@@ -126,6 +126,7 @@ class Trial:
     is_final: bool
     is_settled: bool
     is_nearly_final: bool = False
+    is_converged: bool = True
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ class Candidate:
         part = self.source.slice(train, test, self.scaled)
         for position in positions:
             machine = self.fit(task, part.known, known, train, self.costs[position])
-            state = machine.is_final, machine.is_settled, machine.is_nearly_final
+            state = machine.is_final, machine.is_settled, machine.is_nearly_final, machine.is_converged
             if self.decisions is not None:
                 self.decisions[id(train), self.costs[position]] = machine.decisions(part.unknown)
             yield Trial(task.judge(self.maker, machine, part.unknown, known, truth), *state)

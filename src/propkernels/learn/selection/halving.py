@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.machines.svm import quick_maker
+from propkernels.learn.machines.ridge import screening_maker
+from propkernels.learn.machines.svm import with_effort
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.candidates import Candidate, Space, candidates
 from propkernels.learn.selection.folds import Folds, Indices
@@ -223,7 +224,7 @@ def _arms(
             if alive is None or setting in alive:
                 positions = _coarse(len(arm.costs)) if alive is None else alive[setting]
                 positions = tuple(_inside(positions, len(arm.costs)))
-                arms.append((setting, replace(arm, maker=quick_maker(arm.maker)), positions))
+                arms.append((setting, replace(arm, maker=screening_maker(arm.maker)), positions))
         yield arms
 
 
@@ -270,7 +271,7 @@ def _finalists(
         return [_with_costs(arm, positions[setting]) for setting, arm in found.items()]
 
     def losses(setting: Setting) -> dict[int, float]:
-        quick = replace(found[setting], maker=quick_maker(found[setting].maker))
+        quick = replace(found[setting], maker=with_effort(found[setting].maker, "quick"))
         trials = quick.trials(task, target, *folds[0], positions[setting])
         return {p: float(t.losses.sum()) for p, t in zip(positions[setting], trials, strict=False)}
 

@@ -4,9 +4,9 @@ A candidate is an arm (a kernel with its t_max, normalized or not) with one valu
 over all validation graphs, so it can only grow from fold to fold: a candidate whose loss has passed that of
 the best complete one cannot win any more. Leaving it then changes nothing, and this is all that "exhaustive"
 selection saves. A "race" also leaves candidates that are significantly worse than the leader on the same
-validation graphs, and large values of C where the loss falls too slowly to catch up, or where hardly any
-multiplier of a smaller C was at its bound. How thorough a search is, and which solver makes the machines,
-follows from the number of graphs unless the user says so.
+validation graphs, and large values of C where the loss falls too slowly to catch up, where hardly any
+multiplier of a smaller C was at its bound, or where the solver does not come to its end. How thorough a
+search is, and which solver makes the machines, follows from the number of graphs unless the user says so.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.machines.svm import stopping_allowed
+from propkernels.learn.machines.svm import stopping_allowed, with_effort
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.candidates import (
     Candidate,
@@ -123,6 +123,8 @@ class Race:
         positions = range(len(self.arms[arm].costs))
         found: dict[int, Losses] = {}
         for cost, trial in zip(positions, self.trials(self.arms[arm], 0, positions), strict=False):
+            if found and not trial.is_converged and not self.is_exact:
+                break
             found[cost] = trial.losses
             if trial.is_final:
                 return found | dict.fromkeys(positions[cost:], trial.losses)
@@ -307,7 +309,8 @@ def search(
         with stopping_allowed():
             arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell)
         arms = [replace(arm, decisions={}) for arm in arms]
-        winner = choose_among(arms, target, folds, task, False, None, n_jobs)
+        limited = [replace(arm, maker=with_effort(arm.maker, "patient")) for arm in arms]
+        winner = choose_among(limited, target, folds, task, False, None, n_jobs)
         assert winner is not None
         return Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
     best: Selection | None = None
