@@ -1,6 +1,7 @@
 """PropagationClassifier: folded weights, choice, probabilities, explanations."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -61,8 +62,10 @@ def test_a_kernel_that_cannot_be_folded_is_kept(data):
     model = pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
     assert isinstance(model.rule_, KernelRule)
     assert np.mean(model.predict(data.graphs) == data.target) > 0.8
-    with pytest.raises(TypeError, match="PropagationKernel is not a dot product of counts"):
+    with pytest.raises(TypeError, match="PropagationKernel is not a dot product of counts") as refusal:
         model.explain(data.graphs)
+    named = re.search(r"kernel=(Prop.*) for that", str(refusal.value)).group(1)
+    assert named == repr(clone(model.kernel_).set_params(base_kernel="intersection", random_state=None))
 
 
 @pytest.mark.parametrize("attributes", [None, "sum"])

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.check import check_graphs
@@ -260,12 +260,24 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _folded(self) -> FoldedRule:
         """The rule, if decisions are sums of weights of bins."""
         if not isinstance(self.rule_, FoldedRule):
-            name = type(self.kernel_).__name__
-            raise TypeError(
-                f"{name} is not a dot product of counts: its decisions cannot be explained; "
-                "name a kernel that is one, such as kernel=PropagationKernel()"
-            )
+            raise TypeError(f"{type(self.kernel_).__name__} {_why_not_explained(self.kernel_)}")
         return self.rule_
+
+
+def _why_not_explained(kernel: Any) -> str:
+    """Say what a kernel lacks, and which one has it."""
+    base = getattr(kernel, "base_kernel", "linear")
+    if base in ("linear", "intersection"):
+        return (
+            "is not a dot product of counts: its decisions cannot be explained; "
+            "name a kernel that is one, such as kernel=PropagationKernel()"
+        )
+    drawn_anew = {"random_state": None} if hasattr(kernel, "random_state") else {}
+    explained = clone(kernel).set_params(base_kernel="intersection", **drawn_anew)
+    return (
+        f"is not a dot product of counts with base_kernel={base!r}: its decisions cannot be explained; "
+        f"fit a model with kernel={' '.join(repr(explained).split())} for that"
+    )
 
 
 def _learned(
