@@ -30,7 +30,8 @@ from propkernels.learn.selection.candidates import (
     has_explicit_counts,
 )
 from propkernels.learn.selection.folds import Folds
-from propkernels.learn.selection.halving import is_worthwhile, shortlist
+from propkernels.learn.selection.halving import are_few, is_worthwhile, shortlist
+from propkernels.learn.selection.partners import Selection, with_partners
 from propkernels.learn.selection.sources import step_parameter
 from propkernels.utils.checks import check_choice
 from propkernels.utils.parallel import run_threads
@@ -262,29 +263,6 @@ def _most_steps(kernels: Sequence[Any], steps: tuple[int, ...] | None) -> int:
     return max(own) if steps is None else max(len(steps), 1)
 
 
-@dataclass(frozen=True)
-class Selection:
-    """What was chosen, and how it did in the inner cross-validation.
-
-    Attributes
-    ----------
-    candidate : Candidate
-        The kernel with its settings, and its numbers.
-    C : float
-    losses : tuple of ndarray
-        Losses on the validation graphs of each fold; none without folds.
-    """
-
-    candidate: Candidate
-    C: float
-    losses: tuple[Losses, ...]
-
-    @property
-    def mean_loss(self) -> float:
-        """Mean over all validation graphs."""
-        return float(np.concatenate(self.losses).mean()) if self.losses else float("nan")
-
-
 def search(
     kernels: Sequence[Any],
     graphs: GraphDatabase,
@@ -296,23 +274,27 @@ def search(
     selection: str,
     n_jobs: int | None = None,
     tell: Callable[[int], None] = lambda parts: None,
+    averages: bool = False,
 ) -> Selection:
     """Return the best candidate; among equals the first kernel, smallest t_max, unnormalized, smallest C.
 
     Each kernel makes one pass over the graphs, which gives the numbers of every t_max, normalized or not.
     Kernels come one after the other, and each has to beat the best of those before: only the matrices of one
     pass, and the best one, are in memory at a time. With ``selection="halving"`` most candidates are only
-    compared on a part of the graphs (see :mod:`~propkernels.learn.selection.halving`).
+    compared on a part of the graphs (see :mod:`~propkernels.learn.selection.halving`). With ``averages`` and
+    few graphs, the best candidates of kernels that are as good as the best one are its partners.
     """
     is_exact = selection == "exhaustive"
     if selection == "halving" and is_worthwhile(folds):
+        several = averages and are_few(folds)
         with stopping_allowed():
-            arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell)
+            arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell, several)
         arms = [replace(arm, decisions={}) for arm in arms]
-        limited = [replace(arm, maker=with_effort(arm.maker, "patient")) for arm in arms]
-        winner = choose_among(limited, target, folds, task, False, None, n_jobs)
-        assert winner is not None
-        return Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
+        if several:
+            families = [[arm for arm in arms if arm.family == family] for family in range(len(kernels))]
+            winners = [finals(some, target, folds, task, n_jobs) for some in families if some]
+            return with_partners(winners, target, folds, task)
+        return finals(arms, target, folds, task, n_jobs)
     best: Selection | None = None
     for kernel in kernels:
         arms = candidates(kernel, graphs, target, space, task, seed)
@@ -324,6 +306,16 @@ def search(
             break
     assert best is not None
     return best
+
+
+def finals(
+    arms: Sequence[Candidate], target: NDArray[Any], folds: Folds, task: Task, n_jobs: int | None
+) -> Selection:
+    """Let the last candidates race; those whose solvers do not come to their end have too large a C."""
+    limited = [replace(arm, maker=with_effort(arm.maker, "patient")) for arm in arms]
+    winner = choose_among(limited, target, folds, task, False, None, n_jobs)
+    assert winner is not None
+    return Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
 
 
 def choose_among(
