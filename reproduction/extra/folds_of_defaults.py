@@ -75,8 +75,9 @@ def measure(name: str, graphs: Any, target: NDArray[Any], split: Split, seed: in
 
 
 def describe(model: pk.PropagationClassifier) -> str:
-    """Say what was chosen: the kernel, then its other settings after a semicolon."""
-    kernel = describe_kernel(model.kernel_, without=("t_max", "n_iter", "normalize"))
+    """Say what was chosen: the kernel, or those that are averaged, and after a semicolon settings of the best."""
+    kernels = model.kernel_.kernels if isinstance(model.kernel_, pk.SumKernel) else [model.kernel_]
+    kernel = " + ".join(describe_kernel(each, without=("t_max", "n_iter", "normalize")) for each in kernels)
     return f"{kernel}; t_max={model.t_max_}, normalize={model.normalize_}, C={model.C_:g}"
 
 
@@ -94,10 +95,12 @@ def standard_error(results: Sequence[FoldResult]) -> float:
 
 
 def most_chosen(results: Sequence[FoldResult]) -> str:
-    """The kernel that was chosen most often, and how often."""
-    kinds = Counter(result.chosen.split("; ")[0] for result in results)
+    """The kernel that was chosen most often, and how often; models that average have several."""
+    kinds = Counter(kind for result in results for kind in result.chosen.split("; ")[0].split(" + "))
     kind, times = kinds.most_common(1)[0]
-    return f"`{kind}` ({times} of {len(results)})"
+    per_model = kinds.total() / len(results)
+    several = f"; {per_model:.1f} kernels per model" if per_model > 1 else ""
+    return f"`{kind}` ({times} of {len(results)}{several})"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,6 +1,7 @@
 """PropagationClassifier: folded weights, choice, probabilities, explanations."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -49,7 +50,9 @@ def test_folded_decisions_equal_the_machine_on_the_full_gram(data, kernel, norma
 
 def test_several_classes_vote_like_libsvm(three_classes):
     graphs, target = three_classes
-    model = pk.PropagationClassifier(C=10, t_max=2, random_state=0).fit(graphs[:60], target[:60])
+    kernels = [pk.PropagationKernel(), pk.WeisfeilerLehman(base_kernel="intersection")]
+    model = pk.PropagationClassifier(kernel=kernels, C=10, t_max=2, random_state=0)
+    model.fit(graphs[:60], target[:60])
     kernel, scale, machine = reference_machine(model, graphs[:60], target[:60])
     rows = kernel.transform(graphs[60:]) / scale
     assert np.array_equal(model.predict(graphs[60:]), machine.predict(rows))
@@ -61,8 +64,10 @@ def test_a_kernel_that_cannot_be_folded_is_kept(data):
     model = pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
     assert isinstance(model.rule_, KernelRule)
     assert np.mean(model.predict(data.graphs) == data.target) > 0.8
-    with pytest.raises(TypeError, match="PropagationKernel is not a dot product of counts"):
+    with pytest.raises(TypeError, match="PropagationKernel is not a dot product of counts") as refusal:
         model.explain(data.graphs)
+    named = re.search(r"kernel=(Prop.*) for that", str(refusal.value)).group(1)
+    assert named == repr(clone(model.kernel_).set_params(base_kernel="intersection", random_state=None))
 
 
 @pytest.mark.parametrize("attributes", [None, "sum"])
@@ -238,7 +243,8 @@ def test_classes_of_one_graph(data, solver):
 def test_attributes_are_seen_by_default():
     data = pk.datasets.make_synthetic(24, random_state=0)
     model = pk.PropagationClassifier(t_max=1, C=10, random_state=0).fit(data.graphs, data.target)
-    assert model.kernel_.attributes is not None
+    parts = model.kernel_.kernels if isinstance(model.kernel_, pk.SumKernel) else [model.kernel_]
+    assert any(getattr(part, "attributes", None) is not None for part in parts)
 
 
 def test_fitted_state_is_made_of_arrays_numbers_and_dataclasses(data):

@@ -126,6 +126,20 @@ def test_a_cost_that_binds_hardly_anything_is_the_last():
     assert max(calls) == 5
 
 
+def test_machines_that_do_not_come_to_their_end_are_left():
+    """Their C is too large, unless it is the smallest; an exhaustive choice judges them like any other."""
+    arms = [Coin(0, tuple(range(4)), (0.3, 0.3, 0.0, 0.0))]
+
+    def trials(arm, fold, positions, slow_from=2):
+        for position in positions:
+            yield Trial(toss(arm, fold, position, 0), False, True, False, position < slow_from)
+
+    assert Race(arms, N_FOLDS, trials, is_exact=False).run().cost < 2
+    assert Race(arms, N_FOLDS, trials, is_exact=True).run().cost == 2
+    slow = lambda arm, fold, positions: trials(arm, fold, positions, 0)
+    assert Race(arms, N_FOLDS, slow, is_exact=False).run().cost == 0
+
+
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_threads_do_not_matter(is_exact):
     for seed in range(5):

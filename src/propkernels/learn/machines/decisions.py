@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from propkernels.counting.counters import Counter, StreamCounts
+from propkernels.counting.joined import JoinedCounter
 from propkernels.gram.linear import inverse_length, self_products
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.arrays import offsets
@@ -193,6 +194,24 @@ def primal_rule(kernel: Any, coefficients: Matrix) -> FoldedRule:
     parts = np.split(coefficients, np.cumsum([len(stream.codes) for stream in counts])[:-1])
     weights = [np.sqrt(s.weight) * part for s, part in zip(counts, parts, strict=True)]
     return _folded(kernel, counts, [np.sort(stream.codes) for stream in counts], weights)
+
+
+def mean_rule(rules: Sequence[FoldedRule], streams: Sequence[list[StreamCounts]]) -> FoldedRule:
+    """Average the decisions of folded rules: one rule that counts as all of them do.
+
+    Parameters
+    ----------
+    rules : sequence of FoldedRule
+    streams : sequence of list of StreamCounts
+        What each of them counts in some graphs: streams are ordered by their iterations.
+    """
+    normalized = [rule.normalize for rule in rules]
+    counter = JoinedCounter.of([r.counter for r in rules], np.ones(len(rules)), normalized, streams)
+    parts = [
+        iter(zip(r.codes, r.scaled(1 / len(rules)).weights, r.stream_weights, strict=True)) for r in rules
+    ]
+    codes, weights, stream_weights = zip(*(next(parts[part]) for part in counter.parts), strict=True)
+    return FoldedRule(counter, list(codes), list(weights), np.array(stream_weights), False)
 
 
 def _folded(

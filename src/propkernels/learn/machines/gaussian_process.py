@@ -61,7 +61,7 @@ class ProcessClassification:
     C is the variance of the latent function in units of the kernel's mean diagonal.
     """
 
-    is_quick: bool = False
+    effort: str = "full"
     uses_features = False
     pairwise = False
 
@@ -84,7 +84,7 @@ class ProcessRegression:
     The amplitude is the one of largest likelihood, which has a closed form.
     """
 
-    is_quick: bool = False
+    effort: str = "full"
     uses_features = False
     pairwise = False
 

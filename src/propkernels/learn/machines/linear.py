@@ -20,7 +20,7 @@ SEED = 0  # of stochastic gradients: the same data, the same machine
 class LinearClassification:
     """Linear C-SVM with squared hinge loss (liblinear), one machine for each class against the rest."""
 
-    is_quick: bool = False
+    effort: str = "full"
     uses_features = True
     pairwise = False
 
@@ -38,7 +38,7 @@ class LinearClassification:
 
         if n_graphs > STOCHASTIC_FROM:
             return SGDClassifier(loss="hinge", alpha=1 / (cost * n_graphs), average=True, random_state=SEED)
-        return LinearSVC(loss="squared_hinge", C=cost, **(QUICK if self.is_quick else PRIMAL))
+        return LinearSVC(loss="squared_hinge", C=cost, **(QUICK if self.effort == "quick" else PRIMAL))
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class LinearRegression:
     """Linear epsilon-SVR with squared loss outside the tube (liblinear)."""
 
     epsilon: float
-    is_quick: bool = False
+    effort: str = "full"
     uses_features = True
     pairwise = False
 
@@ -68,7 +68,7 @@ class LinearRegression:
                 average=True,
                 random_state=SEED,
             )
-        effort = QUICK if self.is_quick else PRIMAL
+        effort = QUICK if self.effort == "quick" else PRIMAL
         return LinearSVR(loss="squared_epsilon_insensitive", epsilon=self.epsilon, C=cost, **effort)
 
 

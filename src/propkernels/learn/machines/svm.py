@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.utils.class_weight import compute_sample_weight
 
 from propkernels.learn.machines.decisions import pairwise_coefficients
@@ -23,7 +24,8 @@ Matrix = NDArray[np.float64]
 Weights = NDArray[np.float64] | None
 SATURATED = 0.9  # share of multipliers at C above which C is too small to judge a machine by
 FREE = 0.01  # share of multipliers at C below which a larger C changes little
-STEPS = 30  # steps of libsvm per graph that a quick machine may take; most need fewer
+# Steps of libsvm per graph: most machines need fewer than 30; where 100 are not enough, C is too large.
+STEPS = {"quick": 30, "patient": 100}
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Machine:
         C is so large that not nearly all multipliers are at C; below, accuracy says little about larger C.
     is_nearly_final : bool
         Hardly any multiplier is at C: a larger one gives nearly the same machine.
+    is_converged : bool
+        The solver came to its end; if not, C is larger than is good for the machine.
     details : object, optional
         What else the solver knows (a Gaussian process: its uncertainty).
     """
@@ -49,6 +53,7 @@ class Machine:
     is_final: bool = False
     is_settled: bool = True
     is_nearly_final: bool = False
+    is_converged: bool = True
     details: Any = None
 
     def decisions(self, rows: Any) -> Matrix:
@@ -77,11 +82,11 @@ class SupportVectorClassification:
 
     Attributes
     ----------
-    is_quick : bool
-        Whether the solver may stop before it has converged: enough to compare candidates.
+    effort : {"quick", "patient", "full"}
+        How many steps the solver may take before it stops: few are enough to compare candidates.
     """
 
-    is_quick: bool = False
+    effort: str = "full"
     uses_features = False
     pairwise = True
 
@@ -89,10 +94,11 @@ class SupportVectorClassification:
         """Learn from a kernel matrix."""
         from sklearn.svm import SVC
 
-        limit = STEPS * len(known) if self.is_quick else -1
-        machine = SVC(kernel="precomputed", C=cost, max_iter=limit).fit(known, target, weights)
+        machine = SVC(kernel="precomputed", C=cost, max_iter=_limit(self.effort, len(known)))
+        with config_context(skip_parameter_validation=True):
+            machine.fit(known, target, weights)
         coefficients, intercepts = pairwise_coefficients(machine, len(known))
-        return Machine(coefficients, intercepts, *_state(machine.dual_coef_, cost, len(known)))
+        return Machine(coefficients, intercepts, *_state(machine, cost, len(known)))
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,7 @@ class SupportVectorRegression:
     """The epsilon-SVR, libsvm's."""
 
     epsilon: float
-    is_quick: bool = False
+    effort: str = "full"
     uses_features = False
     pairwise = False
 
@@ -110,19 +116,25 @@ class SupportVectorRegression:
         """Learn from a kernel matrix."""
         from sklearn.svm import SVR
 
-        limit = STEPS * len(known) if self.is_quick else -1
+        limit = _limit(self.effort, len(known))
         machine = SVR(kernel="precomputed", C=cost, epsilon=self.epsilon, max_iter=limit)
-        machine.fit(known, target, weights)
+        with config_context(skip_parameter_validation=True):
+            machine.fit(known, target, weights)
         coefficients = np.zeros((len(known), 1))
         coefficients[machine.support_, 0] = machine.dual_coef_[0]
         intercepts = np.asarray(machine.intercept_, dtype=np.float64)
-        return Machine(coefficients, intercepts, *_state(machine.dual_coef_, cost, len(known)))
+        return Machine(coefficients, intercepts, *_state(machine, cost, len(known)))
 
 
-def _state(multipliers: Matrix, cost: float, n_graphs: int) -> tuple[bool, bool, bool]:
-    """Whether a larger C changes nothing, C is large enough to judge by, a larger C changes little."""
-    share = float((np.abs(multipliers) >= cost).any(axis=0).sum()) / n_graphs
-    return share == 0, share < SATURATED, share < FREE
+def _limit(effort: str, n_graphs: int) -> int:
+    return STEPS[effort] * n_graphs if effort in STEPS else -1
+
+
+def _state(machine: Any, cost: float, n_graphs: int) -> tuple[bool, bool, bool, bool]:
+    """Flags of a machine: is_final, is_settled, is_nearly_final and is_converged."""
+    share = float((np.abs(machine.dual_coef_) >= cost).any(axis=0).sum()) / n_graphs
+    is_converged = machine.fit_status_ == 0
+    return share == 0 and is_converged, share < SATURATED, share < FREE, is_converged
 
 
 @contextmanager
@@ -161,16 +173,12 @@ class ColumnMaker:
         """Whether machines learn from features rather than kernel matrices."""
         return self.each.uses_features
 
-    def quick(self) -> ColumnMaker:
-        """Return one that may stop before it has converged."""
-        return ColumnMaker(quick_maker(self.each), self.class_weight)
-
     def fit(self, known: Any, target: Matrix, cost: float, weights: Weights = None) -> Machine:
         """Learn from the kernel matrix or the features of some graphs."""
         columns = [self._column(known, column, cost, weights) for column in target.T]
         coefficients = np.column_stack([machine.coefficients[:, 0] for machine in columns])
         intercepts = np.array([machine.intercepts[0] for machine in columns])
-        states = [(m.is_final, m.is_settled, m.is_nearly_final) for m in columns]
+        states = [(m.is_final, m.is_settled, m.is_nearly_final, m.is_converged) for m in columns]
         return Machine(coefficients, intercepts, *(all(parts) for parts in zip(*states, strict=True)))
 
     def _column(self, known: Any, target: NDArray[np.float64], cost: float, weights: Weights) -> Machine:
@@ -202,6 +210,8 @@ class ColumnMaker:
         return (1.0 if first > 0 else -1.0) if self._has_classes else first
 
 
-def quick_maker(maker: Any) -> Any:
-    """Return a maker of the same machines that may stop before they have converged."""
-    return maker.quick() if isinstance(maker, ColumnMaker) else replace(maker, is_quick=True)
+def with_effort(maker: Any, effort: str) -> Any:
+    """Return a maker of the same machines that takes more or fewer steps: "quick", "patient" or "full"."""
+    if isinstance(maker, ColumnMaker):
+        return replace(maker, each=with_effort(maker.each, effort))
+    return replace(maker, effort=effort)

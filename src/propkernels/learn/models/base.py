@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.check import check_graphs
@@ -25,6 +25,7 @@ from propkernels.learn.machines.decisions import (
     FoldedRule,
     KernelRule,
     decision_rule,
+    mean_rule,
     primal_rule,
     self_similarities,
 )
@@ -34,6 +35,7 @@ from propkernels.learn.machines.tasks import Task
 from propkernels.learn.models.defaults import check_kernels
 from propkernels.learn.novelty.applicability import Applicability, applicability_of, known_bins
 from propkernels.learn.selection.candidates import (
+    Candidate,
     Space,
     check_cost_grid,
     check_epsilons,
@@ -43,9 +45,9 @@ from propkernels.learn.selection.candidates import (
 )
 from propkernels.learn.selection.folds import Folds, Seeds, check_groups, choosing_folds
 from propkernels.learn.selection.halving import count_steps, is_worthwhile
+from propkernels.learn.selection.partners import Selection
 from propkernels.learn.selection.search import (
     MOST_FOR_KERNEL,
-    Selection,
     resolve_selection,
     resolve_solver,
     search,
@@ -165,7 +167,8 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         with ProgressBar(f"{type(self).__name__}: choosing", total) as bar:
             on_progress = _silent if self.verbose is False else bar.step
             common = graphs, target, folds, space, task, seeds.kernel, selection, self.n_jobs
-            return search(kernels, *common, on_progress), space.solver
+            averages = self.kernel is None and space.solver != "gp"
+            return search(kernels, *common, on_progress, averages), space.solver
 
     def _folds(self, target: NDArray[Any], groups: Any, seed: int) -> Folds:
         """Folds of the choice."""
@@ -186,7 +189,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Take over what was learned."""
         candidate = learned.selection.candidate
         is_free = isinstance(learned.rule, FoldedRule) and learned.posterior is None
-        self.kernel_ = candidate.kernel if is_free else learned.kernel
+        self.kernel_ = learned.selection.kernel if is_free else learned.kernel
         self.rule_, self.intercept_ = learned.rule, learned.machine.intercepts
         self.posterior_, self.solver_, self.imputer_ = learned.posterior, learned.solver, learned.imputer
         self.t_max_, self.normalize_, self.C_ = candidate.t_max, candidate.normalize, learned.selection.C
@@ -260,22 +263,53 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _folded(self) -> FoldedRule:
         """The rule, if decisions are sums of weights of bins."""
         if not isinstance(self.rule_, FoldedRule):
-            name = type(self.kernel_).__name__
-            raise TypeError(
-                f"{name} is not a dot product of counts: its decisions cannot be explained; "
-                "name a kernel that is one, such as kernel=PropagationKernel()"
-            )
+            raise TypeError(f"{type(self.kernel_).__name__} {_why_not_explained(self.kernel_)}")
         return self.rule_
+
+
+def _why_not_explained(kernel: Any) -> str:
+    """Say what a kernel lacks, and which one has it."""
+    base = getattr(kernel, "base_kernel", "linear")
+    if base in ("linear", "intersection"):
+        return (
+            "is not a dot product of counts: its decisions cannot be explained; "
+            "name a kernel that is one, such as kernel=PropagationKernel()"
+        )
+    drawn_anew = {"random_state": None} if hasattr(kernel, "random_state") else {}
+    explained = clone(kernel).set_params(base_kernel="intersection", **drawn_anew)
+    return (
+        f"is not a dot product of counts with base_kernel={base!r}: its decisions cannot be explained; "
+        f"fit a model with kernel={' '.join(repr(explained).split())} for that"
+    )
 
 
 def _learned(
     chosen: Selection, graphs: GraphDatabase, target: NDArray[Any], task: Task, solver: str
 ) -> Learned:
     """Learn from all graphs with what was chosen."""
-    candidate = chosen.candidate
+    found = [_learned_one(chosen, *member, graphs, target, task, solver) for member in chosen.members]
+    if len(found) == 1:
+        return found[0]
+    rules: list[Any] = [one.rule for one in found]  # all folded, since all kernels are dot products of counts
+    rule = mean_rule(rules, [one.kernel.training_counts_ for one in found])
+    intercepts = np.mean([one.machine.intercepts for one in found], axis=0)
+    machine = replace(found[0].machine, intercepts=np.asarray(intercepts))
+    return replace(found[0], rule=rule, machine=machine)
+
+
+def _learned_one(
+    chosen: Selection,
+    candidate: Candidate,
+    cost: float,
+    graphs: GraphDatabase,
+    target: NDArray[Any],
+    task: Task,
+    solver: str,
+) -> Learned:
+    """Learn from all graphs with one candidate of those that were chosen."""
     kernel, everyone = candidate.fitted_kernel(graphs, target), np.arange(len(graphs))
     part = candidate.source.slice(everyone, np.arange(0), candidate.scaled)
-    machine = candidate.fit(task, part.known, target, everyone, chosen.C)
+    machine = candidate.fit(task, part.known, target, everyone, cost)
     coefficients = machine.coefficients / part.unit
     rule = primal_rule if candidate.maker.uses_features else decision_rule
     posterior = None if machine.details is None else replace(machine.details, scale=part.unit)
@@ -293,16 +327,11 @@ def held_out_decisions(
 
     Folds that lack a class (or all values but one) in their training part are left out.
     """
-    candidate, found = chosen.candidate, []
+    found = []
     for train, held in folds:
         if target.ndim == 1 and len(np.unique(target[train])) < len(np.unique(target)):
             continue
-        decisions = (candidate.decisions or {}).get((id(train), chosen.C))  # known from the race
-        if decisions is None:
-            part = candidate.source.slice(train, held, candidate.scaled)
-            machine = candidate.fit(task, part.known, target[train], train, chosen.C)
-            decisions = machine.decisions(part.unknown)
-        found.append((held, decisions))
+        found.append((held, chosen.decide(task, target, train, held)))
     return found
 
 

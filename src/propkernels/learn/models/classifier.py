@@ -33,6 +33,7 @@ from propkernels.learn.novelty.foreign import warn_if_foreign
 from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import Folds, check_labels, check_target, draw_seeds, has_columns
 from propkernels.utils.checks import shown
+from propkernels.utils.parallel import blas_threads
 
 Matrix = NDArray[np.float64]
 
@@ -190,7 +191,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         classes = np.arange(target.shape[1]) if several else np.unique(np.asarray(y))
         task, seeds = self._task(y, target, sample_weight), draw_seeds(self.random_state, 1)[0]
         folds = self._folds(target, groups, seeds.inner)
-        with stopping_allowed():
+        with stopping_allowed(), blas_threads(self.n_jobs):
             learned = self._learn(graphs, target, folds, task, seeds, 0.0)
             layout = DecisionLayout(len(classes), learned.selection.candidate.maker.pairwise, several)
             calibration = None if learned.posterior else _calibration(learned, layout, target, folds, task)

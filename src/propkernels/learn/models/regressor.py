@@ -29,6 +29,7 @@ from propkernels.learn.novelty.foreign import warn_if_foreign
 from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import check_numbers, check_several, draw_seeds, has_columns
 from propkernels.utils.checks import check_integer
+from propkernels.utils.parallel import blas_threads
 
 Matrix = NDArray[np.float64]
 
@@ -179,7 +180,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         task: Any = Regression(weights, scorer, mean, unit)
         task = Columns(task) if several else task
         standardized = (target - mean) / unit
-        with stopping_allowed():
+        with stopping_allowed(), blas_threads(self.n_jobs):
             learned = self._learn(graphs, standardized, folds, task, seeds, self.epsilon)
         self._keep(_in_units(learned, mean, unit))
         self.n_targets_ = target.shape[1] if several else 1

@@ -126,6 +126,7 @@ class Trial:
     is_final: bool
     is_settled: bool
     is_nearly_final: bool = False
+    is_converged: bool = True
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,8 @@ class Candidate:
         Whether C is in units of the kernel's mean diagonal.
     fitted : estimator or None
         The kernel that made the pass: fitted, with the largest t_max and not normalized.
+    family : int
+        Position of the kernel among those that are tried.
     decisions : dict or None
         If given, trials write their decisions into it, by the identity of the training positions and C.
     """
@@ -161,6 +164,7 @@ class Candidate:
     costs: tuple[float, ...]
     scaled: bool
     fitted: Any = None
+    family: int = 0
     decisions: dict[tuple[int, float], Any] | None = field(default=None, compare=False, repr=False)
 
     def fitted_kernel(self, graphs: GraphDatabase, target: NDArray[Any]) -> Any:
@@ -190,10 +194,20 @@ class Candidate:
         part = self.source.slice(train, test, self.scaled)
         for position in positions:
             machine = self.fit(task, part.known, known, train, self.costs[position])
-            state = machine.is_final, machine.is_settled, machine.is_nearly_final
+            state = machine.is_final, machine.is_settled, machine.is_nearly_final, machine.is_converged
             if self.decisions is not None:
                 self.decisions[id(train), self.costs[position]] = machine.decisions(part.unknown)
             yield Trial(task.judge(self.maker, machine, part.unknown, known, truth), *state)
+
+    def decide(
+        self, task: Task, target: NDArray[Any], train: Indices, test: Indices, cost: float
+    ) -> NDArray[np.float64]:
+        """Learn from some graphs, and decide about others; looked up where trials wrote it down."""
+        found = (self.decisions or {}).get((id(train), cost))
+        if found is None:
+            part = self.source.slice(train, test, self.scaled)
+            found = self.fit(task, part.known, target[train], train, cost).decisions(part.unknown)
+        return np.asarray(found)
 
     def score(self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int) -> float:
         """Learn from some graphs with one of the costs, and score on others by the task's scorer."""

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.machines.svm import quick_maker
+from propkernels.learn.machines.ridge import screening_maker
+from propkernels.learn.machines.svm import with_effort
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.candidates import Candidate, Space, candidates
 from propkernels.learn.selection.folds import Folds, Indices
@@ -70,6 +71,11 @@ def is_worthwhile(folds: Folds) -> bool:
     return len(folds) > 1
 
 
+def are_few(folds: Folds) -> bool:
+    """Whether folds have so few graphs to learn from that many machines on all of them take little time."""
+    return min(len(train) for train, _ in folds) < FIRST * GROWTH
+
+
 def shortlist(
     kernels: Sequence[Any],
     graphs: GraphDatabase,
@@ -80,8 +86,12 @@ def shortlist(
     seed: int,
     n_jobs: int | None = None,
     tell: Callable[[int], None] = lambda parts: None,
+    of_each: bool = False,
 ) -> list[Candidate]:
-    """Return the candidates that are worth a look at all graphs and folds, with few values of C each."""
+    """Return the candidates that are worth a look at all graphs and folds, with few values of C each.
+
+    With ``of_each`` the best of each kernel is among them.
+    """
     alive: Alive | None = None
     # Few graphs have small kernel matrices, and the tube of an SVR is chosen among the last candidates.
     solver = "kernel" if space.solver == "linear" else space.solver
@@ -92,9 +102,9 @@ def shortlist(
     for size in sizes:
         rung = make_rung(order, folds, size)
         known = _compare(rung, kernels, graphs, target, first, task, seed, alive, n_jobs, tell)
-        few = FEW if n_train > FIRST * GROWTH else 2 * FEW
+        few = 2 * FEW if are_few(folds) else FEW
         n_kept = few if size == sizes[-1] else max(few, -(-len(known) // QUARTER))
-        alive = _best(known, n_kept)
+        alive = _best(known, n_kept, of_each)
     assert alive is not None
     return _finalists(kernels, graphs, target, folds, space, task, seed, alive, n_jobs, tell)
 
@@ -223,7 +233,7 @@ def _arms(
             if alive is None or setting in alive:
                 positions = _coarse(len(arm.costs)) if alive is None else alive[setting]
                 positions = tuple(_inside(positions, len(arm.costs)))
-                arms.append((setting, replace(arm, maker=quick_maker(arm.maker)), positions))
+                arms.append((setting, replace(arm, maker=screening_maker(arm.maker)), positions))
         yield arms
 
 
@@ -232,10 +242,12 @@ def _coarse(n_costs: int) -> tuple[int, ...]:
     return tuple(range(n_costs)) if n_costs <= 3 else (n_costs // 3, (2 * n_costs) // 3)
 
 
-def _best(known: dict[Setting, dict[int, float]], n_kept: int) -> Alive:
-    """The settings of smallest loss, each with its best C and the neighbors of that."""
-    order = sorted(known, key=lambda setting: min(known[setting].values()))[:n_kept]
-    kept = [setting for setting in known if setting in order]  # in their own order again: it breaks ties
+def _best(known: dict[Setting, dict[int, float]], n_kept: int, of_each: bool) -> Alive:
+    """The settings of smallest loss (and those of each kernel), with their best C and its neighbors."""
+    order = sorted(known, key=lambda setting: min(known[setting].values()))
+    first = {setting.kernel: setting for setting in reversed(order)} if of_each else {}
+    chosen = {*order[:n_kept], *first.values()}
+    kept = [setting for setting in known if setting in chosen]  # in their own order again: it breaks ties
     return {setting: _around(known[setting]) for setting in kept}
 
 
@@ -264,13 +276,13 @@ def _finalists(
         for arm in candidates(kernels[setting.kernel], graphs, target, narrow, task, seed):
             other = Setting.of(setting.kernel, arm)
             if replace(other, epsilon=setting.epsilon) == setting:
+                arm = replace(arm, family=setting.kernel)
                 found[other], positions[other] = arm, _inside(alive[setting], len(arm.costs))
-    n_train = min(len(train) for train, _ in folds)
-    if n_train < FIRST * GROWTH:
+    if are_few(folds):
         return [_with_costs(arm, positions[setting]) for setting, arm in found.items()]
 
     def losses(setting: Setting) -> dict[int, float]:
-        quick = replace(found[setting], maker=quick_maker(found[setting].maker))
+        quick = replace(found[setting], maker=with_effort(found[setting].maker, "quick"))
         trials = quick.trials(task, target, *folds[0], positions[setting])
         return {p: float(t.losses.sum()) for p, t in zip(positions[setting], trials, strict=False)}
 

@@ -4,9 +4,9 @@ A candidate is an arm (a kernel with its t_max, normalized or not) with one valu
 over all validation graphs, so it can only grow from fold to fold: a candidate whose loss has passed that of
 the best complete one cannot win any more. Leaving it then changes nothing, and this is all that "exhaustive"
 selection saves. A "race" also leaves candidates that are significantly worse than the leader on the same
-validation graphs, and large values of C where the loss falls too slowly to catch up, or where hardly any
-multiplier of a smaller C was at its bound. How thorough a search is, and which solver makes the machines,
-follows from the number of graphs unless the user says so.
+validation graphs, and large values of C where the loss falls too slowly to catch up, where hardly any
+multiplier of a smaller C was at its bound, or where the solver does not come to its end. How thorough a
+search is, and which solver makes the machines, follows from the number of graphs unless the user says so.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.machines.svm import stopping_allowed
+from propkernels.learn.machines.svm import stopping_allowed, with_effort
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.candidates import (
     Candidate,
@@ -30,7 +30,8 @@ from propkernels.learn.selection.candidates import (
     has_explicit_counts,
 )
 from propkernels.learn.selection.folds import Folds
-from propkernels.learn.selection.halving import is_worthwhile, shortlist
+from propkernels.learn.selection.halving import are_few, is_worthwhile, shortlist
+from propkernels.learn.selection.partners import Selection, with_partners
 from propkernels.learn.selection.sources import step_parameter
 from propkernels.utils.checks import check_choice
 from propkernels.utils.parallel import run_threads
@@ -123,6 +124,8 @@ class Race:
         positions = range(len(self.arms[arm].costs))
         found: dict[int, Losses] = {}
         for cost, trial in zip(positions, self.trials(self.arms[arm], 0, positions), strict=False):
+            if found and not trial.is_converged and not self.is_exact:
+                break
             found[cost] = trial.losses
             if trial.is_final:
                 return found | dict.fromkeys(positions[cost:], trial.losses)
@@ -260,29 +263,6 @@ def _most_steps(kernels: Sequence[Any], steps: tuple[int, ...] | None) -> int:
     return max(own) if steps is None else max(len(steps), 1)
 
 
-@dataclass(frozen=True)
-class Selection:
-    """What was chosen, and how it did in the inner cross-validation.
-
-    Attributes
-    ----------
-    candidate : Candidate
-        The kernel with its settings, and its numbers.
-    C : float
-    losses : tuple of ndarray
-        Losses on the validation graphs of each fold; none without folds.
-    """
-
-    candidate: Candidate
-    C: float
-    losses: tuple[Losses, ...]
-
-    @property
-    def mean_loss(self) -> float:
-        """Mean over all validation graphs."""
-        return float(np.concatenate(self.losses).mean()) if self.losses else float("nan")
-
-
 def search(
     kernels: Sequence[Any],
     graphs: GraphDatabase,
@@ -294,22 +274,27 @@ def search(
     selection: str,
     n_jobs: int | None = None,
     tell: Callable[[int], None] = lambda parts: None,
+    averages: bool = False,
 ) -> Selection:
     """Return the best candidate; among equals the first kernel, smallest t_max, unnormalized, smallest C.
 
     Each kernel makes one pass over the graphs, which gives the numbers of every t_max, normalized or not.
     Kernels come one after the other, and each has to beat the best of those before: only the matrices of one
     pass, and the best one, are in memory at a time. With ``selection="halving"`` most candidates are only
-    compared on a part of the graphs (see :mod:`~propkernels.learn.selection.halving`).
+    compared on a part of the graphs (see :mod:`~propkernels.learn.selection.halving`). With ``averages`` and
+    few graphs, the best candidates of kernels that are as good as the best one are its partners.
     """
     is_exact = selection == "exhaustive"
     if selection == "halving" and is_worthwhile(folds):
+        several = averages and are_few(folds)
         with stopping_allowed():
-            arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell)
+            arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell, several)
         arms = [replace(arm, decisions={}) for arm in arms]
-        winner = choose_among(arms, target, folds, task, False, None, n_jobs)
-        assert winner is not None
-        return Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
+        if several:
+            families = [[arm for arm in arms if arm.family == family] for family in range(len(kernels))]
+            winners = [finals(some, target, folds, task, n_jobs) for some in families if some]
+            return with_partners(winners, target, folds, task)
+        return finals(arms, target, folds, task, n_jobs)
     best: Selection | None = None
     for kernel in kernels:
         arms = candidates(kernel, graphs, target, space, task, seed)
@@ -321,6 +306,16 @@ def search(
             break
     assert best is not None
     return best
+
+
+def finals(
+    arms: Sequence[Candidate], target: NDArray[Any], folds: Folds, task: Task, n_jobs: int | None
+) -> Selection:
+    """Let the last candidates race; those whose solvers do not come to their end have too large a C."""
+    limited = [replace(arm, maker=with_effort(arm.maker, "patient")) for arm in arms]
+    winner = choose_among(limited, target, folds, task, False, None, n_jobs)
+    assert winner is not None
+    return Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
 
 
 def choose_among(
