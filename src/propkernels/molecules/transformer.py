@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from propkernels.graphs.adapters.rdkit import Recipe, check_recipe, from_rdkit, from_smiles, is_mol
+from propkernels.graphs.adapters.chemistry.atoms import Recipe, check_recipe
+from propkernels.graphs.adapters.rdkit import from_rdkit, from_smiles, is_mol
 from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.reading import as_list
 from propkernels.utils.checks import GraphInput, check_choice
