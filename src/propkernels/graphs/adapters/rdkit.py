@@ -140,7 +140,7 @@ def from_smiles(
     faults = Faults(errors, len(texts), ids, noun="molecule", allowed=ERRORS)
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
     parts = list(_read_chunks(texts, options, n_jobs))
-    return _assembled(parts, options, faults)
+    return _assembled(texts, parts, options, faults)
 
 
 def is_mol(thing: Any) -> bool:
@@ -180,10 +180,11 @@ def convert(mols: list[Any], faults: Faults, options: _Options | None = None) ->
     """Convert a list of molecules."""
     options = options or _Options()
     parts = [_extract(mols[i : i + CHUNK], options) for i in range(0, len(mols), CHUNK)]
-    return _assembled(parts, options, faults)
+    return _assembled(mols, parts, options, faults)
 
 
-def _assembled(parts: list[_Part], options: _Options, faults: Faults) -> GraphDatabase:
+def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults: Faults) -> GraphDatabase:
+    """One database of all parts, which remembers what it was made of."""
     start = 0
     for part in parts:
         for position, reason in part.faults.items():
@@ -202,7 +203,9 @@ def _assembled(parts: list[_Part], options: _Options, faults: Faults) -> GraphDa
         if options.edge_labels
         else None,
     )
-    return build(flat, faults)
+    graphs = build(flat, faults)
+    graphs.sources = [source for source, kept in zip(sources, faults.present.tolist(), strict=True) if kept]
+    return graphs
 
 
 def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Iterator[_Part]:
