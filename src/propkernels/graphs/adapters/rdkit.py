@@ -39,11 +39,12 @@ def from_rdkit(
     mols : sequence of rdkit.Chem.Mol
         Molecules, which are not changed. Parts that no bond joins, as of a salt, are one graph. None, which
         is what RDKit gives for what it cannot read, is a fault.
-    node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"} or callable, default="symbol"
+    node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"}, callable or sequence of these
         Label of an atom: its symbol ("C"); the symbol in small letters where it is aromatic ("c"); the seven
         Daylight invariants that ECFP starts from (heavy neighbors, valence without hydrogens, atomic
         number, isotope or 0, charge, hydrogens, 1 if in a ring); its roles ("donor+acceptor"), as in FCFP; or
-        what a function of the atom returns.
+        what a function of the atom returns. By default the symbol. Several, as ("symbol", "invariants"): the
+        tuple of these labels, which ``WeisfeilerLehman(labels="entries")`` refines side by side.
     edge_labels : bool, default=True
         Whether edges are labeled by the type of the bond: "single", "double", "triple", "aromatic", ...
     explicit_hydrogens : bool, default=False

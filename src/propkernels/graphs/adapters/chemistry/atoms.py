@@ -20,7 +20,8 @@ from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.utils.checks import shown
 from propkernels.utils.optional import import_optional
 
-Recipe = str | Callable[[Any], Any]
+One = str | Callable[[Any], Any]
+Recipe = One | Sequence[One]
 Invariants = tuple[int, ...]
 RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
 ROLES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
@@ -34,12 +35,15 @@ def load_rdkit(module: str = "rdkit.Chem") -> Any:
 
 
 def check_recipe(recipe: Any) -> Recipe:
-    """Return a recipe of labels, if it is one."""
-    if callable(recipe) or recipe in RECIPES:
-        return recipe
-    raise ValueError(
-        f"node_labels must be one of {', '.join(map(repr, RECIPES))} or a function, got {shown(recipe)}"
-    )
+    """Return a recipe of labels, or several, if they are such."""
+    several = list(recipe) if isinstance(recipe, (tuple, list)) else [recipe]
+    for one in several:
+        if not (callable(one) or (isinstance(one, str) and one in RECIPES)):
+            names = ", ".join(map(repr, RECIPES))
+            raise ValueError(f"node_labels must be one of {names}, a function, or several, got {shown(one)}")
+    if not several:
+        raise ValueError("node_labels must name at least one recipe, got none")
+    return recipe
 
 
 def atom_labels(
@@ -59,21 +63,47 @@ def atom_labels(
         Numbers of atoms.
     valences : ndarray of float64, (atoms,)
         Sums of the orders of their bonds, NaN in molecules with bonds without an order.
-    recipe : str or callable
+    recipe : str, callable, or sequence of these
+        Several: a label is the tuple of theirs.
     stereo : bool
         Whether chiral atoms are told apart.
     faults : dict
         Position -> reason.
     """
+    several = recipe if isinstance(recipe, (tuple, list)) else (recipe,)
+    columns = [_labels_by(one, mols, sizes, valences, faults) for one in several]
+    if stereo:
+        columns = [_with_chirality(column, mols, sizes) for column in columns]
+    return columns[0] if several is not recipe else _side_by_side(columns)
+
+
+def _labels_by(
+    recipe: Any,
+    mols: Sequence[Any],
+    sizes: NDArray[np.int64],
+    valences: NDArray[np.float64],
+    faults: dict[int, str],
+) -> LabelColumn:
     if recipe == "invariants":
-        column = _all_invariants(mols, sizes, valences, faults)
-    elif isinstance(recipe, str) and recipe != "pharmacophore":
-        column = _symbols(mols, sizes, recipe == "symbol+aromatic")
-    else:
-        per_mol: Callable[[Any], Any] = _by(recipe) if callable(recipe) else _roles
-        every = _asked(per_mol, mols, sizes, None, faults)
-        column = LabelColumn.from_values(_objects(list(chain.from_iterable(every))))
-    return _with_chirality(column, mols, sizes) if stereo else column
+        return _all_invariants(mols, sizes, valences, faults)
+    if isinstance(recipe, str) and recipe != "pharmacophore":
+        return _symbols(mols, sizes, recipe == "symbol+aromatic")
+    per_mol: Callable[[Any], Any] = _by(recipe) if callable(recipe) else _roles
+    every = _asked(per_mol, mols, sizes, None, faults)
+    return LabelColumn.from_values(_objects(list(chain.from_iterable(every))))
+
+
+def _side_by_side(columns: Sequence[LabelColumn]) -> LabelColumn:
+    """Labels of several columns as one tuple; unobserved where one of them is."""
+    numbers = np.column_stack([column.ids for column in columns])
+    observed = (numbers != UNOBSERVED).all(axis=1)
+    rows, ids = np.unique(numbers[observed], axis=0, return_inverse=True)
+    labels = np.full(len(numbers), UNOBSERVED, dtype=np.int32)
+    labels[observed] = ids.ravel()
+    values = (
+        tuple(column.values[i] for column, i in zip(columns, row, strict=True)) for row in rows.tolist()
+    )
+    return LabelColumn(labels, tuple(values))
 
 
 def _asked(
