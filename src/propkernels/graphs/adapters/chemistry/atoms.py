@@ -24,6 +24,7 @@ One = str | Callable[[Any], Any]
 Recipe = One | Sequence[One]
 Invariants = tuple[int, ...]
 RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
+VIEWS = ("symbol", "invariants", "pharmacophore")  # coarse and fine, side by side
 ROLES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
 CARBON = 6
 MANY = 1_000_000
