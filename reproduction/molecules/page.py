@@ -61,22 +61,26 @@ Processor seconds of fits, mean over the folds that are above:
 
 
 def means_of(cells: Sequence[Cell], split: str) -> tuple[Means, dict[str, int]]:
-    """Mean score of each set and method, and how many folds of each set all methods have in common."""
-    chosen = [cell for cell in cells if cell.split == split]
+    """Mean score of each set and method over the folds of the set, and how many these are.
+
+    They are the folds that all linear rows have, as far as there are any; a method that lacks one of them has
+    no mean.
+    """
+    chosen = [cell for cell in cells if cell.split == split and cell.method in METHODS]
     means: Means = {}
     n_folds = {}
     for name in sets.SOURCES:
-        of_set = [cell for cell in chosen if cell.dataset == name]
-        measured = {cell.method for cell in of_set}
+        scores = {(cell.method, cell.fold): cell.score for cell in chosen if cell.dataset == name}
+        linear = {method for method, _ in scores if method[1] == "linear"}
         folds = [
             fold
             for fold in range(sets.N_FOLDS)
-            if {cell.method for cell in of_set if cell.fold == fold} == measured and measured
+            if linear and all((method, fold) in scores for method in linear)
         ]
         n_folds[name] = len(folds)
-        for method in measured if folds else ():
-            scores = [cell.score for cell in of_set if cell.method == method and cell.fold in folds]
-            means[name, method] = float(np.mean(scores))
+        for method in METHODS:
+            if folds and all((method, fold) in scores for fold in folds):
+                means[name, method] = float(np.mean([scores[method, fold] for fold in folds]))
     return means, n_folds
 
 

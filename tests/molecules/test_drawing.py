@@ -1,5 +1,6 @@
 """draw_molecule: contributions as colors of atoms."""
 
+import pickle
 import re
 
 import matplotlib.image
@@ -19,7 +20,8 @@ TARGET = [1, 1, 0, 0, 1, 0, 1, 0]
 def pipeline(**options):
     kernel = pk.WeisfeilerLehman(n_iter=1)
     model = pk.PropagationClassifier(kernel=kernel, C=10, n_folds=2, t_max=1, random_state=0)
-    return make_pipeline(pk.MoleculesToGraphs(**options), model).fit(SMILES, TARGET)
+    graphs = pk.MoleculesToGraphs(node_labels="symbol", **options)
+    return make_pipeline(graphs, model).fit(SMILES, TARGET)
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +169,27 @@ def test_figures_of_a_pipeline(model):
         pk.plot_explanation(model, SMILES, 8)
     with pytest.raises(ValueError, match="needs molecules"):
         pk.plot_explanation(model)
+
+
+def test_explanations_of_molecules_draw_themselves(model, tmp_path):
+    """Graphs remember what they were made of, also after they were sliced; pickles forget it."""
+    graphs = model[:-1].transform(SMILES)
+    explanation = model[-1].explain(graphs[[6, 4, 1]])
+    picture = explanation.draw_molecule(1)
+    assert picture.svg == pk.draw_molecule(explanation, [SMILES[6], SMILES[4], SMILES[1]], 1).svg
+    np.testing.assert_allclose(picture.values, pk.draw_molecule(model, SMILES, 4).values)
+    explanation.draw_molecule([0, 2], t="each", size=(200, 150)).save(tmp_path / "picture.svg")
+    mols = [Chem.MolFromSmiles(text) for text in SMILES]
+    assert model[-1].explain(mols).draw_molecule(4).svg == pk.draw_molecule(model, SMILES, 4).svg
+    forgetful = model[-1].explain(pickle.loads(pickle.dumps(graphs)))
+    with pytest.raises(ValueError, match=r"pass these as molecules=\[...\]"):
+        forgetful.draw_molecule(0)
+    assert forgetful.draw_molecule(4, molecules=SMILES).svg == pk.draw_molecule(model, SMILES, 4).svg
+
+
+def test_sources_leave_out_what_was_skipped():
+    with pytest.warns(UserWarning, match="skipped 1 of 3"):
+        assert pk.from_smiles(["CC", "C1CC", "CO"], errors="skip").sources == ["CC", "CO"]
+    with pytest.warns(UserWarning, match="left empty 1 of 3"):
+        assert pk.from_smiles(["CC", "C1CC", "CO"], errors="empty").sources == ["CC", "C1CC", "CO"]
+    assert pk.from_smiles(["CC", "CO"]).with_ids(["a", "b"]).sources == ["CC", "CO"]

@@ -17,6 +17,7 @@ Chem = pytest.importorskip("rdkit.Chem")
 RADICALS = ["C", "CC", "CCC", "C(C)C", "c1ccccc1", "C1CCCC1", "CCCC", "CC(C)C"]
 SMILES = [f"{group}{radical}" for radical in RADICALS for group in ("O", "N", "F", "Cl")]
 TARGET = np.array([1, 1, 0, 0] * len(RADICALS))
+VIEWS = ("symbol", "invariants", "pharmacophore")
 
 
 def pipeline(**options):
@@ -25,7 +26,7 @@ def pipeline(**options):
 
 
 def test_the_graphs_are_those_of_the_adapters():
-    assert pk.MoleculesToGraphs().fit_transform(SMILES) == pk.from_smiles(SMILES)
+    assert pk.MoleculesToGraphs().fit_transform(SMILES) == pk.from_smiles(SMILES, node_labels=VIEWS)
     mols = [Chem.MolFromSmiles(text) for text in SMILES]
     options = {"node_labels": "invariants", "explicit_hydrogens": True, "stereo": True, "edge_labels": False}
     assert pk.MoleculesToGraphs(**options).transform(mols) == pk.from_rdkit(mols, **options)
@@ -34,7 +35,7 @@ def test_the_graphs_are_those_of_the_adapters():
 def test_lists_arrays_and_columns_are_the_same():
     pandas = pytest.importorskip("pandas")
     column = pandas.Series(SMILES, index=range(100, 100 + len(SMILES)))
-    reference = pk.from_smiles(SMILES)
+    reference = pk.from_smiles(SMILES, node_labels=VIEWS)
     for given in (
         tuple(SMILES),
         np.array(SMILES),
@@ -67,7 +68,7 @@ def test_a_faulty_molecule_keeps_its_place():
     with pytest.warns(UserWarning, match="left empty 3 of 5 molecules: 1 .*2 .*4 "):
         graphs = pk.MoleculesToGraphs(errors="empty").transform(texts)
     np.testing.assert_array_equal(np.diff(graphs.graph_ptr), [3, 0, 0, 2, 0])
-    assert graphs[[0, 3]] == pk.from_smiles(["CCO", "CN"])
+    assert graphs[[0, 3]] == pk.from_smiles(["CCO", "CN"], node_labels=VIEWS)
     assert list(graphs.skipped) == [1, 2, 4]
 
 

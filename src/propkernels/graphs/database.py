@@ -78,6 +78,9 @@ class GraphDatabase(Container["Graph"]):
         One row for each stored entry of ``adjacency``.
     skipped : mapping
         Graphs that an adapter left out (``errors="skip"``): what was wrong, by the id or position.
+    sources : list or None
+        What the graphs were made of, where that is SMILES or RDKit molecules; subsets keep it, files and
+        pickles do not.
 
     See Also
     --------
@@ -100,6 +103,7 @@ class GraphDatabase(Container["Graph"]):
     _labels: LabelColumn | LabelDistributions | None
     _edge_labels: LabelColumn | None
     skipped: Mapping[Any, str] = MappingProxyType({})
+    sources: list[Any] | None = None
 
     def __init__(
         self,
@@ -247,7 +251,10 @@ class GraphDatabase(Container["Graph"]):
 
     def _subset(self, positions: NDArray[np.int64]) -> GraphDatabase:
 
-        return GraphDatabase._assemble(*parts_of_subset(self, positions))
+        subset = GraphDatabase._assemble(*parts_of_subset(self, positions))
+        if self.sources is not None:
+            subset.sources = [self.sources[i] for i in positions.tolist()]
+        return subset
 
     @staticmethod
     def concat(databases: Iterable[GraphDatabase | Graph]) -> GraphDatabase:
@@ -260,7 +267,9 @@ class GraphDatabase(Container["Graph"]):
 
     def _with(self, **parts: Any) -> GraphDatabase:
         """Return a database with some parts, known to be valid, in place of its own."""
-        return GraphDatabase._assemble(*(self._parts() | parts).values())
+        database = GraphDatabase._assemble(*(self._parts() | parts).values())
+        database.sources = self.sources
+        return database
 
     def _parts(self) -> dict[str, Any]:
         """What the database is made of, in the order of ``_store``."""

@@ -48,12 +48,19 @@ class RefinementCoder(Coder):
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> RefinementCoder:
         """Check an estimator's parameters and resolve them on the training graphs."""
         check_choice(parameters.labels, LABEL_SOURCES, "labels")
+        return cls(*cls.settings(graphs, parameters, parameters.labels))
+
+    @staticmethod
+    def settings(
+        graphs: GraphDatabase, parameters: Any, labels: str | None
+    ) -> tuple[str | None, bool, bool, int]:
+        """Source, edge_labels, edge_weights and n_iter, checked."""
         for name in ("edge_labels", "edge_weights"):
             check_choice(getattr(parameters, name), (False, True), name)
         n_iter, _ = check_streams(parameters.n_iter, 1, "n_iter")
         check_edge_labels(graphs, parameters.edge_labels)
-        source = resolve_source(graphs, parameters.labels)
-        return cls(source, parameters.edge_labels, parameters.edge_weights, n_iter)
+        source = resolve_source(graphs, labels)
+        return source, parameters.edge_labels, parameters.edge_weights, n_iter
 
     def restricted(self, n_iter: int) -> RefinementCoder:
         """Return a coder with fewer iterations, which are the first of this one's."""
@@ -92,9 +99,9 @@ class ExactCoder(RefinementCoder):
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> ExactCoder:
         """Check the parameters, and number what the training graphs hold."""
-        settings = RefinementCoder.learn(graphs, parameters)
-        coder = cls(settings.source, settings.edge_labels, settings.edge_weights, settings.n_iter)
-        coder.tables.extend({} for _ in range(settings.n_iter + 1))
+        check_choice(parameters.labels, LABEL_SOURCES, "labels")
+        coder = cls(*cls.settings(graphs, parameters, parameters.labels))
+        coder.tables.extend({} for _ in range(coder.n_iter + 1))
         coder._relabel(graphs, coder.tables)
         return coder
 
@@ -155,10 +162,12 @@ class WeisfeilerLehman(CountKernel):
     ----------
     n_iter : int, default=10
         Number of refinements; iterations t = 0, ..., n_iter contribute.
-    labels : {"auto", "node", "degree", None}, default="auto"
+    labels : {"auto", "node", "degree", "entries", None} or int, default="auto"
         Labels at t = 0: node labels, (weighted) degrees, or one constant label. "auto": node labels where
         the graphs have them, else degrees. Unobserved labels are one further label; to fill them in first
-        (LP+WL in the paper), put :class:`LabelImputer` in front: see the second example.
+        (LP+WL in the paper), put :class:`LabelImputer` in front: see the second example. Where labels are
+        tuples, "entries": each entry is refined for itself, and the kernel is the sum over the entries, such
+        as a coarse and a fine label of an atom; a whole number: only this entry is refined.
     edge_labels : bool, default=False
         Whether neighbours across edges with different labels are different neighbours.
     edge_weights : bool, default=False
@@ -215,7 +224,7 @@ class WeisfeilerLehman(CountKernel):
         self,
         *,
         n_iter: int = 10,
-        labels: str | None = "auto",
+        labels: str | int | None = "auto",
         edge_labels: bool = False,
         edge_weights: bool = False,
         exact: bool = False,
@@ -236,7 +245,7 @@ class WeisfeilerLehman(CountKernel):
 
     def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
         check_choice(self.exact, (False, True), "exact")
-        return (ExactCoder if self.exact else RefinementCoder).learn(graphs, self)
+        return _learn_coder(graphs, self, self.exact)
 
 
 class WeisfeilerLehmanFeatures(CountFeatures):
@@ -282,7 +291,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         self,
         *,
         n_iter: int = 10,
-        labels: str | None = "auto",
+        labels: str | int | None = "auto",
         edge_labels: bool = False,
         edge_weights: bool = False,
         base_kernel: str = "linear",
@@ -306,7 +315,17 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
-        return RefinementCoder.learn(graphs, self)
+        return _learn_coder(graphs, self, False)
+
+
+def _learn_coder(graphs: GraphDatabase, parameters: Any, exact: bool) -> RefinementCoder:
+    from propkernels.kernels.label_entries import EntryCoder, names_entries
+
+    if not names_entries(parameters.labels):
+        return (ExactCoder if exact else RefinementCoder).learn(graphs, parameters)
+    if exact:
+        raise ValueError("exact=True numbers whole labels: entries of labels are hashed, with exact=False")
+    return EntryCoder.learn(graphs, parameters)
 
 
 ANY_OTHER = 0x5851F42D4C957F2D

@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from propkernels.graphs.adapters.rdkit import Recipe, check_recipe, from_rdkit, from_smiles, is_mol
+from propkernels.graphs.adapters.chemistry.atoms import VIEWS, Recipe, check_recipe
+from propkernels.graphs.adapters.rdkit import from_rdkit, from_smiles, is_mol
 from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.reading import as_list
 from propkernels.utils.checks import GraphInput, check_choice
@@ -19,9 +20,11 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"} or callable, default="symbol"
-        Label of an atom, see :func:`from_rdkit`. "invariants", which tell charges and hydrogens apart, often
-        predict better; a model that was split off its pipeline reads RDKit molecules by symbols.
+    node_labels : str, callable or sequence of these, default=("symbol", "invariants", "pharmacophore")
+        Label of an atom, see :func:`from_rdkit`: "symbol", "symbol+aromatic", "invariants", "pharmacophore",
+        or a function. Several give an atom several labels: models refine them side by side by default, and
+        other kernels as one label, or side by side with ``WeisfeilerLehman(labels="entries")``. A model that
+        was split off its pipeline reads RDKit molecules by symbols alone: give it what this step returns.
     edge_labels : bool, default=True
         Whether edges are labeled by the type of the bond.
     explicit_hydrogens : bool, default=False
@@ -50,7 +53,7 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
     >>> import propkernels as pk
     >>> from sklearn.pipeline import make_pipeline
     >>> pk.MoleculesToGraphs().transform(["CCO", "c1ccccc1"])
-    GraphDatabase(2 graphs, 9 nodes, 8 edges, 2 node labels, 2 edge labels)
+    GraphDatabase(2 graphs, 9 nodes, 8 edges, 4 node labels, 2 edge labels)
     >>> smiles = ["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"]
     >>> model = make_pipeline(pk.MoleculesToGraphs(), pk.PropagationClassifier(random_state=0))
     >>> model.fit(smiles, [1, 1, 0, 0, 1, 0]).predict(["CCCCCO"])
@@ -60,7 +63,7 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        node_labels: Recipe = "symbol",
+        node_labels: Recipe = VIEWS,
         edge_labels: bool = True,
         explicit_hydrogens: bool = False,
         stereo: bool = False,

@@ -77,6 +77,7 @@ _BY_MODULE = {
         "NodeComparison",
         "Nodes",
     ),
+    "propkernels.kernels.label_entries": ("EntryCoder",),
     "propkernels.kernels.weisfeiler_lehman": (
         "ExactCoder",
         "RefinementCoder",

@@ -41,6 +41,7 @@ CODERS = (
     "PropagationCoder",
     "RefinementCoder",
     "ExactCoder",
+    "EntryCoder",
     "TripletCoder",
     "HopCounter",
     "JoinedCounter",

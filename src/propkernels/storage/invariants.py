@@ -77,6 +77,11 @@ def _refinement_coder(coder: Any) -> bool:
     return _whole(coder.n_iter, 0) and coder.source in SOURCES
 
 
+def _entry_coder(coder: Any) -> bool:
+    entries = _whole(coder.width, 1) and all(_whole(entry, 0) for entry in coder.entries)
+    return _refinement_coder(coder) and entries and 0 <= max(coder.entries, default=-1) < coder.width
+
+
 def _exact_coder(coder: Any) -> bool:
     numbers = (number for table in coder.tables for number in table.values())
     return _refinement_coder(coder) and len(coder.tables) == coder.n_iter + 1 and min(numbers, default=0) >= 0
@@ -360,6 +365,7 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "PropagationCoder": _propagation_coder,
     "RefinementCoder": _refinement_coder,
     "ExactCoder": _exact_coder,
+    "EntryCoder": _entry_coder,
     "LocalitySensitiveHash": _hash,
     "AttributeCoder": _attribute_coder,
     "SpreadingAttributes": _spreading_attributes,

@@ -171,3 +171,16 @@ def test_estimators_take_molecules():
     mols = [Chem.MolFromSmiles(text) for text in ("CCO", "CCN")]
     kernel = pk.PropagationKernel(t_max=1, random_state=0)
     assert np.array_equal(kernel.fit_transform(mols), kernel.fit_transform(pk.from_rdkit(mols)))
+
+
+@pytest.mark.parametrize("stereo", [False, True])
+def test_several_recipes_side_by_side(stereo):
+    recipes = ("symbol", "invariants", "pharmacophore")
+    together = pk.from_smiles(SMILES, node_labels=recipes, stereo=stereo).node_labels.tolist()
+    each = [pk.from_smiles(SMILES, node_labels=one, stereo=stereo).node_labels.tolist() for one in recipes]
+    assert together == list(zip(*each, strict=True))
+    assert pk.from_smiles(["CC"], node_labels=["symbol"]).node_labels.tolist() == [("C",), ("C",)]
+    with pytest.raises(ValueError, match="at least one recipe, got none"):
+        pk.from_smiles(["CC"], node_labels=())
+    with pytest.raises(ValueError, match="or several, got 'symbols'"):
+        pk.from_smiles(["CC"], node_labels=("symbol", "symbols"))

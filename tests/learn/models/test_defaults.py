@@ -46,6 +46,25 @@ def test_bonds_are_told_apart_where_there_are_some():
         assert tried == both | {("ShortestPath", True)}
 
 
+def test_views_of_atoms_are_refined_side_by_side():
+    path = np.array([[0, 1], [1, 0]])
+    labels = [("C", (1, 4), "none"), ("O", (1, 2), "donor")]
+    graphs = pk.GraphDatabase(path, [0, 2], node_labels=labels)
+    assert [(kernel.labels, kernel.base_kernel) for kernel in default_kernels(graphs)] == [
+        ("entries", "intersection"),
+        (0, "intersection"),
+    ]
+    assert not any(kernel.edge_labels for kernel in default_kernels(graphs))
+    bonds = pk.GraphDatabase(path, [0, 2], node_labels=labels, edge_labels=["double", "double"])
+    assert all(kernel.edge_labels for kernel in default_kernels(bonds, is_regression=True))
+    assert {kernel.base_kernel for kernel in default_kernels(bonds, is_regression=True)} == {
+        "intersection",
+        "jaccard",
+    }
+    numbers = pk.GraphDatabase(path, [0, 2], node_labels=[(1, 2), (3, 4)])
+    assert {kernel.labels for kernel in default_kernels(numbers)} == {"auto"}
+
+
 def test_shortest_paths_are_left_out_where_graphs_are_large():
     path = nx.path_graph(200)
     nx.set_node_attributes(path, "C", "label")

@@ -123,14 +123,16 @@ def test_unknown_sets_are_named(tmp_path):
         run.run(["QM9"], None, tmp_path, tmp_path / "page.md")
 
 
-def test_means_are_over_folds_that_all_methods_have():
-    def cell(fold, features, value):
-        return cells.Cell("BACE", "random", fold, features, "linear", value, 0.1, "")
+def test_means_are_over_folds_that_all_linear_rows_have():
+    def cell(fold, features, value, head="linear"):
+        return cells.Cell("BACE", "random", fold, features, head, value, 0.1, "")
 
     known = [cell(0, "ECFP", 80.0), cell(0, "refined symbols", 82.0), cell(1, "ECFP", 10.0)]
+    known += [cell(1, "ECFP", 99.0, "SVM"), cell(0, "of old", 99.0)]  # not on this fold, and no method
     means, n_folds = page.means_of(known, "random")
     assert n_folds["BACE"] == 1
     assert means["BACE", ("ECFP", "linear")] == 80.0
+    assert len(means) == 2
     (line, each) = page.verdict(means, n_folds, "random")
     assert "+2.0 points (aim +1.0: open, not all is measured)" in line
     assert "BACE +2.0" in each

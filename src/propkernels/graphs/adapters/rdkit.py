@@ -1,38 +1,24 @@
-"""From molecules: RDKit's objects, or SMILES.
-
-RDKit answers about one atom or bond at a time, which costs more than all that is done with the answers.
-What can be asked of a whole molecule at once is therefore asked so: the matrix of bond orders, and which
-atoms are not carbon. Molecules with bonds that this matrix does not tell apart (dative ones, say) are asked
-bond by bond.
-"""
+"""From molecules: RDKit's objects, or SMILES."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed, with_target
+from propkernels.graphs.adapters.chemistry.atoms import Recipe, atom_labels, check_recipe, load_rdkit
+from propkernels.graphs.adapters.chemistry.bonds import bonds_of
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.checks import shown
-from propkernels.utils.optional import import_optional
 
 ERRORS = ("raise", "skip", "empty")
-Recipe = str | Callable[[Any], Any]
-Invariants = tuple[int, ...]
-RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
-ORDERS = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
-FEATURES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
-CARBON = 6
 CHUNK = 2000  # molecules that are in memory at once
-LARGE = 1000  # atoms, from which on a matrix is larger than the bonds are slow
-MANY = 1_000_000
 
 
 def from_rdkit(
@@ -53,11 +39,12 @@ def from_rdkit(
     mols : sequence of rdkit.Chem.Mol
         Molecules, which are not changed. Parts that no bond joins, as of a salt, are one graph. None, which
         is what RDKit gives for what it cannot read, is a fault.
-    node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"} or callable, default="symbol"
+    node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"}, callable or sequence of these
         Label of an atom: its symbol ("C"); the symbol in small letters where it is aromatic ("c"); the seven
         Daylight invariants that ECFP starts from (heavy neighbors, valence without hydrogens, atomic
         number, isotope or 0, charge, hydrogens, 1 if in a ring); its roles ("donor+acceptor"), as in FCFP; or
-        what a function of the atom returns.
+        what a function of the atom returns. By default the symbol. Several, as ("symbol", "invariants"): the
+        tuple of these labels, which ``WeisfeilerLehman(labels="entries")`` refines side by side.
     edge_labels : bool, default=True
         Whether edges are labeled by the type of the bond: "single", "double", "triple", "aromatic", ...
     explicit_hydrogens : bool, default=False
@@ -154,7 +141,7 @@ def from_smiles(
     faults = Faults(errors, len(texts), ids, noun="molecule", allowed=ERRORS)
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
     parts = list(_read_chunks(texts, options, n_jobs))
-    return _assembled(parts, options, faults)
+    return _assembled(texts, parts, options, faults)
 
 
 def is_mol(thing: Any) -> bool:
@@ -190,23 +177,15 @@ class _Part:
     faults: dict[int, str]
 
 
-def check_recipe(recipe: Any) -> Recipe:
-    """Return a recipe of labels, if it is one."""
-    if callable(recipe) or recipe in RECIPES:
-        return recipe
-    raise ValueError(
-        f"node_labels must be one of {', '.join(map(repr, RECIPES))} or a function, got {shown(recipe)}"
-    )
-
-
 def convert(mols: list[Any], faults: Faults, options: _Options | None = None) -> GraphDatabase:
     """Convert a list of molecules."""
     options = options or _Options()
     parts = [_extract(mols[i : i + CHUNK], options) for i in range(0, len(mols), CHUNK)]
-    return _assembled(parts, options, faults)
+    return _assembled(mols, parts, options, faults)
 
 
-def _assembled(parts: list[_Part], options: _Options, faults: Faults) -> GraphDatabase:
+def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults: Faults) -> GraphDatabase:
+    """One database of all parts, which remembers what it was made of."""
     start = 0
     for part in parts:
         for position, reason in part.faults.items():
@@ -225,7 +204,9 @@ def _assembled(parts: list[_Part], options: _Options, faults: Faults) -> GraphDa
         if options.edge_labels
         else None,
     )
-    return build(flat, faults)
+    graphs = build(flat, faults)
+    graphs.sources = [source for source, kept in zip(sources, faults.present.tolist(), strict=True) if kept]
+    return graphs
 
 
 def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Iterator[_Part]:
@@ -242,7 +223,7 @@ def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Ite
 
 
 def _read(texts: Sequence[Any], options: _Options) -> _Part:
-    chem, base = _chem(), import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
+    chem, base = load_rdkit(), load_rdkit("rdkit.rdBase")
     with base.BlockLogs():
         mols = [
             chem.MolFromSmiles(text) if isinstance(text, str) and text.strip() else None for text in texts
@@ -251,10 +232,6 @@ def _read(texts: Sequence[Any], options: _Options) -> _Part:
     part = _extract(mols, options)
     part.faults |= reasons
     return part
-
-
-def _chem() -> Any:
-    return import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
 
 
 def why_not(chem: Any, text: Any) -> str:
@@ -273,7 +250,7 @@ def why_not(chem: Any, text: Any) -> str:
 
 def _extract(mols: Sequence[Any], options: _Options) -> _Part:
     """Atoms and bonds of some molecules."""
-    chem = _chem()
+    chem = load_rdkit()
     faults: dict[int, str] = {}
     usable: list[Any] = []
     for i, mol in enumerate(mols):
@@ -288,215 +265,15 @@ def _extract(mols: Sequence[Any], options: _Options) -> _Part:
         for mol in usable:
             chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     sizes = integers(list(map(chem.Mol.GetNumAtoms, usable)))
-    labels = _atom_labels(chem, usable, sizes, options, faults)
-    counts, source, target, bonds = _bonds(chem, usable, sizes, options)
-    return _Part(sizes, counts, source, target, labels, bonds, faults)
+    bonds = bonds_of(usable, sizes, options.stereo)
+    labels = atom_labels(usable, sizes, bonds.valences, options.node_labels, options.stereo, faults)
+    types = bonds.types if options.edge_labels else None
+    return _Part(sizes, bonds.counts, bonds.source, bonds.target, labels, types, faults)
 
 
 @cache
 def _nothing(chem: Any) -> Any:
     return chem.Mol()
-
-
-# atoms
-
-
-def _atom_labels(
-    chem: Any, mols: list[Any], sizes: NDArray[np.int64], options: _Options, faults: dict[int, str]
-) -> LabelColumn:
-    recipe = options.node_labels
-    if callable(recipe) or recipe in ("invariants", "pharmacophore"):
-        known: dict[Any, Callable[[Any], list[Any]]] = {"invariants": _invariants, "pharmacophore": _roles}
-        per_mol = _by(recipe) if callable(recipe) else known[recipe]
-        values: list[Any] = []
-        for i, mol in enumerate(mols):
-            try:
-                values += per_mol(mol)
-            except (RuntimeError, ValueError) as error:  # a molecule that was not sanitized
-                faults.setdefault(i, " ".join(str(error).split())[:200])
-                values += [None] * int(sizes[i])
-        column = LabelColumn.from_values(_objects(values))
-    else:
-        column = _symbols(chem, mols, sizes, recipe == "symbol+aromatic")
-    return _with_chirality(column, mols, sizes) if options.stereo else column
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    """An object array, in which -1 is a label as any other."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def _by(function: Any) -> Callable[[Any], list[Any]]:
-    return lambda mol: [function(atom) for atom in mol.GetAtoms()]
-
-
-def _symbols(chem: Any, mols: list[Any], sizes: NDArray[np.int64], aromatic: bool) -> LabelColumn:
-    """Symbols of atoms; only those that are not carbon are asked for their number."""
-    other, ring = _queries(chem)
-    number_of = chem.Atom.GetAtomicNum
-    at: list[int] = []
-    numbers: list[int] = []
-    counts, rings, ring_counts = [], [], []
-    for mol in mols:
-        found = list(chain.from_iterable(mol.GetSubstructMatches(other, False, False, MANY)))
-        at += found
-        numbers += map(number_of, map(mol.GetAtomWithIdx, found))
-        counts.append(len(found))
-        if aromatic:
-            inside = list(chain.from_iterable(mol.GetSubstructMatches(ring, False, False, MANY)))
-            rings += inside
-            ring_counts.append(len(inside))
-    starts = np.cumsum(sizes) - sizes
-    codes = np.full(int(sizes.sum()), CARBON)
-    codes[integers(at) + np.repeat(starts, integers(counts))] = numbers
-    if aromatic:
-        codes[integers(rings) + np.repeat(starts, integers(ring_counts))] += 1000
-    present = np.bincount(codes, minlength=1) > 0
-    distinct, ids = np.flatnonzero(present), (np.cumsum(present) - 1)[codes]
-    table = chem.GetPeriodicTable()
-    names = [table.GetElementSymbol(int(code) % 1000) for code in distinct]
-    values = [name.lower() if code >= 1000 else name for name, code in zip(names, distinct, strict=True)]
-    return LabelColumn(ids.astype(np.int32), tuple(values))
-
-
-@cache
-def _queries(chem: Any) -> tuple[Any, Any]:
-    return chem.MolFromSmarts("[!#6]"), chem.MolFromSmarts("a")
-
-
-def _invariants(mol: Any) -> list[Invariants]:
-    """The seven Daylight invariants of each atom (Rogers and Hahn 2010, "Initial assignment").
-
-    RDKit's own invariants of all atoms at once, and the sums of their bond orders, say which atoms have the
-    same seven: only one of each kind is asked. Isotopes and dative bonds are not in these, nor are hydrogens
-    that are atoms.
-    """
-    chem = _chem()
-    if mol.HasSubstructMatch(_unusual(chem)):
-        return [atom_invariants(atom) for atom in mol.GetAtoms()]
-    descriptors = import_optional("rdkit.Chem.rdMolDescriptors", extra="chem", purpose="molecules need")
-    hashes = descriptors.GetConnectivityInvariants(mol)
-    orders = chem.GetAdjacencyMatrix(mol, True).sum(axis=0).tolist()
-    mol.ClearProp("AdjacencyMatrixBO")
-    found: list[Invariants] = []
-    for i, key in enumerate(zip(hashes, orders, strict=True)):
-        if key not in _KNOWN:
-            _KNOWN[key] = atom_invariants(mol.GetAtomWithIdx(i))
-        found.append(_KNOWN[key])
-    return found
-
-
-_KNOWN: dict[tuple[int, float], Invariants] = {}  # a few hundred kinds of atoms
-
-
-def atom_invariants(atom: Any) -> Invariants:
-    """The seven Daylight invariants of one atom."""
-    hydrogens = atom.GetTotalNumHs(includeNeighbors=True)
-    return (
-        atom.GetTotalDegree() - hydrogens,
-        atom.GetTotalValence() - hydrogens,
-        atom.GetAtomicNum(),
-        atom.GetIsotope(),
-        atom.GetFormalCharge(),
-        hydrogens,
-        int(atom.IsInRing()),
-    )
-
-
-@cache
-def _unusual(chem: Any) -> Any:
-    return chem.MolFromSmarts("[!0*,#1,$(*->*),$(*<-*)]")
-
-
-def _roles(mol: Any) -> list[str]:
-    """Pharmacophoric roles of each atom, as FCFP knows them."""
-    descriptors = import_optional("rdkit.Chem.rdMolDescriptors", extra="chem", purpose="molecules need")
-    return [_role_names(bits) for bits in descriptors.GetFeatureInvariants(mol)]
-
-
-@cache
-def _role_names(bits: int) -> str:
-    return "+".join(name for i, name in enumerate(FEATURES) if bits >> i & 1) or "none"
-
-
-def _with_chirality(column: LabelColumn, mols: list[Any], sizes: NDArray[np.int64]) -> LabelColumn:
-    labels = column.to_array().astype(object)
-    starts = np.cumsum(sizes) - sizes
-    for start, mol in zip(starts.tolist(), mols, strict=True):
-        for atom in mol.GetAtoms():
-            if atom.HasProp("_CIPCode"):
-                at = start + atom.GetIdx()
-                labels[at] = (labels[at], atom.GetProp("_CIPCode"))
-    return LabelColumn.from_values(labels)
-
-
-# bonds
-
-
-def _bonds(
-    chem: Any, mols: list[Any], sizes: NDArray[np.int64], options: _Options
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], LabelColumn | None]:
-    """Number of entries of each molecule's adjacency, two per bond; rows, columns and types, in row order."""
-    counts = 2 * integers(list(map(chem.Mol.GetNumBonds, mols)))
-    fast = (counts > 0) & (sizes < LARGE) & (not options.stereo)
-    owner, rows, cols, codes = _from_matrices(chem, mols, sizes, fast)
-    clear = np.bincount(owner, minlength=len(mols)) == counts
-    clear[owner[codes < 0]] = False
-    names = list(ORDERS.values())
-    unclear = np.flatnonzero((counts > 0) & ~(fast & clear)).tolist()
-    if unclear:
-        known = clear[owner]
-        parts = [(owner[known], rows[known], cols[known], codes[known])]
-        parts += [_one_by_one(mols[i], i, names, options.stereo) for i in unclear]
-        owner, rows, cols, codes = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-        order = np.argsort(owner, kind="stable")
-        rows, cols, codes = rows[order], cols[order], codes[order]
-    column = LabelColumn(codes.astype(np.int32), tuple(names)) if options.edge_labels else None
-    return counts, rows, cols, column
-
-
-def _from_matrices(
-    chem: Any, mols: list[Any], sizes: NDArray[np.int64], chosen: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Molecule, row, column and type (-1: unknown) of the entries of the matrices of bond orders."""
-    where = np.flatnonzero(chosen)
-    matrices = []
-    for i in where.tolist():
-        matrices.append(chem.GetAdjacencyMatrix(mols[i], True))
-        mols[i].ClearProp("AdjacencyMatrixBO")  # RDKit would keep the matrix with the molecule
-    flat = np.frombuffer(b"".join(matrices), dtype=np.float64)
-    entries = np.flatnonzero(flat != 0)
-    squares = sizes[where] ** 2
-    ends = np.cumsum(squares)
-    at = np.repeat(np.arange(len(where)), np.diff(np.searchsorted(entries, ends), prepend=0))
-    local = (entries - (ends - squares)[at]).astype(np.int32)
-    rows, cols = np.divmod(local, sizes[where][at].astype(np.int32))
-    orders = flat[entries]
-    codes = np.full(len(orders), -1)
-    for code, order in enumerate(ORDERS):
-        codes[orders == order] = code
-    return where[at], rows, cols, codes
-
-
-def _one_by_one(
-    mol: Any, position: int, names: list[str], stereo: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The same of one molecule, asked bond by bond; types that have no name yet are added to the names."""
-    begin, end, kinds = [], [], []
-    for bond in mol.GetBonds():
-        begin.append(bond.GetBeginAtomIdx())
-        end.append(bond.GetEndAtomIdx())
-        kind = bond.GetBondType().name.lower()
-        side = bond.GetStereo().name.removeprefix("STEREO") if stereo else ""
-        side = {"CIS": "Z", "TRANS": "E"}.get(side, side)
-        kinds.append(f"{kind} {side}" if side in ("E", "Z") else kind)
-    names += sorted(set(kinds) - set(names))
-    codes = integers([names.index(kind) for kind in kinds] * 2)
-    rows, cols = integers(begin + end), integers(end + begin)
-    order = np.lexsort((cols, rows))
-    return np.full(len(rows), position), rows[order], cols[order], codes[order]
 
 
 def _property(mol: Any, name: str) -> Any:

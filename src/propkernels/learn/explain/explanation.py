@@ -43,6 +43,7 @@ class Explanation:
     --------
     PropagationClassifier : ``PropagationClassifier.explain`` returns this.
     plot_explanation : Draws it.
+    draw_molecule : Draws it on molecules; ``explanation.draw_molecule(i)`` does the same.
 
     References
     ----------
@@ -143,6 +144,43 @@ class Explanation:
         position = self.position(graph)
         ends, shares = edge_contributions(self.graphs[position].adjacency, self.of_graph(position))
         return ends, shares.sum(axis=1) if t is None else shares[:, self._iteration(t)]
+
+    def draw_molecule(self, graph: Any = 0, molecules: Any = None, **options: Any) -> Any:
+        """Draw molecules that are explained, atoms and bonds colored by their contribution.
+
+        Parameters
+        ----------
+        graph : int or sequence of int, default=0
+            Which of the molecules to draw; several: in a grid, with one scale.
+        molecules : sequence of str or rdkit.Chem.Mol, optional
+            SMILES or molecules, one for each graph; not needed where the graphs were made of them in this
+            process: by :class:`MoleculesToGraphs`, ``from_smiles``, ``from_rdkit``, or by ``explain`` itself.
+        **options
+            Options of :func:`draw_molecule`: t, limit, bonds, title, n_columns, size.
+
+        Returns
+        -------
+        MoleculePicture
+            With ``svg``, ``png`` and ``save``; notebooks show it.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> graphs = pk.from_smiles(["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"])
+        >>> model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=1), random_state=0)
+        >>> explanation = model.fit(graphs, [1, 1, 0, 0, 1, 0]).explain(graphs)
+        >>> picture = explanation.draw_molecule(1)
+        >>> len(picture.values), len(picture.bonds)
+        (4, 3)
+        """
+        import propkernels  # the public face: pictures of molecules are a station above this one
+
+        known = getattr(self.graphs, "sources", None) if molecules is None else molecules
+        if known is None:
+            raise ValueError(
+                "the graphs do not know which molecules they were made of: pass these as molecules=[...]"
+            )
+        return propkernels.draw_molecule(self, known, graph, **options)
 
     def image(self, graph: int, t: int | None = None) -> Values:
         """Contributions of one grid's pixels in the shape of its image; NaN outside its mask.

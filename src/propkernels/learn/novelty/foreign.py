@@ -24,7 +24,8 @@ MOST_NAMED = 3
 def unknown_nodes(rule: Any, graphs: Any, n_jobs: int | None) -> tuple[NDArray[np.bool_], bool] | None:
     """Whether each node starts where no training node did, and whether nodes start as their labels say.
 
-    None where they start with something else than labels or degrees. Only t = 0 is computed.
+    None where they start with something else than labels or degrees. Only t = 0 is computed. A node whose
+    label has several entries, each refined for itself, is unknown where no training node had any of them.
     """
     try:
         counter, codes = known_bins(rule)
@@ -34,9 +35,11 @@ def unknown_nodes(rule: Any, graphs: Any, n_jobs: int | None) -> tuple[NDArray[n
     source = getattr(coder, "source", None) if getattr(coder, "attributes", None) is None else None
     if not isinstance(coder, Coder) or source is None or not isinstance(graphs, GraphDatabase):
         return None
-    unknown = np.zeros(graphs.n_nodes, dtype=bool)
-    for found, known in zip(coder.restricted(0).occurrences(graphs, n_jobs), codes, strict=False):
-        unknown |= looked_up(found.codes, known, np.ones(len(known))) == 0
+    streams = [
+        looked_up(found.codes, known, np.ones(len(known))) == 0
+        for found, known in zip(coder.restricted(0).occurrences(graphs, n_jobs), codes, strict=False)
+    ]
+    unknown = (np.logical_and if hasattr(coder, "entries") else np.logical_or).reduce(streams)
     return unknown, source == "node"
 
 

@@ -1,0 +1,1 @@
+"""Atoms and bonds of molecules as flat arrays, asked of RDKit as few times as can be."""

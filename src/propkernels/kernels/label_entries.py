@@ -1,0 +1,107 @@
+"""Refinement of labels entry by entry: coarse and fine views of the same nodes, side by side.
+
+A label that is a tuple, such as the symbol of an atom and its invariants, holds several labels of one node.
+Refined as a whole it is as fine as its finest entry. Refined entry by entry, each iteration has one stream of
+codes per entry, and the kernel is the sum of those of the entries.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.hashing.codes import CodeStreams
+from propkernels.kernels.weisfeiler_lehman import RefinementCoder, multiset_codes
+from propkernels.propagation.initial import edge_keys, node_keys, plain_labels
+from propkernels.utils.checks import shown
+
+ENTRIES = "entries"
+
+
+def names_entries(labels: Any) -> bool:
+    """Whether a parameter ``labels`` asks for entries of labels: all, or one by its number."""
+    is_number = isinstance(labels, numbers.Integral) and not isinstance(labels, bool)
+    return is_number or (isinstance(labels, str) and labels == ENTRIES)
+
+
+@dataclass(frozen=True)
+class EntryCoder(RefinementCoder):
+    """Settings of a Weisfeiler-Lehman kernel that refines entries of labels.
+
+    Attributes
+    ----------
+    width : int
+        Entries that every label has.
+    entries : tuple of int
+        Those that are refined.
+    """
+
+    width: int
+    entries: tuple[int, ...]
+
+    @classmethod
+    def learn(cls, graphs: GraphDatabase, parameters: Any) -> EntryCoder:
+        """Check an estimator's parameters and resolve them on the training graphs."""
+        asked = parameters.labels
+        settings = cls.settings(graphs, parameters, "node")
+        width = number_of_entries(plain_labels(graphs, "node"))
+        if asked != ENTRIES and not 0 <= asked < width:
+            raise ValueError(f"labels={shown(asked)}: the node labels have entries 0 to {width - 1}")
+        entries = tuple(range(width)) if asked == ENTRIES else (int(asked),)
+        return cls(*settings, width, entries)
+
+    def restricted(self, n_iter: int) -> EntryCoder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
+        return replace(self, n_iter=n_iter)
+
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
+        """Codes of all nodes for t = 0..n_iter, at each t those of all entries."""
+        column = plain_labels(graphs, "node")
+        if len(graphs) and number_of_entries(column, self.width) != self.width:
+            raise ValueError(
+                f"node labels have {number_of_entries(column)} entries, those of the training graphs "
+                f"{self.width}"
+            )
+        edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
+        parts = []
+        for entry in self.entries:
+            keys = node_keys(graphs.with_labels(entry_of(column, entry)), "node")
+            parts.append(multiset_codes(graphs, keys, edges, self.n_iter, n_jobs).codes)
+        codes = np.stack(parts, axis=1).reshape(-1, graphs.n_nodes)  # by t, then by entry
+        iterations = np.repeat(np.arange(self.n_iter + 1), len(self.entries))
+        return [CodeStreams(codes, iterations, np.ones(len(iterations)))]
+
+    def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
+        """Entries are coded on the CPU alone."""
+
+    @property
+    def n_streams(self) -> int:
+        """Number of codes of a node."""
+        return (self.n_iter + 1) * len(self.entries)
+
+
+def number_of_entries(column: LabelColumn, if_none: int = 1) -> int:
+    """How many entries all labels have; a number that the caller names where there is no label at all."""
+    for value in column.present:
+        if not isinstance(value, tuple):
+            raise ValueError(f"entries of labels need labels that are tuples, got the label {shown(value)}")
+    lengths = {len(value) for value in column.present if isinstance(value, tuple)}
+    if len(lengths) > 1:
+        raise ValueError(f"entries of labels need tuples of one length, got lengths {sorted(lengths)}")
+    return lengths.pop() if lengths else if_none
+
+
+def entry_of(column: LabelColumn, entry: int) -> LabelColumn:
+    """One entry of each label; unobserved labels stay so."""
+    table: dict[Hashable, int] = {}
+    ids = [
+        table.setdefault(value[entry], len(table)) if isinstance(value, tuple) and len(value) > entry else -1
+        for value in column.values
+    ]
+    return LabelColumn(np.array([*ids, -1], dtype=np.int32)[column.ids], tuple(table))

@@ -1,0 +1,93 @@
+"""WeisfeilerLehman(labels="entries"): the sum of the kernels of the entries, and all that rests on counts."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+
+rng = np.random.default_rng(0)
+
+
+def one_graph(n):
+    adjacency = np.triu(rng.random((n, n)) < 0.4, 1).astype(float)
+    adjacency = adjacency + adjacency.T
+    return adjacency, [("CNO"[i], (int(i), int(j))) for i, j in rng.integers(0, 3, (n, 2))]
+
+
+GRAPHS = [one_graph(n) for n in (5, 7, 4, 9, 1, 6)]
+LABELED = pk.check_graphs(GRAPHS)
+
+
+def view(entry):
+    return pk.check_graphs([(adjacency, [label[entry] for label in labels]) for adjacency, labels in GRAPHS])
+
+
+@pytest.mark.parametrize("base_kernel", ["linear", "intersection"])
+def test_the_kernel_is_the_sum_over_the_entries(base_kernel):
+    kernel = pk.WeisfeilerLehman(n_iter=2, labels="entries", base_kernel=base_kernel)
+    plain = pk.WeisfeilerLehman(n_iter=2, base_kernel=base_kernel)
+    each = [plain.fit_transform_cumulative(view(entry)) for entry in (0, 1)]
+    np.testing.assert_array_equal(kernel.fit_transform_cumulative(LABELED), each[0] + each[1])
+    kernel.fit(LABELED[:4])
+    parts = [plain.fit(view(entry)[:4]).transform(view(entry)[4:]) for entry in (0, 1)]
+    np.testing.assert_array_equal(kernel.transform(LABELED[4:]), parts[0] + parts[1])
+    shorter = pk.WeisfeilerLehman(n_iter=1, labels="entries", base_kernel=base_kernel).fit(LABELED[:4])
+    np.testing.assert_array_equal(
+        kernel.restricted(1, False).transform(LABELED[4:]), shorter.transform(LABELED[4:])
+    )
+
+
+def test_one_entry_alone():
+    for entry in (0, 1):
+        kernel = pk.WeisfeilerLehman(n_iter=2, labels=entry)
+        expected = pk.WeisfeilerLehman(n_iter=2).fit_transform(view(entry))
+        np.testing.assert_array_equal(kernel.fit_transform(LABELED), expected)
+
+
+def test_features_have_columns_for_every_entry():
+    features = pk.WeisfeilerLehmanFeatures(n_iter=1, labels="entries").fit_transform(LABELED)
+    kernel = pk.WeisfeilerLehman(n_iter=1, labels="entries").fit_transform(LABELED)
+    np.testing.assert_array_equal((features @ features.T).toarray(), kernel)
+
+
+def test_models_explain_and_are_saved(tmp_path):
+    graphs = pk.from_smiles(
+        ["CCO", "CCCO", "CCN", "CCCN", "OC1CCC1", "NC1CCC1"], node_labels=("symbol", "invariants")
+    )
+    kernel = pk.WeisfeilerLehman(n_iter=1, labels="entries", edge_labels=True)
+    model = pk.PropagationClassifier(kernel=kernel, n_folds=2, random_state=0).fit(graphs, [1, 1, 0, 0, 1, 0])
+    explanation = model.explain(graphs)
+    np.testing.assert_allclose(explanation.decisions, model.decision_function(graphs))
+    pk.save_model(model, tmp_path / "model.pk")
+    again = pk.load_model(tmp_path / "model.pk")
+    np.testing.assert_array_equal(again.decision_function(graphs), model.decision_function(graphs))
+
+
+def test_unobserved_labels_are_so_in_every_entry():
+    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    graphs = [(path, [("C", 1), None, ("O", 2)]), (path, [("C", 1), ("O", 1), None])]
+    expected = sum(
+        pk.WeisfeilerLehman(n_iter=1).fit_transform(
+            [(a, [None if label is None else label[entry] for label in labels]) for a, labels in graphs]
+        )
+        for entry in (0, 1)
+    )
+    np.testing.assert_array_equal(
+        pk.WeisfeilerLehman(n_iter=1, labels="entries").fit_transform(graphs), expected
+    )
+
+
+def test_what_has_no_entries_is_refused():
+    path = np.array([[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="labels that are tuples, got the label 'C'"):
+        pk.WeisfeilerLehman(labels="entries").fit([(path, ["C", "O"])])
+    with pytest.raises(ValueError, match=r"tuples of one length, got lengths \[1, 2\]"):
+        pk.WeisfeilerLehman(labels="entries").fit([(path, [("C",), ("O", 1)])])
+    with pytest.raises(ValueError, match="labels=2: the node labels have entries 0 to 1"):
+        pk.WeisfeilerLehman(labels=2).fit(LABELED)
+    with pytest.raises(ValueError, match="exact=True numbers whole labels"):
+        pk.WeisfeilerLehman(labels="entries", exact=True).fit(LABELED)
+    with pytest.raises(ValueError, match="labels have 1 entries, those of the training graphs 2"):
+        pk.WeisfeilerLehman(labels="entries").fit(LABELED).transform([(path, [("C",), ("O",)])])
+    with pytest.raises(ValueError, match="labels must be"):
+        pk.WeisfeilerLehman(labels="entrys").fit(LABELED)
