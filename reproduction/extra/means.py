@@ -1,7 +1,7 @@
 """What default models of few graphs gain by a mean of decisions over the choice of one kernel.
 
-Nested 10-fold cross-validation of ``PropagationClassifier()``, and of the same model with its kernels named as
-a list, which is a choice of one::
+Nested 10-fold cross-validation of ``PropagationClassifier()``, and of the same model with its kernels named
+as a list, which is a choice of one::
 
     python -m reproduction.extra.means MUTAG MSRC_9 BZR COX2
 
