@@ -29,6 +29,13 @@ KNOWN = {
     "that were, only the processor seconds of a cell differed, 0.000 or 0.001; they are left out now",
     "exact label propagation, before: [[[9.0, 4.0, 4.0]": "weights a million times apart: two distributions "
     "differ by less than the bins of this check are wide; it draws weights between 0.1 and 10 now",
+    "exact label propagation, before: [[[0.0, 0.0], [0.0, 9.0]]": "two distributions are 1e-18 apart, since "
+    "0.3 is not 3/10 in binary: they share a bin of 1e-9",
+    "a damaged part was taken for a whole one": "fixed: the checksum of each part lies beside it",
+    "invalid value encountered in sqrt": "fixed: similarities of a graph with itself that rounding or a forger "
+    "made negative",
+    "overflow encountered in cast": "fixed: numbers beyond those of 64 bits are refused",
+    "DamagedFolderError": "fixed: a sentence that does not speak of Python",
     "weights times 2**79": "labels='log_degree' follows the weights, so that this invariance does not hold; "
     "the check leaves such kernels out now",
     "TypeError: save_model takes an estimator of this library": "a clear sentence, but the harness took a "

@@ -185,10 +185,17 @@ def choices(model: Any) -> list[tuple[str, str]]:
     is_class = hasattr(model, "classes_")
     name = model.scoring or ("accuracy" if is_class else "R^2")
     score = percent(model.score_) if name == "accuracy" else f"{model.score_:.3f}"
-    rows = [
-        ("kernel", describe_kernel(model.kernel_, without=("t_max", "n_iter", "normalize"))),
-        ("t_max", "-" if model.t_max_ is None else str(model.t_max_)),
-        ("normalized", "yes" if model.normalize_ else "no"),
+    parts = getattr(model.kernel_, "kernels", None) or []
+    if len(parts) > 1 and model.kernel is None:
+        best, *others = [describe_kernel(part) for part in parts]
+        rows = [("best kernel", best), *(("averaged with", other) for other in others)]
+    else:
+        rows = [
+            ("kernel", describe_kernel(model.kernel_, without=("t_max", "n_iter", "normalize"))),
+            ("t_max", "-" if model.t_max_ is None else str(model.t_max_)),
+            ("normalized", "yes" if model.normalize_ else "no"),
+        ]
+    rows += [
         ("C", f"{model.C_:g}"),
         ("solver", str(model.solver_)),
         (name, f"{score} in {model.n_folds_}-fold cross-validation of the choice (optimistic)"),

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.machines.ridge import screening_maker
+from propkernels.learn.machines.ridge import RidgeRegression, screening_maker
 from propkernels.learn.machines.svm import with_effort
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.candidates import Candidate, Space, candidates
@@ -231,15 +231,19 @@ def _arms(
         for arm in candidates(kernel, graphs, target, narrow, task, seed):
             setting = Setting.of(number, arm)
             if alive is None or setting in alive:
-                positions = _coarse(len(arm.costs)) if alive is None else alive[setting]
-                positions = tuple(_inside(positions, len(arm.costs)))
-                arms.append((setting, replace(arm, maker=screening_maker(arm.maker)), positions))
+                quick = replace(arm, maker=screening_maker(arm.maker))
+                is_cheap = isinstance(quick.maker, RidgeRegression)
+                positions = _coarse(len(arm.costs), is_cheap) if alive is None else alive[setting]
+                arms.append((setting, quick, tuple(_inside(positions, len(arm.costs)))))
         yield arms
 
 
-def _coarse(n_costs: int) -> tuple[int, ...]:
-    """Two values of C at a third and two thirds of many; all of few."""
-    return tuple(range(n_costs)) if n_costs <= 3 else (n_costs // 3, (2 * n_costs) // 3)
+def _coarse(n_costs: int, is_cheap: bool) -> tuple[int, ...]:
+    """Two values of C at a third and two thirds of many, those between where they are cheap; all of few."""
+    if n_costs <= 3:
+        return tuple(range(n_costs))
+    first, last = n_costs // 3, (2 * n_costs) // 3
+    return tuple(range(first, last + 1)) if is_cheap else (first, last)
 
 
 def _best(known: dict[Setting, dict[int, float]], n_kept: int, of_each: bool) -> Alive:
