@@ -7,7 +7,6 @@ import pytest
 
 import propkernels as pk
 from propkernels.learn import evaluate
-from tests.cli.conftest import invoke
 
 QUICK = ("--folds", 3, "--t-max", 2)
 
@@ -18,35 +17,28 @@ def row(result, name):
     return re.split(r"\s{2,}", line.strip())
 
 
-@pytest.fixture(scope="module")
-def result(small_folder):
-    """All rows of the table, the default model among them."""
-    return invoke("evaluate", small_folder, *QUICK, "--seed", 3, "--jobs", 1)
-
-
-@pytest.fixture(scope="module")
-def expected(small_folder):
-    """The same, asked for in Python: PK."""
-    data = pk.datasets.read_tu(small_folder)
-    return evaluate(pk.PropagationKernel(t_max=2), data, n_folds=3, random_state=3)
-
-
-def test_table_says_what_python_says(result, expected):
+@pytest.mark.slow
+def test_table_says_what_python_says(run, small_folder):
+    """One run with all rows, the default model among them: values, tests, and how they are printed."""
+    result = run("evaluate", small_folder, *QUICK, "--seed", 3, "--jobs", 1)
     assert result.exit_code == 0
+    data, protocol = pk.datasets.read_tu(small_folder), {"n_folds": 3, "random_state": 3}
+    walk, labels = (evaluate(pk.PropagationKernel(t_max=2), data, t_max=t, **protocol) for t in (None, 0))
     assert row(result, "PK")[1:4] == [
-        f"{100 * expected.mean:.1f} %",
-        f"{100 * expected.standard_error:.1f} %",
-        expected.describe_choices("t_max"),
+        f"{100 * walk.mean:.1f} %",
+        f"{100 * walk.standard_error:.1f} %",
+        walk.describe_choices("t_max"),
     ]
     assert row(result, "LABELS")[3] == "0"
-
-
-def test_the_default_model_stands_beside_the_kernels(result, small_folder):
-    data = pk.datasets.read_tu(small_folder)
-    expected = evaluate(pk.PropagationClassifier(), data, n_folds=3, random_state=3)
-    assert row(result, "default")[1] == f"{100 * expected.mean:.1f} %"
+    model = evaluate(pk.PropagationClassifier(), data, **protocol)
+    assert row(result, "default")[1] == f"{100 * model.mean:.1f} %"
     assert row(result, "WL")[1].endswith("%")
     assert "default less LABELS" in result.stdout
+    test = walk.compare(labels)
+    assert f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}" in result.stdout
+    first, *lines = result.stdout.splitlines()
+    assert first.startswith("Dataset(SMALL: 40 graphs")
+    assert max(map(len, lines)) <= 80
 
 
 def test_kernels_by_name(run, small_folder):
@@ -70,10 +62,6 @@ def test_other_scores(run, small_folder):
     assert "'luck' is not a scorer of scikit-learn" in wrong.stderr
 
 
-def test_repr_of_the_data_comes_first(result):
-    assert result.stdout.startswith("Dataset(SMALL: 40 graphs")
-
-
 def test_fixed_cost_fixes_both(run, small_folder):
     result = run("evaluate", small_folder, *QUICK, "--C", 10)
     assert row(result, "PK")[3:5] == ["2", "10"]
@@ -88,11 +76,6 @@ def test_nothing_but_results_where_there_is_no_terminal(run, small_folder):
     result = run("evaluate", small_folder, *QUICK, "--C", 1)
     assert result.stderr == ""
     assert "\x1b" not in result.stdout
-
-
-def test_table_fits_into_80_columns(result):
-    lines = result.stdout.splitlines()[1:]
-    assert max(map(len, lines)) <= 80
 
 
 def test_data_set_by_name(run, small_folder, monkeypatch):
@@ -175,13 +158,6 @@ def test_groups_from_a_file(run, small_folder, tmp_path):
     assert "3 folds (stratified 3-fold by groups)" in result.stdout
     path.write_text("1\n2\n")
     assert "one value for each of 40 graphs" in run("evaluate", small_folder, "--groups", path).stderr
-
-
-def test_the_difference_is_tested(result, expected, small_folder):
-    data = pk.datasets.read_tu(small_folder)
-    labels = evaluate(pk.PropagationKernel(t_max=2), data, t_max=0, n_folds=3, random_state=3)
-    test = expected.compare(labels)
-    assert f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}" in result.stdout
 
 
 def test_one_line_a_fold_goes_into_a_file(run, small_folder, tmp_path):

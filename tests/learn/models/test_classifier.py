@@ -107,7 +107,7 @@ def test_the_choice_does_not_depend_on_the_order_of_candidates_kept(data):
 
 @pytest.mark.slow
 def test_fits_scikit_learn(data):
-    model = pk.PropagationClassifier(C=10, t_max=[0, 2], random_state=0)
+    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(), C=10, t_max=[0, 2], random_state=0)
     assert cross_val_score(model, data.graphs, data.target, cv=3).mean() > 0.6
     search = GridSearchCV(model, {"normalize": [True, False]}, cv=2).fit(data.graphs, data.target)
     assert search.best_params_["normalize"] in (True, False)
