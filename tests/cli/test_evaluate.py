@@ -88,6 +88,7 @@ def test_data_set_in_a_zip(run, small_folder, tmp_path):
     assert run("evaluate", archive, *QUICK, "--C", 1).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -108,6 +109,7 @@ def test_every_option_is_understood(run, small_folder, options):
     assert (result.exit_code, result.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -126,6 +128,7 @@ def test_usage_errors(run, small_folder, options):
     assert "Usage: " in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -146,6 +149,7 @@ def test_values_that_do_not_fit(run, small_folder, options, message):
 # protocols and files
 
 
+@pytest.mark.slow
 def test_leave_one_out(run, small_folder):
     result = run("evaluate", small_folder, "--folds", "loo", "--t-max", 1, "--C", 1)
     assert "40 folds (leave-one-out)" in result.stdout
@@ -177,6 +181,7 @@ def test_a_picture_of_the_folds(run, small_folder, tmp_path):
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", ["race", "exhaustive"])
 def test_selection_and_the_papers_costs(run, small_folder, selection):
     options = ("--folds", 3, "--t-max", 1, "--kernel", "propagation", "--paper-costs")

@@ -33,6 +33,7 @@ def reference_machine(model, graphs, target):
     return kernel, scale, SVC(kernel="precomputed", C=model.C_).fit(gram / scale, target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("kernel", [pk.PropagationKernel(t_max=3, n_hashes=2), pk.WeisfeilerLehman(n_iter=2)])
 def test_folded_decisions_equal_the_machine_on_the_full_gram(data, kernel, normalize):
@@ -47,6 +48,7 @@ def test_folded_decisions_equal_the_machine_on_the_full_gram(data, kernel, norma
     assert np.array_equal(model.predict(test), machine.predict(kernel.transform(test) / scale))
 
 
+@pytest.mark.slow
 def test_several_classes_vote_like_libsvm(three_classes):
     graphs, target = three_classes
     model = pk.PropagationClassifier(C=10, t_max=2, random_state=0).fit(graphs[:60], target[:60])
@@ -77,6 +79,7 @@ def test_contributions_add_up_to_the_decision(attributes):
     assert np.allclose(explanation.decisions, model.decision_function(data.graphs[16:]), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_contributions_between_two_of_several_classes(three_classes):
     graphs, target = three_classes
     model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(graphs, target)
@@ -88,6 +91,7 @@ def test_contributions_between_two_of_several_classes(three_classes):
         model.explain(graphs, (2, 2))
 
 
+@pytest.mark.slow
 def test_probabilities_are_distributions_and_rank_like_decisions(data):
     model = pk.PropagationClassifier(C=10, random_state=0).fit(data.graphs[:60], data.target[:60])
     probabilities = model.predict_proba(data.graphs[60:])
@@ -123,6 +127,7 @@ def test_same_seed_same_model_and_threads_do_not_matter(data):
     assert np.array_equal(first.decision_function(data.graphs), second.decision_function(data.graphs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "kind", "message"),
     [
@@ -191,6 +196,7 @@ def test_any_parameter_can_be_searched(data):
         assert results["mean_test_score"][i] == scores.mean()
 
 
+@pytest.mark.slow
 def test_a_list_of_kernels_is_a_choice_of_scheme_laziness_and_attributes():
     data = pk.datasets.make_synthetic(30, random_state=0)
     kernels = [
@@ -214,6 +220,7 @@ def test_selection_by_a_race_is_close(data):
     assert exact.score_ >= race.score_ > exact.score_ - 0.05
 
 
+@pytest.mark.slow
 def test_a_gaussian_process_is_less_sure_of_strange_graphs(data):
     model = pk.PropagationClassifier(solver="gp", normalize=True, t_max=2, C=[10, 100], random_state=0)
     model.fit(data.graphs, data.target)
@@ -241,6 +248,7 @@ def test_attributes_are_seen_by_default():
     assert model.kernel_.attributes is not None
 
 
+@pytest.mark.slow
 def test_fitted_state_is_made_of_arrays_numbers_and_dataclasses(data):
     """What is saved to a file holds no estimator of scikit-learn's."""
     for solver in ("kernel", "linear", "gp"):
@@ -250,6 +258,7 @@ def test_fitted_state_is_made_of_arrays_numbers_and_dataclasses(data):
         assert not [n for n, v in fitted.items() if type(v).__module__.startswith("sklearn")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_the_choice_makes_one_pass_for_each_kernel(solver, monkeypatch):
     data, passes = pk.datasets.make_molecules(40, random_state=0), []
