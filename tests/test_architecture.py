@@ -77,6 +77,7 @@ def imported_stations(path):
             yield node.module.split(".")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("station", STATIONS)
 def test_stations_import_only_earlier_ones(station):
     allowed = STATIONS[: STATIONS.index(station) + 1]
@@ -117,6 +118,7 @@ def test_no_folder_is_crowded():
         assert n_files <= 14, f"{folder.relative_to(PACKAGE)} holds {n_files} modules"
 
 
+@pytest.mark.slow
 def test_there_are_no_import_cycles():
     """Modules can be put into an order in which each imports only earlier ones at its top level."""
     graph = {module_name(path): set(top_level_imports(path)) for path in PACKAGE.rglob("*.py")}

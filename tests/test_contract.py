@@ -63,6 +63,7 @@ def test_node_order_does_not_matter(cls, parameters):
     assert_same(computed, reference)
 
 
+@pytest.mark.slow
 @every_case
 def test_graph_order_only_reorders(cls, parameters):
     graphs = the_zoo()
@@ -72,6 +73,7 @@ def test_graph_order_only_reorders(cls, parameters):
     assert_same(computed, reference)
 
 
+@pytest.mark.slow
 @every_case
 def test_gram_is_symmetric_and_positive_semidefinite(cls, parameters):
     matrix = gram(cls, fitted_on_the_zoo(cls, parameters)[1])
@@ -115,6 +117,7 @@ def test_generated_graphs_one_at_a_time(cls, graphs):
     assert_same(batch, train)
 
 
+@pytest.mark.slow
 @every_class
 def test_every_animal_alone(cls):
     for name, graphs in zoo().items():
@@ -127,6 +130,7 @@ def test_every_animal_alone(cls):
         assert_same(estimator.transform(input_of(cls, graphs)), output)
 
 
+@pytest.mark.slow
 @every_class
 def test_labels_of_all_kinds_side_by_side(cls):
     graphs = all_animals()
@@ -139,12 +143,14 @@ def test_labels_of_all_kinds_side_by_side(cls):
 # the ways to one result
 
 
+@pytest.mark.slow
 @every_case
 def test_transform_of_training_graphs_is_fit_transform(cls, parameters):
     estimator, reference = fitted_on_the_zoo(cls, parameters)
     assert_same(estimator.transform(input_of(cls, the_zoo())), reference)
 
 
+@pytest.mark.slow
 @every_case
 def test_fit_then_transform_is_fit_transform(cls, parameters):
     _, reference = fitted_on_the_zoo(cls, parameters)
@@ -200,6 +206,7 @@ def test_threads_do_not_matter(cls, parameters):
     assert np.array_equal(dense(two.transform(graphs[:9])), dense(one.transform(graphs[:9])))
 
 
+@pytest.mark.slow
 @every_case
 def test_pickle_round_trip(cls, parameters):
     estimator, reference = fitted_on_the_zoo(cls, parameters)
@@ -324,6 +331,7 @@ def test_get_params_set_params_clone(cls):
     estimator._repr_html_()
 
 
+@pytest.mark.slow
 @also_graphs
 def test_fit_returns_itself_and_changes_no_input(cls):
     graphs = input_of(cls, the_zoo())
@@ -363,6 +371,7 @@ WRONG_WEIGHT = np.array([[0, -1.0], [1, 0]])
 BAD_GRAPHS = ([], [np.ones((2, 3))], "graphs", [3], [(WRONG_WEIGHT, [0, 1])], np.ones((3, 3)), None)
 
 
+@pytest.mark.slow
 @every_class
 def test_bad_graphs_leave_a_fitted_estimator_as_it_was(cls):
     graphs = input_of(cls, the_zoo())

@@ -72,6 +72,7 @@ def test_the_founding_learners_are_found():
     assert {"PropagationClassifier", "CategoryPrior"} <= set(LEARNERS)
 
 
+@pytest.mark.slow
 @every_learner
 def test_node_order_does_not_matter(cls):
     graphs = data().graphs
@@ -81,6 +82,7 @@ def test_node_order_does_not_matter(cls):
     assert_same(outputs(make(cls).fit(turned, target_of(cls)), graphs), outputs(model, graphs))
 
 
+@pytest.mark.slow
 @every_learner
 def test_new_graphs_in_any_order_and_one_at_a_time(cls):
     graphs = data().graphs
@@ -92,6 +94,7 @@ def test_new_graphs_in_any_order_and_one_at_a_time(cls):
     assert_same([np.concatenate(parts) for parts in zip(*single, strict=True)], together)
 
 
+@pytest.mark.slow
 @every_learner
 def test_list_equals_database(cls):
     graphs = data().graphs
@@ -99,6 +102,7 @@ def test_list_equals_database(cls):
     assert_same(outputs(listed, list(graphs)), outputs(make(cls).fit(graphs, target_of(cls)), graphs))
 
 
+@pytest.mark.slow
 @every_learner
 def test_same_seed_same_model_pickled_or_threaded(cls):
     graphs = data().graphs

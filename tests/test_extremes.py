@@ -37,6 +37,7 @@ def kernel(**parameters):
 # weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 @pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000, 1019])
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
@@ -235,6 +236,7 @@ def nested(depth, start=0):
     return label
 
 
+@pytest.mark.slow
 def test_labels_nested_too_deep_are_refused_before_they_are_hashed():
     message = "^graph 0: node_labels: the label of node 1 is nested more than 50 deep$"
     for depth in (60, 5000, 200_000):

@@ -71,6 +71,7 @@ def test_nothing_of_the_developers_machines(pattern):
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["src", "benchmarks", "reproduction"])
 def test_american_identifiers(folder):
     found = [

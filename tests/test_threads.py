@@ -8,6 +8,7 @@ import pytest
 from tests.test_contract_discovery import classes, dense, fitted, input_of, the_zoo
 
 
+@pytest.mark.slow
 @classes("kernel", "features")
 def test_threads_share_a_fitted_estimator(cls):
     estimator, _ = fitted(cls, {}, the_zoo())

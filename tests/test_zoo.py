@@ -44,6 +44,7 @@ def test_permuted_nodes_keep_what_does_not_depend_on_order(database, seed):
         assert sorted(ours.adjacency.data) == sorted(theirs.adjacency.data)
 
 
+@pytest.mark.slow
 @given(databases(), st.integers(0, 100))
 def test_permuted_graphs_come_with_their_order(database, seed):
     permuted, order = permute_graphs(database, np.random.default_rng(seed))

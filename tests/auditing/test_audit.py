@@ -132,6 +132,7 @@ def test_data_sets_bring_their_targets_and_names():
     assert sum(report.statistics.target.counts) == 30
 
 
+@pytest.mark.slow
 def test_same_seed_same_report(clean):
     graphs, target = clean
     one, two = (pk.audit(graphs, target, t_max=2, random_state=5).to_dict() for _ in range(2))

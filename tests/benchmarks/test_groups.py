@@ -119,6 +119,7 @@ def test_memory_has_every_kernel_case():
     assert len(memory.CASES) == len(kernels.CASES)
 
 
+@pytest.mark.slow
 def test_shares_of_the_limit():
     case = stages.StageCase("limit-tiny", "MOLECULES")
     results = list(limit.measure(case, FAST))

@@ -74,6 +74,7 @@ def test_memory_of_features_is_bounded_by_the_nodes():
     assert peak <= BYTES_A_NODE * graphs.n_nodes
 
 
+@pytest.mark.slow
 def test_gram_holds_one_matrix_and_little_more():
     graphs = molecules(1500)
     model = pk.PropagationKernel(t_max=T_MAX, random_state=0).fit(graphs)

@@ -40,6 +40,7 @@ def test_help_is_not_cut_off(run):
     assert "..." not in run("--help").stdout.replace("[ARGS]...", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(run, command):
     result = run(command, "--help")
@@ -57,6 +58,7 @@ def test_unknown_command_is_a_usage_error(run):
     assert "dance" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["--version"], ["evaluate", "--help"], ["similar", "--help"]]
 )

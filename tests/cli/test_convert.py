@@ -15,6 +15,7 @@ def molecules(tmp_path):
 COLUMNS = ("--smiles-column", "structure_text", "--target-column", "is_active")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("out", ["mols.parquet", "MOLS.zip", "MOLS", "mols_edges.csv"])
 def test_from_a_table_of_molecules_to_any_form(run, molecules, out):
     result = run("convert", molecules, out, *COLUMNS)

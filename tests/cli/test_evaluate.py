@@ -7,7 +7,6 @@ import pytest
 
 import propkernels as pk
 from propkernels.learn import evaluate
-from tests.cli.conftest import invoke
 
 QUICK = ("--folds", 3, "--t-max", 2)
 
@@ -18,35 +17,28 @@ def row(result, name):
     return re.split(r"\s{2,}", line.strip())
 
 
-@pytest.fixture(scope="module")
-def result(small_folder):
-    """All rows of the table, the default model among them."""
-    return invoke("evaluate", small_folder, *QUICK, "--seed", 3, "--jobs", 1)
-
-
-@pytest.fixture(scope="module")
-def expected(small_folder):
-    """The same, asked for in Python: PK."""
-    data = pk.datasets.read_tu(small_folder)
-    return evaluate(pk.PropagationKernel(t_max=2), data, n_folds=3, random_state=3)
-
-
-def test_table_says_what_python_says(result, expected):
+@pytest.mark.slow
+def test_table_says_what_python_says(run, small_folder):
+    """One run with all rows, the default model among them: values, tests, and how they are printed."""
+    result = run("evaluate", small_folder, *QUICK, "--seed", 3, "--jobs", 1)
     assert result.exit_code == 0
+    data, protocol = pk.datasets.read_tu(small_folder), {"n_folds": 3, "random_state": 3}
+    walk, labels = (evaluate(pk.PropagationKernel(t_max=2), data, t_max=t, **protocol) for t in (None, 0))
     assert row(result, "PK")[1:4] == [
-        f"{100 * expected.mean:.1f} %",
-        f"{100 * expected.standard_error:.1f} %",
-        expected.describe_choices("t_max"),
+        f"{100 * walk.mean:.1f} %",
+        f"{100 * walk.standard_error:.1f} %",
+        walk.describe_choices("t_max"),
     ]
     assert row(result, "LABELS")[3] == "0"
-
-
-def test_the_default_model_stands_beside_the_kernels(result, small_folder):
-    data = pk.datasets.read_tu(small_folder)
-    expected = evaluate(pk.PropagationClassifier(), data, n_folds=3, random_state=3)
-    assert row(result, "default")[1] == f"{100 * expected.mean:.1f} %"
+    model = evaluate(pk.PropagationClassifier(), data, **protocol)
+    assert row(result, "default")[1] == f"{100 * model.mean:.1f} %"
     assert row(result, "WL")[1].endswith("%")
     assert "default less LABELS" in result.stdout
+    test = walk.compare(labels)
+    assert f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}" in result.stdout
+    first, *lines = result.stdout.splitlines()
+    assert first.startswith("Dataset(SMALL: 40 graphs")
+    assert max(map(len, lines)) <= 80
 
 
 def test_kernels_by_name(run, small_folder):
@@ -70,10 +62,6 @@ def test_other_scores(run, small_folder):
     assert "'luck' is not a scorer of scikit-learn" in wrong.stderr
 
 
-def test_repr_of_the_data_comes_first(result):
-    assert result.stdout.startswith("Dataset(SMALL: 40 graphs")
-
-
 def test_fixed_cost_fixes_both(run, small_folder):
     result = run("evaluate", small_folder, *QUICK, "--C", 10)
     assert row(result, "PK")[3:5] == ["2", "10"]
@@ -90,11 +78,6 @@ def test_nothing_but_results_where_there_is_no_terminal(run, small_folder):
     assert "\x1b" not in result.stdout
 
 
-def test_table_fits_into_80_columns(result):
-    lines = result.stdout.splitlines()[1:]
-    assert max(map(len, lines)) <= 80
-
-
 def test_data_set_by_name(run, small_folder, monkeypatch):
     monkeypatch.setenv("PROPKERNELS_DATA", str(small_folder.parent))
     assert run("evaluate", "SMALL", *QUICK, "--C", 1).exit_code == 0
@@ -105,6 +88,7 @@ def test_data_set_in_a_zip(run, small_folder, tmp_path):
     assert run("evaluate", archive, *QUICK, "--C", 1).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -125,6 +109,7 @@ def test_every_option_is_understood(run, small_folder, options):
     assert (result.exit_code, result.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -143,6 +128,7 @@ def test_usage_errors(run, small_folder, options):
     assert "Usage: " in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -163,6 +149,7 @@ def test_values_that_do_not_fit(run, small_folder, options, message):
 # protocols and files
 
 
+@pytest.mark.slow
 def test_leave_one_out(run, small_folder):
     result = run("evaluate", small_folder, "--folds", "loo", "--t-max", 1, "--C", 1)
     assert "40 folds (leave-one-out)" in result.stdout
@@ -175,13 +162,6 @@ def test_groups_from_a_file(run, small_folder, tmp_path):
     assert "3 folds (stratified 3-fold by groups)" in result.stdout
     path.write_text("1\n2\n")
     assert "one value for each of 40 graphs" in run("evaluate", small_folder, "--groups", path).stderr
-
-
-def test_the_difference_is_tested(result, expected, small_folder):
-    data = pk.datasets.read_tu(small_folder)
-    labels = evaluate(pk.PropagationKernel(t_max=2), data, t_max=0, n_folds=3, random_state=3)
-    test = expected.compare(labels)
-    assert f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}" in result.stdout
 
 
 def test_one_line_a_fold_goes_into_a_file(run, small_folder, tmp_path):
@@ -201,6 +181,7 @@ def test_a_picture_of_the_folds(run, small_folder, tmp_path):
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", ["race", "exhaustive"])
 def test_selection_and_the_papers_costs(run, small_folder, selection):
     options = ("--folds", 3, "--t-max", 1, "--kernel", "propagation", "--paper-costs")

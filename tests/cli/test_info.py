@@ -24,6 +24,7 @@ def test_where_data_is_looked_for(run, monkeypatch, tmp_path):
     assert f"{tmp_path / 'cache'} (does not exist yet)" in run("info").stdout
 
 
+@pytest.mark.slow
 def test_missing_package_is_said_to_be_missing(run, monkeypatch):
     monkeypatch.setattr("propkernels.cli.info.PACKAGES", ("no-such-package",))
     assert "no-such-package  not installed" in run("info").stdout

@@ -49,6 +49,7 @@ def start(code, *arguments):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_compiled_code_is_interrupted(tmp_path):
     """Without the watching thread this takes days."""
     status, errors = interrupted(start(BUSY, tmp_path / "file"))

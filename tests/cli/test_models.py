@@ -51,6 +51,7 @@ def cells(line):
 # fit
 
 
+@pytest.mark.slow
 def test_fit_says_what_python_says(run, small_folder, tmp_path):
     result = run("fit", small_folder, "-o", "model.pk", *QUICK)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -67,6 +68,7 @@ def test_fit_says_what_python_says(run, small_folder, tmp_path):
     assert "propkernels predict model.pk NEW" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "check"),
     [
@@ -84,6 +86,7 @@ def test_options_of_fit(run, small_folder, tmp_path, options, check):
     assert check(pk.load_model(tmp_path / "model.pk"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["labels", "shortest-path", "graph-hopper"])
 def test_kernels_without_steps(run, small_folder, tmp_path, kernel):
     result = run("fit", small_folder, "-o", "model.pk", "--kernel", kernel, "--jobs", 1)
@@ -154,6 +157,7 @@ def test_data_without_targets(run, small_folder, model_file, tmp_path, monkeypat
     assert "has no file SMALL_graph_labels.txt" in run("fit", folder, "-o", "model.pk").stderr
 
 
+@pytest.mark.slow
 def test_numbers_with_their_uncertainty(run, numbers):
     run("fit", numbers, "-o", "gp.pk", "--target", 0, "--solver", "gp", *QUICK)
     rows = table(run("predict", "gp.pk", numbers).stdout)

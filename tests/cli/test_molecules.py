@@ -33,6 +33,7 @@ def model(run, table):
     return "model.pk"
 
 
+@pytest.mark.slow
 def test_predict(run, table, model):
     result = run("predict", model, table, *COLUMNS, "--jobs", 1)
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
@@ -40,6 +41,7 @@ def test_predict(run, table, model):
     assert [float(row["probability_1"]) > 0.5 for row in rows] == [bool(active) for active in ACTIVE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
     result = run("explain", model, table, "--graph", 12, "-o", f"picture.{suffix}", *COLUMNS)
@@ -52,6 +54,7 @@ def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
     assert found == (expected.svg.encode() if suffix == "svg" else expected.png)
 
 
+@pytest.mark.slow
 def test_the_options_of_a_chemist(run, tmp_path):
     """The four commands with the short names of the options; a gap in the target is left out of the fit."""
     lines = [f"{text},{active}" for text, active in zip(SMILES, ACTIVE, strict=True)]
@@ -73,6 +76,7 @@ def test_the_options_of_a_chemist(run, tmp_path):
     assert "OCC" in result.stdout
 
 
+@pytest.mark.slow
 def test_rows_that_are_not_molecules_are_named(run, tmp_path, model):
     lines = ["CCO,1", "C(C,0", "CN,1", ",0"]
     (tmp_path / "faulty.csv").write_text("\n".join(["smiles,active", *lines]) + "\n")
@@ -88,6 +92,7 @@ def test_rows_that_are_not_molecules_are_named(run, tmp_path, model):
     assert [row["id"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["0", "2"]
 
 
+@pytest.mark.slow
 def test_other_kinds_of_images_and_files(run, table, model, tmp_path):
     assert run("explain", model, table, "-g", 3, "-o", "picture.pdf", *COLUMNS).exit_code == 0
     assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")

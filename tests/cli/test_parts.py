@@ -53,6 +53,7 @@ def test_numbers_are_learned_if_asked_for(run, features, small_data):
     assert pk.load_model("model.pk").loss == "squared"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "message"),
     [
@@ -100,6 +101,7 @@ def test_folders_of_features_are_searched(run, features, small_data):
     )
 
 
+@pytest.mark.slow
 def test_an_index_is_built_added_to_and_searched(run, small_data, tmp_path):
     more = pk.datasets.make_molecules(20, random_state=1)
     small_data.graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=5)

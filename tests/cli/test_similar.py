@@ -49,6 +49,7 @@ def test_graph_of_another_data_set(run, small_folder, tmp_path):
     assert found[0][:2] == ["3", "1.0000"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["weisfeiler-lehman", "labels", "shortest-path", "graph-hopper", "auto"])
 def test_kernels(run, small_folder, kernel):
     assert len(rows(run("similar", small_folder, "--to", 0, "--kernel", kernel, "-k", 3))) == 3
@@ -60,6 +61,7 @@ def test_without_targets(run, small_folder, tmp_path):
     assert all(len(row) == 3 for row in rows(run("similar", folder, "--to", 0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -101,6 +103,7 @@ def test_an_index_of_changed_graphs_is_refused(run, small_folder, tmp_path):
     assert result.stderr.startswith("propkernels: index.pk is an index of other graphs than those of SMALL")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -18,6 +18,7 @@ def naive(features, column, graphs, numbers):
     return having, numbers[having].mean(), numbers[~having].mean() if (~having).any() else np.nan
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "features",
     [
@@ -75,6 +76,7 @@ def test_the_codes_of_the_example_are_the_code_of_the_bin():
         assert features.transform(one.subgraph.database)[:, [column]].sum() >= 1
 
 
+@pytest.mark.slow
 def test_a_hashed_column_tells_all_bins_that_meet_in_it():
     plain = pk.PropagationFeatures(t_max=2, random_state=0).fit(DATA.graphs)
     hashed = pk.PropagationFeatures(t_max=2, random_state=0, n_features=16).fit(DATA.graphs)
@@ -96,6 +98,7 @@ def test_a_bin_that_no_graph_has():
     assert one.mean_without == 1.0
 
 
+@pytest.mark.slow
 def test_every_animal_can_be_described():
     graphs = labelled_zoo()
     features = pk.PropagationFeatures(t_max=2, random_state=0).fit(graphs)

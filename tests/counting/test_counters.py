@@ -126,6 +126,7 @@ def test_sorted_bins_do_not_depend_on_the_order_of_graphs():
     assert ours.counts.has_sorted_indices
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distinct", [1, 40, 2**62])
 def test_rows_with_more_codes_than_one_partition_holds(distinct):
     """Partitions of very different sizes, several rows in one call, rows shared and salted or not."""

@@ -68,6 +68,7 @@ def assigned(estimator, **parameters):
     return estimator.set_params(base_kernel="intersection", **parameters)
 
 
+@pytest.mark.slow
 @every_case
 @pytest.mark.parametrize("normalize", [False, True])
 def test_features_give_the_kernel(kernel, features, graphs, normalize):
@@ -130,6 +131,7 @@ def test_models_and_search_and_saving(solver, tmp_path):
     assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_several_hashes_and_cumulative_kernels():
     for n_hashes in (1, 2, 3):
         kernel = pk.PropagationKernel(t_max=3, n_hashes=n_hashes, base_kernel="intersection", random_state=0)

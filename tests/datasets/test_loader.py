@@ -68,6 +68,7 @@ def test_edges_that_are_listed_twice(data_folder: Path) -> None:
     assert graphs.n_edges == 96531
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_first_affordances(data_folder: Path) -> None:
     data = load_real("FIRSTMM_DB", data_folder)

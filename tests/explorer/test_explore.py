@@ -121,6 +121,7 @@ def test_a_model_that_the_page_cannot_compute_has_a_companion(data):
     assert given.predict(data.graphs).tolist() != []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "reason"),
     [
@@ -147,6 +148,7 @@ def check_pixels(page, height, width):
     assert places[:, 1].min() == 1 - height
 
 
+@pytest.mark.slow
 def test_pictures_are_graphs_of_pixels():
     images = np.random.default_rng(0).integers(0, 3, (20, 4, 5))
     target = np.arange(20) % 2
@@ -181,6 +183,7 @@ def test_given_coordinates_and_molecules_are_drawn_there():
         assert np.abs(places).max() == 127
 
 
+@pytest.mark.slow
 def test_edge_labels_and_missing_labels():
     rng = np.random.default_rng(0)
     graphs = []
@@ -224,6 +227,7 @@ def test_a_frame_for_notebooks(data, model):
     assert 'sandbox="allow-scripts"' in frame
 
 
+@pytest.mark.slow
 def test_scripts_are_complete_and_valid():
     static = files("propkernels.explorer") / "static"
     assert {path.name for path in static.iterdir() if path.name.endswith(".js")} == {

@@ -49,6 +49,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_kernels(device, estimator):
     graphs = attributed()

@@ -15,6 +15,7 @@ def on_device(features, runtime):
     return DeviceRows(*(runtime.to_device(array) for array in arrays), features.shape[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("popular", [0.0, 0.05, 0.3, 2.0])
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_square_gram_is_exact(runtime, monkeypatch, sizes, popular):

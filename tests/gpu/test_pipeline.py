@@ -84,6 +84,7 @@ def both_codes(runtime, graphs, scheme, t_max=5, n_hashes=1, plain=False):
     return runtime.to_host(computed), expected.codes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 def test_codes_are_the_same_bits(runtime, sizes, scheme):
@@ -112,6 +113,7 @@ def columns_of(t_max, n_hashes, n_features, runtime):
     return device_counts.Columns(n_features, words=runtime.to_device(mix(t, h)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_features", [2**20, 2**4, 1000, 1])
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_hashed_counts_equal_the_features(runtime, sizes, n_features):
@@ -135,6 +137,7 @@ def test_hashed_counts_equal_the_features(runtime, sizes, n_features):
     np.testing.assert_array_equal(computed.data, expected.data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_a_vocabulary_equals_the_features(runtime, sizes):
     graphs = many_graphs(sizes)

@@ -70,6 +70,7 @@ def test_lists_of_the_zoo(name, database):
     assert check_graphs(list(database)) == database
 
 
+@pytest.mark.slow
 @given(
     databases(labelled="any", partial=True, weighted=True, directed=True, n_attributes=1, edge_labels=True)
 )

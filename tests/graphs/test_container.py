@@ -160,6 +160,7 @@ def test_cross_validation(graphs, target):
     assert [estimator[1].n_graphs_ for estimator in found["estimator"]] == [15] * 4
 
 
+@pytest.mark.slow
 def test_learning_curve(graphs, target):
     sizes, _, scores = learning_curve(
         model(), graphs, target, cv=2, shuffle=True, random_state=0, error_score="raise"

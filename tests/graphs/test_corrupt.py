@@ -24,6 +24,7 @@ def test_hide_hides_exactly_that_share(fraction):
     assert hidden.with_labels(graphs.label_column) == graphs
 
 
+@pytest.mark.slow
 @given(
     graphs=databases(labelled="any", partial=True),
     shares=st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted),

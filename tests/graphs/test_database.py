@@ -185,6 +185,7 @@ def test_edges_of_a_mixed_database_are_those_of_its_graphs():
     assert database.directed_graphs.tolist() == [graph.database.is_directed for graph in database]
 
 
+@pytest.mark.slow
 @given(databases(max_graphs=4, weighted=True, directed=True))
 def test_edges_of_any_database_are_those_of_its_graphs(database):
     assert database.n_edges == sum(graph.n_edges for graph in database)
@@ -323,6 +324,7 @@ def reference(database, positions):
     )
 
 
+@pytest.mark.slow
 @given(databases(max_graphs=5, max_nodes=4, **OPTIONS), st.data())
 def test_subset_equals_dense_reference(database, data):
     positions = data.draw(st.lists(st.integers(0, len(database) - 1), max_size=6))

@@ -55,6 +55,7 @@ class Tags(HTMLParser):
         self.text += data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "database"), zoo_databases())
 def test_html_is_well_formed_and_says_what_repr_says(name, database):
     tags = Tags()

@@ -37,6 +37,7 @@ def contents(graphs):
     return dict(zip(keys, coo.data.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @given(st.lists(ENTRY, max_size=12), st.randoms(use_true_random=False))
 def test_entries_that_agree_add_up_and_others_stay_apart(entries, random):
     expected = defaultdict(float)

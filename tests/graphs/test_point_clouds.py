@@ -110,6 +110,7 @@ def test_shapes_must_fit():
         pk.curvature(np.zeros((2, 2)), np.zeros((3, 3)))
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_attribute_in_the_files_is_one_less_the_mean(data_folder):
     data = pk.datasets.read_tu(data_folder / "FIRSTMM_DB.zip")

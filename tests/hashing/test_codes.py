@@ -204,6 +204,7 @@ def gentle_zoo():
     return pk.GraphDatabase.concat(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_hashes", [1, 3, 5])
 @pytest.mark.parametrize("name", OPERATORS)
 def test_fused_and_stepwise_loops_agree(name, n_hashes):
@@ -214,6 +215,7 @@ def test_fused_and_stepwise_loops_agree(name, n_hashes):
     assert computed.shape == (6 * n_hashes, graphs.n_nodes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 @pytest.mark.parametrize("name", OPERATORS)
 def test_the_length_of_runs_does_not_matter(name, metric, monkeypatch):

@@ -51,6 +51,7 @@ def expected_codes(operator, start, offsets, n_hashes, edge_labels):
     return np.array(codes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("restarts", [False, True])
 @pytest.mark.parametrize("pushes", [False, True])

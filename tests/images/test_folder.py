@@ -37,6 +37,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_reading(folder):
     pictures = read_image_folder(folder)
     assert repr(pictures) == "ImageFolder(4 images, 2 classes)"

@@ -48,6 +48,7 @@ def test_equal_pixels_have_equal_levels_when_equalized():
     np.testing.assert_array_equal(labels[1].image, np.rot90(labels[0].image))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "quantizer", [GrayLevels(3, outside="black"), KMeansColors(3, outside="black", random_state=0)]
 )

@@ -63,6 +63,7 @@ def some_graphs(seed=0, **options):
 # naive twins
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("combine", ["sum", "product", "joint"])
 @pytest.mark.parametrize("metric", ["l1", "l2", "hellinger"])
 @pytest.mark.parametrize("n_hashes", [1, 3])
@@ -120,6 +121,7 @@ def test_product_is_at_most_sum_and_sum_at_most_labels_a_dimension():
 # labels of all kinds
 
 
+@pytest.mark.slow
 @every_treatment
 @pytest.mark.parametrize("labels", ["degree", None])
 def test_labels_of_the_nodes_are_not_looked_at(treatment, labels):
@@ -166,6 +168,7 @@ def test_attributes_walk_in_the_direction_of_the_labels(direction):
 # invariances
 
 
+@pytest.mark.slow
 @every_treatment
 @pytest.mark.parametrize("seed", [0, 1])
 def test_order_of_nodes_and_graphs(treatment, seed):
@@ -176,6 +179,7 @@ def test_order_of_nodes_and_graphs(treatment, seed):
     assert np.array_equal(kernel(treatment).fit_transform(permuted), reference[np.ix_(order, order)])
 
 
+@pytest.mark.slow
 @every_treatment
 def test_cumulative_kernels_are_those_of_smaller_t_max(treatment):
     graphs = some_graphs()
@@ -186,6 +190,7 @@ def test_cumulative_kernels_are_those_of_smaller_t_max(treatment):
             np.testing.assert_allclose(computed, reference, rtol=1e-14)
 
 
+@pytest.mark.slow
 @every_treatment
 def test_features_give_the_kernel(treatment):
     graphs = some_graphs()
@@ -200,6 +205,7 @@ def test_features_give_the_kernel(treatment):
         np.testing.assert_allclose((hashed @ hashed.T).toarray(), reference, rtol=1e-12)
 
 
+@pytest.mark.slow
 @one_of_each
 @pytest.mark.parametrize("base_kernel", ["rbf", "intersection", "tanimoto", "jaccard"])
 def test_base_kernels(treatment, base_kernel):
@@ -212,6 +218,7 @@ def test_base_kernels(treatment, base_kernel):
 # what comes from fit, and only from there
 
 
+@pytest.mark.slow
 @every_treatment
 @pytest.mark.parametrize("normalize", [False, True])
 def test_transform_of_a_graph_is_the_same_whatever_stands_beside_it(treatment, normalize):
@@ -227,6 +234,7 @@ def test_transform_of_a_graph_is_the_same_whatever_stands_beside_it(treatment, n
     assert np.array_equal(beside[: len(new)], together)
 
 
+@pytest.mark.slow
 @every_treatment
 @pytest.mark.parametrize("normalize", [False, True])
 def test_transform_of_the_training_graphs_is_fit_transform(treatment, normalize):
@@ -320,6 +328,7 @@ def test_what_training_graphs_split_and_a_new_graph_does_not():
 # missing attributes
 
 
+@pytest.mark.slow
 @every_treatment
 def test_missing_values_everywhere(treatment):
     graphs = some_graphs()
@@ -361,6 +370,7 @@ def test_gaps_are_filled_by_propagation(treatment):
 # as estimators
 
 
+@pytest.mark.slow
 @every_treatment
 def test_pickle_and_clone(treatment):
     train, new = some_graphs(0), some_graphs(1)
@@ -497,6 +507,7 @@ def test_infinite_values():
         graphs.with_attributes(x)
 
 
+@pytest.mark.slow
 @every_treatment
 def test_degenerate_attributes(treatment):
     graphs = some_graphs()

@@ -68,6 +68,7 @@ def cases():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "name", "value", "error"), cases())
 def test_bad_parameters_are_named_and_change_nothing(cls, name, value, error):
     graphs = labelled_zoo()

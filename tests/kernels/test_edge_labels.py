@@ -270,6 +270,7 @@ def test_edge_labels_never_seen_in_fit():
     assert kernel.transform(unlabelled).shape == (len(new), len(graphs))
 
 
+@pytest.mark.slow
 def test_explanations_add_up():
     graphs = some_graphs(20)
     target = np.arange(20) % 2

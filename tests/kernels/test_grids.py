@@ -35,6 +35,7 @@ def dense(features):
     return features.toarray()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("options", [{}, {"metric": "hellinger"}, {"n_hashes": 2, "bin_width": 0.1}])
 def test_contract(scheme, options):
@@ -53,6 +54,7 @@ def test_contract(scheme, options):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(kernel)).transform(database), gram)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_features_and_prefixes(scheme):
     options = {"propagation": scheme, "random_state": 0}

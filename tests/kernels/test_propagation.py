@@ -129,6 +129,7 @@ def test_equal_to_the_exact_kernel_on_generated_graphs(name, metric, graphs):
     assert np.array_equal(computed, reference)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 @pytest.mark.parametrize("name", SCHEMES)
 def test_equal_to_the_exact_kernel_on_the_zoo(name, metric):
@@ -152,6 +153,7 @@ def test_wide_bins_count_at_least_the_equal_pairs():
         assert (computed >= reference).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_hashes", [1, 3])
 @pytest.mark.parametrize("metric", ["tv", "hellinger", "l1", "l2"])
 def test_codes_are_those_of_algorithm_2(metric, n_hashes):
@@ -199,6 +201,7 @@ def naive_kernels(graphs, estimator, scale, laziness=0.0):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("combine", ["sum", "product", "joint"])
 @pytest.mark.parametrize("scale", [None, "initial", "each"])
 @pytest.mark.parametrize("metric", ["l1", "hellinger"])

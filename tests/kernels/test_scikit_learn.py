@@ -168,6 +168,7 @@ def test_a_random_state_object_is_advanced_and_shared():
     assert np.array_equal(again.fit_transform(labelled_zoo()), first)
 
 
+@pytest.mark.slow
 def test_more_hashes_lower_the_variance():
     graphs = labelled_zoo()
     spread = {}

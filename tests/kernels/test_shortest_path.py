@@ -16,6 +16,7 @@ def naive(graphs, nodes, weighted=True, labels="node"):
     return gram_of(lambda a, b: shortest_path_kernel(a, b, nodes, weighted), plain_graphs(graphs, labels))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(graphs=databases(labelled="any", partial=True, directed=True, weighted=True, max_graphs=3))
 def test_equals_the_naive_twin(graphs):

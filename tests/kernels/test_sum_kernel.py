@@ -70,6 +70,7 @@ def test_alignment_with_numbers_and_with_nothing():
     assert aligned_weights(np.zeros((2, 30, 30)), sizes).tolist() == [0.5, 0.5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalize_parts", [True, False])
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_a_sum_of_counting_kernels_counts(normalize_parts, solver, tmp_path):
@@ -143,6 +144,7 @@ def test_several_widths_are_a_sum():
         kernel.set_params(attribute_bin_width=()).fit(data.graphs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", ["exhaustive", "halving"])
 def test_models_learn_aligned_weights_from_their_training_graphs(selection):
     kernel = pk.SumKernel(parts(), weights="alignment")

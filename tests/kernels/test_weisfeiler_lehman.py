@@ -112,6 +112,7 @@ def test_distributions_are_refused():
             kernel.fit(graphs)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(graphs=databases(labelled=True))
 def test_label_histogram_is_a_propagation_kernel_without_steps(graphs):

@@ -92,6 +92,7 @@ def test_what_is_chosen_is_best_on_the_training_graphs(data):
     assert prior.t_max_ == min(t for (t, k), score in scores.items() if score == best and k == largest)
 
 
+@pytest.mark.slow
 def test_leave_one_out_by_scikit_learn_is_the_score(data):
     """Codes of graphs do not depend on other graphs: fitting 30 times equals slicing one kernel."""
     prior = pk.CategoryPrior(kernel=SUMMED, n_neighbors=3, t_max=2, random_state=0)

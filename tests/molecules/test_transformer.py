@@ -109,6 +109,7 @@ def test_bad_input_is_named(parameters, given, error, message):
         pk.MoleculesToGraphs(**parameters).transform(given)
 
 
+@pytest.mark.slow
 def test_a_pipeline_is_cross_validated():
     pandas = pytest.importorskip("pandas")
     for given in (SMILES, pandas.Series(SMILES)):
@@ -116,6 +117,7 @@ def test_a_pipeline_is_cross_validated():
         np.testing.assert_array_equal(scores, 1.0)
 
 
+@pytest.mark.slow
 def test_scaffolds_are_groups_and_classes_have_weights():
     groups = pk.scaffolds(SMILES)
     model = pipeline(class_weight="balanced")
@@ -125,6 +127,7 @@ def test_scaffolds_are_groups_and_classes_have_weights():
     assert model.score(SMILES, TARGET) == 1.0
 
 
+@pytest.mark.slow
 def test_several_targets_may_have_gaps():
     several = np.column_stack([TARGET, 1 - TARGET]).astype(float)
     several[::5, 0] = several[1::6, 1] = np.nan
@@ -132,6 +135,7 @@ def test_several_targets_may_have_gaps():
     np.testing.assert_array_equal(scores, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::propkernels.ForeignGraphsWarning")  # a few molecules per fold
 def test_recipes_are_searched():
     grid = {"moleculestographs__node_labels": ["symbol", "pharmacophore"]}
@@ -139,6 +143,7 @@ def test_recipes_are_searched():
     assert search.best_params_ == {"moleculestographs__node_labels": "symbol"}
 
 
+@pytest.mark.slow
 def test_a_model_learns_beside_an_empty_molecule():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -153,6 +158,7 @@ def test_what_is_not_a_list_is_refused_in_one_sentence(what):
         pk.MoleculesToGraphs().fit_transform(what)
 
 
+@pytest.mark.slow
 def test_a_foreign_object_is_shown_shortly():
     nested = []
     for _ in range(100_000):

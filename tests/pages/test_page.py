@@ -52,6 +52,7 @@ def test_markup_in_data_and_titles_is_inert():
     assert json.loads(text) == {EVIL: [EVIL]}
 
 
+@pytest.mark.slow
 @given(
     st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x))
 )

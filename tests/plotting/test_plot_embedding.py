@@ -48,6 +48,7 @@ def test_numbers_get_a_colour_bar():
     assert np.array_equal(ax.collections[0].get_array(), np.linspace(0, 1, 12))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "matrix", [np.ones((4, 4)), np.eye(2), np.zeros((5, 5)), np.outer([1, 2, 3], [1, 2, 3.0])]
 )

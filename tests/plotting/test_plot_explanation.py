@@ -221,6 +221,7 @@ def test_a_model_explains_by_itself(molecules):
     assert ax.get_title().startswith("graph 3:")
 
 
+@pytest.mark.slow
 def test_of_several_classes_the_predicted_one_is_explained(molecules):
     target = np.arange(45) % 3
     model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(molecules.graphs, target)

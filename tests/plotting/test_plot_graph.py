@@ -60,6 +60,7 @@ def test_parallel_edges_and_directions_are_arcs_and_arrows():
     assert len(pk.plot_graph([undirected]).patches) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, graphs in zoo().items() if len(graphs)])
 def test_the_zoo_can_be_drawn(name):
     pk.plot_graph(zoo()[name]).figure.canvas.draw()

@@ -97,6 +97,7 @@ def all_columns(graphs, scheme, t_max):
     return np.insert(history, [m - i for i, m in enumerate(missing)], 0.0, axis=2)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(graphs=forests(), compatibility=st.sampled_from([HOMOPHILY, COMPATIBILITY]))
 def test_exact_marginals_on_trees(graphs, compatibility):

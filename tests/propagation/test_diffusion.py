@@ -47,6 +47,7 @@ def turned(graphs, direction):
     return {"follow": forward, "reverse": forward.T, "both": forward.maximum(forward.T)}[direction].tocsr()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
 @pytest.mark.parametrize("normalization", ["row", "symmetric", "none"])
 @pytest.mark.parametrize("laziness", [0.0, 0.3])
@@ -60,6 +61,7 @@ def test_steps_on_the_zoo(laziness, normalization, direction):
         reference = matrix @ reference
 
 
+@pytest.mark.slow
 @given(
     graphs=databases(weighted=True, directed=True),
     laziness=st.sampled_from([0.0, 0.5, 0.9]),
@@ -73,6 +75,7 @@ def test_steps_on_generated_graphs(graphs, laziness, normalization):
     assert np.allclose(computed, matrix @ matrix @ matrix @ start, rtol=1e-10, atol=1e-300)
 
 
+@pytest.mark.slow
 @given(graphs=databases(weighted=True, directed=True), laziness=st.sampled_from([0.0, 0.5]))
 def test_walks_keep_distributions(graphs, laziness):
     for computed in steps(graphs, pk.Diffusion(laziness=laziness), deltas(graphs), 4):

@@ -72,6 +72,7 @@ def test_graphs_without_nodes_or_without_labels():
     assert run(graphs).tolist() == [[1, 0], [1, 0], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0, 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme",
     [

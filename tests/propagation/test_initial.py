@@ -61,6 +61,7 @@ def test_deltas_and_labels_in_one_database(prior):
     assert np.array_equal(kernel(pk.GraphDatabase.concat(mixed), prior=prior, bin_width=1e-10), reference)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(graphs=databases(labelled="any", partial=True, weighted=True, directed=True))
 def test_deltas_give_what_labels_give_on_generated_graphs(graphs):

@@ -65,6 +65,7 @@ def dense_steps(name, start):
 # the engine
 
 
+@pytest.mark.slow
 @every_metric
 @pytest.mark.parametrize("n_hashes", [1, 2])
 @pytest.mark.parametrize("name", [name for name in SCHEMES if "belief" not in name and "reverse" not in name])
@@ -118,6 +119,7 @@ def fitted(name, metric, graphs, **parameters):
     return kernel, kernel.fit_transform(graphs)
 
 
+@pytest.mark.slow
 @every_metric
 @every_scheme
 def test_order_of_nodes_and_graphs_does_not_matter(name, metric):
@@ -128,6 +130,7 @@ def test_order_of_nodes_and_graphs_does_not_matter(name, metric):
     assert np.allclose(computed, reference[np.ix_(order, order)], rtol=1e-12)
 
 
+@pytest.mark.slow
 @every_metric
 @every_scheme
 def test_a_row_does_not_depend_on_its_batch(name, metric):
@@ -139,6 +142,7 @@ def test_a_row_does_not_depend_on_its_batch(name, metric):
     assert np.array_equal(kernel.transform(graphs[[3, 1, 3]]), batch[[3, 1, 3]])
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     name=st.sampled_from(list(SCHEMES)),
@@ -152,6 +156,7 @@ def test_generated_rows_do_not_depend_on_their_batch(name, metric, graphs):
     assert np.array_equal(batch, single)
 
 
+@pytest.mark.slow
 @every_scheme
 def test_runs_and_threads_change_nothing(name, monkeypatch):
     graphs = pk.GraphDatabase.concat([dense.partial_zoo()] * 3)
@@ -172,6 +177,7 @@ def test_features_and_kernel_agree(name):
     assert np.array_equal((features @ features.T).toarray(), reference)
 
 
+@pytest.mark.slow
 @every_scheme
 @settings(max_examples=10)
 @given(graphs=databases(partial=True, weighted=True, directed=True))
@@ -333,6 +339,7 @@ def test_the_protocol_has_two_methods():
 # the contract
 
 
+@pytest.mark.slow
 @every_scheme
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_every_scheme_satisfies_the_contract(name, seed):

@@ -37,6 +37,7 @@ def test_the_walk_on_generated_graphs(graphs):
     assert np.allclose(computed.toarray(), dense_rows(graphs.adjacency), rtol=1e-14, atol=0)
 
 
+@pytest.mark.slow
 @given(databases(weighted=True, directed=True))
 def test_directions(graphs):
     forward = graphs.adjacency.toarray()

@@ -30,6 +30,7 @@ SETS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
 @pytest.mark.parametrize("name", SETS)
 def test_dense_twin_on_the_zoo(name, direction):
@@ -42,6 +43,7 @@ def test_dense_twin_on_the_zoo(name, direction):
     assert np.allclose(computed, reference, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3))
 def test_dense_twin_on_generated_graphs(graphs):
     if not graphs.label_values:

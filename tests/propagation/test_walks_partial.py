@@ -20,6 +20,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_dense_twin_on_the_zoo(options):
     graphs = dense.partial_zoo()
@@ -31,6 +32,7 @@ def test_dense_twin_on_the_zoo(options):
     assert np.allclose(computed.sum(axis=2), 1)
 
 
+@pytest.mark.slow
 @given(
     graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3),
     alpha=st.floats(0, 0.99),

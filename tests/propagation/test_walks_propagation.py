@@ -59,6 +59,7 @@ def test_dense_twin_on_the_zoo(clamp, direction):
     assert np.allclose(computed, reference, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clamp", CLAMPS)
 @given(graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3))
 def test_dense_twin_on_generated_graphs(clamp, graphs):

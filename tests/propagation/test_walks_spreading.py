@@ -11,6 +11,7 @@ from tests.strategies import databases
 from tests.zoo import cycle_edges, labelled_zoo, one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 0.99])
 def test_dense_twin_on_the_zoo(alpha, direction):
@@ -22,6 +23,7 @@ def test_dense_twin_on_the_zoo(alpha, direction):
     assert np.allclose(computed, reference, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3), alpha=st.floats(0, 0.99))
 def test_dense_twin_on_generated_graphs(graphs, alpha):
     if not graphs.label_values:

@@ -65,6 +65,7 @@ def test_absent_data_are_no_failure(run):
     assert "absent: NCI109 is not here" in result.stdout
 
 
+@pytest.mark.slow
 def test_figures_are_saved(run, tmp_path):
     result = run("worked_example", "filters")
     assert result.exit_code == 0

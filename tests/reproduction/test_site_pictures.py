@@ -24,6 +24,7 @@ def test_the_animation_is_that_of_the_computation():
     assert "script" not in drawn
 
 
+@pytest.mark.slow
 def test_each_difference_is_seen_by_one_kernel_and_missed_by_another():
     pytest.importorskip("networkx")
     _, columns, values = choices.table()

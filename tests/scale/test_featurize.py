@@ -25,6 +25,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_features_are_those_in_memory(plan, molecules, estimator, tmp_path):
     opened = pk.featurize(plan, estimator, tmp_path / "out")
@@ -68,6 +69,7 @@ def test_process_pools_write_the_same_bytes(plan, features, tmp_path):
         assert contents(tmp_path / name) == expected
 
 
+@pytest.mark.slow
 def test_dask_writes_the_same_bytes(plan, features, tmp_path):
     distributed = pytest.importorskip("distributed")
     pk.featurize(plan, features, tmp_path / "one")

@@ -52,6 +52,7 @@ def test_results_of_other_parameters_are_refused(out, plan, features, database):
     assert contents(out) == before
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_are_refused(out, plan, features):
     with locked(out), pytest.raises(OSError, match="another run of this process is writing into"):
         pk.featurize(plan, features, out)
@@ -173,6 +174,7 @@ LIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", LIES)
 def test_a_manifest_that_lies_is_noticed(out, plan, features, lie):
     change_manifest(out, LIES[lie])

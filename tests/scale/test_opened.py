@@ -36,6 +36,7 @@ def test_blocks_that_are_not_there(opened):
         opened.block(99)
 
 
+@pytest.mark.slow
 def test_dask_arrays(opened):
     pytest.importorskip("dask.array")
     array = opened.to_dask()
@@ -45,6 +46,7 @@ def test_dask_arrays(opened):
     assert (found != opened.to_scipy()).nnz == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "expected"),
     [

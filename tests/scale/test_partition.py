@@ -25,6 +25,7 @@ def test_parts_cover_all_rows_in_order(plan, molecules):
     assert len(plan) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes_per_part", [1, 30, 100, 260, 10**9])
 @pytest.mark.parametrize("row_group_size", [1, 7, 100])
 def test_reading_the_parts_gives_the_database(molecules, tmp_path, nodes_per_part, row_group_size):

@@ -81,6 +81,7 @@ def test_a_part_that_fails_three_times_is_named_and_all_others_are_complete(
     assert contents(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loses_all", [False, True])
 @pytest.mark.parametrize("error", [BrokenProcessPool("gone"), CancelledError()])
 def test_lost_workers_are_replaced(plan, features, expected, inline, tmp_path, error, loses_all):
@@ -139,6 +140,7 @@ def test_a_file_that_is_too_large_for_the_disk(plan, features, expected, tmp_pat
     assert contents(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 def test_only_a_bounded_number_of_parts_is_in_flight(molecules, features, tmp_path):
     molecules.graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=1)
     plan = pk.partition(tmp_path / "graphs.parquet", nodes_per_part=1)

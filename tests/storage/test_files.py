@@ -45,6 +45,7 @@ def round_trip(model, folder):
     return pk.load_model(folder / "model.pk")
 
 
+@pytest.mark.slow
 @classes("kernel", "features")
 def test_every_public_estimator(cls, tmp_path):
     check_round_trip(cls, {}, tmp_path)
@@ -77,6 +78,7 @@ def test_whatever_other_kernels_keep(cls, parameters, tmp_path):
     check_round_trip(cls, parameters, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [pk.WeisfeilerLehman, pk.PropagationKernel], ids=lambda cls: cls.__name__)
 @pytest.mark.parametrize("parameters", [{"labels": "log_degree"}, {"base_kernel": "intersection"}], ids=str)
 def test_models_of_such_kernels(kernel, parameters, tmp_path):
@@ -85,6 +87,7 @@ def test_models_of_such_kernels(kernel, parameters, tmp_path):
     assert_identical(again.decision_function(SMALL.graphs), model.decision_function(SMALL.graphs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("refit_every", [None, 1, 2])
 def test_mixtures_of_attributes_that_vary_in_fewer_directions_than_there_are(rank, refit_every, tmp_path):
@@ -142,6 +145,7 @@ def test_every_public_predictor(name, tmp_path):
         assert np.array_equal(*explained)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
 @pytest.mark.parametrize("name", ["PropagationClassifier", "PropagationRegressor"])
 def test_every_solver(name, solver, tmp_path):
@@ -209,6 +213,7 @@ def test_grids(tmp_path):
         assert_identical(round_trip(kernel, tmp_path).transform(grids), kernel.transform(grids))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["GrayLevels", "KMeansColors", "GrayCooccurrence"])
 def test_pictures(estimator, tmp_path):
     pictures = [np.random.default_rng(i).random((6, 6, 3)) for i in range(3)]

@@ -37,6 +37,7 @@ def same(computed, expected):
         assert computed == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "path"), FILES, ids=[f"{v}-{p.stem}" for v, p in FILES])
 def test_an_old_file_is_read_and_answers_the_same(version, path):
     answers = json.loads((path.parent / "answers.json").read_text(encoding="utf-8"))["answers"]

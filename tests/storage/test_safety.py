@@ -128,6 +128,7 @@ def test_truncated(name, folder, data):
     refused(whole[: data.draw(st.integers(0, len(whole) - 1))], folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["classifier", "index"])
 @settings(max_examples=30)
 @given(data=st.data())
@@ -166,6 +167,7 @@ def test_other_numbers_in_arrays_never_crash(name, folder, data):
     harmless(forged(header, arrays), folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 @settings(max_examples=12)
 @given(data=st.data())
@@ -364,6 +366,7 @@ def test_counts_beyond_their_matrix(folder, part, change):
     refused(forged(header, arrays), folder, "the parts of a sparse matrix do not fit together")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "name", "attribute", "change"),
     [
@@ -413,6 +416,7 @@ def test_values_of_no_known_kind(folder, value):
     refused(forged(header, arrays), folder, "a value in it is of no known kind")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [{}, [], "x", None])
 def test_numbers_of_arrays_that_are_no_numbers(folder, number):
     header, arrays = parts_of(file_of("mixtures"))
@@ -466,6 +470,7 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
     assert load_bytes(forged(header, arrays), folder).checkpoint is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "name", "attribute", "value"),
     [

@@ -77,6 +77,7 @@ MORE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*MAKERS, *MORE])
 def test_every_fitted_attribute_has_a_check(name):
     target = SMALL.target * (1.5 if name in ("regressor", "gaussian process") else 1)

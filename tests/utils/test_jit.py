@@ -65,6 +65,7 @@ def test_where_nothing_can_be_cached_functions_are_compiled_all_the_same(tmp_pat
     assert not list(tmp_path.rglob("*.nbi"))
 
 
+@pytest.mark.slow
 def test_everything_runs_as_python_and_gives_the_same_bits():
     space = {}
     exec(KERNELS, space)  # here, compiled

@@ -4,6 +4,7 @@ import multiprocessing
 import warnings
 
 import numpy as np
+import pytest
 from joblib import cpu_count, parallel_config
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -54,6 +55,7 @@ def threads_in_a_worker(n_jobs):
         return thread_count(n_jobs)
 
 
+@pytest.mark.slow
 def test_threads_inside_a_worker_of_multiprocessing():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.map(threads_in_a_worker, [None, 1, 2]) == [1, 1, 2]

@@ -59,6 +59,7 @@ def shrikhande():
     return nx.Graph(edges)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 7), st.integers(0, 30)), min_size=2, max_size=5),
     st.integers(1, 2),

@@ -23,6 +23,7 @@ def study(target, classes=None, n=60):
     return learning_of(graphs, kernels, target, classes, 0, lambda what: None)
 
 
+@pytest.mark.slow
 def test_shuffled_targets_cannot_be_learned():
     """The nested score of noise is that of the majority, within its error."""
     values = np.random.default_rng(1).permutation(np.arange(60) % 2)
@@ -30,6 +31,7 @@ def test_shuffled_targets_cannot_be_learned():
     assert abs(found.scores[-1].mean - 0.5) < 0.2
 
 
+@pytest.mark.slow
 def test_classes_of_molecules_are_learned():
     data = pk.datasets.make_molecules(60, random_state=0)
     found = study(Target(data.target, ("a", "b")))
@@ -43,6 +45,7 @@ def test_classes_of_molecules_are_learned():
     assert (found.predictions == data.target).mean() == pytest.approx(found.scores[-1].mean)
 
 
+@pytest.mark.slow
 def test_graphs_with_a_duplicate_are_scored_apart():
     data = pk.datasets.make_molecules(60, random_state=0)
     classes = np.arange(60)

@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
 
+
+@pytest.mark.slow
 def test_sentences_and_reports(run, small_folder, tmp_path):
     options = ("-o", "report.html", "-o", "report.json", "--t-max", 1, "--jobs", 1)
     result = run("audit", small_folder, *options)
@@ -17,6 +20,7 @@ def test_sentences_and_reports(run, small_folder, tmp_path):
     assert "report.html exists and was left as it is" in again.stderr
 
 
+@pytest.mark.slow
 def test_test_graphs_are_looked_for(run, small_folder, tmp_path):
     result = run("audit", small_folder, "--test", small_folder, "-o", "report.json", "--t-max", 1)
     assert result.exit_code == 0, result.stderr

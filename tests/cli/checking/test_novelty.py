@@ -21,6 +21,7 @@ def test_scores_are_those_of_python(run, small_folder, tmp_path):
     assert "are unlike the" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("-o", "scores.csv", "-o", "graph.png"), ("--picture", "graph.png")])
 def test_explained_graph_is_drawn(run, small_folder, tmp_path, options):
     pytest.importorskip("matplotlib")

@@ -30,6 +30,7 @@ def test_the_table_is_that_of_python(run, model_file, small_folder):
     assert "Graph 3 of SMALL" in result.stdout
 
 
+@pytest.mark.slow
 def test_for_programs(run, model_file, small_folder):
     common = ("counterfactuals", model_file, small_folder, "-g", 3, "--max-edits", 1, "--allow", "relabel")
     records = json.loads(run(*common, "--format", "json").stdout)
@@ -38,6 +39,7 @@ def test_for_programs(run, model_file, small_folder):
     assert all(record["edits"].startswith("relabel") for record in records)
 
 
+@pytest.mark.slow
 def test_targets_and_sentences(run, model_file, small_folder, tmp_path):
     common = ("counterfactuals", model_file, small_folder, "--graph")
     assert "there is no class 7" in run(*common, 0, "--to", 7).stderr

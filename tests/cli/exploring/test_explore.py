@@ -1,8 +1,11 @@
 """propkernels explore."""
 
+import pytest
+
 import propkernels as pk
 
 
+@pytest.mark.slow
 def test_a_page_of_a_data_set(run, small_folder, tmp_path):
     page = tmp_path / "page.html"
     result = run("explore", small_folder, "-o", page, "--first", 20, "--title", "Some <molecules>")

@@ -54,6 +54,7 @@ def test_a_size_that_explodes(tmp_path: Path) -> None:
         read_tu(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_methods_that_cannot_be_bounded_are_refused(tmp_path: Path, method: int) -> None:
     """A bzip2 member of 800 bytes unpacks to a gigabyte before zipfile looks at its declared size."""

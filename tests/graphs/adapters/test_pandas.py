@@ -71,6 +71,7 @@ def test_parallel_edges_of_different_labels():
     assert dict(zip(graphs.edge_labels, graphs.adjacency.data, strict=True)) == {"x": 5, "y": 2}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=15))
 def test_against_a_plain_loop(rows):
     table = pd.DataFrame(rows, columns=["graph", "source", "target"])

@@ -104,6 +104,7 @@ ZOO = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ZOO)
 def test_the_zoo_through_every_format(name, tmp_path):
     graphs = ZOO[name]

@@ -22,6 +22,7 @@ def molecules(n=50):
     return pk.datasets.make_molecules(n, random_state=0, mean_nodes=8).graphs
 
 
+@pytest.mark.slow
 @cases("kernel")
 def test_tiles_are_the_bits_of_fit_transform(cls, parameters):
     reference = fitted_on_the_zoo(cls, parameters)[1]
@@ -39,6 +40,7 @@ def test_slices_of_different_sizes():
     assert np.array_equal(tiles.tile(slice(3, 40), slice(20, 21)), reference[3:40, 20:21])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["npy", "zarr"])
 @pytest.mark.parametrize("tile", [1, 16, 50, 1000])
 def test_the_file_is_fit_transform(tmp_path, kind, tile):

@@ -35,6 +35,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(graphs=databases(labelled=True, n_attributes=2, min_nodes=0))
 def test_attribute_kernel_equals_the_naive_twin(graphs):
@@ -54,6 +55,7 @@ def test_attribute_kernel_needs_attributes():
         pk.AttributeKernel(gamma=0).fit(attributed())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_tiles_and_threads_do_not_matter(kernel, monkeypatch):
     graphs = attributed()

@@ -86,6 +86,7 @@ def test_what_is_not_a_whole_checkpoint_is_refused_in_one_sentence(checkpoint, d
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_is_refused_or_changes_nothing(checkpoint):
     path, reference = checkpoint
     whole = path.read_bytes()

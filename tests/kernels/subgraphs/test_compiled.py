@@ -39,6 +39,7 @@ def symmetric(n, kinds):
     return (upper + upper.T).astype(np.uint64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("connected", [False, True])
 @pytest.mark.parametrize("all_one", [False, True])
 @pytest.mark.parametrize("k", [1, 2, 3])

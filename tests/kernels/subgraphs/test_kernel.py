@@ -53,6 +53,7 @@ def test_counted_subgraphs_equal_cliques(graphs):
         assert np.array_equal(kernel.fit_transform_cumulative(graphs), by_cliques(kernel, graphs))
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(graphs=databases(max_graphs=2, min_nodes=6, max_nodes=8))
 def test_counted_subgraphs_without_labels_equal_cliques(graphs):
@@ -99,6 +100,7 @@ def test_threads_and_order_change_nothing(monkeypatch):
     assert np.array_equal(shuffled, reference[np.ix_(order, order)])
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(graphs=databases(labelled=True, edge_labels=True, n_attributes=2, max_graphs=2, max_nodes=4))
 def test_edge_labels_and_attributes_equal_the_naive_twin(graphs):

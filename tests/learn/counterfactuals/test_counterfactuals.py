@@ -92,6 +92,7 @@ def margins_of(found):
     return -np.sign(found.decision_before) * found.decision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_single_edits_are_those_of_a_naive_search(name, data):
     model = fitted(KERNELS[name], data)
@@ -108,6 +109,7 @@ def test_single_edits_are_those_of_a_naive_search(name, data):
         assert changed.all() == found.reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fast", "assigned"])
 def test_pairs_are_those_of_a_naive_search(name, data):
     model = fitted(KERNELS[name], data)
@@ -166,6 +168,7 @@ def test_allowed_edits(data):
         assert touched <= {0, 2}
 
 
+@pytest.mark.slow
 def test_a_target_class():
     data = pk.datasets.make_molecules(60, random_state=0)
     classes = np.where(data.target == 1, "yes", "no").astype(object)

@@ -94,6 +94,7 @@ def possible(plain, edits):
     return plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_decisions_are_those_of_the_pipeline(name, seed):

@@ -31,6 +31,7 @@ def check(model, found):
         assert model.decision_function(own)[0] == pytest.approx(one.decision, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["CCO", "c1ccccc1O", "CC(=O)O", "c1ccccc1[N+](=O)[O-]", "C[NH3+]"])
 def test_valences_hold(model, text):
     mol = chem.MolFromSmiles(text)
@@ -70,6 +71,7 @@ def test_bonds_that_a_model_tells_apart_stay_what_they_are():
         assert sorted(own.edge_labels) == sorted(one.graph.edge_labels)
 
 
+@pytest.mark.slow
 def test_explicit_hydrogens(model):
     graphs = pk.from_smiles(["CCO"], explicit_hydrogens=True)
     hydrogens = pk.from_smiles(SMILES, explicit_hydrogens=True)

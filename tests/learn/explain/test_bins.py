@@ -15,6 +15,7 @@ def fitted(target=DATA.target, cls=pk.PropagationClassifier, kernel=KERNEL, **op
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_all_bins_together_are_the_decision(solver):
     """Of node codes, the contribution of a node is the weight of its bin."""

@@ -76,6 +76,7 @@ def naive_contributions(train, coefficients, graph, things, matches, n_steps):
     return added
 
 
+@pytest.mark.slow
 @same_kernels
 def test_contributions_equal_the_naive_twin(kernel, things, matches, n_steps):
     graphs = small_graphs(7)
@@ -89,6 +90,7 @@ def test_contributions_equal_the_naive_twin(kernel, things, matches, n_steps):
     assert np.allclose(explanation.decisions, (matrix @ coefficients)[:, 0] + 0.5, atol=1e-9, rtol=0)
 
 
+@pytest.mark.slow
 @same_kernels
 @pytest.mark.parametrize(("solver", "normalize"), [("kernel", True), ("linear", False), ("linear", True)])
 def test_models_fold_train_linearly_and_explain(kernel, things, matches, n_steps, solver, normalize):

@@ -39,6 +39,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_contributions_add_up_to_the_decision(molecules, kernel, normalize):
@@ -52,6 +53,7 @@ def test_contributions_add_up_to_the_decision(molecules, kernel, normalize):
     assert (explanation.speaks_for, explanation.against) == (1, 0)
 
 
+@pytest.mark.slow
 @cases("kernel")
 def test_every_folded_rule_on_the_zoo(cls, parameters):
     """Whatever the machine: contributions add up, also of graphs without nodes."""
@@ -94,6 +96,7 @@ def test_predicted_numbers_add_up(molecules, solver):
     assert explanation.speaks_for is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attributes", ["sum", "product", pk.GaussianMixtures(n_sample_points=10)], ids=repr)
 def test_attributes_add_up(attributes):
     data = pk.datasets.make_synthetic(20, random_state=0)
@@ -119,6 +122,7 @@ def test_weights_of_labels_are_those_of_the_machine(molecules):
     assert np.allclose(explanation.contributions[:, 0], reference, atol=1e-9, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("propagation", ["auto", pk.Convolution((1, 8))], ids=repr)
 def test_pixels_add_up(pictures, propagation, normalize):
@@ -151,6 +155,7 @@ def test_volumes_have_their_shape_back():
     assert np.allclose(explanation.decisions, model.decision_function(volumes), atol=1e-9, rtol=0)
 
 
+@pytest.mark.slow
 def test_one_class_against_the_others_is_the_mean_of_its_pairs(pictures):
     grids, target = pictures
     model = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=2), C=10, random_state=0)

@@ -55,6 +55,7 @@ def test_contributions_add_up_to_the_kernel(kernel):
     assert not hasattr(kernel, "coder_"), "the kernel that was passed is left as it was"
 
 
+@pytest.mark.slow
 @cases("kernel", "features")
 def test_every_kernel_that_counts_on_the_zoo(cls, parameters):
     estimator, output = fitted_on_the_zoo(cls, parameters)

@@ -64,6 +64,7 @@ def test_it_says_what_it_is():
 # against others
 
 
+@pytest.mark.slow
 def test_logistic_regression_is_scikit_learns():
     model = pk.LinearModel(C=0.3, tol=1e-9).fit(rows(), molecules().target)
     other = LogisticRegression(C=0.3, tol=1e-10, max_iter=10_000).fit(rows(), molecules().target)
@@ -104,6 +105,7 @@ def test_no_other_coefficients_are_better(loss):
 # the same model to the bit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_neither_order_nor_threads_nor_kinds_of_arrays_matter(loss):
     X, y = rows(), molecules().target
@@ -253,6 +255,7 @@ def folder(tmp_path_factory):
     return opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_parts_give_the_model_of_memory(folder, loss):
     reference = pk.LinearModel(loss=loss).fit(rows(), molecules().target)
@@ -261,6 +264,7 @@ def test_parts_give_the_model_of_memory(folder, loss):
     same(pk.LinearModel(loss=loss, n_jobs=3).fit_parts(folder, molecules().target), reference)
 
 
+@pytest.mark.slow
 def test_parts_that_do_not_fit_into_memory_are_read_again(folder, monkeypatch):
     reference = pk.LinearModel().fit(rows(), molecules().target)
     monkeypatch.setattr(rows_module, "available_memory", lambda: 0)
@@ -338,6 +342,7 @@ def test_bad_targets_of_folders_are_named(folder, tmp_path):
 # predictions in files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_predictions_of_parts(folder, tmp_path, loss):
     pq = pytest.importorskip("pyarrow.parquet")
@@ -375,6 +380,7 @@ def test_predictions_are_resumed_and_those_of_another_model_refused(folder, tmp_
 # explanations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("n_features", [None, 50, 2**12])
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ def reference_machine(model, graphs, target):
     return kernel, scale, SVC(kernel="precomputed", C=model.C_).fit(gram / scale, target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("kernel", [pk.PropagationKernel(t_max=3, n_hashes=2), pk.WeisfeilerLehman(n_iter=2)])
 def test_folded_decisions_equal_the_machine_on_the_full_gram(data, kernel, normalize):
@@ -48,6 +49,7 @@ def test_folded_decisions_equal_the_machine_on_the_full_gram(data, kernel, norma
     assert np.array_equal(model.predict(test), machine.predict(kernel.transform(test) / scale))
 
 
+@pytest.mark.slow
 def test_several_classes_vote_like_libsvm(three_classes):
     graphs, target = three_classes
     kernels = [pk.PropagationKernel(), pk.WeisfeilerLehman(base_kernel="intersection")]
@@ -82,6 +84,7 @@ def test_contributions_add_up_to_the_decision(attributes):
     assert np.allclose(explanation.decisions, model.decision_function(data.graphs[16:]), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_contributions_between_two_of_several_classes(three_classes):
     graphs, target = three_classes
     model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(graphs, target)
@@ -93,6 +96,7 @@ def test_contributions_between_two_of_several_classes(three_classes):
         model.explain(graphs, (2, 2))
 
 
+@pytest.mark.slow
 def test_probabilities_are_distributions_and_rank_like_decisions(data):
     model = pk.PropagationClassifier(C=10, random_state=0).fit(data.graphs[:60], data.target[:60])
     probabilities = model.predict_proba(data.graphs[60:])
@@ -112,7 +116,7 @@ def test_the_choice_does_not_depend_on_the_order_of_candidates_kept(data):
 
 @pytest.mark.slow
 def test_fits_scikit_learn(data):
-    model = pk.PropagationClassifier(C=10, t_max=[0, 2], random_state=0)
+    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(), C=10, t_max=[0, 2], random_state=0)
     assert cross_val_score(model, data.graphs, data.target, cv=3).mean() > 0.6
     search = GridSearchCV(model, {"normalize": [True, False]}, cv=2).fit(data.graphs, data.target)
     assert search.best_params_["normalize"] in (True, False)
@@ -128,6 +132,7 @@ def test_same_seed_same_model_and_threads_do_not_matter(data):
     assert np.array_equal(first.decision_function(data.graphs), second.decision_function(data.graphs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "kind", "message"),
     [
@@ -196,6 +201,7 @@ def test_any_parameter_can_be_searched(data):
         assert results["mean_test_score"][i] == scores.mean()
 
 
+@pytest.mark.slow
 def test_a_list_of_kernels_is_a_choice_of_scheme_laziness_and_attributes():
     data = pk.datasets.make_synthetic(30, random_state=0)
     kernels = [
@@ -219,6 +225,7 @@ def test_selection_by_a_race_is_close(data):
     assert exact.score_ >= race.score_ > exact.score_ - 0.05
 
 
+@pytest.mark.slow
 def test_a_gaussian_process_is_less_sure_of_strange_graphs(data):
     model = pk.PropagationClassifier(solver="gp", normalize=True, t_max=2, C=[10, 100], random_state=0)
     model.fit(data.graphs, data.target)
@@ -247,6 +254,7 @@ def test_attributes_are_seen_by_default():
     assert any(getattr(part, "attributes", None) is not None for part in parts)
 
 
+@pytest.mark.slow
 def test_fitted_state_is_made_of_arrays_numbers_and_dataclasses(data):
     """What is saved to a file holds no estimator of scikit-learn's."""
     for solver in ("kernel", "linear", "gp"):
@@ -256,6 +264,7 @@ def test_fitted_state_is_made_of_arrays_numbers_and_dataclasses(data):
         assert not [n for n, v in fitted.items() if type(v).__module__.startswith("sklearn")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_the_choice_makes_one_pass_for_each_kernel(solver, monkeypatch):
     data, passes = pk.datasets.make_molecules(40, random_state=0), []

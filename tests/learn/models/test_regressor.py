@@ -22,6 +22,7 @@ def data():
     return molecules.graphs, np.diff(molecules.graphs.graph_ptr) + 4.0 * molecules.target + 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("kernel", [pk.PropagationKernel(t_max=3, n_hashes=2), pk.WeisfeilerLehman(n_iter=2)])
 def test_folded_predictions_equal_the_machine_on_the_full_gram(data, kernel, normalize):
@@ -39,6 +40,7 @@ def test_folded_predictions_equal_the_machine_on_the_full_gram(data, kernel, nor
     np.testing.assert_allclose(model.predict(test), expected, atol=1e-9 * unit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
 def test_sizes_are_learned(data, solver):
     graphs, y = data
@@ -48,6 +50,7 @@ def test_sizes_are_learned(data, solver):
     assert 0.9 < model.score_ <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
 def test_contributions_add_up_to_the_prediction(data, solver):
     graphs, y = data
@@ -68,6 +71,7 @@ def test_a_kernel_that_cannot_be_folded_is_kept(data):
         model.explain(graphs)
 
 
+@pytest.mark.slow
 def test_uncertainty_covers_and_grows_away_from_the_data(data):
     graphs, y = data
     model = pk.PropagationRegressor(solver="gp", **QUICK).fit(graphs[:60], y[:60])
@@ -81,6 +85,7 @@ def test_uncertainty_covers_and_grows_away_from_the_data(data):
     assert uncertain > model.predict(graphs, return_std=True)[1].max()
 
 
+@pytest.mark.slow
 def test_only_a_gaussian_process_knows_how_sure_it_is(data):
     graphs, y = data
     model = pk.PropagationRegressor(**QUICK).fit(graphs, y)
@@ -88,6 +93,7 @@ def test_only_a_gaussian_process_knows_how_sure_it_is(data):
         model.predict(graphs, return_std=True)
 
 
+@pytest.mark.slow
 def test_unit_and_offset_of_the_target_do_not_matter(data):
     graphs, y = data
     one = pk.PropagationRegressor(**QUICK).fit(graphs, y)
@@ -129,6 +135,7 @@ def test_fits_scikit_learn(data):
         model.predict(graphs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "kind", "message"),
     [

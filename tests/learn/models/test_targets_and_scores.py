@@ -29,6 +29,7 @@ def numbers():
     return target
 
 
+@pytest.mark.slow
 def test_the_choice_is_by_the_scorer():
     model = pk.PropagationClassifier(scoring="roc_auc", **QUICK).fit(GRAPHS, TARGET)
     assert 0.5 < model.score_ <= 1.0
@@ -82,6 +83,7 @@ def test_default_folds_are_as_many_as_the_smallest_class_gives():
         assert pk.evaluate(KERNEL, GRAPHS, y, t_max=1, C=1).scores.shape == (1, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 @pytest.mark.parametrize("scoring", [None, "roc_auc"])
 def test_several_labels_with_missing_entries(solver, scoring, tmp_path):
@@ -137,6 +139,7 @@ def test_several_targets_are_no_task_of_a_gaussian_process():
         pk.PropagationRegressor(solver="gp", **QUICK).fit(GRAPHS, numbers())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [KERNEL, pk.PropagationClassifier(**QUICK)])
 def test_several_labels_are_evaluated(estimator):
     arguments = {"n_folds": 3, "random_state": 0}
@@ -146,6 +149,7 @@ def test_several_labels_are_evaluated(estimator):
     assert 0.6 < accuracy.mean < ranking.mean <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [KERNEL, pk.PropagationRegressor(**QUICK)])
 def test_several_numbers_are_evaluated(estimator):
     assert pk.evaluate(estimator, GRAPHS, numbers(), n_folds=3, random_state=0).mean > 0.7
@@ -157,6 +161,7 @@ def test_evaluate_takes_a_splitter():
     assert (result.protocol, result.scores.shape) == ("GroupKFold", (1, 3))
 
 
+@pytest.mark.slow
 def test_parameters_of_the_default_models_kernel_can_be_searched():
     model = pk.PropagationClassifier(t_max=1, C=10, random_state=0)
     search = GridSearchCV(model, {"kernel__bin_width": [1e-5, 10.0]}, cv=2).fit(GRAPHS, TARGET)
@@ -175,6 +180,7 @@ def test_weights_are_routed():
     assert np.array_equal(pipeline.decision_function(GRAPHS), direct.decision_function(GRAPHS))
 
 
+@pytest.mark.slow
 def test_missing_node_labels_may_be_filled_in():
     """Labels are random, so that only their counts tell classes apart; a third of them is missing."""
     hidden = pk.hide_labels(GRAPHS, 0.3, random_state=0)

@@ -14,6 +14,7 @@ def fitted(cls=pk.PropagationClassifier, **parameters):
     return cls(C=1.0, n_folds=2, random_state=0, **parameters).fit(DATA.graphs[:30], target[:30])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [pk.PropagationClassifier, pk.PropagationRegressor])
 @pytest.mark.parametrize("base_kernel", ["linear", "intersection", "rbf"])
 def test_bins_of_the_training_graphs_are_all_that_is_known(cls, base_kernel):
@@ -38,6 +39,7 @@ def test_bins_of_the_training_graphs_are_all_that_is_known(cls, base_kernel):
     assert found.by_node.tolist() == pytest.approx(reference.mean(axis=1).tolist())
 
 
+@pytest.mark.slow
 def test_training_graphs_are_known_and_foreign_ones_are_not():
     model = fitted()
     assert not model.applicability(DATA.graphs[:30]).unseen.any()

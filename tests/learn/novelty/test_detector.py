@@ -63,6 +63,7 @@ def test_outliers_among_the_training_graphs_are_found():
     assert (labels[:-1] == 1).mean() > 0.8
 
 
+@pytest.mark.slow
 @every_score
 def test_held_out_scores_are_those_of_a_detector_without_the_fold(score):
     """Everything that p-values rest on is learned again, from nothing but the other folds."""
@@ -84,6 +85,7 @@ def test_p_values_count_held_out_graphs():
     assert cross_conformal(values, held_out, folds).tolist() == reference
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", ["auto", "neighbors", "rarity", "size"])
 def test_false_alarms_are_as_rare_as_promised(score):
     """300 new graphs for each of eight training sets: p <= a in about a share a of them."""
@@ -147,6 +149,7 @@ def test_an_explanation_is_drawn():
     plt.close(ax.figure)
 
 
+@pytest.mark.slow
 @every_score
 def test_saved_pickled_cloned(score, tmp_path):
     model = detector(score, n_neighbors=2, contamination=0.1).fit(TRAIN)

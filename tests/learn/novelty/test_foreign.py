@@ -35,6 +35,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_unknown_labels_are_named(kernel):
     fitted = model(kernel)

@@ -57,6 +57,7 @@ def assert_best(found, kernel, indexed, queries, position=None):
     assert (np.diff(places, axis=1)[steps == 0] > 0).all()
 
 
+@pytest.mark.slow
 @every_kernel
 def test_equals_the_normalised_kernel_on_the_zoo(name):
     graphs = the_zoo()
@@ -306,6 +307,7 @@ def run_together(*functions):
     return raised
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["propagation", "exact"])
 def test_queries_see_one_moment_while_others_add_and_remove(name):
     """Each graph is in the index under its own number, so an answer that mixes two moments shows."""

@@ -37,6 +37,7 @@ def same(found, expected):
     assert np.array_equal(found.ids, expected.ids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -63,6 +64,7 @@ def test_answers_are_those_of_the_index_in_memory(plan, tmp_path, kernel, k):
         same(index.query(queries, k=k), memory.query(queries, k=k))
 
 
+@pytest.mark.slow
 def test_equal_graphs_come_in_the_order_of_their_numbers(tmp_path):
     twice = pk.GraphDatabase.concat([graphs(20), graphs(20), graphs(20)])
     twice.to_parquet(tmp_path / "graphs.parquet", row_group_size=10)
@@ -184,6 +186,7 @@ def shard(plan, tmp_path):
     return pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL).shards[0][0].path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [

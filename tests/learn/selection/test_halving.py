@@ -67,11 +67,13 @@ def test_few_settings_are_left(small_rungs):
     assert sum(len(arm.costs) for arm in arms) == halving.FINALISTS
 
 
+@pytest.mark.slow
 def test_the_choice_is_nearly_that_of_an_exhaustive_search(small_rungs):
     exact, quick = choose("exhaustive"), choose("halving")
     assert quick.mean_loss <= exact.mean_loss + 0.05
 
 
+@pytest.mark.slow
 def test_few_machines_are_learned_from_all_graphs(small_rungs, monkeypatch):
     counts = {"exhaustive": 0, "halving": 0}
     fit = Candidate.fit
@@ -87,6 +89,7 @@ def test_few_machines_are_learned_from_all_graphs(small_rungs, monkeypatch):
     assert counts["halving"] < counts["exhaustive"] / 5
 
 
+@pytest.mark.slow
 def test_threads_do_not_matter(small_rungs):
     one, two = choose("halving", n_jobs=1), choose("halving", n_jobs=2)
     assert (one.C, one.candidate.t_max) == (two.C, two.candidate.t_max)

@@ -61,6 +61,7 @@ def naive(arms, seed, final_from=99):
     return min(totals, key=lambda key: (totals[key], key)), min(totals.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("final_from", [99, 1])
 def test_exhaustive_selection_equals_a_look_at_everything(seed, final_from):
@@ -203,6 +204,7 @@ def explicit(model, graphs):
     return phi[:60], phi[60:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("several", [True, False])
 def test_linear_decisions_are_those_of_liblinear(data, classes, normalize, several):
@@ -234,6 +236,7 @@ def test_the_gaussian_process_is_scikit_learns(data, classes, several):
     assert np.mean(model.predict(data.graphs[60:]) == process.predict(new)) >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [pk.PropagationKernel(), pk.PropagationKernel(base_kernel="jaccard")])
 def test_gaussian_regression_is_scikit_learns(data, kernel):
     y = np.diff(data.graphs.graph_ptr).astype(float)

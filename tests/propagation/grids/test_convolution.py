@@ -46,6 +46,7 @@ def codes(grids, t_max=4, fitted_on=None, **parameters):
     return np.asarray(block.codes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "masked"),
     [("direct", False), ("direct", True), ("separable", False), ("separable", True), ("fourier", False)],
@@ -86,6 +87,7 @@ def _naive_step(columns, shape, weights, boundary, mask):
     return np.stack(steps, axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize("name", FILTERS)
 def test_the_compiled_loop_gives_the_codes_of_the_steps(name, boundary):
@@ -160,6 +162,7 @@ def test_other_dimensions(shapes):
     np.testing.assert_array_equal(computed, reference)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize("pair", [(1, 4), (1, 8), (2, 16), (3, 24), (1.7, 12)])
@@ -268,6 +271,7 @@ def test_distributions_equal_the_general_graphs():
         )
 
 
+@pytest.mark.slow
 def test_large_filters_by_fourier_transform():
     generator = np.random.default_rng(1)
     weights = generator.random((17, 17))

@@ -36,6 +36,7 @@ def first(tmp_path):
     return tmp_path / "docs"
 
 
+@pytest.mark.slow
 def test_more_repeats_stay_and_others_are_replaced(first, tmp_path):
     store = Store(tmp_path / "second")
     keep(store, 71.0, 1)
@@ -51,6 +52,7 @@ def test_more_repeats_stay_and_others_are_replaced(first, tmp_path):
     assert "3 accuracies" in text.split("##")[1]
 
 
+@pytest.mark.slow
 def test_without_update_the_store_alone_counts(first, tmp_path):
     store = Store(tmp_path / "second")
     keep(store, 71.0, 1)
@@ -60,6 +62,7 @@ def test_without_update_the_store_alone_counts(first, tmp_path):
     assert "rows come from an earlier run" not in text
 
 
+@pytest.mark.slow
 def test_experiments_without_results_stay_word_for_word(first, tmp_path):
     document = first / "RESULTS.md"
     text = document.read_text(encoding="utf-8")
@@ -68,11 +71,13 @@ def test_experiments_without_results_stay_word_for_word(first, tmp_path):
     assert "### As it was" in write(Store(tmp_path / "second"), first)[0]
 
 
+@pytest.mark.slow
 def test_updating_with_the_same_results_changes_nothing(first, tmp_path):
     before = (first / "RESULTS.md").read_text(encoding="utf-8")
     assert write(Store(tmp_path / "first"), first)[0] == before
 
 
+@pytest.mark.slow
 def test_a_table_with_other_columns_is_not_merged(first, tmp_path):
     from reproduction.engine.earlier import with_better_rows
 

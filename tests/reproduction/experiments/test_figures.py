@@ -17,6 +17,7 @@ def sections_after(module, jobs, store):
     return module.sections(State(store, jobs, outcome.absent))
 
 
+@pytest.mark.slow
 def test_heat_maps(tiny, tmp_path):
     cells = tuple(sensitivity.cell("MUTAG", w, t) for w in (-5,) for t in (0, 2))
     other = tuple(sensitivity.cell("FIRSTMM_DB", -1, t) for t in (0, 2))

@@ -23,6 +23,7 @@ def test_no_cell_of_the_paper_is_missing(table, quick):
             assert (row, column) in places
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(experiments()))
 def test_quick_cells_are_full_cells(name):
     """Where they are not, as on a part of NCI1, the settings say so."""
@@ -31,6 +32,7 @@ def test_quick_cells_are_full_cells(name):
     assert all('"graphs": 400' in cell.settings for cell in quick - full)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(experiments()))
 def test_cells_have_files_of_their_own(name):
     cells = [cell for job in experiments()[name].jobs(Scope()) for cell in job.cells]
@@ -77,6 +79,7 @@ def test_every_method_runs(task, tiny, tmp_path):
         assert value["kernel_seconds"] >= 0
 
 
+@pytest.mark.slow
 def test_a_slow_kernel_is_not_computed_twice(tiny, tmp_path, monkeypatch):
     task, store = smaller(attributed.task("SP attr", "ENZYMES")), Store(tmp_path)
     run([task.job(1)], store)

@@ -39,6 +39,7 @@ def test_accuracies_and_errors():
     assert standard_error(both) == pytest.approx(5.0)
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_not_computed_again(quick, tmp_path):
     table = defaults.run(["MUTAG"], 1, tmp_path, tmp_path / "page.md", 1)
     assert len(quick) == 10
@@ -72,6 +73,7 @@ def test_unknown_sets(run, tmp_path):
         run(tmp_path)
 
 
+@pytest.mark.slow
 def test_fair_folds_are_those_of_the_file(quick, tmp_path, monkeypatch):
     parts = np.array_split(np.random.default_rng(0).permutation(40), 10)
     folds = []

@@ -55,6 +55,7 @@ def test_fixed_parameters_are_every_kernel_with_every_cost():
     assert found["2", 10.0] == pytest.approx(100 * np.mean(shares))
 
 
+@pytest.mark.slow
 def test_baselines_choose_normalization_too():
     few = baselines.Candidates(steps=(0, 1), costs=(1.0, 10.0))
     (result,) = baselines.cross_validate(DATA, "WL", 1, few)
@@ -103,6 +104,7 @@ def test_edge_labels_are_compared_on_the_same_folds_and_kept(tmp_path, monkeypat
     assert edge_labels.section(tmp_path / "nothing") == ""
 
 
+@pytest.mark.slow
 def test_quick_looks_sum_normalized_kernels(monkeypatch):
     tried = candidates.kernels("labels", 1, True)
     assert tried["WL, intersection, edge labels"].edge_labels

@@ -28,6 +28,7 @@ def test_test_graphs_are_the_rest_and_as_many_others():
     assert novelty.split(normal, other, 1)[0] != train
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_not_computed_again(loads, tmp_path):
     table = novelty.run(["BZR"], 2, tmp_path, tmp_path / "page.md", 1)
     assert set(loads) == {"BZR", "COX2"}

@@ -68,6 +68,7 @@ def test_scores():
     assert heads.score(np.array([[1.0], [2.0]]), np.array([[1.0], [4.0]]), False) == pytest.approx(2**0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("head", heads.HEADS)
 @pytest.mark.parametrize("is_class", [True, False])
 def test_heads_learn(head, is_class):
@@ -85,6 +86,7 @@ def test_heads_learn(head, is_class):
     assert found > 80 if is_class else found < target[test].std()
 
 
+@pytest.mark.slow
 def test_the_test_fold_is_not_looked_at(archive):
     """Other targets of the test molecules change no score that a head gives them."""
     rng = np.random.default_rng(1)
@@ -98,6 +100,7 @@ def test_the_test_fold_is_not_looked_at(archive):
         np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.slow
 def test_cells_are_kept_and_the_page_keeps_its_own_words(archive, tmp_path, monkeypatch):
     pytest.importorskip("skfp")
     monkeypatch.setattr(cells, "METHODS", (("refined symbols", "linear"), ("ECFP", "linear")))

@@ -30,6 +30,7 @@ def test_it_is_the_protocol_of_evaluate():
         assert computed["accuracy"] == pytest.approx(100 * reference.scores[repeat].mean(), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_threads_change_nothing():
     target = np.repeat([0, 1], 20)
     kernel = np.random.default_rng(0).normal(size=(40, 40))
@@ -57,6 +58,7 @@ def test_versions_of_a_picture_stay_together():
         assert len(test) == 8
 
 
+@pytest.mark.slow
 def test_choosing_once_gives_every_fold_the_same_choice():
     target, groups = np.tile(np.repeat([0, 1], 20), 2), np.tile(np.arange(40), 2)
     good = np.equal.outer(target, target) + np.eye(80)

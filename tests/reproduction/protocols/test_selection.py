@@ -60,6 +60,7 @@ def test_repeats_have_the_seeds_of_evaluate():
     assert [seeds_of(repeat) for repeat in range(3)] == draw_seeds(SEED, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_choice_is_that_of_all_candidates(seed):
     data = pk.datasets.make_molecules(60, random_state=seed)
