@@ -23,6 +23,7 @@ from benchmarks.process import ROOT
 
 RESULTS = ROOT / "docs" / "results" / "shards.json"
 PER_FILE = 100_000
+NODES_PER_SHARD = 2_600_000  # a file is a shard
 N_QUERIES, K = 20, 10
 QUERY_SEED = 10**6  # no file of graphs has it
 
@@ -107,7 +108,7 @@ def measure(folder: Path, n_graphs: int, workers: int) -> dict[str, Any]:
 
     graphs = generate(folder / "graphs", n_graphs)
     start = time.perf_counter()
-    plan = pk.partition(graphs)
+    plan = pk.partition(graphs, NODES_PER_SHARD)
     planned = time.perf_counter() - start
     start, out = time.perf_counter(), folder / "index"
     was_there = out.exists()

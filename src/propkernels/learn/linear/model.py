@@ -7,41 +7,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from propkernels.graphs.check import check_graphs
-from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.linear.explaining import explain_columns
+from propkernels.learn.linear.deciding import LinearDecisions
 from propkernels.learn.linear.inputs import balanced, canonical_rows, check_targets, stream_classes
 from propkernels.learn.linear.losses import CLASSIFIES, LOSSES
 from propkernels.learn.linear.optimize import Learned, Settings, minimize_loss
-from propkernels.learn.linear.predicting import predict_folder
 from propkernels.learn.linear.rows import ArrayRows, PartRows, Problem, Rows
-from propkernels.learn.linear.scores import chosen, probabilities_of, scores_of
 from propkernels.scale.opened import FeatureFolder
-from propkernels.utils.checks import Documented, check_choice, check_integer, check_positive, shown
+from propkernels.utils.checks import check_choice, check_integer, check_positive, shown
 
 Values = NDArray[np.float64]
 RATE = 1.0  # of steps on a stream, in units of coefficients
 
 
-def _is_logistic(model: Any) -> bool:
-    if model.loss != "logistic":
-        raise AttributeError(f'probabilities need loss="logistic", this model has loss={model.loss!r}')
-    return True
-
-
-def _classifies(model: Any) -> bool:
-    if model.loss not in CLASSIFIES:
-        raise AttributeError(f"decision_function needs classes, this model has loss={model.loss!r}")
-    return True
-
-
-class LinearModel(Documented, BaseEstimator):
+class LinearModel(LinearDecisions):
     """Linear classification or regression with a ridge penalty, on any number of rows.
 
     The coefficients w and the intercept b minimize ``C * (sum of losses) + |w|^2 / 2``. Losses and gradients
@@ -122,8 +103,6 @@ class LinearModel(Documented, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
-
-    # learning
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows of features.
@@ -276,140 +255,6 @@ class LinearModel(Documented, BaseEstimator):
         self.coef_ = weights if self.loss in CLASSIFIES else weights[0]
         self.intercept_ = coefficients[:, -1].copy()
 
-    # predicting
-
-    @available_if(_classifies)
-    def decision_function(self, X: Any) -> Values:
-        """Return the distance of each row from the decision, in units of the loss.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, columns)
-
-        Returns
-        -------
-        ndarray of shape (n,), or (n, classes) if there are more than two
-        """
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    @available_if(_is_logistic)
-    def predict_proba(self, X: Any) -> Values:
-        """Return the probability of each class; several classes are normalized to sum 1.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, columns)
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-        """
-        return probabilities_of(self._scores(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class, or the number, of each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, columns)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        scores = self._scores(X)
-        if self.loss not in CLASSIFIES:
-            return scores[:, 0]
-        return np.asarray(self.classes_[chosen(scores)])
-
-    def predict_parts(self, features: FeatureFolder, out: Any, executor: Any = None) -> Any:
-        """Predict the graphs of a folder of features, and write one Parquet file per part.
-
-        The columns are ``graph_id``, ``prediction`` and, where there are classes, the probability or the
-        decision of each. Files are complete or not there; running again computes those that are missing.
-
-        Parameters
-        ----------
-        features : FeatureFolder
-            As :func:`open_features` gives it.
-        out : str or path
-            Folder to write into.
-        executor : optional
-            As in :func:`featurize`.
-
-        Returns
-        -------
-        list of Path
-            The files, in the order of the parts.
-        """
-        check_is_fitted(self, "coef_")
-        if not isinstance(features, FeatureFolder):
-            raise TypeError(f"features must be what open_features gives, got {shown(features)}")
-        if features.shape[1] != self.n_features_in_:
-            raise ValueError(f"the model has {self.n_features_in_} columns, the features {features.shape[1]}")
-        return predict_folder(self, features, out, executor)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, or R^2 with ``loss="squared"``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, columns)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        float
-        """
-        measure = accuracy_score if self.loss in CLASSIFIES else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
-
-    def explain(self, graphs: Any, features: Any = None, classes: Any = None) -> Explanation:
-        """Say what each node of graphs, at each iteration, adds to the decision.
-
-        Parameters
-        ----------
-        graphs : GraphDatabase or sequence of graphs
-        features : estimator, optional
-            The fitted features that the model was learned on; by default ``features_``.
-        classes : one class, or None
-            With more than two classes: the one whose decision, against the rest, is explained.
-
-        Returns
-        -------
-        Explanation
-            Contributions and intercept add up to the decision, or to the prediction.
-        """
-        check_is_fitted(self, "coef_")
-        database = check_graphs(graphs)
-        features = self.features_ if features is None else features
-        if features is None:
-            raise ValueError(
-                "explain needs the features that the model was learned on: explain(graphs, features)"
-            )
-        machine, sign, speaks_for, against = self._explained(classes)
-        own = sign * np.atleast_2d(self.coef_)[machine]
-        intercept = sign * float(self.intercept_[machine])
-        return explain_columns(features, database, own, intercept, speaks_for, against)
-
-    def _explained(self, classes: Any) -> tuple[int, float, Any, Any]:
-        """Which machine is explained, its sign, and the classes that it speaks for and against."""
-        if self.loss not in CLASSIFIES:
-            if classes is not None:
-                raise ValueError("classes are for models of classes, this one predicts numbers")
-            return 0, 1.0, None, None
-        known = self.classes_.tolist()
-        if classes is None and len(known) > 2:
-            raise ValueError(f"name the class to explain, one of {known}")
-        named = known[1] if classes is None else classes
-        if named not in known:
-            raise ValueError(f"classes must be one of {known}, got {shown(classes)}")
-        if len(known) > 2:
-            return known.index(named), 1.0, named, None
-        return 0, 1.0 if named == known[1] else -1.0, named, known[1 - known.index(named)]
-
     # checks
 
     def _settings(self) -> Settings:
@@ -438,12 +283,6 @@ class LinearModel(Documented, BaseEstimator):
         if not numeric:
             check_classification_targets(y)
         return canonical_rows(X), np.asarray(y)
-
-    def _scores(self, X: Any) -> Values:
-        """Decisions of all machines, (n, machines)."""
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return scores_of(canonical_rows(X), np.atleast_2d(self.coef_), self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, RegressorTags

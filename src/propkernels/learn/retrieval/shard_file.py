@@ -181,9 +181,9 @@ class Shard:
         if not hasattr(mmap, "MADV_WILLNEED"):
             return
         starts, ends = zip(*(self._bytes(*span) for span in spans), strict=True)
-        memory = self.mapped.memory
-        for first, last in _page_runs(np.concatenate(starts), np.concatenate(ends)):
-            memory.madvise(mmap.MADV_WILLNEED, first, min(last, len(memory)) - first)
+        advise, need = self.mapped.memory.madvise, mmap.MADV_WILLNEED
+        for first, length in _page_runs(np.concatenate(starts), np.concatenate(ends)):
+            advise(need, first, length)
 
     def announce_front(self) -> None:
         """Have the system read what every query needs: all up to the ids."""
@@ -196,24 +196,24 @@ class Shard:
 
 
 def _page_runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Pages that ranges of bytes are on, as few ranges of whole pages.
+    """As few ranges as cover ranges of bytes from the pages on that they begin in: firsts and lengths.
 
     Examples
     --------
     >>> page = mmap.PAGESIZE
-    >>> runs = _page_runs(np.array([9 * page, 5, page]), np.array([9 * page + 1, 10, page]))
-    >>> [(first // page, last // page) for first, last in runs]
-    [(0, 1), (9, 10)]
+    >>> _page_runs(np.array([9 * page, 5, 8, 3]), np.array([9 * page + 1, 10, page + 1, 3])) == [
+    ...     (0, page + 1), (9 * page, 1)]
+    True
     """
     starts, ends = starts[ends > starts], ends[ends > starts]
     if len(starts) == 0:
         return []
     order = np.argsort(starts)
-    first = starts[order] // mmap.PAGESIZE
-    last = np.maximum.accumulate(-(-ends[order] // mmap.PAGESIZE))
+    first = starts[order] // mmap.PAGESIZE * mmap.PAGESIZE
+    last = np.maximum.accumulate(ends[order])
     apart = first[1:] > last[:-1]
     firsts, lasts = first[np.append(True, apart)], last[np.append(apart, True)]
-    return list(zip((firsts * mmap.PAGESIZE).tolist(), (lasts * mmap.PAGESIZE).tolist(), strict=True))
+    return list(zip(firsts.tolist(), (lasts - firsts).tolist(), strict=True))
 
 
 def _fence_ptr(stream_ptr: NDArray[np.int64]) -> NDArray[np.int64]:
