@@ -35,6 +35,9 @@ KNOWN = {
     "invalid value encountered in sqrt": "fixed: similarities of a graph with itself that rounding or a forger "
     "made negative",
     "overflow encountered in cast": "fixed: numbers beyond those of 64 bits are refused",
+    "prefix t=2: [[1.0, 0.1976934175396371": "fixed: lengths are added up in the same order, so that the last "
+    "bit is the same",
+    "IndexError: list index out of range": "fixed: a journal without a line end is damaged",
     "DamagedFolderError": "fixed: a sentence that does not speak of Python",
     "weights times 2**79": "labels='log_degree' follows the weights, so that this invariance does not hold; "
     "the check leaves such kernels out now",

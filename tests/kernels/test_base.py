@@ -147,3 +147,12 @@ def test_labels_automatic_node_degree_and_none():
     assert kernels["auto", "labelled"] == 5
     assert kernels["auto", "bare"] == kernels["degree", "bare"] == kernels["degree", "labelled"] == 5
     assert kernels[None, "labelled"] == kernels[None, "bare"] == 9
+
+
+@pytest.mark.parametrize("base_kernel", ["linear", "intersection", "tanimoto"])
+def test_normalized_prefixes_have_the_bits_of_smaller_fits(base_kernel):
+    graphs = pk.datasets.make_molecules(20, random_state=0).graphs
+    options = {"n_hashes": 3, "base_kernel": base_kernel, "normalize": True, "random_state": 0}
+    kernels = pk.PropagationKernel(t_max=4, **options).fit_transform_cumulative(graphs)
+    for t in range(5):
+        assert np.array_equal(kernels[t], pk.PropagationKernel(t_max=t, **options).fit_transform(graphs))

@@ -166,10 +166,12 @@ def test_tiles_that_changed_on_the_disk_are_written_again(tmp_path, stopping):
     assert np.array_equal(matrix, KERNEL.fit_transform(molecules()))
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1]\n", "{}\n", None])
+@pytest.mark.parametrize("text", ["", "{", "[1]\n", "{}\n", "head", None])
 def test_damaged_journals_are_refused(tmp_path, stopping, text):
     path = begun(tmp_path, stopping)
     journal = tmp_path / "K.npy.journal"
+    if text == "head":
+        text = journal.read_text().split("\n")[0]
     if text is None:
         about = json.loads(journal.read_text().split("\n")[0])
         text = json.dumps(about) + "\n99 7\n"

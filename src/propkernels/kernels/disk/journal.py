@@ -53,7 +53,8 @@ class Journal:
             about = json.loads(head)
             # behind the last line end: a line that was not finished
             tiles = {int(tile): int(crc) for tile, crc in (line.split(" ") for line in lines[:-1])}
-        except ValueError:
+            unfinished = lines[-1]
+        except (ValueError, IndexError):  # no line end at all: the first line was not finished
             raise ValueError(f"{self.path} is damaged: remove it, and what it belongs to") from None
         if about != self.about:
             raise ValueError(
@@ -62,7 +63,7 @@ class Journal:
             )
         if not all(0 <= tile < n_tiles for tile in tiles):
             raise ValueError(f"{self.path} is damaged: remove it, and what it belongs to")
-        self._cut(len(lines[-1].encode()))
+        self._cut(len(unfinished.encode()))
         return tiles
 
     def _cut(self, unfinished: int) -> None:
