@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propkernels.graphs import GraphDatabase
-from propkernels.graphs.display import count
+from propkernels.graphs.container import count
 from tests.zoo import one, zoo, zoo_databases
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from propkernels._version import __version__
 from propkernels.cli import evaluate, fit, info, kernel, predict, similar
 from propkernels.cli.checking import audit, novelty
-from propkernels.cli.console import OneSentenceErrors
+from propkernels.cli.console import OneSentenceErrors, common
 from propkernels.cli.explaining import counterfactuals, explain
 from propkernels.cli.exploring import demo, explore
 from propkernels.cli.parts import featurize, learning
@@ -25,21 +22,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help=ABOUT,
 )
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"propkernels {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def common(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Take the options that come before a command."""
 
 
 COMMANDS = (
@@ -61,5 +43,6 @@ COMMANDS = (
     info.datasets,
     info.info,
 )
+app.callback()(common)
 for command in COMMANDS:
     app.command()(command)

@@ -1,4 +1,4 @@
-"""Output of commands: tables, numbers, progress and errors."""
+"""What commands have in common: output files, tables, numbers, progress, errors, and --version."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from propkernels._version import __version__
 from propkernels.utils.progress import ProgressBar
 from propkernels.utils.progress import spinner as spinner
 from propkernels.utils.tables import format_table
@@ -192,3 +193,17 @@ def percent(fraction: float) -> str:
     '85.7 %'
     """
     return f"{100 * fraction:.1f} %"
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"propkernels {__version__}")
+        raise typer.Exit
+
+
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options that come before a command."""

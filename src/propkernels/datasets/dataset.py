@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from propkernels.datasets.download import cache_folder, data_folder, find_in
 from propkernels.graphs import GraphDatabase, GridDatabase
-from propkernels.graphs.display import count
+from propkernels.graphs.container import count
 from propkernels.utils.tables import format_table
 
 MOST_CLASSES, MOST_DRAWN = 20, 6

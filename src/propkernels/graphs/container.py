@@ -1,4 +1,4 @@
-"""What databases share: list behavior; one graph of a list, some of them, and several lists joined."""
+"""What databases share: list behavior and text; one graph of a list, some of them, several lists joined."""
 
 from __future__ import annotations
 
@@ -202,8 +202,6 @@ class Graph:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        from propkernels.graphs.display import describe
-
         return f"Graph({describe(self.database)})"
 
     def _repr_html_(self) -> str:
@@ -216,6 +214,35 @@ class Graph:
         from propkernels.graphs.adapters.networkx import graph_to_networkx
 
         return graph_to_networkx(self)
+
+
+def count(number: int, noun: str) -> str:
+    """Say "1 node", "2 nodes"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def describe(database: GraphDatabase) -> str:
+    """Nodes, edges, and what the nodes carry."""
+    edge = "directed edge" if database.is_directed else "edge"
+    parts = [count(database.n_nodes, "node"), count(database.n_edges, edge)]
+    column = database.label_column
+    if column is not None:
+        parts.append(count(len(column.present), "node label"))
+        missing = int(np.count_nonzero(~column.observed))
+        if missing:
+            parts.append(f"{missing} unobserved")
+    if database.node_attributes is not None:
+        parts.append(count(database.node_attributes.shape[1], "attribute"))
+    if database.edge_label_column is not None:
+        parts.append(count(len(database.edge_label_column.present), "edge label"))
+    if database.edge_attributes is not None:
+        parts.append(count(database.edge_attributes.shape[1], "edge attribute"))
+    return ", ".join(parts)
+
+
+def one_line(database: GraphDatabase) -> str:
+    """Return the repr of a database."""
+    return f"GraphDatabase({count(len(database), 'graph')}, {describe(database)})"
 
 
 def parts_of_subset(database: GraphDatabase, positions: NDArray[np.int64]) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from propkernels.graphs.container import Container, Graph, parts_of_join, parts_of_subset
+from propkernels.graphs.container import Container, Graph, one_line, parts_of_join, parts_of_subset
 from propkernels.graphs.edges import (
     check_edge_attributes,
     check_ids,
@@ -402,8 +402,6 @@ class GraphDatabase(Container["Graph"]):
     # what a person sees
 
     def __repr__(self) -> str:
-        from propkernels.graphs.display import one_line
-
         return one_line(self)
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""Text and HTML representations of a database: one line in a terminal, a small table in a notebook."""
+"""What notebooks show of graphs: a small table of a database, a drawing of one graph."""
 
 from __future__ import annotations
 
@@ -6,40 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from propkernels.graphs.container import count, describe, one_line
+
 if TYPE_CHECKING:
     from propkernels.graphs.container import Graph
     from propkernels.graphs.database import GraphDatabase
 
 MOST_LABELS = 12
-
-
-def count(number: int, noun: str) -> str:
-    """Say "1 node", "2 nodes"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def describe(database: GraphDatabase) -> str:
-    """Nodes, edges, and what the nodes carry."""
-    edge = "directed edge" if database.is_directed else "edge"
-    parts = [count(database.n_nodes, "node"), count(database.n_edges, edge)]
-    column = database.label_column
-    if column is not None:
-        parts.append(count(len(column.present), "node label"))
-        missing = int(np.count_nonzero(~column.observed))
-        if missing:
-            parts.append(f"{missing} unobserved")
-    if database.node_attributes is not None:
-        parts.append(count(database.node_attributes.shape[1], "attribute"))
-    if database.edge_label_column is not None:
-        parts.append(count(len(database.edge_label_column.present), "edge label"))
-    if database.edge_attributes is not None:
-        parts.append(count(database.edge_attributes.shape[1], "edge attribute"))
-    return ", ".join(parts)
-
-
-def one_line(database: GraphDatabase) -> str:
-    """Return the repr of a database."""
-    return f"GraphDatabase({count(len(database), 'graph')}, {describe(database)})"
 
 
 def show_database(database: GraphDatabase, most_rows: int = 5) -> str:

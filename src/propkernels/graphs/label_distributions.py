@@ -160,12 +160,6 @@ def concat_distributions(parts: Sequence[LabelDistributions]) -> LabelDistributi
     return LabelDistributions._assemble(matrix, tuple(position), known, observed)
 
 
-def looks_like_distributions(labels: Any) -> bool:
-    """Tell a matrix of probabilities from a list of labels."""
-    shape: tuple[int, ...] = getattr(labels, "shape", ())
-    return issparse(labels) or (hasattr(labels, "__array__") and len(shape) == 2 and shape[1] != 1)
-
-
 def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
     """Return the rows as CSR, and which of them are masked throughout."""
     plain = probabilities.filled(0.0) if isinstance(probabilities, np.ma.MaskedArray) else probabilities

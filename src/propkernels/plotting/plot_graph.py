@@ -125,7 +125,7 @@ def _chosen(graphs: Any, graph: int) -> tuple[Any, str]:
 
 
 def _size(graph: Graph) -> str:
-    from propkernels.graphs.display import count
+    from propkernels.graphs.container import count
 
     edge = "directed edge" if graph.database.is_directed else "edge"
     return f"{count(graph.n_nodes, 'node')}, {count(graph.n_edges, edge)}"

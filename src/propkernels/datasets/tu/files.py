@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.display import count
+from propkernels.graphs.container import count
 from propkernels.utils.checks import reason_of
 
 MOST_MEMBERS = 10_000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.display import count
+from propkernels.graphs.container import count
 
 if TYPE_CHECKING:
     from propkernels.graphs.grids.database import GridDatabase
