@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.scale_tools import Row, cluster, estimator, generate, load, row
 
+THEIRS = "with malloc as Dask sets it"
 ROUNDS = 4  # of the efficiency of workers, of which the best counts
 
 
@@ -27,20 +28,31 @@ def efficiency(folder: Path, n_graphs: int) -> Iterator[Row]:
     with ExitStack() as stack:
         plain = warm_dask(False, plan, folder, stack)  # before settings that last as long as the stack
         engines = {f"{n} processes": warm_pool(n, plan, folder, stack) for n in (1, 2)}
-        engines["Dask, 2 workers"] = warm_dask(True, plan, folder, stack)
-        engines["Dask, 2 workers with the malloc of Dask"] = plain
-        best: dict[str, Usage] = {}
+        engines |= {"Dask, 2 workers": warm_dask(True, plan, folder, stack), f"the same, {THEIRS}": plain}
+        taken: dict[str, list[Usage]] = {name: [] for name in engines}
         for _ in range(ROUNDS):
             for name, (executor, pids) in engines.items():
-                best[name] = least(best.get(name), timed(plan, folder / "timed", executor, pids))
-    one, two, dask, slow = best.values()
-    for name, used in best.items():
-        yield row(name, "", used.words(plan.n_nodes))
+                taken[name].append(timed(plan, folder / "timed", executor, pids))
+        idle = idle_share(engines["Dask, 2 workers"][1])
+    for name, rounds in taken.items():
+        yield row(name, "", least(rounds).words(plan.n_nodes))
+    yield from compared(*taken.values(), idle)
+
+
+def compared(
+    ones: list[Usage], twos: list[Usage], dasks: list[Usage], plains: list[Usage], idle: float
+) -> Iterator[Row]:
+    """What the rounds of the engines say of each other; ``idle``: processor time of idle workers of Dask."""
+    one, two, dask = least(ones), least(twos), least(dasks)
     quiet = f"{one.clock / two.clock:.2f} by the clock ({load()}), "
     quiet += f"{2 * one.processor / two.processor:.2f} by processor time"
     yield row("2 processes over 1", ">= 1.8 on quiet cores", quiet, one.clock / two.clock >= 1.8)
     yield row("Dask over a process pool", "<= 10 %", dask.over(two), dask.clock <= 1.1 * two.clock)
-    yield row("Dask with its own malloc over a process pool", "", slow.over(two))
+    busy = min(used.processor - idle * used.clock for used in dasks)
+    over = f"{100 * (busy / two.processor - 1):+.0f} % by processor time; an idle worker takes "
+    over += f"{500 * idle:.0f} ms per second of the clock"
+    yield row("the same without what idle workers of Dask take", "", over)
+    yield row(f"Dask {THEIRS}, over a process pool", "", least(plains).over(two))
 
 
 class Usage(NamedTuple):
@@ -63,9 +75,9 @@ class Usage(NamedTuple):
         return f"{clock:+.0f} % by the clock, {processor:+.0f} % by processor time"
 
 
-def least(known: Usage | None, taken: Usage) -> Usage:
+def least(rounds: list[Usage]) -> Usage:
     """The best of several rounds, each figure for itself."""
-    return taken if known is None else Usage(*map(min, known, taken))
+    return Usage(*map(min, zip(*rounds, strict=True)))
 
 
 def warm_dask(advised: bool, plan: Any, folder: Path, stack: ExitStack) -> tuple[Any, list[int]]:
@@ -82,6 +94,13 @@ def warm_pool(n_workers: int, plan: Any, folder: Path, stack: ExitStack) -> tupl
     futures = [pool.submit(pid_of_worker) for _ in range(4 * n_workers)]
     wait(futures)
     return pool, sorted({future.result() for future in futures})
+
+
+def idle_share(pids: list[int], seconds: float = 10.0) -> float:
+    """Processor time that idle workers take per second of the clock, all together."""
+    before, start = used_by(pids)[0], time.perf_counter()
+    time.sleep(seconds)
+    return (used_by(pids)[0] - before) / (time.perf_counter() - start)
 
 
 def pid_of_worker() -> int:
