@@ -29,7 +29,6 @@ MOST_COLUMNS = 4_096  # of forests that predict numbers
 MOST_DENSE = 30_000_000  # entries up to which forests get a dense table, which is faster
 CHOOSING_TASKS = 4  # tasks that take part in a choice, at most
 CHOOSING = 2_500  # molecules that take part in a choice, at most
-MOST_SVM = 8_000  # training molecules of an SVM, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,6 @@ def forest(features: csr_array, target: Values, train: Rows, test: Rows, is_clas
 
 def tanimoto_svm(features: csr_array, target: Values, train: Rows, test: Rows, is_class: bool) -> Fitted:
     """An SVM (numbers: support vector regression) with the Tanimoto similarity of counts as its kernel."""
-    train = _subsample(target, train, MOST_SVM)
     every = np.concatenate([train, test])
     kernel = tanimoto(features[every], features[train]).astype(np.float64)
     columns, at = target[every], np.arange(len(every))

@@ -137,5 +137,5 @@ def test_means_are_over_folds_that_all_linear_rows_have():
     assert means["BACE", ("ECFP", "linear")] == 80.0
     assert len(means) == 2
     (line, each) = page.verdict(means, n_folds, "random")
-    assert "+2.0 points (aim +1.0: open, not all is measured)" in line
+    assert "+2.0 points (aim +1.0: reached on these, not all sets)" in line
     assert "BACE +2.0" in each
