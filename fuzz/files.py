@@ -144,7 +144,8 @@ def _changed_array(array: np.ndarray, rng: Generator) -> np.ndarray:
     elif style == 1 and array.ndim:
         array = array[: int(rng.integers(len(array) + 1))]
     elif style == 2:
-        array = array.astype(pick(rng, ("f4", "f8", "i4", "i8", "u1", "?")))
+        with np.errstate(invalid="ignore", over="ignore"):
+            array = array.astype(pick(rng, ("f4", "f8", "i4", "i8", "u1", "?")))
     else:
         array = array[None]
     return array

@@ -32,11 +32,12 @@ KNOWN = {
     "exact label propagation, before: [[[0.0, 0.0], [0.0, 9.0]]": "two distributions are 1e-18 apart, since "
     "0.3 is not 3/10 in binary: they share a bin of 1e-9",
     "a damaged part was taken for a whole one": "fixed: the checksum of each part lies beside it",
-    "invalid value encountered in sqrt": "fixed: similarities of a graph with itself that rounding or a forger "
-    "made negative",
+    "invalid value encountered in sqrt": "fixed: rounding, or a forger, made the similarity of a graph with "
+    "itself negative",
     "overflow encountered in cast": "fixed: numbers beyond those of 64 bits are refused",
-    "prefix t=2: [[1.0, 0.1976934175396371": "fixed: lengths are added up in the same order, so that the last "
-    "bit is the same",
+    "prefix t=2: [[1.0, 0.1976934175396371": "fixed: lengths are added up in the same order, to the same "
+    "last bit",
+    "invalid value encountered in cast": "by the harness itself, when it makes whole numbers of infinity",
     "IndexError: list index out of range": "fixed: a journal without a line end is damaged",
     "DamagedFolderError": "fixed: a sentence that does not speak of Python",
     "weights times 2**79": "labels='log_degree' follows the weights, so that this invariance does not hold; "
@@ -113,11 +114,10 @@ def bounds() -> str:
 def cases() -> str:
     """Random cases, added up over all runs."""
     counts: Counter[str] = Counter()
-    findings, seconds = [], 0
+    seconds = 0
     for run in runs("fuzz"):
         counts.update(run["counts"])
         seconds += run["seconds"]
-        findings += run["findings"]
     if not counts:
         return "\n## Random cases\n\nNone yet.\n"
     by_family = {name: Counter[str]() for name in ABOUT}
@@ -139,16 +139,31 @@ def cases() -> str:
         'error that is not such a sentence. "Warning": numpy warned of overflow.\n\n'
         f"{table(['family', 'cases', *KINDS], rows)}\n"
     )
-    if findings:
-        lines = [
-            f"- {f['kind']} ({f['times']} times, case {f['number']}) in `{f['where']}`: "
-            f"{_plain(f['text'])}{_why(f['text'])}"
-            for f in findings
-        ]
+    lines = findings()
+    if lines:
         text += (
-            "\nFindings of all runs, those that have been fixed since included:\n\n" + "\n".join(lines) + "\n"
+            "\nFindings of all runs, those that have been fixed since included, and how many cases ran after "
+            "the last run that saw them:\n\n" + "\n".join(lines) + "\n"
         )
     return text
+
+
+def findings() -> list[str]:
+    """One line for findings of one kind in one module that begin alike."""
+    groups: dict[tuple[str, ...], dict[str, Any]] = {}
+    done = 0
+    for run in runs("fuzz"):
+        done += sum(run["counts"].values())
+        for f in run["findings"]:
+            key = (f["kind"], f["where"].split(":")[0], f["text"][:30])
+            group = groups.setdefault(key, {**f, "times": 0})
+            group["times"] += f["times"]
+            group["seen"] = done
+    return [
+        f"- {f['kind']} ({f['times']} times, first in case {f['number']}; {done - f['seen']:,} cases since) "
+        f"in `{f['where']}`: {_plain(f['text'])}{_why(f['text'])}"
+        for f in groups.values()
+    ]
 
 
 def _plain(text: str) -> str:

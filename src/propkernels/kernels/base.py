@@ -123,9 +123,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             check_room(len(database), len(database), n_kernels + base_kernel.matrices_at_once(counts))
             kernels = base_kernel.cumulative(counts, self.n_jobs)
         if self.normalize:
-            for t, kernel in enumerate(
-                kernels
-            ):  # lengths as a fit with t_max=t has them: rounding is the same
+            for t, kernel in enumerate(kernels):  # lengths as a fit with t_max=t rounds them
                 diagonal = base_kernel.diagonal([s for s in counts if s.iteration <= t])
                 _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
         self._keep(*learned)
