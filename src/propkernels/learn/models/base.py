@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.check import check_graphs
@@ -167,7 +167,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         with ProgressBar(f"{type(self).__name__}: choosing", total) as bar:
             on_progress = _silent if self.verbose is False else bar.step
             common = graphs, target, folds, space, task, seeds.kernel, selection, self.n_jobs
-            averages = self.kernel is None and space.solver != "gp"
+            averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
             return search(kernels, *common, on_progress, averages), space.solver
 
     def _folds(self, target: NDArray[Any], groups: Any, seed: int) -> Folds:

@@ -85,10 +85,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     Attributes
     ----------
     kernel_ : estimator
-        The chosen kernel with its settings (unfitted if the machine was folded); the :class:`SumKernel` of
-        several where their decisions are averaged, each with a machine of its own: those as good as the
-        best within a standard error, if no kernel is named and folds learn from fewer than 900 graphs.
-    t_max_, normalize_, C_, epsilon_, solver_ : chosen settings, of the best one where several are averaged
+        The chosen kernel with its settings (unfitted if the machine was folded).
+    t_max_, normalize_, C_, epsilon_, solver_ : chosen settings
     score_ : float
         R^2 of the choice (or its score by ``scoring``) in the cross-validation that chose it, and therefore
         optimistic; :func:`evaluate` estimates the score on new graphs.
