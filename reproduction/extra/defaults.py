@@ -29,6 +29,7 @@ from reproduction.extra.folds_of_defaults import (
     Kept,
     Split,
     accuracies,
+    earlier_rows,
     markdown,
     measure,
     most_chosen,
@@ -117,7 +118,7 @@ def write_page(kept: Kept, document: Path) -> str:
     """Write what is known so far."""
     head = ["data set", "aim", "measured", "reached", "paper", "repeats", "optimism", "CPU s per fit"]
     earlier = document.read_text(encoding="utf-8") if document.is_file() else ""
-    known = earlier_rows(earlier)
+    known = earlier_rows(earlier, AIMS)
     known |= {name: row(name, complete(kept.of(name))) for name in AIMS if kept.of(name)}
     table = markdown([*head, "chosen most often"], [known[name] for name in AIMS if name in known])
     _, found, rest = earlier.partition(f"\n{edge_labels.TITLE}\n")
@@ -125,18 +126,6 @@ def write_page(kept: Kept, document: Path) -> str:
     with atomic_write(document, text=True) as file:
         file.write(PAGE.format(table=table) + effects)
     return table
-
-
-def earlier_rows(page: str) -> dict[str, list[str]]:
-    r"""Rows of the first table of a page, by data set.
-
-    Examples
-    --------
-    >>> earlier_rows("| data set | aim |\n|---|---|\n| MUTAG | 87.0 |\n")
-    {'MUTAG': ['MUTAG', '87.0']}
-    """
-    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
-    return {cells[0]: cells for cells in reversed(rows) if cells[0] in AIMS}
 
 
 def complete(results: Sequence[FoldResult]) -> Sequence[FoldResult]:

@@ -7,7 +7,8 @@ looked at once::
 
     python -m reproduction fair
 
-The splits are read from fair_splits.zip in the folder that PROPKERNELS_DATA names.
+The splits are read from fair_splits.zip in the folder that PROPKERNELS_DATA names. Rows of data sets that
+OUTPUT knows nothing of stay as they are on the page.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from reproduction.extra.folds_of_defaults import (
     Kept,
     Split,
     accuracies,
+    earlier_rows,
     markdown,
     measure,
     most_chosen,
@@ -96,9 +98,11 @@ def run(names: Sequence[str], folder: Path, document: Path, n_jobs: int) -> str:
 def write_page(kept: Kept, document: Path) -> str:
     """Write what is known so far."""
     head = ["data set", "best of the comparison", "later", "measured", "above", "folds", "processor minutes"]
-    rows = [row(name, kept.of(name)) for name in PUBLISHED if kept.of(name)]
+    known = earlier_rows(document.read_text(encoding="utf-8") if document.is_file() else "", PUBLISHED)
+    known |= {name: row(name, kept.of(name)) for name in PUBLISHED if kept.of(name)}
+    rows = [known[name] for name in PUBLISHED if name in known]
     table = markdown([*head, "chosen most often"], rows)
-    minutes = sum(r.processor_seconds for r in kept.results) / 60
+    minutes = sum(float(cells[head.index("processor minutes")]) for cells in rows)
     with atomic_write(document, text=True) as file:
         file.write(PAGE.format(table=table, total=f": {minutes:.1f} together"))
     return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
@@ -107,3 +107,15 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table."""
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def earlier_rows(page: str, names: Container[str]) -> dict[str, list[str]]:
+    r"""Rows of the first table of a page, by data set.
+
+    Examples
+    --------
+    >>> earlier_rows("| data set | aim |\n|---|---|\n| MUTAG | 87.0 |\n", ["MUTAG"])
+    {'MUTAG': ['MUTAG', '87.0']}
+    """
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    return {cells[0]: cells for cells in reversed(rows) if cells[0] in names}
