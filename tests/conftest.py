@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -26,3 +27,9 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip(f"PROPKERNELS_DATA names {value!r}, which is not a folder")
     return folder
+
+
+def pytest_collection_finish() -> None:
+    """Leave the tests themselves, a million objects that stay, out of every garbage collection."""
+    gc.collect()
+    gc.freeze()

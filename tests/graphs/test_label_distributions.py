@@ -8,12 +8,9 @@ import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 import propkernels as pk
-from propkernels.graphs.label_distributions import (
-    concat_distributions,
-    concat_labels,
-    looks_like_distributions,
-)
+from propkernels.graphs.label_distributions import concat_distributions, concat_labels
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.validation import looks_like_distributions
 from tests.zoo import cycle_edges, one, path_edges
 
 ROWS = np.array([[1.0, 0.0], [0.25, 0.75], [0.0, 1.0]])

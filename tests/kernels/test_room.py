@@ -15,6 +15,7 @@ def available(monkeypatch):
 
     def set_to(n_bytes):
         monkeypatch.setattr(arrays, "available_memory", lambda: n_bytes)
+        monkeypatch.setattr(arrays, "ASK_FROM", 0)
 
     return set_to
 

@@ -135,12 +135,12 @@ def check_labels(
 def check_node_labels(labels: Any, graph_ptr: NDArray[np.int64]) -> LabelColumn | LabelDistributions | None:
     """Encode node labels, or label distributions, one a node."""
     n = int(graph_ptr[-1])
-    if isinstance(labels, LabelDistributions) or _looks_like_distributions(labels):
+    if isinstance(labels, LabelDistributions) or looks_like_distributions(labels):
         return _check_distributions(labels, n)
     return check_labels(labels, n, "node_labels", "nodes", lambda i: name_node(i, graph_ptr))
 
 
-def _looks_like_distributions(labels: Any) -> bool:
+def looks_like_distributions(labels: Any) -> bool:
     """Tell a matrix of probabilities from a list of labels."""
     shape: tuple[int, ...] = getattr(labels, "shape", ())
     return issparse(labels) or (hasattr(labels, "__array__") and len(shape) == 2 and shape[1] != 1)

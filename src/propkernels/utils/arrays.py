@@ -21,6 +21,7 @@ WAYS_OUT = (
     "search with GraphIndex, or write the matrix to disk with kernel_to_disk"
 )
 SPARSE = "leave sparse_output=True"
+ASK_FROM = 2**26  # bytes; asking the system takes a millisecond, as long as a small kernel matrix does
 MEMINFO = Path("/proc/meminfo")
 CGROUPS = Path("/sys/fs/cgroup")
 # Names of the limit, of what is used, and of the part of it that the system gives back when asked: version 2
@@ -229,7 +230,8 @@ def check_room(rows: int, columns: int, matrices: int = 1, *, ways_out: str = WA
     Traceback (most recent call last):
     propkernels.utils.arrays.KernelTooLargeError: a dense matrix of 10000000 x 10000000 needs 800000.0 GB ...
     """
-    needed, there = 8 * rows * columns * matrices, available_memory()
+    needed = 8 * rows * columns * matrices
+    there = None if needed < ASK_FROM else available_memory()
     if there is not None and needed > there:
         several = "" if matrices == 1 else f" ({matrices} of them at a time)"
         raise KernelTooLargeError(
