@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.scale`` runs everything (about 2.5 GB under the temporary folder, removed in the end)
 and prints the figures; ``--write`` also puts them into docs/results/scale.json and docs/SCALE.md.
-``--only size`` (or kills, disk, efficiency) runs one group and keeps the stored figures of the others.
+``--only size`` (or kills, disk, efficiency, dask) runs one group and keeps the stored figures of the others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.environment import describe
 from benchmarks.process import ROOT
-from benchmarks.scale_efficiency import efficiency
+from benchmarks.scale_efficiency import dask, efficiency
 from benchmarks.scale_tools import Row, cluster, estimator, generate, load, row
 
 RESULTS, PAGE = ROOT / "docs" / "results" / "scale.json", ROOT / "docs" / "SCALE.md"
@@ -253,6 +253,7 @@ GROUPS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
     "kills": kills,
     "disk": disk,
     "efficiency": efficiency,
+    "dask": dask,
 }
 
 

@@ -20,39 +20,58 @@ ROUNDS = 4  # of the efficiency of workers, of which the best counts
 
 
 def efficiency(folder: Path, n_graphs: int) -> Iterator[Row]:
-    """Processes, and workers of Dask as advised and as they come; all warm, parts of two million nodes."""
-    import propkernels as pk
-
-    source = generate(folder / "efficiency", min(n_graphs, 320_000), 80_000)
-    plan = pk.partition(source, 2_100_000)
+    """Two processes and one, warm."""
+    plan = plan_of(folder, n_graphs)
     with ExitStack() as stack:
-        plain = warm_dask(False, plan, folder, stack)  # before settings that last as long as the stack
         engines = {f"{n} processes": warm_pool(n, plan, folder, stack) for n in (1, 2)}
-        engines |= {"Dask, 2 workers": warm_dask(True, plan, folder, stack), f"the same, {THEIRS}": plain}
-        taken: dict[str, list[Usage]] = {name: [] for name in engines}
-        for _ in range(ROUNDS):
-            for name, (executor, pids) in engines.items():
-                taken[name].append(timed(plan, folder / "timed", executor, pids))
-        idle = idle_share(engines["Dask, 2 workers"][1])
-    for name, rounds in taken.items():
-        yield row(name, "", least(rounds).words(plan.n_nodes))
-    yield from compared(*taken.values(), idle)
-
-
-def compared(
-    ones: list[Usage], twos: list[Usage], dasks: list[Usage], plains: list[Usage], idle: float
-) -> Iterator[Row]:
-    """What the rounds of the engines say of each other; ``idle``: processor time of idle workers of Dask."""
-    one, two, dask = least(ones), least(twos), least(dasks)
+        taken = rounds_of(engines, plan, folder)
+    yield from described(taken, plan)
+    one, two = map(least, taken.values())
     quiet = f"{one.clock / two.clock:.2f} by the clock ({load()}), "
     quiet += f"{2 * one.processor / two.processor:.2f} by processor time"
     yield row("2 processes over 1", ">= 1.8 on quiet cores", quiet, one.clock / two.clock >= 1.8)
-    yield row("Dask over a process pool", "<= 10 %", dask.over(two), dask.clock <= 1.1 * two.clock)
-    busy = min(used.processor - idle * used.clock for used in dasks)
-    over = f"{100 * (busy / two.processor - 1):+.0f} % by processor time; an idle worker takes "
+
+
+def dask(folder: Path, n_graphs: int) -> Iterator[Row]:
+    """Two workers of Dask, set as advised and as they come, and a pool of two processes, all warm."""
+    plan = plan_of(folder, n_graphs)
+    with ExitStack() as stack:
+        plain = warm_dask(False, plan, folder, stack)  # before settings that last as long as the stack
+        pool, advised = warm_pool(2, plan, folder, stack), warm_dask(True, plan, folder, stack)
+        engines = {"a pool of 2 processes": pool, "Dask, 2 workers": advised, f"the same, {THEIRS}": plain}
+        taken = rounds_of(engines, plan, folder)
+        idle = idle_share(advised[1])
+    yield from described(taken, plan)
+    pool_best, dask_best, plain_best = map(least, taken.values())
+    over = f"{dask_best.over(pool_best)} ({load()})"
+    yield row("Dask over a pool", "<= 10 %", over, dask_best.clock <= 1.1 * pool_best.clock)
+    busy = min(used.processor - idle * used.clock for used in taken["Dask, 2 workers"])
+    over = f"{100 * (busy / pool_best.processor - 1):+.0f} % by processor time; an idle worker takes "
     over += f"{500 * idle:.0f} ms per second of the clock"
     yield row("the same without what idle workers of Dask take", "", over)
-    yield row(f"Dask {THEIRS}, over a process pool", "", least(plains).over(two))
+    yield row(f"Dask {THEIRS}, over a pool", "", plain_best.over(pool_best))
+
+
+def plan_of(folder: Path, n_graphs: int) -> Any:
+    """Four parts of two million nodes."""
+    import propkernels as pk
+
+    return pk.partition(generate(folder / "efficiency", min(n_graphs, 320_000), 80_000), 2_100_000)
+
+
+def rounds_of(engines: dict[str, Any], plan: Any, folder: Path) -> dict[str, list[Usage]]:
+    """What the engines take, in turn."""
+    taken: dict[str, list[Usage]] = {name: [] for name in engines}
+    for _ in range(ROUNDS):
+        for name, (executor, pids) in engines.items():
+            taken[name].append(timed(plan, folder / "timed", executor, pids))
+    return taken
+
+
+def described(taken: dict[str, list[Usage]], plan: Any) -> Iterator[Row]:
+    """A line for each engine."""
+    for name, rounds in taken.items():
+        yield row(name, "", least(rounds).words(plan.n_nodes))
 
 
 class Usage(NamedTuple):
