@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed, with_target
-from propkernels.graphs.adapters.chemistry.atoms import Recipe, atom_labels, check_recipe, load_rdkit
-from propkernels.graphs.adapters.chemistry.bonds import bonds_of
+from propkernels.graphs.adapters.chemistry.atoms import Recipe, atom_labels, check_recipe
+from propkernels.graphs.adapters.chemistry.bonds import bonds_of, load_rdkit
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.checks import shown
@@ -266,7 +266,7 @@ def _extract(mols: Sequence[Any], options: _Options) -> _Part:
             chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     sizes = integers(list(map(chem.Mol.GetNumAtoms, usable)))
     bonds = bonds_of(usable, sizes, options.stereo)
-    labels = atom_labels(usable, sizes, bonds.valences, options.node_labels, options.stereo, faults)
+    labels = atom_labels(usable, sizes, bonds, options.node_labels, options.stereo, faults)
     types = bonds.types if options.edge_labels else None
     return _Part(sizes, bonds.counts, bonds.source, bonds.target, labels, types, faults)
 

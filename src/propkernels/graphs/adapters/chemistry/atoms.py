@@ -10,29 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.build import integers, owners
+from propkernels.graphs.adapters.chemistry.bonds import Bonds, load_rdkit
+from propkernels.graphs.adapters.chemistry.roles import ROLES, Atoms, role_bits
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.utils.checks import shown
-from propkernels.utils.optional import import_optional
 
 One = str | Callable[[Any], Any]
 Recipe = One | Sequence[One]
 Invariants = tuple[int, ...]
 RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
 VIEWS = ("symbol", "invariants", "pharmacophore")  # coarse and fine, side by side
-ROLES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
 CARBON = 6
 MANY = 1_000_000
-
-
-def load_rdkit(module: str = "rdkit.Chem") -> Any:
-    """Import RDKit, or say which extra brings it."""
-    return import_optional(module, extra="chem", purpose="molecules need")
 
 
 def check_recipe(recipe: Any) -> Recipe:
@@ -50,7 +45,7 @@ def check_recipe(recipe: Any) -> Recipe:
 def atom_labels(
     mols: Sequence[Any],
     sizes: NDArray[np.int64],
-    valences: NDArray[np.float64],
+    bonds: Bonds,
     recipe: Recipe,
     stereo: bool,
     faults: dict[int, str],
@@ -62,8 +57,7 @@ def atom_labels(
     mols : sequence of rdkit.Chem.Mol
     sizes : ndarray of int64
         Numbers of atoms.
-    valences : ndarray of float64, (atoms,)
-        Sums of the orders of their bonds, NaN in molecules with bonds without an order.
+    bonds : Bonds
     recipe : str, callable, or sequence of these
         Several: a label is the tuple of theirs.
     stereo : bool
@@ -72,7 +66,10 @@ def atom_labels(
         Position -> reason.
     """
     several = recipe if isinstance(recipe, (tuple, list)) else (recipe,)
-    columns = [_labels_by(one, mols, sizes, valences, faults) for one in several]
+    invariants = None
+    if any(one in ("invariants", "pharmacophore") for one in several if isinstance(one, str)):
+        invariants = _all_invariants(mols, sizes, bonds.valences, faults)
+    columns = [_labels_by(one, mols, sizes, bonds, invariants, faults) for one in several]
     if stereo:
         columns = [_with_chirality(column, mols, sizes) for column in columns]
     return columns[0] if several is not recipe else _side_by_side(columns)
@@ -82,29 +79,50 @@ def _labels_by(
     recipe: Any,
     mols: Sequence[Any],
     sizes: NDArray[np.int64],
-    valences: NDArray[np.float64],
+    bonds: Bonds,
+    invariants: LabelColumn | None,
     faults: dict[int, str],
 ) -> LabelColumn:
-    if recipe == "invariants":
-        return _all_invariants(mols, sizes, valences, faults)
-    if isinstance(recipe, str) and recipe != "pharmacophore":
+    """Labels by one recipe; invariants, where they are known already, tell symbols and roles."""
+    if not isinstance(recipe, str):
+        every = _asked(_by(recipe), mols, sizes, None, faults)
+        return LabelColumn.from_values(_objects(list(chain.from_iterable(every))))
+    if invariants is None or recipe == "symbol+aromatic":
         return _symbols(mols, sizes, recipe == "symbol+aromatic")
-    per_mol: Callable[[Any], Any] = _by(recipe) if callable(recipe) else _roles
-    every = _asked(per_mol, mols, sizes, None, faults)
-    return LabelColumn.from_values(_objects(list(chain.from_iterable(every))))
+    if recipe == "symbol":
+        symbol = load_rdkit().GetPeriodicTable().GetElementSymbol
+        numbers = [number for _, _, number, *_ in cast(tuple[Invariants, ...], invariants.values)]
+        return _merged(invariants, [symbol(number) for number in numbers])
+    return invariants if recipe == "invariants" else _roles(mols, sizes, bonds, invariants)
+
+
+def _merged(column: LabelColumn, values: Sequence[Any]) -> LabelColumn:
+    """Other values in place of a column's, some of which may be the same."""
+    table: dict[Any, int] = {}
+    ids = [table.setdefault(value, len(table)) for value in values]
+    return LabelColumn(np.array([*ids, UNOBSERVED], dtype=np.int32)[column.ids], tuple(table))
 
 
 def _side_by_side(columns: Sequence[LabelColumn]) -> LabelColumn:
     """Labels of several columns as one tuple; unobserved where one of them is."""
-    numbers = np.column_stack([column.ids for column in columns])
-    observed = (numbers != UNOBSERVED).all(axis=1)
-    rows, ids = np.unique(numbers[observed], axis=0, return_inverse=True)
-    labels = np.full(len(numbers), UNOBSERVED, dtype=np.int32)
-    labels[observed] = ids.ravel()
-    values = (
-        tuple(column.values[i] for column, i in zip(columns, row, strict=True)) for row in rows.tolist()
-    )
-    return LabelColumn(labels, tuple(values))
+    codes = np.zeros(len(columns[0]), dtype=np.int64)
+    observed = np.ones(len(codes), dtype=bool)
+    for column in columns:
+        codes = codes * (len(column.values) + 1) + column.ids
+        observed &= column.ids != UNOBSERVED
+    codes[~observed] = UNOBSERVED
+    distinct = np.unique(codes)
+    kinds = np.searchsorted(distinct, codes)
+    example = np.empty(len(distinct), dtype=np.int64)
+    example[kinds] = np.arange(len(codes))
+    rows = zip(*(column.ids[example].tolist() for column in columns), strict=True)
+    values = [
+        tuple(column.values[i] for column, i in zip(columns, row, strict=True))
+        for row, code in zip(rows, distinct.tolist(), strict=True)
+        if code != UNOBSERVED
+    ]
+    first = len(distinct) - len(values)  # 1 where some labels are unobserved: these come first
+    return LabelColumn((kinds - first).astype(np.int32), tuple(values))
 
 
 def _asked(
@@ -247,13 +265,25 @@ def _unusual(chem: Any) -> Any:
     return query
 
 
-def _roles(mol: Any) -> list[str]:
-    """Pharmacophoric roles of each atom, as FCFP knows them."""
+def _roles(
+    mols: Sequence[Any], sizes: NDArray[np.int64], bonds: Bonds, invariants: LabelColumn
+) -> LabelColumn:
+    """Pharmacophoric roles of each atom, as FCFP knows them; where bonds have no order, RDKit says them."""
+    starts = np.cumsum(sizes) - sizes
+    shift = np.repeat(starts, bonds.counts)
+    table = np.array([*invariants.values, (0,) * 7], dtype=np.int64)[invariants.ids]  # the last if unknown
+    _, valence, number, _, charge, hydrogens, _ = table.T
+    ends = bonds.source + shift, bonds.target + shift
+    bits = role_bits(Atoms(number, charge, hydrogens, valence + hydrogens, *ends, bonds.orders))
     descriptors = load_rdkit("rdkit.Chem.rdMolDescriptors")
-    return [_role_names(bits) for bits in descriptors.GetFeatureInvariants(mol)]
+    known = invariants.ids != UNOBSERVED
+    for i in np.unique(owners(sizes)[np.isnan(bonds.valences) & known]).tolist():
+        bits[starts[i] : starts[i] + sizes[i]] = descriptors.GetFeatureInvariants(mols[i])
+    distinct, ids = np.unique(bits, return_inverse=True)
+    column = LabelColumn(ids.astype(np.int32).ravel(), tuple(_role_names(one) for one in distinct.tolist()))
+    return LabelColumn(np.where(known, column.ids, np.int32(UNOBSERVED)), column.values)
 
 
-@cache
 def _role_names(bits: int) -> str:
     return "+".join(name for i, name in enumerate(ROLES) if bits >> i & 1) or "none"
 

@@ -14,13 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.build import integers
-from propkernels.graphs.adapters.chemistry.atoms import load_rdkit
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.optional import import_optional
 
 ORDERS = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
 LARGE = 1000  # atoms, from which on a matrix is larger than the bonds are slow
 BATCH = 64  # molecules whose matrices are in memory, and in the cache, at once
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+def load_rdkit(module: str = "rdkit.Chem") -> Any:
+    """Import RDKit, or say which extra brings it."""
+    return import_optional(module, extra="chem", purpose="molecules need")
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,13 @@ class Bonds:
     target: NDArray[np.int64]
     types: LabelColumn
     valences: NDArray[np.float64]
+
+    @property
+    def orders(self) -> NDArray[np.float64]:
+        """Order of each entry; NaN where its type has none."""
+        known = {name: order for order, name in ORDERS.items()}
+        table = [known.get(str(value).split()[0], np.nan) for value in self.types.values]  # "double E" too
+        return np.array(table)[self.types.ids]
 
 
 def bonds_of(mols: Sequence[Any], sizes: NDArray[np.int64], stereo: bool) -> Bonds:
