@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import propkernels as pk
-from benchmarks import scale
+from benchmarks import scale, scale_tools
 
 
 def test_the_page_shows_the_stored_figures():
@@ -30,9 +30,9 @@ def test_misses_stand_out():
 def test_files_are_written_once(tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "graphs.parquet"
-    scale.write_file(path, 0, 20)
+    scale_tools.write_file(path, 0, 20)
     before = path.stat().st_mtime_ns
-    scale.write_file(path, 1, 20)
+    scale_tools.write_file(path, 1, 20)
     assert path.stat().st_mtime_ns == before
     assert pk.partition(path).n_graphs == 20
 
