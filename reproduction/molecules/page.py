@@ -150,11 +150,16 @@ def best_method(
 def verdict(means: Means, n_folds: dict[str, int], split: str) -> list[str]:
     """What is ahead, in sentences: means over the sets of classes, and each set of numbers."""
     names = [name for name in sets.CLASSES if n_folds[name]]
-    complete = [name for name in names if all((name, method) in means for method in METHODS if method[1])]
-    linear = [name for name in names if all((name, (one, "linear")) in means for one in FEATURES)]
+    theirs = [method for method in METHODS if is_theirs(method)]
+    with_default = [name for name in names if (name, (DEFAULT, "")) in means]
+    some_heads = (("linear", "forest", "SVM"), ("linear", "SVM"), ("linear",))
+    with_heads = [
+        [n for n in names if all((n, method) in means for method in theirs if method[1] in heads)]
+        for heads in some_heads
+    ]
     lines = [
         sentence
-        for some in dict.fromkeys(map(tuple, (complete, linear, names)))  # each once
+        for some in dict.fromkeys(map(tuple, (with_default, *with_heads, names)))  # each once
         for sentence in _classes_sentence(means, some, split)
     ]
     if best_method(means, names, False, True) and best_method(means, names, True, True):
