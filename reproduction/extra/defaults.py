@@ -70,8 +70,11 @@ everything chosen on the training part of each fold. Written by
 Aims were set before the measurement. The standard error is that over the repeats' means, or over the folds
 where there is one repeat; repeats that lack folds are left out where another is complete. "optimism" is the
 mean of `score_`, the cross-validated accuracy of the chosen candidate on the training part, less the accuracy
-on the test folds. Models of few graphs average the decisions of several kernels (see [tune](guide/tune.md)).
-Data sets without a row have not been measured yet.
+on the test folds. Data sets without a row have not been measured yet.
+
+Models of few graphs average the decisions of several kernels (see [tune](guide/tune.md)). A row that does not
+say how many kernels per model was measured when one was chosen, except for REDDIT-BINARY, NCI1 and NCI109,
+which have too many graphs to average.
 
 The lists of default kernels were found by quick looks at other folds, drawn with other seeds, of MUTAG,
 MSRC_9, COX2, BZR, ENZYMES, IMDB-BINARY and REDDIT-BINARY (`python -m reproduction.extra.candidates`, see
