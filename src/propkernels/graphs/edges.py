@@ -74,7 +74,9 @@ def sorted_edges(
     row, col = (axis.astype(np.int64, copy=False) for axis in coo.coords)
     n = coo.shape[0]
     key = row * n + col
-    # entries that are sorted already, as those of a CSR matrix are, need no sorting
+    if bool((key[1:] > key[:-1]).all()) and bool(coo.data.all()):  # as those of most CSR matrices are
+        matrix = _matrix(coo.data.astype(np.float64), row, col, n)
+        return matrix, labels, None if attributes is None else attributes.copy()
     order = np.arange(len(key)) if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
     order = order[coo.data[order] != 0]
     if bool((np.diff(key[order]) == 0).any()):
@@ -83,14 +85,18 @@ def sorted_edges(
     weights = coo.data[order].astype(np.float64)
     data = weights if len(starts) == len(order) else np.add.reduceat(weights, starts)
     order = order[starts]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(row[order], minlength=n))])
-    index = np.int32 if max(len(order), n) < 2**31 else np.int64
-    matrix = csr_array((data, col[order].astype(index), indptr.astype(index)), shape=coo.shape)
     return (
-        matrix,
+        _matrix(data, row[order], col[order], n),
         None if labels is None else labels.take(order),
         None if attributes is None else attributes[order],
     )
+
+
+def _matrix(data: NDArray[np.float64], row: NDArray[np.int64], col: NDArray[np.int64], n: int) -> csr_array:
+    """A CSR matrix of entries that are in its order."""
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
+    index = np.int32 if max(len(row), n) < 2**31 else np.int64
+    return csr_array((data, col.astype(index), indptr.astype(index)), shape=(n, n))
 
 
 def _contents(
