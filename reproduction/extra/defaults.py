@@ -76,11 +76,12 @@ Models of few graphs average the decisions of several kernels (see [tune](guide/
 say how many kernels per model was measured when one was chosen, except for REDDIT-BINARY, NCI1 and NCI109,
 which have too many graphs to average.
 
-The lists of default kernels were found by quick looks at other folds, drawn with other seeds, of MUTAG,
-MSRC_9, COX2, BZR, ENZYMES, IMDB-BINARY and REDDIT-BINARY (`python -m reproduction.extra.candidates`, see
-[tune](guide/tune.md)), never by the test folds of this page. Other folds hold the same graphs, which flatters
-the rows: ENZYMES with attributes most of all, since the widths of bins for many attributes were found there,
-and no other data set of this page has more than three attributes.
+The lists of default kernels, and when decisions are averaged, were found by quick looks at other folds, drawn
+with other seeds, of MUTAG, MSRC_9, COX2, BZR, ENZYMES, IMDB-BINARY and REDDIT-BINARY, never by the test folds
+of this page (`python -m reproduction.extra.candidates` and `reproduction.extra.means` take such looks; see
+[tune](guide/tune.md)). Other folds hold the same graphs, which flatters the rows: ENZYMES with attributes
+most of all, since the widths of bins for many attributes were found there, and no other data set of this page
+has more than three attributes.
 """
 
 
