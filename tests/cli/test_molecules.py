@@ -42,6 +42,23 @@ def test_predict(run, table, model):
 
 
 @pytest.mark.slow
+def test_labels_of_atoms_are_remembered(run, table, tmp_path):
+    several = ("--node-labels", "symbol,invariants")
+    result = run("fit", table, *COLUMNS, *several, "-o", "several.pk", *QUICK)
+    assert result.exit_code == 0, result.stderr
+    predicted = run("predict", "several.pk", table, *COLUMNS, "--jobs", 1)
+    assert "never seen" not in predicted.stderr
+    rows = list(csv.DictReader(io.StringIO(predicted.stdout)))
+    assert [int(row["prediction"]) for row in rows] == ACTIVE
+    explained = run("explain", "several.pk", table, *COLUMNS, "--molecule", 1, "-o", "several.svg")
+    assert explained.exit_code == 0, explained.stderr
+    assert (tmp_path / "several.svg").exists()
+    wrong = run("fit", table, *COLUMNS, "--node-labels", "symbol,valence", "-o", "no.pk", *QUICK)
+    assert wrong.exit_code != 0
+    assert "'valence'" in wrong.stderr
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
     result = run("explain", model, table, "--graph", 12, "-o", f"picture.{suffix}", *COLUMNS)

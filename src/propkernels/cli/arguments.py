@@ -145,6 +145,16 @@ Jobs = Annotated[
 ]
 
 
+NodeLabels = Annotated[
+    str,
+    typer.Option(
+        "--node-labels",
+        metavar="RECIPE",
+        help="Atoms of molecules: symbol, symbol+aromatic, invariants, pharmacophore; several with commas.",
+    ),
+]
+
+
 def open_dataset(
     name: str,
     target_required: bool = True,
@@ -152,6 +162,7 @@ def open_dataset(
     smiles_column: str | None = None,
     target_column: str | None = None,
     errors: Errors = Errors.stop,
+    node_labels: str = "symbol",
 ) -> Dataset:
     """Load a data set by its name, or from a path in any form that is known; with or without a target."""
     from propkernels.datasets import open_source
@@ -162,6 +173,7 @@ def open_dataset(
         target_column=target_column,
         target_required=target_required,
         errors="raise" if errors is Errors.stop else "skip",
+        node_labels=tuple(node_labels.split(",")) if "," in node_labels else node_labels,
     )
 
 
@@ -263,13 +275,13 @@ def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File that 'propkernels fit' wrote.")]
 
 
-def open_model(path: Path) -> Any:
-    """Load a fitted classifier or regressor."""
-    from propkernels.storage import load_model
+def open_model(path: Path) -> tuple[Any, str]:
+    """Load a fitted classifier or regressor, and the labels that it was given of atoms."""
+    from propkernels.storage.files import read_model
 
-    model = load_model(path)
+    model, notes = read_model(path)
     if not hasattr(model, "predict"):
         raise ValueError(
             f"{path} holds a {type(model).__name__}, which cannot predict: use a model written by 'fit'"
         )
-    return model
+    return model, notes.get("node_labels", "symbol")

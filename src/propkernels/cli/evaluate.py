@@ -109,6 +109,7 @@ def evaluate(
     jobs: arguments.Jobs = -1,
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
+    node_labels: arguments.NodeLabels = "symbol",
 ) -> None:
     """Accuracy on a data set, by nested cross-validation.
 
@@ -148,7 +149,8 @@ def evaluate(
     if cost is not None or paper_costs:
         choosing["C"] = "paper" if paper_costs else cost
     choosing["t_max"] = None if cost is None else t_max
-    data = open_dataset(name, smiles_column=smiles_column, target_column=target_column)
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, **columns, node_labels=node_labels)
     results = run_rows(data, kernel, kernels, protocol, choosing)
     print_table(results)
     if output is not None:

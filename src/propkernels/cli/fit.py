@@ -87,6 +87,7 @@ def fit(
         ),
     ] = None,
     errors: arguments.ErrorsOption = arguments.Errors.stop,
+    node_labels: arguments.NodeLabels = "symbol",
 ) -> None:
     """Train a model on a data set, and write it to a file.
 
@@ -101,7 +102,8 @@ def fit(
         refuse(chosen, "a folder of features is learned from by a linear model as it is")
         fit_parts(name, output, task, target_column, cost, jobs)
         return
-    data = open_dataset(name, smiles_column=smiles_column, target_column=target_column, errors=errors)
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, **columns, errors=errors, node_labels=node_labels)
     graphs, target = with_target(data.graphs, choose_target(data, target_column))
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
@@ -120,7 +122,7 @@ def fit(
     if len(graphs) < len(data.graphs):
         print_text(f"{len(data.graphs) - len(graphs)} of them have no target and are left out.")
     model.fit(graphs, target)
-    write(model, output)
+    write(model, output, node_labels)
     report(model, output, perf_counter() - start)
 
 
@@ -160,11 +162,11 @@ def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
     return (PropagationClassifier if is_class else PropagationRegressor)(**settings)
 
 
-def write(model: Any, output: Path) -> None:
-    """Save the model."""
-    from propkernels.storage import save_model
+def write(model: Any, output: Path, node_labels: str) -> None:
+    """Save the model, and what it was told of atoms, so that 'predict' reads molecules in the same way."""
+    from propkernels.storage.files import write_model
 
-    save_model(model, output)
+    write_model(model, output, {} if node_labels == "symbol" else {"node_labels": node_labels})
 
 
 def report(model: Any, output: Path, took: float) -> None:

@@ -41,12 +41,13 @@ def predict(
     """
     output = None if output == Path("-") else output
     if is_parts(name):
-        predict_parts(open_model(model), name, output, jobs)
+        predict_parts(open_model(model)[0], name, output, jobs)
         return
     if output is not None:
         check_output(output, force, "predictions.csv")
-    fitted = open_model(model)
-    columns_of = {"smiles_column": smiles_column, "target_column": target_column}
+    fitted, node_labels = open_model(model)
+    columns_of: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    columns_of["node_labels"] = node_labels
     data = open_dataset(name, target_required=False, **columns_of, errors=errors)
     with spinner(f"Predicting {data.name}"), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -35,7 +35,7 @@ class Reading:
         Columns of a table of molecules (or graphs); found by their usual names if None.
     target_required : bool
         Whether a target must be there.
-    node_labels : str
+    node_labels : str or tuple of str
         Labels of atoms, see :func:`from_smiles`.
     errors : {"raise", "skip"}
     n_jobs : int or None
@@ -44,7 +44,7 @@ class Reading:
     smiles_column: str | None = None
     target_column: str | None = None
     target_required: bool = True
-    node_labels: str = "symbol"
+    node_labels: str | tuple[str, ...] = "symbol"
     errors: str = "raise"
     n_jobs: int | None = None
 
@@ -55,7 +55,7 @@ def open_source(
     smiles_column: str | None = None,
     target_column: str | None = None,
     target_required: bool = True,
-    node_labels: str = "symbol",
+    node_labels: str | tuple[str, ...] = "symbol",
     errors: str = "raise",
     n_jobs: int | None = None,
 ) -> Dataset:
@@ -72,7 +72,7 @@ def open_source(
         Columns of a table, or properties in an SDF file; by default those with a usual name.
     target_required : bool, default=True
         Whether a target must be there; without one, the target has no columns.
-    node_labels : str, default="symbol"
+    node_labels : str or tuple of str, default="symbol"
         Labels of atoms, see :func:`propkernels.from_smiles`.
     errors : {"raise", "skip"}, default="raise"
         Whether a faulty molecule or graph is an error, or left out with a warning.

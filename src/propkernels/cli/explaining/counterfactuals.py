@@ -46,10 +46,11 @@ def counterfactuals(
     Nodes are relabeled, and edges and leaves added or removed; every change that is shown was checked by
     predicting the edited graph. Of molecules, only changes that leave valences intact count.
     """
-    fitted = open_model(model)
+    fitted, node_labels = open_model(model)
     if not hasattr(fitted, "counterfactuals"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which predicts nothing to be changed")
-    data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
     if graph >= len(data.graphs):
         raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {graph}")
     with spinner("Searching"):

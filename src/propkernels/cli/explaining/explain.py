@@ -61,8 +61,9 @@ def explain(
     """
     if output is not None:
         check_picture(output, force)
-    fitted = open_model(model)
-    data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
+    fitted, node_labels = open_model(model)
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
     if graph >= len(data.graphs):
         raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {graph}")
     chosen = data.graphs[[graph]]

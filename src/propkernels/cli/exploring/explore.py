@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,8 +36,9 @@ def explore(
     """
     from propkernels import explore as make_page
 
-    data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
-    fitted = None if model is None else open_model(model)
+    fitted, node_labels = (None, "symbol") if model is None else open_model(model)
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
     compile_loops()
     part = slice(first)
     has_target = len(data.target) == len(data.graphs) and data.target.ndim == 1
