@@ -20,7 +20,20 @@ nox.options.reuse_existing_virtualenvs = True
 ROOT = Path(__file__).parent
 PYTHONS = ["3.11", "3.12", "3.13"]
 WORKERS = ["-n", "2", "--dist", "worksteal"]
-COMPILED = ["tests/hashing", "tests/counting", "tests/gram", "tests/propagation", "tests/kernels"]
+COMPILED = [
+    "tests/hashing",
+    "tests/counting",
+    "tests/gram",
+    "tests/propagation",
+    "tests/kernels",
+    "tests/learn",
+    "tests/scale",
+    "tests/graphs",
+    "tests/paths",
+    "tests/molecules",
+    "tests/storage",
+    "tests/explorer",
+]
 OLD = ["-W", "default::DeprecationWarning", "-W", "default::FutureWarning"]  # old packages warn of newer ones
 EPOCH = "1704067200"  # the time stamp of files in a reproducible wheel: 2024-01-01
 
