@@ -291,7 +291,7 @@ def test_an_imputer_whose_values_grow_without_end_says_so():
     refused("gave a value that is not finite", lambda: imputer.fit_transform([(9 * triangle, [0, None, 1])]))
 
 
-def test_masks_that_are_no_list_are_refused():
+def test_masks_that_are_not_a_list_are_refused():
     image = np.zeros((2, 2), dtype=int)
     for masks in (1.5, "mask", {0: image}, {1}):
         refused("masks must be a list", lambda m=masks: pk.GridDatabase([image], m), TypeError)

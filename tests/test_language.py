@@ -19,13 +19,14 @@ PROSE = [path for path in TEXT_FILES if path.suffix in (".py", ".md") and path.n
 
 UNITS = (
     "(row|graph|bin|node|edge|label|file|fold|class|column|iteration|stream|step|block|thread|part|dimension"
-    "|worker|process|second|repeat|axis|feature|molecule|pixel|image|query|line)"
+    "|worker|process|evaluation|second|repeat|axis|feature|molecule|pixel|image|query|line)"
 )
 ONE_A = re.compile(
     rf"\b(one|two|a|handful of) [a-z]+ an? {UNITS}\b|\b(bytes|seconds|hashes|GB|MB|N) an? {UNITS}\b",
     re.IGNORECASE,
 )
 IS_NO = re.compile(r"\b(?<!there )(is|are) no [a-z]+\b", re.IGNORECASE)
+NAMED_NO = re.compile(r"(?<!there)_(is|are)_no_(?!longer|more|other|such)[a-z]+")  # in names of tests
 RIGHT = re.compile(r"\b(is|are) no (longer|more|need|other|such|way|reason)\b")
 MACHINE = re.compile(r"(?<![\w.])/(work|root|farm|home|dev/shm)/\w")
 PRIVATE = re.compile(r"\(design, section|the issue named|\.\./shared\b")
@@ -62,6 +63,7 @@ def test_per_not_a():
 
 def test_is_not_a():
     found = [line for line in lines_with(IS_NO, PROSE) if not RIGHT.search(line)]
+    found += list(lines_with(NAMED_NO, PROSE))
     assert not found, "\n".join(["write 'is not a sum':", *found])
 
 

@@ -169,7 +169,7 @@ def test_numbers_with_their_uncertainty(run, numbers):
     assert set(table(run("predict", "svr.pk", numbers).stdout)[0]) == {"id", "prediction"}
 
 
-def test_files_that_are_no_models(run, small_folder, tmp_path):
+def test_files_that_are_not_models(run, small_folder, tmp_path):
     (tmp_path / "noise.pk").write_bytes(b"noise")
     result = run("predict", "noise.pk", small_folder)
     assert result.exit_code == 1

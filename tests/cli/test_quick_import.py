@@ -91,7 +91,7 @@ def held(monkeypatch):
         yield sys.modules["this"]
 
 
-def test_a_placeholder_is_no_module_until_it_is_asked(held, capsys):
+def test_a_placeholder_is_not_a_module_until_it_is_asked(held, capsys):
     assert isinstance(held, module.Placeholder)
     assert not hasattr(held, "__file__")
     assert not gc.isenabled()

@@ -26,7 +26,7 @@ def test_equals_the_definition(k, mutual):
     assert np.array_equal(computed.toarray(), naive(points, k, mutual).astype(float))
 
 
-def test_points_that_coincide_are_no_neighbours_of_themselves():
+def test_points_that_coincide_are_not_neighbors_of_themselves():
     graph = pk.knn_graph(np.zeros((12, 2)), 3)
     assert not graph.diagonal().any()
     assert (graph.toarray().sum(axis=1) >= 3).all()

@@ -42,14 +42,14 @@ def test_edges_between_graphs_with_empty_graphs_around():
     )
 
 
-def test_zeros_between_graphs_are_no_edges():
+def test_zeros_between_graphs_are_not_edges():
     coo = sparse.coo_array((np.array([0.0, 1.0]), ([0, 2], [3, 3])), shape=(4, 4))
     assert GraphDatabase(coo, [0, 2, 4]).adjacency.nnz == 1
 
 
 @pytest.mark.parametrize("layout", ["dense", "csr", "coo"])
 @pytest.mark.parametrize("weight", [-1.0, -1e-300, np.nan, np.inf, -np.inf])
-def test_weights_that_are_no_weights(weight, layout):
+def test_weights_that_are_not_weights(weight, layout):
     matrix = TWO.copy()
     matrix[3, 2] = weight
     given = matrix if layout == "dense" else sparse.coo_array(matrix).asformat(layout)
@@ -152,7 +152,7 @@ def test_labels_that_are_not_hashable():
 
 
 @pytest.mark.parametrize("labels", ["abcd", {0: "a"}, 3])
-def test_labels_that_are_no_list(labels):
+def test_labels_that_are_not_a_list(labels):
     message = f"node_labels must be a list or array with one label each, got {labels!r}"
     refused(TypeError, message, TWO, [0, 2, 4], labels)
 
@@ -185,7 +185,7 @@ def test_attributes_of_three_dimensions():
 @pytest.mark.parametrize(
     "attributes", [["a"] * 4, ["1"] * 4, [[1], [1, 2], [], []], np.eye(4) * 1j, {}, "abcd"]
 )
-def test_attributes_that_are_no_numbers(attributes):
+def test_attributes_that_are_not_numbers(attributes):
     message = "node_attributes must be an array of numbers, one row per node"
     refused(TypeError, message, TWO, [0, 2, 4], node_attributes=attributes)
 

@@ -237,7 +237,7 @@ NO_SCHEME = "propagation must be a name or a scheme with the methods prepare and
         (None, TypeError, f"{NO_SCHEME} None"),
     ],
 )
-def test_what_is_no_scheme(propagation, error, message):
+def test_what_is_not_a_scheme(propagation, error, message):
     estimator = pk.PropagationKernel(propagation=propagation)
     with pytest.raises(error, match=f"^{message}$"):
         estimator.fit(labelled_zoo())

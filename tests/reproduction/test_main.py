@@ -59,7 +59,7 @@ def test_measured_stands_beside_published_and_is_kept_for_the_report(run, tmp_pa
     assert (tmp_path / "docs" / "results" / "labeled_graphs_accuracies.csv").is_file()
 
 
-def test_absent_data_are_no_failure(run):
+def test_absent_data_are_not_a_failure(run):
     result = run("labelled", "--quick", "--dataset", "NCI109", "--jobs", 1)
     assert result.exit_code == 0
     assert "absent: NCI109 is not here" in result.stdout

@@ -232,7 +232,7 @@ def test_versions_that_never_were(folder, version):
     refused(forged(header | {"format_version": version}, arrays), folder)
 
 
-def test_a_plain_value_is_no_model(folder):
+def test_a_plain_value_is_not_a_model(folder):
     header, _ = parts_of(file_of("kernel"))
     linear = {"object": {"class": "Linear", "state": {}}}
     for tree in (None, 3, [], linear):
@@ -418,7 +418,7 @@ def test_values_of_no_known_kind(folder, value):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [{}, [], "x", None])
-def test_numbers_of_arrays_that_are_no_numbers(folder, number):
+def test_numbers_of_arrays_that_are_not_numbers(folder, number):
     header, arrays = parts_of(file_of("mixtures"))
     next(find(header, "SpreadingMixtures"))["points"] = {"array": number}
     assert "unhashable" not in refused(forged(header, arrays), folder)

@@ -16,7 +16,7 @@ def test_whole_numbers(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", [3.0, "3", None, True, np.bool_(True)])
-def test_what_is_no_whole_number(value: object) -> None:
+def test_what_is_not_a_whole_number(value: object) -> None:
     with pytest.raises(TypeError, match="n must be a whole number"):
         check_integer(value, "n", 1)
 

@@ -12,7 +12,7 @@ from propkernels.plotting.canvas import one_axes
 
 
 def plot_evaluation(evaluations: Any, *, names: Sequence[str] | None = None, ax: Any = None) -> Any:
-    """Draw the folds' values, their mean and its standard error, one column an evaluation.
+    """Draw the folds' values, their mean and its standard error, one column per evaluation.
 
     Parameters
     ----------

@@ -223,7 +223,7 @@ def test_a_fault_is_named_by_file_and_line(text: bytes, message: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["inf", "-Infinity", "1e999", "1.2.3", "?", "0x10"])
-def test_what_is_no_finite_number_is_named(value: str) -> None:
+def test_what_is_not_a_finite_number_is_named(value: str) -> None:
     with pytest.raises(ValueError, match=r"X\.txt, line 3: .* is not a finite number"):
         float_table(f"1\n2\n{value}\n4".encode(), "X.txt")
 

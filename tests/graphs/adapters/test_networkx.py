@@ -74,7 +74,7 @@ def test_missing_weights_are_one():
     assert from_networkx([graph]).adjacency.data.tolist() == [0.25, 0.25, 1, 1]
 
 
-def test_zero_weights_are_no_edges():
+def test_zero_weights_are_not_edges():
     graph = nx.Graph()
     graph.add_edge(0, 1, weight=0, label="x")
     graph.add_edge(1, 2, weight=2, label="y")
@@ -187,7 +187,7 @@ def test_missing_attributes_are_named():
 
 
 @pytest.mark.parametrize("bad", [(1.0, 2.0, 3.0), "text", None, {}])
-def test_attributes_that_are_no_vectors(bad):
+def test_attributes_that_are_not_vectors(bad):
     graph = molecule()
     graph.nodes["h"]["where"] = bad
     message = r"^graph 0: node attributes are not vectors of numbers, all of one length$"

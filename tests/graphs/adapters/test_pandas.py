@@ -143,7 +143,7 @@ def test_faulty_graphs_are_skipped_on_request():
     assert graphs.skipped == {"b": "row 3 of edges names node 'zz', which is not in nodes"}
 
 
-def test_things_that_are_no_tables():
+def test_things_that_are_not_tables():
     with pytest.raises(TypeError, match="edges must be a pandas DataFrame, got list"):
         pk.from_pandas([(0, 1)])
     with pytest.raises(ValueError, match="label and attributes are columns of nodes, which is not given"):

@@ -70,7 +70,7 @@ def test_records_go_into_a_frame():
     assert frame.groupby("kernel")["accuracy"].mean().iloc[0] == pytest.approx(result.mean)
 
 
-def test_other_metrics_are_no_percentages():
+def test_other_metrics_are_not_percentages():
     scores = np.array([[1.5, 2.5]])
     choices = ((Choice(1, 1.0), Choice(None, float("nan"))),)
     result = Evaluation("ZINC", "Model", scores, choices, (0.1,), 1.0, metric="rmse")
@@ -107,7 +107,7 @@ def test_corrected_test_widens_the_variance():
     assert computed.corrected_p > computed.p
 
 
-def test_equal_values_are_no_evidence_and_a_constant_gap_is_all():
+def test_equal_values_are_not_evidence_and_a_constant_gap_is_all():
     assert paired_test(FIRST, FIRST, 0.1).p == paired_test(FIRST, FIRST, 0.1).corrected_p == 1.0
     ones, zeros = np.ones(5), np.zeros(5)
     assert paired_test(ones, zeros, 0.1).p == 0.0

@@ -70,7 +70,7 @@ def test_each_column_is_learned_from_the_graphs_that_have_it():
     np.testing.assert_allclose(computed, alone.decision_function(POINTS[TEST]), atol=1e-6)
 
 
-def test_missing_entries_are_no_losses():
+def test_missing_entries_are_not_losses():
     target = two_columns()
     task = Columns(Classification())
     predicted = np.where(np.isnan(target), 5.0, target)

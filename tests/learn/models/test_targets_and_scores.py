@@ -134,7 +134,7 @@ def test_bad_labels(target, message):
         pk.PropagationClassifier(**QUICK).fit(GRAPHS, target)
 
 
-def test_several_targets_are_no_task_of_a_gaussian_process():
+def test_several_targets_are_not_a_task_of_a_gaussian_process():
     with pytest.raises(ValueError, match='solver="gp" learns one target at a time'):
         pk.PropagationRegressor(solver="gp", **QUICK).fit(GRAPHS, numbers())
 

@@ -99,7 +99,7 @@ def test_larger_costs_are_left_where_they_cannot_catch_up():
     assert not any(call[0] == 0 and call[2] > 3 for call in trials.calls)
 
 
-def test_a_small_cost_is_no_reason_to_stop():
+def test_a_small_cost_is_not_a_reason_to_stop():
     """Below a certain C all machines are alike, and say nothing about larger values."""
 
     def unsettled(arm, fold, positions):

@@ -134,7 +134,7 @@ def test_redrawn_reaches_inside_a_pipeline():
 
 
 @pytest.mark.parametrize("kernel", [pk.PropagationKernel, "linear", None])
-def test_what_is_no_estimator_is_refused(kernel):
+def test_what_is_not_an_estimator_is_refused(kernel):
     with pytest.raises(TypeError, match="kernel must be an estimator with fit_transform"):
         check_kernel(kernel, None)
 
