@@ -92,8 +92,9 @@ def check_picture(output: Path, force: bool) -> None:
 def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, against: str | None) -> Any:
     """Explain for the classes that were named, or for the predicted one."""
     if not can_explain(model):
-        kernel = type(model.kernel_).__name__
-        raise ValueError(f"the model's {kernel} is not a dot product of counts and cannot be explained")
+        from propkernels.learn.models.base import why_not_explained
+
+        raise ValueError(why_not_explained(model.kernel_))
     if not hasattr(model, "classes_"):
         return model.explain(graphs)
     names = {str(name): name for name in model.classes_.tolist()}

@@ -262,7 +262,7 @@ def _notes(file: Any, path: Any) -> dict[str, Any]:
         notes = dict(json.loads(text))
         is_newer = notes.get("version", 0) > VERSION
     except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: what it says about itself: {reason_of(error)}") from None
+        raise ValueError(f"the notes in {path} are damaged ({reason_of(error)})") from None
     if is_newer:
         raise ValueError(
             f"the file was written by a newer version of propkernels (format {notes['version']})"

@@ -263,23 +263,23 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _folded(self) -> FoldedRule:
         """The rule, if decisions are sums of weights of bins."""
         if not isinstance(self.rule_, FoldedRule):
-            raise TypeError(f"{type(self.kernel_).__name__} {_why_not_explained(self.kernel_)}")
+            raise TypeError(why_not_explained(self.kernel_))
         return self.rule_
 
 
-def _why_not_explained(kernel: Any) -> str:
+def why_not_explained(kernel: Any) -> str:
     """Say what a kernel lacks, and which one has it."""
-    base = getattr(kernel, "base_kernel", "linear")
+    name, base = type(kernel).__name__, getattr(kernel, "base_kernel", "linear")
     if base in ("linear", "intersection"):
         return (
-            "is not a dot product of counts: its decisions cannot be explained; "
+            f"{name} is not a dot product of counts: its decisions cannot be explained; "
             "name a kernel that is one, such as kernel=PropagationKernel()"
         )
     drawn_anew = {"random_state": None} if hasattr(kernel, "random_state") else {}
     explained = clone(kernel).set_params(base_kernel="intersection", **drawn_anew)
     return (
-        f"is not a dot product of counts with base_kernel={base!r}: its decisions cannot be explained; "
-        f"fit a model with kernel={' '.join(repr(explained).split())} for that"
+        f"{name} is not a dot product of counts with base_kernel={base!r}: "
+        f"its decisions cannot be explained; fit a model with kernel={' '.join(repr(explained).split())} for that"
     )
 
 
