@@ -278,8 +278,8 @@ def why_not_explained(kernel: Any) -> str:
     drawn_anew = {"random_state": None} if hasattr(kernel, "random_state") else {}
     explained = clone(kernel).set_params(base_kernel="intersection", **drawn_anew)
     return (
-        f"{name} is not a dot product of counts with base_kernel={base!r}: "
-        f"its decisions cannot be explained; fit a model with kernel={' '.join(repr(explained).split())} for that"
+        f"{name} is not a dot product of counts with base_kernel={base!r}: its decisions cannot be "
+        f"explained; fit a model with kernel={' '.join(repr(explained).split())} for that"
     )
 
 
