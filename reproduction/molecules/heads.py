@@ -29,6 +29,8 @@ MOST_COLUMNS = 4_096  # of forests that predict numbers
 MOST_DENSE = 30_000_000  # entries up to which forests get a dense table, which is faster
 CHOOSING_TASKS = 4  # tasks that take part in a choice, at most
 CHOOSING = 2_500  # molecules that take part in a choice, at most
+SLICE = 2_000  # rows of a kernel at a time
+FEW_COLUMNS = 512  # up to which dense products are faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,27 +103,51 @@ def forest(features: csr_array, target: Values, train: Rows, test: Rows, is_clas
 def tanimoto_svm(features: csr_array, target: Values, train: Rows, test: Rows, is_class: bool) -> Fitted:
     """An SVM (numbers: support vector regression) with the Tanimoto similarity of counts as its kernel."""
     every = np.concatenate([train, test])
-    kernel = tanimoto(features[every], features[train]).astype(np.float64)
+    kernel = tanimoto(features[every], features[train])
     columns, at = target[every], np.arange(len(every))
     grid: Grid = (0.3, 1.0, 3.0, 10.0)
 
     def decide(one: float, known: Rows, asked: Rows, column: Values) -> Values:
-        machine: Any = SVC(C=one, kernel="precomputed") if is_class else SVR(C=one, kernel="precomputed")
-        machine.fit(kernel[np.ix_(known, known)], column[known])
-        new = kernel[np.ix_(asked, known)]
+        settings: dict[str, Any] = {"C": one, "kernel": "precomputed", "cache_size": 1_000}
+        machine: Any = SVC(**settings) if is_class else SVR(**settings)
+        machine.fit(_part(kernel, known, known), column[known])
+        new = _part(kernel, asked, known)
         return machine.decision_function(new) if is_class else machine.predict(new)
 
     return _chosen(grid, decide, columns, at[: len(train)], at[len(train) :], is_class, "C")
 
 
 def tanimoto(rows: csr_array, columns: csr_array) -> NDArray[np.float32]:
-    """Tanimoto similarity of counts: ab / (aa + bb - ab), as scikit-fingerprints defines it."""
-    common = (rows.astype(np.float32) @ columns.astype(np.float32).T).toarray()
+    """Tanimoto similarity of counts: ab / (aa + bb - ab), as scikit-fingerprints defines it.
+
+    Slices of rows at a time: as a sparse product, all of HIV would take three times the memory of the result.
+    """
     own, other = (
         np.asarray(part.multiply(part).sum(axis=1), dtype=np.float32).ravel() for part in (rows, columns)
     )
-    either = own[:, None] + other[None, :] - common
-    return np.divide(common, either, out=np.ones_like(common), where=either > 0)
+    similarity = np.empty((rows.shape[0], columns.shape[0]), dtype=np.float32)
+    for start in range(0, len(own), SLICE):
+        at = slice(start, start + SLICE)
+        common = _products(rows[at].astype(np.float32), columns.astype(np.float32))
+        either = own[at, None] + other[None, :] - common
+        np.divide(common, either, out=similarity[at], where=either > 0)
+        similarity[at][either <= 0] = 1
+    return similarity
+
+
+def _products(rows: csr_array, columns: csr_array) -> NDArray[np.float32]:
+    """Dot products of counts, exact in either way: integers below 2^24."""
+    if rows.shape[1] <= FEW_COLUMNS:
+        return rows.toarray() @ columns.toarray().T
+    return (rows @ columns.T).toarray()
+
+
+def _part(kernel: NDArray[np.float32], rows: Rows, columns: Rows) -> Values:
+    """Rows and columns of a kernel in double precision, without a copy of the whole in between."""
+    part = np.empty((len(rows), len(columns)))
+    for at, row in enumerate(rows):
+        part[at] = kernel[row, columns]
+    return part
 
 
 Decide = Callable[[float, Rows, Rows, Values], Values]

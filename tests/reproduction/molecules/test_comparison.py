@@ -4,7 +4,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array, random_array, vstack
 
 from reproduction.molecules import cells, heads, page, run, seconds, sets
 
@@ -59,6 +59,19 @@ def test_tanimoto_is_that_of_scikit_fingerprints():
     first, second = (csr_array(rng.poisson(0.5, (n, 30)).astype(float)) for n in (6, 4))
     expected = distances.bulk_tanimoto_count_similarity(first.toarray(), second.toarray())
     np.testing.assert_allclose(heads.tanimoto(first, second), expected, rtol=1e-6)
+
+
+def test_tanimoto_in_slices_and_by_sparse_products_has_the_same_bits(monkeypatch):
+    rng = np.random.default_rng(0)
+    first, second = (csr_array(rng.poisson(0.3, (n, 30)).astype(float)) for n in (7, 5))
+    empty = csr_array((1, 30))
+    rows, columns = (vstack([part, empty], format="csr") for part in (first, second))
+    whole = heads.tanimoto(rows, columns)
+    assert whole[-1, -1] == 1
+    monkeypatch.setattr(heads, "SLICE", 3)
+    np.testing.assert_array_equal(heads.tanimoto(rows, columns), whole)
+    monkeypatch.setattr(heads, "FEW_COLUMNS", 0)
+    np.testing.assert_array_equal(heads.tanimoto(rows, columns), whole)
 
 
 def test_scores():
@@ -126,7 +139,7 @@ def test_unknown_sets_are_named(tmp_path):
         run.run(["QM9"], None, tmp_path, tmp_path / "page.md")
 
 
-def test_means_are_over_folds_that_all_linear_rows_have():
+def test_means_are_over_folds_that_have_all_rows_of_the_first():
     def cell(fold, features, value, head="linear"):
         return cells.Cell("BACE", "random", fold, features, head, value, 0.1, "")
 
