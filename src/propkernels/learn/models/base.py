@@ -42,13 +42,13 @@ from propkernels.learn.selection.candidates import (
     check_steps,
     count_arms,
     has_explicit_counts,
+    resolve_selection,
 )
 from propkernels.learn.selection.folds import Folds, Seeds, check_groups, choosing_folds
 from propkernels.learn.selection.halving import count_steps, is_worthwhile
 from propkernels.learn.selection.partners import Selection
 from propkernels.learn.selection.search import (
     MOST_FOR_KERNEL,
-    resolve_selection,
     resolve_solver,
     search,
 )
