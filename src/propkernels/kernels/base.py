@@ -186,22 +186,18 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         return self.base_kernel_.features(self.counts_)
 
     @property
-    def shared_counter_(self) -> Counter | None:
-        """Counts what two graphs share, where the kernel is a dot product times a factor for each pair."""
-        shared = self.base_kernel_.shared
-        return None if shared is None else shared.counter(self.coder_)
+    def shared_(self) -> tuple[Counter | None, list[StreamCounts]] | None:
+        """A counter and what it counts in the training graphs, of a dot product times a factor for each pair.
 
-    @property
-    def shared_counts_(self) -> list[StreamCounts]:
-        """Counts of the training graphs, as ``shared_counter_`` counts them."""
+        None for all other kernels. See :meth:`pair_factors`.
+        """
         shared = self.base_kernel_.shared
-        assert shared is not None
-        return shared.features(self.counts_)
+        return None if shared is None else (shared.counter(self.coder_), shared.features(self.counts_))
 
     def pair_factors(self, graphs: GraphDatabase) -> list[Matrix]:
         """For each stream, what the dot products of new and training graphs are multiplied by, (m, n).
 
-        The kernel is the sum over streams of these factors times the dot products of ``shared_counts_``.
+        The kernel is the sum over streams of these factors times the dot products of ``shared_``.
         """
         new = self._count(graphs)
         factors = self.base_kernel_.factors(new, self.counts_, self.n_jobs)

@@ -82,7 +82,7 @@ GRAPHS_AT_ONCE = 64  # whose factors to all training graphs are in memory
 
 def is_explained(rule: FoldedRule | KernelRule) -> bool:
     """Whether the decisions of a rule are sums over nodes."""
-    return isinstance(rule, FoldedRule) or getattr(rule.kernel, "shared_counter_", None) is not None
+    return isinstance(rule, FoldedRule) or getattr(rule.kernel, "shared_", None) is not None
 
 
 def explain_rule(
@@ -141,7 +141,7 @@ def _by_training_graphs(rule: Any, graphs: GraphDatabase, share: Values, n_jobs:
     """
     kernel, coefficients = rule.kernel, rule.coefficients @ share
     some = np.flatnonzero(coefficients)
-    streams = kernel.shared_counts_
+    counter, streams = kernel.shared_
     known, codes = [s.counts[some].T.tocsr() for s in streams], [s.codes for s in streams]
     parts = []
     for start in range(0, len(graphs), GRAPHS_AT_ONCE):
@@ -149,5 +149,5 @@ def _by_training_graphs(rule: Any, graphs: GraphDatabase, share: Values, n_jobs:
         factors = [factor[:, some] * coefficients[some] for factor in kernel.pair_factors(block)]
         for i in range(len(block)):
             values = [counts @ factor[i] for counts, factor in zip(known, factors, strict=True)]
-            parts.append(kernel.shared_counter_.contributions(block[[i]], codes, values, n_jobs))
+            parts.append(counter.contributions(block[[i]], codes, values, n_jobs))
     return np.concatenate(parts) if parts else np.zeros((0, streams[-1].iteration + 1))
