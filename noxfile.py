@@ -1,6 +1,7 @@
 """Sessions that CI runs: ``nox`` for all of them, ``nox -s lowest`` for one.
 
-Each session has a virtual environment of its own. Options after ``--`` go to pytest, as in
+Each session has a virtual environment of its own, with the package in editable mode: pytest collects doctests
+from ``src``, which must be the modules that are imported. Options after ``--`` go to pytest, as in
 ``nox -s tests-3.12 -- -m "not slow"``.
 """
 
@@ -50,14 +51,14 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """All tests, with the newest versions of every dependency."""
-    session.install(".[dev]")
+    session.install("-e", ".[dev]")
     session.run("pytest", *WORKERS, *session.posargs)
 
 
 @nox.session(python="3.11", venv_backend="uv")
 def lowest(session: nox.Session) -> None:
     """All tests, with the lowest version of every dependency that pyproject.toml allows."""
-    session.install("--resolution", "lowest-direct", ".[dev]")
+    session.install("--resolution", "lowest-direct", "-e", ".[dev]")
     session.run("propkernels", "evaluate", "--help", silent=True)
     session.run("pytest", *WORKERS, *OLD, *session.posargs)
 
@@ -72,7 +73,7 @@ def sdist(session: nox.Session) -> None:
     with tarfile.open(archive) as file:
         file.extractall(folder, filter="data")
     unpacked = folder / archive.name.removesuffix(".tar.gz")
-    session.install(f"{unpacked}[dev]")
+    session.install("-e", f"{unpacked}[dev]")
     with session.chdir(unpacked):
         session.run("pytest", *WORKERS, *session.posargs)
 
@@ -80,7 +81,7 @@ def sdist(session: nox.Session) -> None:
 @nox.session
 def boundscheck(session: nox.Session) -> None:
     """Tests of the compiled loops, with every array index checked; they have a cache of their own."""
-    session.install(".[dev]")
+    session.install("-e", ".[dev]")
     environment = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(Path(session.create_tmp()) / "numba")}
     session.run("pytest", *WORKERS, *(session.posargs or COMPILED), env=environment)
 

@@ -18,7 +18,7 @@ def is_present(name: str | None) -> bool:
 
 def locate(name: str) -> Path | None:
     """Zip or folder of a data set."""
-    from propkernels.datasets.download import cache_folder, data_folder, find_in
+    from propkernels.datasets.dataset import cache_folder, data_folder, find_in
 
     file = FILES.get(name, name)
     for folder in (data_folder(), cache_folder()):

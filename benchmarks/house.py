@@ -72,12 +72,18 @@ def walks() -> dict[str, Callable[[], Any]]:
     attributed = pk.GraphDatabase(*arguments)
     grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 3, (12, 12)) for i in range(8)])
     model = pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target)
+    plain = pk.PropagationClassifier(kernel=pk.PropagationKernel(), random_state=0)
+    fitted = pk.PropagationClassifier(**plain.get_params(deep=False)).fit(data.graphs, data.target)
     return {
         "PropagationKernel().fit_transform": lambda: pk.PropagationKernel().fit_transform(data.graphs),
         "PropagationClassifier().fit().explain()": lambda: (
             pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target).explain(data.graphs)
         ),
         ".explain() alone": lambda: model.explain(data.graphs),
+        "the same with kernel=PropagationKernel()": lambda: (
+            plain.fit(data.graphs, data.target).explain(data.graphs)
+        ),
+        "its .explain() alone": lambda: fitted.explain(data.graphs),
         "PropagationKernel on a GridDatabase": lambda: pk.PropagationKernel().fit_transform(grids),
         "P2K().fit_transform": lambda: pk.P2K(random_state=0).fit_transform(attributed),
         "propkernels evaluate MUTAG": _evaluate,

@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import propkernels as pk
-from propkernels.learn.selection.folds import check_target
 from propkernels.utils.files import atomic_write
-from reproduction.extra import edge_labels
+from reproduction.extra import edge_labels, quick_choice
 from reproduction.extra.folds_of_defaults import (
+    LABELS_ONLY,
     FoldResult,
     Kept,
     Split,
     accuracies,
     earlier_rows,
+    load,
     markdown,
     measure,
     most_chosen,
@@ -40,7 +40,6 @@ from reproduction.protocols.selection import seeds_of, stratified_folds
 # best of PK and P2K in the paper; MSRC_9: with 20 % of the node labels missing
 PAPER = {"MUTAG": 84.5, "ENZYMES": 68.1, "PROTEINS": 76.3, "NCI1": 84.5, "BZR": 88.8, "DHFR": 84.3}
 PAPER |= {"MSRC_9": 90.0}
-LABELS_ONLY = "ENZYMES, labels only"
 AIMS = {
     "MUTAG": 87.0,
     "BZR": 89.0,
@@ -58,6 +57,7 @@ AIMS = {
     "NCI109": 86.5,
 }
 FOLDS = 10
+SECTIONS: Any = (quick_choice, edge_labels)
 PAGE = """# The defaults, measured
 
 `PropagationClassifier()` without any setting but the seed. Nested cross-validation: stratified 10-fold,
@@ -83,15 +83,6 @@ of this page (`python -m reproduction.extra.candidates` and `reproduction.extra.
 most of all, since the widths of bins for many attributes were found there, and no other data set of this page
 has more than three attributes.
 """
-
-
-def load(name: str) -> tuple[Any, NDArray[np.int64]]:
-    """Graphs and classes of a data set."""
-    data = pk.datasets.load("ENZYMES" if name == LABELS_ONLY else name)
-    graphs: Any = data.graphs
-    if name == LABELS_ONLY:
-        graphs = graphs.with_attributes(None)
-    return graphs, check_target(data.target, len(graphs))
 
 
 def splits(target: NDArray[np.int64], repeats: int) -> Iterator[tuple[Split, int]]:
@@ -125,11 +116,17 @@ def write_page(kept: Kept, document: Path) -> str:
     known = earlier_rows(earlier, AIMS)
     known |= {name: row(name, complete(kept.of(name))) for name in AIMS if kept.of(name)}
     table = markdown([*head, "chosen most often"], [known[name] for name in AIMS if name in known])
-    _, found, rest = earlier.partition(f"\n{edge_labels.TITLE}\n")
-    effects = edge_labels.section(kept.path.parent) or found + rest
+    sections = [one.section(kept.path.parent) or _earlier(earlier, one.TITLE) for one in SECTIONS]
     with atomic_write(document, text=True) as file:
-        file.write(PAGE.format(table=table) + effects)
+        file.write(PAGE.format(table=table) + "".join(sections))
     return table
+
+
+def _earlier(page: str, title: str) -> str:
+    """A section as it stands on the page, up to the next one."""
+    _, found, rest = page.partition(f"\n{title}\n")
+    text, _, _ = rest.partition("\n## ")
+    return f"{found}{text}"
 
 
 def complete(results: Sequence[FoldResult]) -> Sequence[FoldResult]:

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 import propkernels as pk
 from propkernels.cli.arguments import describe_kernel
+from propkernels.learn.selection.folds import check_target
 from reproduction.extra.records import keep_records, load_records
 
+LABELS_ONLY = "ENZYMES, labels only"
 Split = tuple[int, int, NDArray[np.int64], NDArray[np.int64]]  # repeat, fold, train, test
 
 
@@ -60,6 +62,15 @@ class Kept:
         """Folds that have not been computed."""
         done = {result.key for result in self.results}
         return (split for split in splits if (dataset, split[0], split[1]) not in done)
+
+
+def load(name: str) -> tuple[Any, NDArray[np.int64]]:
+    """Graphs and classes of a data set."""
+    data = pk.datasets.load("ENZYMES" if name == LABELS_ONLY else name)
+    graphs: Any = data.graphs
+    if name == LABELS_ONLY:
+        graphs = graphs.with_attributes(None)
+    return graphs, check_target(data.target, len(graphs))
 
 
 def measure(name: str, graphs: Any, target: NDArray[Any], split: Split, seed: int, n_jobs: int) -> FoldResult:

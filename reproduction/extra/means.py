@@ -21,7 +21,8 @@ from sklearn.model_selection import StratifiedKFold
 
 import propkernels as pk
 from propkernels.learn.models.defaults import default_kernels
-from reproduction.extra.defaults import AIMS, FOLDS, load
+from reproduction.extra.defaults import AIMS, FOLDS
+from reproduction.extra.folds_of_defaults import load
 
 
 def compare(name: str, seed: int) -> tuple[list[float], list[float], list[int]]:

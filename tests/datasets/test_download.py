@@ -17,17 +17,13 @@ from requests.adapters import BaseAdapter
 
 from propkernels.datasets import download as module
 from propkernels.datasets import list_datasets, load
-from propkernels.datasets.dataset import FROM_FILES
+from propkernels.datasets.dataset import FROM_FILES, cache_folder, check_name, data_folder, find_in
 from propkernels.datasets.download import (
     CHECKSUMS,
     Checksum,
     NotOnServerError,
     UnverifiedError,
-    cache_folder,
-    check_name,
-    data_folder,
     download,
-    find_in,
 )
 from propkernels.utils import progress
 from propkernels.utils.progress import ProgressBar

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    import grakel
-
 
 def to_grakel(graphs: Any, attributes: bool = False) -> list[Any]:
     """Return (adjacency, node labels or attributes, edge labels) of each graph."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import grakel
     found = []
     for graph in graphs:
         names = graph.node_attributes if attributes else graph.node_labels

@@ -118,7 +118,7 @@ def threads() -> list[tuple[str, str]]:
 
 def places() -> list[tuple[str, str]]:
     """Return where data sets are looked for, in this order."""
-    from propkernels.datasets.download import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
+    from propkernels.datasets.dataset import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
 
     folder, cache = data_folder(), cache_folder()
     first = f"{DATA_VARIABLE} is not set" if folder is None else f"{folder}{_missing(folder.is_dir())}"

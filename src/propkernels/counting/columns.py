@@ -71,7 +71,9 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_arra
         columns.append(column[counts.indices])
         values.append(counts.data)
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    return csr_array(entries, shape=(n, n_features))
+    matrix = csr_array(entries, shape=(n, n_features))
+    matrix.sum_duplicates()  # the constructor of SciPy 1.13 leaves some
+    return matrix
 
 
 def hashed_column(t: int, h: int, codes: NDArray[np.int64], n_features: int) -> NDArray[np.uint64]:

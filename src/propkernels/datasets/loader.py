@@ -8,17 +8,20 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from propkernels.datasets.dataset import BUNDLED, FROM_FILES, IMAGES, LABEL_NAMES, Dataset, label_names
-from propkernels.datasets.download import (
+from propkernels.datasets.dataset import (
+    BUNDLED,
     DATA_VARIABLE,
-    NotOnServerError,
-    UnverifiedError,
+    FROM_FILES,
+    IMAGES,
+    LABEL_NAMES,
+    Dataset,
     cache_folder,
     check_name,
     data_folder,
-    download,
     find_in,
+    label_names,
 )
+from propkernels.datasets.download import NotOnServerError, UnverifiedError, download
 from propkernels.datasets.tu.reader import read_tu
 
 

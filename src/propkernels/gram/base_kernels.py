@@ -33,6 +33,7 @@ class BaseKernel(ABC):
     """
 
     is_dot_product = False
+    shared: BaseKernel | None = None  # a dot product that is multiplied by a factor for each pair of graphs
 
     def counter(self, counter: Counter) -> Counter | None:
         """Turn a counter into one of the features whose dot product is the kernel; None: there are none."""
@@ -41,6 +42,10 @@ class BaseKernel(ABC):
     def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
         """Turn counts into the features whose dot product is the kernel."""
         raise TypeError(f"{type(self).__name__} is not a dot product of counts")
+
+    def factors_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+        """What the dot product ``shared`` is multiplied by, (m, n)."""
+        raise TypeError(f"{type(self).__name__} is not a multiple of a dot product of counts")
 
     def fit(self, streams: Streams) -> BaseKernel:
         """Learn what the kernel needs from the training counts; most need nothing."""
@@ -72,6 +77,13 @@ class BaseKernel(ABC):
             self.cross_of(x.counts, _widen(y.counts, x.counts.shape[1]), n_jobs) * x.weight
             for x, y in zip(new, train, strict=True)
         )
+
+    def factors(self, new: Streams, train: Streams, n_jobs: int | None) -> list[Matrix]:
+        """For each stream, what the dot products of new and training graphs are multiplied by in the sum."""
+        return [
+            self.factors_of(x.counts, _widen(y.counts, x.counts.shape[1]), n_jobs) * x.weight
+            for x, y in zip(new, train, strict=True)
+        ]
 
     def diagonal(self, streams: Streams) -> NDArray[np.float64]:
         """k(x, x) of each graph over all of its bins, also those never seen in fit."""
@@ -174,20 +186,44 @@ def _scaled(gram: Matrix, weight: float) -> Matrix:
     return gram if weight == 1.0 else np.multiply(gram, weight, out=gram)
 
 
-class Tanimoto(BaseKernel):
-    """<x, y> / (<x, x> + <y, y> - <x, y>), per stream; two empty graphs have similarity 0."""
+class Ratio(BaseKernel):
+    """s / (l + r - s), per stream: what two graphs share, of all they have; two empty graphs have 0.
+
+    s, l and r are the dot products ``shared`` of both graphs, and of each with itself. The ratio is not a dot
+    product of counts, but one multiplied by a factor for each pair of graphs (``factors_of``), so that what
+    two graphs share is still a sum over the bins of either.
+    """
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
-        """Tanimoto similarity among graphs."""
-        return _ratio(square_gram([counts], n_jobs), self_products(counts), self_products(counts))
+        """Ratios among graphs."""
+        own = self._shared.diagonal_of(counts)
+        return _ratio(self._shared.square_of(counts, n_jobs), own, own)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """Tanimoto similarity between graphs."""
-        return _ratio(rectangular_gram(left, right, n_jobs), self_products(left), self_products(right))
+        """Ratios between graphs."""
+        own, other = self._shared.diagonal_of(left), self._shared.diagonal_of(right)
+        return _ratio(self._shared.cross_of(left, right, n_jobs), own, other)
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """1 for each graph with nodes."""
-        return (self_products(counts) > 0).astype(np.float64)
+        return (self._shared.diagonal_of(counts) > 0).astype(np.float64)
+
+    def factors_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+        """1 / (l + r - s), and 0 where there is nothing."""
+        own, other = self._shared.diagonal_of(left), self._shared.diagonal_of(right)
+        union = own[:, None] + other[None, :] - self._shared.cross_of(left, right, n_jobs)
+        return np.divide(1.0, union, out=np.zeros_like(union), where=union > 0)
+
+    @property
+    def _shared(self) -> BaseKernel:
+        assert self.shared is not None
+        return self.shared
+
+
+class Tanimoto(Ratio):
+    """<x, y> / (<x, x> + <y, y> - <x, y>), per stream; two empty graphs have similarity 0."""
+
+    shared = Linear()
 
 
 class Intersection(BaseKernel):
@@ -242,21 +278,10 @@ def _are_powers_of_two(streams: Streams) -> bool:
     return all(np.frexp(stream.weight)[0] == 0.5 for stream in streams)
 
 
-class Jaccard(BaseKernel):
+class Jaccard(Ratio):
     """Multiset Jaccard: sum of smaller counts over sum of larger counts; two empty graphs have 0."""
 
-    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
-        """Jaccard similarity among graphs."""
-        sizes = _numbers(counts)
-        return _ratio(Intersection().square_of(counts, n_jobs), sizes, sizes)
-
-    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """Jaccard similarity between graphs."""
-        return _ratio(Intersection().cross_of(left, right, n_jobs), _numbers(left), _numbers(right))
-
-    def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
-        """1 for each graph with nodes."""
-        return (_numbers(counts) > 0).astype(np.float64)
+    shared = Intersection()
 
 
 def _numbers(counts: csr_array) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
@@ -63,9 +63,10 @@ def _in_range(array: NDArray[np.int64], length: int) -> NDArray[np.int64]:
 
 
 One = TypeVar("One")
+Labels = TypeVar("Labels", bound=LabelColumn | LabelDistributions | None)
 
 
-class Container(ABC, Generic[One]):
+class Container(ABC, Generic[One, Labels]):
     """A list of graphs whose nodes lie in one array, those of graph i from ``graph_ptr[i]`` on.
 
     Through ``iloc`` and ``take`` it keeps its type in scikit-learn's Pipeline, cross-validation and
@@ -73,6 +74,7 @@ class Container(ABC, Generic[One]):
     """
 
     graph_ptr: NDArray[np.int64]
+    _labels: Labels
 
     @abstractmethod
     def _subset(self, positions: NDArray[np.int64]) -> Self:
@@ -86,6 +88,21 @@ class Container(ABC, Generic[One]):
     def n_nodes(self) -> int:
         """Number of nodes of all graphs together."""
         return int(self.graph_ptr[-1])
+
+    @property
+    def node_labels(self) -> NDArray[Any] | None:
+        """Node labels as given: integers with -1, objects with None where unobserved, or distributions."""
+        return None if self._labels is None else self._labels.to_array()
+
+    @property
+    def label_column(self) -> Labels:
+        """Node labels in their encoded form, ids and values, or label distributions."""
+        return self._labels
+
+    @property
+    def label_values(self) -> tuple[Hashable, ...]:
+        """The distinct node labels that occur."""
+        return () if self._labels is None else self._labels.present
 
     @property
     def graph_sizes(self) -> NDArray[np.int64]:

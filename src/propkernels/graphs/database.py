@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -35,7 +35,7 @@ from propkernels.graphs.validation import (
 from propkernels.utils.arrays import freeze, frozen
 
 
-class GraphDatabase(Container["Graph"]):
+class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None]):
     """A list of graphs, stored as one block-diagonal sparse adjacency matrix.
 
     It behaves like a list (``len``, indexing, iteration, concatenation) and keeps its type through
@@ -100,7 +100,6 @@ class GraphDatabase(Container["Graph"]):
     (2, Graph(3 nodes, 2 edges, 2 node labels))
     """
 
-    _labels: LabelColumn | LabelDistributions | None
     _edge_labels: LabelColumn | None
     skipped: Mapping[Any, str] = MappingProxyType({})
     sources: list[Any] | None = None
@@ -174,29 +173,14 @@ class GraphDatabase(Container["Graph"]):
     # what a reader asks of it
 
     @property
-    def node_labels(self) -> NDArray[Any] | None:
-        """Node labels as given: integers with -1, objects with None where unobserved, or distributions."""
-        return None if self._labels is None else self._labels.to_array()
-
-    @property
     def edge_labels(self) -> NDArray[Any] | None:
         """Labels of the stored entries of ``adjacency``, in its CSR order."""
         return None if self._edge_labels is None else self._edge_labels.to_array()
 
     @property
-    def label_column(self) -> LabelColumn | LabelDistributions | None:
-        """Node labels in their encoded form, ids and values, or label distributions."""
-        return self._labels
-
-    @property
     def edge_label_column(self) -> LabelColumn | None:
         """Edge labels in their encoded form, ids and values."""
         return self._edge_labels
-
-    @property
-    def label_values(self) -> tuple[Hashable, ...]:
-        """The distinct node labels that occur."""
-        return () if self._labels is None else self._labels.present
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:

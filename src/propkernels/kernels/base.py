@@ -185,6 +185,27 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """Counts of the training graphs, as ``counter_`` counts them."""
         return self.base_kernel_.features(self.counts_)
 
+    @property
+    def shared_(self) -> tuple[Counter | None, list[StreamCounts]] | None:
+        """A counter and what it counts in the training graphs, of a dot product times a factor for each pair.
+
+        None for all other kernels. See :meth:`pair_factors`.
+        """
+        shared = self.base_kernel_.shared
+        return None if shared is None else (shared.counter(self.coder_), shared.features(self.counts_))
+
+    def pair_factors(self, graphs: GraphDatabase) -> list[Matrix]:
+        """For each stream, what the dot products of new and training graphs are multiplied by, (m, n).
+
+        The kernel is the sum over streams of these factors times the dot products of ``shared_``.
+        """
+        new = self._count(graphs)
+        factors = self.base_kernel_.factors(new, self.counts_, self.n_jobs)
+        if self.normalize:
+            for factor in factors:
+                normalized(factor, self.base_kernel_.diagonal(new), self.diagonal_)
+        return factors
+
     def _count(self, graphs: GraphDatabase) -> list[StreamCounts]:
         with running_on(self._device(graphs)):
             return self.coder_.count(graphs, [stream.codes for stream in self.counts_], self.n_jobs)

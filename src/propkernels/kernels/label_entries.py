@@ -7,7 +7,6 @@ codes per entry, and the kernel is the sum of those of the entries.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,16 +17,8 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.hashing.codes import CodeStreams
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder, multiset_codes
-from propkernels.propagation.initial import edge_keys, node_keys, plain_labels
+from propkernels.propagation.initial import ENTRIES, edge_keys, node_keys, plain_labels
 from propkernels.utils.checks import shown
-
-ENTRIES = "entries"
-
-
-def names_entries(labels: Any) -> bool:
-    """Whether a parameter ``labels`` asks for entries of labels: all, or one by its number."""
-    is_number = isinstance(labels, numbers.Integral) and not isinstance(labels, bool)
-    return is_number or (isinstance(labels, str) and labels == ENTRIES)
 
 
 @dataclass(frozen=True)

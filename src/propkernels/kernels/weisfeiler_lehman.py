@@ -18,6 +18,7 @@ from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,
     edge_keys,
+    names_entries,
     node_keys,
     plain_labels,
     resolve_source,
@@ -319,12 +320,12 @@ class WeisfeilerLehmanFeatures(CountFeatures):
 
 
 def _learn_coder(graphs: GraphDatabase, parameters: Any, exact: bool) -> RefinementCoder:
-    from propkernels.kernels.label_entries import EntryCoder, names_entries
-
     if not names_entries(parameters.labels):
         return (ExactCoder if exact else RefinementCoder).learn(graphs, parameters)
     if exact:
         raise ValueError("exact=True numbers whole labels: entries of labels are hashed, with exact=False")
+    from propkernels.kernels.label_entries import EntryCoder
+
     return EntryCoder.learn(graphs, parameters)
 
 

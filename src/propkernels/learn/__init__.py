@@ -9,7 +9,7 @@ from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.explain.similar_because import similar_because
 from propkernels.learn.explain.similarity import SharedBin, Similarity
 from propkernels.learn.linear.model import LinearModel
-from propkernels.learn.machines.foreign import ForeignGraphsWarning
+from propkernels.learn.machines.svm import ForeignGraphsWarning
 from propkernels.learn.models.classifier import PropagationClassifier
 from propkernels.learn.models.regressor import PropagationRegressor
 from propkernels.learn.novelty.applicability import Applicability

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from propkernels.utils.randomness import label_keys, mix
 
 _ISOLATED = -(2**15)  # below the exponent of any degree
 SMALLEST_SUM = 2.0**-1000
+ENTRIES = "entries"  # of labels that are tuples
 UNKNOWN = ("propkernels", "unknown")  # the one label of unobserved nodes where no label is known at all
 
 
@@ -223,6 +225,12 @@ def label_column(graphs: GraphDatabase, source: str | None) -> LabelColumn | Lab
 
 
 LABEL_SOURCES = ("auto", "node", "degree", "log_degree", None)
+
+
+def names_entries(labels: Any) -> bool:
+    """Whether a parameter ``labels`` asks for entries of labels: all, or one by its number."""
+    is_number = isinstance(labels, numbers.Integral) and not isinstance(labels, bool)
+    return is_number or (isinstance(labels, str) and labels == ENTRIES)
 
 
 def resolve_source(graphs: GraphDatabase, labels: str | None) -> str | None:

@@ -19,7 +19,7 @@ def test_equal_groups_are_equal_rows_of_the_exact_kernel():
     groups = groups_by_step(everything(graphs), 2, None)
     for t, found in enumerate(groups):
         rows = pk.WeisfeilerLehmanFeatures(n_iter=t).fit_transform(graphs).toarray()
-        expected = np.unique(rows, axis=0, return_inverse=True)[1]
+        expected = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
         assert len(set(zip(found, expected, strict=True))) == len(set(found)) == len(set(expected))
 
 

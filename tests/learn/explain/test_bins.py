@@ -111,7 +111,7 @@ def test_molecules_give_patterns():
 
 def test_a_kernel_without_bins_is_refused():
     model = fitted(kernel=pk.PropagationKernel(base_kernel="rbf", t_max=1))
-    with pytest.raises(TypeError, match="cannot be explained"):
+    with pytest.raises(TypeError, match="its bins have no weights"):
         model.top_bins(DATA.graphs)
 
 

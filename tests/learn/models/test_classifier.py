@@ -62,7 +62,7 @@ def test_several_classes_vote_like_libsvm(three_classes):
 
 
 def test_a_kernel_that_cannot_be_folded_is_kept(data):
-    kernel = pk.PropagationKernel(t_max=2, base_kernel="jaccard")
+    kernel = pk.PropagationKernel(t_max=2, base_kernel="rbf")
     model = pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
     assert isinstance(model.rule_, KernelRule)
     assert np.mean(model.predict(data.graphs) == data.target) > 0.8

@@ -12,7 +12,8 @@ import propkernels as pk
 from propkernels.learn.machines.decisions import FoldedRule
 from propkernels.learn.machines.linear import LinearClassification, LinearRegression
 from propkernels.learn.selection import search
-from propkernels.learn.selection.search import Race, Trial, resolve_selection, resolve_solver
+from propkernels.learn.selection.candidates import resolve_selection
+from propkernels.learn.selection.search import Race, Trial, resolve_solver
 
 N_FOLDS, N_GRAPHS = 5, 60
 

@@ -104,9 +104,9 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, 
 
 def can_explain(model: Any) -> bool:
     """Whether decisions are sums over nodes."""
-    from propkernels.learn.machines.decisions import FoldedRule
+    from propkernels.learn.explain.explain import is_explained
 
-    return hasattr(model, "explain") and isinstance(model.rule_, FoldedRule)
+    return hasattr(model, "explain") and is_explained(model.rule_)
 
 
 def _named(names: dict[str, Any], wanted: str) -> Any:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.datasets.dataset import IMAGE_FILES, Dataset
-from propkernels.datasets.download import DATA_VARIABLE, data_folder
+from propkernels.datasets.dataset import DATA_VARIABLE, IMAGE_FILES, Dataset, data_folder
 from propkernels.datasets.tu.files import open_archive, read_member
 from propkernels.graphs import GridDatabase
 

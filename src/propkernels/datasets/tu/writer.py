@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.download import check_name
+from propkernels.datasets.dataset import Dataset, check_name
 from propkernels.graphs import GraphDatabase, GridDatabase, check_graphs
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.utils.checks import shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -74,7 +74,7 @@ class Grid:
     @property
     def node_labels(self) -> NDArray[Any]:
         """Labels of the counted pixels."""
-        return self.database.node_labels
+        return self.database.label_column.to_array()
 
     @property
     def n_nodes(self) -> int:
@@ -96,7 +96,7 @@ class NoEdgesError(AttributeError, ValueError):
     """Grids store pixels, not edges."""
 
 
-class GridDatabase(Container[Grid]):
+class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     """A list of grid graphs: labelled images, volumes or videos, all sizes mixed (section "Grid Graphs").
 
     Only the pixels are stored. Which pixels are neighbours is said by the propagation scheme, a filter
@@ -148,7 +148,6 @@ class GridDatabase(Container[Grid]):
     shapes: NDArray[np.int64]
     graph_ptr: NDArray[np.int64]
     inside: NDArray[np.bool_] | None
-    _labels: LabelColumn | LabelDistributions
 
     node_attributes = None
     edge_label_column = None
@@ -203,21 +202,6 @@ class GridDatabase(Container[Grid]):
     def inside_of(self, i: int) -> NDArray[np.bool_] | None:
         """Which pixels of image ``i`` count, flat; None where there are no masks."""
         return None if self.inside is None else self.inside[self.pixel_ptr[i] : self.pixel_ptr[i + 1]]
-
-    @property
-    def label_column(self) -> LabelColumn | LabelDistributions:
-        """Labels of the counted pixels in their encoded form: ids and values, or distributions."""
-        return self._labels
-
-    @property
-    def node_labels(self) -> NDArray[Any]:
-        """Labels of the counted pixels, -1 where unobserved; or their distributions."""
-        return self._labels.to_array()
-
-    @property
-    def label_values(self) -> tuple[Hashable, ...]:
-        """The distinct labels that occur."""
-        return self._labels.present
 
     @property
     def adjacency(self) -> Any:

@@ -147,7 +147,7 @@ class Engine:
 
 def _wired(graph: GraphDatabase, alphabet: Alphabet) -> Any:
     """Rows of neighbors with room for more."""
-    from propkernels.learn.counterfactuals.compiled import Wiring
+    from propkernels.learn.counterfactuals.edits_compiled import Wiring
 
     n, adjacency = graph.n_nodes, graph.adjacency
     degree = np.zeros(n + 2, dtype=np.int64)
@@ -164,7 +164,7 @@ def _wired(graph: GraphDatabase, alphabet: Alphabet) -> Any:
 
 def _walk(coder: PropagationCoder, graph: GraphDatabase, alphabet: Alphabet, most_degree: int) -> Any:
     """Tables of diffusion; a node's share of its neighbors and of itself depends on its degree alone."""
-    from propkernels.learn.counterfactuals.compiled import Walk
+    from propkernels.learn.counterfactuals.touched_compiled import Walk
 
     scheme: Any = coder.scheme
     degrees = np.arange(most_degree, dtype=np.float64)
@@ -228,7 +228,7 @@ def _stars(most_degree: int) -> GraphDatabase:
 
 
 def _refinement(coder: RefinementCoder, graph: GraphDatabase, alphabet: Alphabet, most_degree: int) -> Any:
-    from propkernels.learn.counterfactuals.compiled import Refinement
+    from propkernels.learn.counterfactuals.touched_compiled import Refinement
 
     by_degree = coder.source in BY_DEGREE
     if by_degree:
@@ -273,7 +273,7 @@ def _counts(n_streams: int, n: int) -> Any:
 
 
 def _state(n_streams: int, n: int, n_decisions: int, walk: Any) -> Any:
-    from propkernels.learn.counterfactuals.compiled import State
+    from propkernels.learn.counterfactuals.touched_compiled import State
 
     n_steps = n_streams if walk is None else n_streams // walk.n_hashes
     none = (None, None)

@@ -25,10 +25,15 @@ from propkernels.learn.evaluation.study import (
     default_folds,
     split_digest,
 )
-from propkernels.learn.machines.foreign import foreign_graphs_allowed
 from propkernels.learn.machines.scoring import resolve_metric
-from propkernels.learn.machines.svm import stopping_allowed
-from propkernels.learn.selection.candidates import DEFAULT_COSTS, check_cost_grid, check_epsilons, check_steps
+from propkernels.learn.machines.svm import foreign_graphs_allowed, stopping_allowed
+from propkernels.learn.selection.candidates import (
+    DEFAULT_COSTS,
+    check_cost_grid,
+    check_epsilons,
+    check_steps,
+    resolve_selection,
+)
 from propkernels.learn.selection.folds import (
     check_groups,
     check_labels,
@@ -38,7 +43,6 @@ from propkernels.learn.selection.folds import (
     draw_seeds,
     has_columns,
 )
-from propkernels.learn.selection.search import resolve_selection
 from propkernels.learn.selection.sources import check_kernel
 from propkernels.utils.checks import check_integer
 

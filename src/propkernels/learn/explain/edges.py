@@ -36,7 +36,8 @@ def edge_contributions(adjacency: Any, contributions: Values) -> tuple[NDArray[n
     shares = np.zeros((len(ends), contributions.shape[1]))
     if not len(ends):
         return ends, shares
-    steps = dijkstra(adjacency, directed=False, unweighted=True, limit=contributions.shape[1])
+    # a copy: dijkstra of older SciPy refuses read-only arrays
+    steps = dijkstra(adjacency.copy(), directed=False, unweighted=True, limit=contributions.shape[1])
     nearer = np.minimum(steps[:, ends[:, 0]], steps[:, ends[:, 1]])  # from each node to each edge
     for t in range(1, contributions.shape[1]):
         seen = nearer <= t - 1

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.decisions import FoldedRule
+from propkernels.learn.machines.decisions import FoldedRule, KernelRule
 from propkernels.utils.checks import shown
+
+Values = NDArray[np.float64]
 
 
 class Comparison(NamedTuple):
@@ -75,8 +77,16 @@ def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
     return first, [i for i in range(len(known)) if i != first]
 
 
+GRAPHS_AT_ONCE = 64  # whose factors to all training graphs are in memory
+
+
+def is_explained(rule: FoldedRule | KernelRule) -> bool:
+    """Whether the decisions of a rule are sums over nodes."""
+    return isinstance(rule, FoldedRule) or getattr(rule.kernel, "shared_", None) is not None
+
+
 def explain_rule(
-    rule: FoldedRule,
+    rule: FoldedRule | KernelRule,
     graphs: GraphDatabase,
     weights: Any,
     intercepts: Any,
@@ -91,9 +101,12 @@ def explain_rule(
     distance (shortest paths) by both, a subgraph by all of its nodes; a place on a path (GraphHopper) belongs
     to the node at that place.
 
+    Ratios of counts (Tanimoto, Jaccard) have no weights of bins that hold for all graphs. There, the
+    similarity to each training graph is shared by the nodes whose bins the training graph has too.
+
     Parameters
     ----------
-    rule : FoldedRule
+    rule : FoldedRule or KernelRule
     graphs : GraphDatabase or GridDatabase
     weights : array-like, (decisions,)
         What each decision counts: ``[1.0]`` where the rule has one.
@@ -104,10 +117,37 @@ def explain_rule(
         The classes compared, if any; see :class:`Explanation`.
     """
     share = np.asarray(weights, dtype=np.float64)
+    by_weights = _by_weights if isinstance(rule, FoldedRule) else _by_training_graphs
+    contributions = by_weights(rule, graphs, share, n_jobs)
+    intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
+    return Explanation(contributions, graphs.graph_ptr, intercept, graphs, speaks_for, against)
+
+
+def _by_weights(rule: Any, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Values:
+    """Contributions to decisions of a folded rule, (nodes, iterations)."""
     values = [table @ share for table in rule.weights]
     contributions = rule.counter.contributions(graphs, rule.codes, values, n_jobs)
     if rule.normalize:
         lengths = rule.inverse_lengths(rule.counter.count(graphs, rule.codes, n_jobs))
         contributions *= lengths[graphs.graph_ids][:, None]
-    intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
-    return Explanation(contributions, graphs.graph_ptr, intercept, graphs, speaks_for, against)
+    return np.asarray(contributions)
+
+
+def _by_training_graphs(rule: Any, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Values:
+    """Contributions to sums over training graphs of dot products times factors, (nodes, iterations).
+
+    For one graph x, the factors f_i(x) are numbers: sum_i a_i f_i(x) <x, y_i> = <x, sum_i a_i f_i(x) y_i>, so
+    that its bins have the weights sum_i a_i f_i(x) y_i, for this graph alone.
+    """
+    kernel, coefficients = rule.kernel, rule.coefficients @ share
+    some = np.flatnonzero(coefficients)
+    counter, streams = kernel.shared_
+    known, codes = [s.counts[some].T.tocsr() for s in streams], [s.codes for s in streams]
+    parts = []
+    for start in range(0, len(graphs), GRAPHS_AT_ONCE):
+        block = graphs[start : start + GRAPHS_AT_ONCE]
+        factors = [factor[:, some] * coefficients[some] for factor in kernel.pair_factors(block)]
+        for i in range(len(block)):
+            values = [counts @ factor[i] for counts, factor in zip(known, factors, strict=True)]
+            parts.append(counter.contributions(block[[i]], codes, values, n_jobs))
+    return np.concatenate(parts) if parts else np.zeros((0, streams[-1].iteration + 1))

@@ -137,6 +137,42 @@ def _state(machine: Any, cost: float, n_graphs: int) -> tuple[bool, bool, bool, 
     return share == 0 and is_converged, share < SATURATED, share < FREE, is_converged
 
 
+class ForeignGraphsWarning(UserWarning):
+    """A model is asked about graphs that are unlike those it was fitted on.
+
+    Raised by ``predict`` of :class:`PropagationClassifier` and :class:`PropagationRegressor` if at least one
+    graph in ten has node labels that no training graph has; without labels, degrees, of at least one node in
+    twenty.
+
+    See Also
+    --------
+    PropagationClassifier : Its ``applicability`` says which nodes are unknown, at which radius.
+    NoveltyDetector : Scores and p-values for whole graphs.
+
+    References
+    ----------
+    .. [1] F. Sahigara, K. Mansouri, D. Ballabio, A. Mauri, V. Consonni and R. Todeschini (2012). Comparison
+       of different approaches to define the applicability domain of QSAR models. Molecules 17 (5), 4791-4810.
+       doi:10.3390/molecules17054791.
+
+    Examples
+    --------
+    It is turned off as any other warning:
+
+    >>> import warnings
+    >>> import propkernels as pk
+    >>> warnings.simplefilter("ignore", pk.ForeignGraphsWarning)
+    """
+
+
+@contextmanager
+def foreign_graphs_allowed() -> Iterator[None]:
+    """Silence the warning, where folds may well lack a label; around threads, not in them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ForeignGraphsWarning)
+        yield
+
+
 @contextmanager
 def stopping_allowed() -> Iterator[None]:
     """Silence scikit-learn's warning that a solver has stopped early.

@@ -19,7 +19,7 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.counterfactuals.find import Model, find_counterfactuals
 from propkernels.learn.counterfactuals.result import Counterfactuals
 from propkernels.learn.explain.bins import Bins, strongest_bins
-from propkernels.learn.explain.explain import explain_rule
+from propkernels.learn.explain.explain import explain_rule, is_explained
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.decisions import (
     FoldedRule,
@@ -42,13 +42,13 @@ from propkernels.learn.selection.candidates import (
     check_steps,
     count_arms,
     has_explicit_counts,
+    resolve_selection,
 )
 from propkernels.learn.selection.folds import Folds, Seeds, check_groups, choosing_folds
 from propkernels.learn.selection.halving import count_steps, is_worthwhile
 from propkernels.learn.selection.partners import Selection
 from propkernels.learn.selection.search import (
     MOST_FOR_KERNEL,
-    resolve_selection,
     resolve_solver,
     search,
 )
@@ -230,7 +230,9 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
 
     def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
         """Contributions to a weighted sum of decisions."""
-        return explain_rule(self._folded(), graphs, weights, self.intercept_, self.n_jobs, *compared)
+        if not is_explained(self.rule_):
+            raise TypeError(why_not_explained(self.kernel_))
+        return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
 
     def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
         """Edits of one graph that change what ``ask`` asks for."""
@@ -263,23 +265,23 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _folded(self) -> FoldedRule:
         """The rule, if decisions are sums of weights of bins."""
         if not isinstance(self.rule_, FoldedRule):
-            raise TypeError(why_not_explained(self.kernel_))
+            raise TypeError(why_not_explained(self.kernel_, "its bins have no weights"))
         return self.rule_
 
 
-def why_not_explained(kernel: Any) -> str:
+def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained") -> str:
     """Say what a kernel lacks, and which one has it."""
     name, base = type(kernel).__name__, getattr(kernel, "base_kernel", "linear")
     if base in ("linear", "intersection"):
         return (
-            f"{name} is not a dot product of counts: its decisions cannot be explained; "
+            f"{name} is not a dot product of counts: {so}; "
             "name a kernel that is one, such as kernel=PropagationKernel()"
         )
     drawn_anew = {"random_state": None} if hasattr(kernel, "random_state") else {}
     explained = clone(kernel).set_params(base_kernel="intersection", **drawn_anew)
     return (
-        f"{name} is not a dot product of counts with base_kernel={base!r}: its decisions cannot be "
-        f"explained; fit a model with kernel={' '.join(repr(explained).split())} for that"
+        f"{name} is not a dot product of counts with base_kernel={base!r}: {so}; "
+        f"fit a model with kernel={' '.join(repr(explained).split())} for that"
     )
 
 

@@ -12,7 +12,7 @@ from propkernels.counting.counters import Coder, looked_up
 from propkernels.counting.levels import LevelCounter
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.learn.machines.foreign import ForeignGraphsWarning
+from propkernels.learn.machines.svm import ForeignGraphsWarning
 from propkernels.learn.novelty.applicability import known_bins
 from propkernels.utils.checks import shown
 

@@ -25,7 +25,7 @@ from propkernels.learn.selection.sources import (
     redrawn,
     step_parameter,
 )
-from propkernels.utils.checks import check_nonnegative, check_positive, check_streams, shown
+from propkernels.utils.checks import check_choice, check_nonnegative, check_positive, check_streams, shown
 
 Losses = NDArray[np.float64]
 DEFAULT_COSTS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -54,6 +54,20 @@ class CostGrid:
     def of(self, is_normalized: bool) -> tuple[float, ...]:
         """Values for one kernel."""
         return self.normalized if is_normalized else self.plain
+
+
+SELECTIONS = ("auto", "halving", "race", "exhaustive")
+MOST_FOR_EXHAUSTIVE = 1000  # graphs up to which "auto" drops only candidates that cannot win
+MOST_KERNELS = 2  # for that
+
+
+def resolve_selection(selection: str, n_graphs: int, n_kernels: int = 1) -> str:
+    """Return "halving", "race" or "exhaustive"; "auto" is exhaustive for few graphs and kernels."""
+    check_choice(selection, SELECTIONS, "selection")
+    if selection != "auto":
+        return selection
+    is_small = n_graphs <= MOST_FOR_EXHAUSTIVE and n_kernels <= MOST_KERNELS
+    return "exhaustive" if is_small else "halving"
 
 
 def check_cost_grid(costs: Any) -> CostGrid:

@@ -211,11 +211,8 @@ def _waves(order: Sequence[int]) -> list[Sequence[int]]:
 
 
 SOLVERS = ("auto", "kernel", "linear", "gp")
-SELECTIONS = ("auto", "halving", "race", "exhaustive")
 MOST_FOR_KERNEL = 20_000  # graphs; a larger kernel matrix is never formed
 MOST_BYTES = 2**33  # that "auto" spends on the kernel matrices of all t_max
-MOST_FOR_EXHAUSTIVE = 1000  # graphs up to which "auto" drops only candidates that cannot win
-MOST_KERNELS = 2  # for that
 
 
 def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tuple[int, ...] | None) -> str:
@@ -245,15 +242,6 @@ def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tu
             "graphs the kernel must be a dot product of counts"
         )
     return "linear" if is_large and other is None else "kernel"
-
-
-def resolve_selection(selection: str, n_graphs: int, n_kernels: int = 1) -> str:
-    """Return "halving", "race" or "exhaustive"; "auto" is exhaustive for few graphs and kernels."""
-    check_choice(selection, SELECTIONS, "selection")
-    if selection != "auto":
-        return selection
-    is_small = n_graphs <= MOST_FOR_EXHAUSTIVE and n_kernels <= MOST_KERNELS
-    return "exhaustive" if is_small else "halving"
 
 
 def _most_steps(kernels: Sequence[Any], steps: tuple[int, ...] | None) -> int:
