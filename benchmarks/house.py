@@ -80,8 +80,8 @@ def walks() -> dict[str, Callable[[], Any]]:
             pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target).explain(data.graphs)
         ),
         ".explain() alone": lambda: model.explain(data.graphs),
-        "the same with kernel=PropagationKernel()": lambda: (
-            plain.fit(data.graphs, data.target).explain(data.graphs)
+        "the same with kernel=PropagationKernel()": lambda: plain.fit(data.graphs, data.target).explain(
+            data.graphs
         ),
         "its .explain() alone": lambda: fitted.explain(data.graphs),
         "PropagationKernel on a GridDatabase": lambda: pk.PropagationKernel().fit_transform(grids),

@@ -72,9 +72,9 @@ where there is one repeat; repeats that lack folds are left out where another is
 mean of `score_`, the cross-validated accuracy of the chosen candidate on the training part, less the accuracy
 on the test folds. Data sets without a row have not been measured yet.
 
-Models of few graphs average the decisions of several kernels (see [tune](guide/tune.md)). A row that does not
-say how many kernels per model was measured when one was chosen, except for REDDIT-BINARY, NCI1 and NCI109,
-which have too many graphs to average.
+Models of few graphs average the decisions of several kernels, as many as the last column says (see
+[tune](guide/tune.md)). Processor seconds were taken while other work ran on the same cores, which up to
+doubles them; `python -m benchmarks.choice` takes them alone.
 
 The lists of default kernels, and when decisions are averaged, were found by quick looks at other folds, drawn
 with other seeds, of MUTAG, MSRC_9, COX2, BZR, ENZYMES, IMDB-BINARY and REDDIT-BINARY, never by the test folds

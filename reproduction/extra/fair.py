@@ -58,9 +58,7 @@ Bacciu and Micheli published with "A Fair Comparison of Graph Neural Networks fo
 ± is the standard deviation over the ten test folds, as in the publication. Processor minutes are those of all
 fits of a data set on one core{total}.
 
-Models of few graphs average the decisions of several kernels. A row that does not say how many kernels per
-model was measured when one was chosen, except for REDDIT-BINARY and NCI1, which have too many graphs to
-average.
+Models of few graphs average the decisions of several kernels, as many as the last column says.
 
 The lists of default kernels were found by quick looks at folds of some of these data sets that are not the
 folds of this page (see [DEFAULTS.md](DEFAULTS.md)), but hold the same graphs. This flatters ENZYMES most of
