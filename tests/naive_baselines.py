@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import exp, inf
 from typing import Any
@@ -93,13 +94,13 @@ def _equal_pairs(labels: list[list[str]]) -> np.ndarray:
 # shortest paths
 
 
-def distances(graph: Plain, weighted: bool = True) -> list[list[float]]:
-    """Floyd and Warshall."""
+def distances(graph: Plain, weighted: bool = True) -> list[list[Any]]:
+    """Floyd and Warshall, exact: sums of the same weights are equal in any order."""
     n = len(graph.labels)
-    d = [[0.0 if u == v else inf for v in range(n)] for u in range(n)]
+    d: list[list[Any]] = [[Fraction(0) if u == v else inf for v in range(n)] for u in range(n)]
     for (u, v), (w, _) in graph.edges.items():
         if u != v:
-            d[u][v] = w if weighted else 1.0
+            d[u][v] = Fraction(w) if weighted else Fraction(1)
     for k in range(n):
         for u in range(n):
             for v in range(n):
