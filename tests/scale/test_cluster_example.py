@@ -24,15 +24,22 @@ def services():
     return yaml.safe_load((CLUSTER / "compose.yaml").read_text(encoding="utf-8"))["services"]
 
 
-def started(stack, service, changes, *options):
-    """A process that runs the command of a service; ended with the stack."""
+def end(processes):
+    """End processes, all at the same time."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.wait(60)
+
+
+def started(processes, service, changes, *options):
+    """A process that runs the command of a service, listed among the others."""
     words = [changes.get(word, word) for word in shlex.split(service["command"])]
     assert words[0] == "dask"
     words[:1] = [sys.executable, "-m", "dask"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen([*words, *options], env=os.environ | service.get("environment", {}), **quiet)
-    stack.callback(process.wait, 60)
-    stack.callback(process.terminate)
+    processes.append(process)
     return process
 
 
@@ -60,12 +67,14 @@ def test_services_share_an_image_and_a_folder(services):
 def test_the_commands_of_the_services_featurize(services, database, tmp_path):
     pytest.importorskip("distributed")
     listening = tmp_path / "scheduler.json"
+    processes = []
     with ExitStack() as stack:
+        stack.callback(end, processes)
         local = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(listening)]
-        scheduler = started(stack, services["scheduler"], {"8786": "0"}, *local)
+        scheduler = started(processes, services["scheduler"], {"8786": "0"}, *local)
         address = wait_for_address(listening, scheduler)
         for _ in range(2):
-            started(stack, services["worker"], {"tcp://scheduler:8786": address}, "--no-dashboard")
+            started(processes, services["worker"], {"tcp://scheduler:8786": address}, "--no-dashboard")
         command = [sys.executable, "-m", "propkernels.cli", "featurize", str(database)]
         command += ["-o", str(tmp_path / "out"), "--nodes-per-part", "500", "--n-features", "1024"]
         command += ["--t-max", "2", "--scheduler", address]
