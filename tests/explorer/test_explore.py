@@ -238,3 +238,14 @@ def test_scripts_are_complete_and_valid():
         pytest.skip("node is not installed: the syntax of the scripts is checked by Chromium alone")
     for name in SCRIPTS:
         subprocess.run([node, "--check", str(static / f"{name}.js")], check=True, capture_output=True)
+
+
+def test_whole_numbers_that_a_regressor_predicts_are_numbers():
+    """Ratios of counts have no weights of bins: the page says which other model it shows."""
+    graphs = pk.datasets.make_molecules(24, random_state=0).graphs
+    sizes = graphs.graph_sizes
+    kernel = pk.WeisfeilerLehman(n_iter=1, base_kernel="jaccard")
+    model = pk.PropagationRegressor(kernel=kernel, C=10, random_state=0).fit(graphs, sizes)
+    page = pk.explore(graphs, sizes, model, random_state=0)
+    np.testing.assert_allclose(page.predictions, model.predict(graphs))
+    assert "its kernel is not a dot product of counts" in page.html

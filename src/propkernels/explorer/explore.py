@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from propkernels.explorer.columns import map_columns
 from propkernels.explorer.contents import page_contents
@@ -116,7 +117,8 @@ def explore(
     images = None if data is None else data.extras.get("images")
     shown, places, pixels = _drawable(given, molecules, layout, images)
     seed = draw_seed(random_state) % 2**31
-    classes, numbers, names = _checked_target(target, len(shown), class_names)
+    are_numbers = model is not None and is_regressor(model)
+    classes, numbers, names = _checked_target(target, len(shown), class_names, are_numbers)
     found = None
     if numbers is not None:
         found = explained_model(shown, numbers, classes, _for_graphs(model, given, shown), seed, n_jobs)
@@ -189,8 +191,13 @@ class _OfPictures:
         return self.model.decision_function(self.pictures)
 
 
-def _checked_target(target: Any, n_graphs: int, names: Any) -> tuple[Any, Any, list[str] | None]:
-    """Classes or None, numbers of classes or numbers, and what classes are called."""
+def _checked_target(
+    target: Any, n_graphs: int, names: Any, are_numbers: bool
+) -> tuple[Any, Any, list[str] | None]:
+    """Classes or None, numbers of classes or numbers, and what classes are called.
+
+    ``are_numbers``: a given model predicts numbers. Fractions, and many different values, always are.
+    """
     if target is None:
         return None, None, None
     values = np.asarray(target)
@@ -200,7 +207,7 @@ def _checked_target(target: Any, n_graphs: int, names: Any) -> tuple[Any, Any, l
         )
     classes, numbers = np.unique(values, return_inverse=True)
     is_fraction = values.dtype.kind == "f" and not (values == np.round(values)).all()
-    if is_fraction or len(classes) > MOST_CLASSES:
+    if are_numbers or is_fraction or len(classes) > MOST_CLASSES:
         values = values.astype(np.float64)
         if not np.isfinite(values).all():
             raise ValueError("target must be finite")
