@@ -68,7 +68,7 @@ def test_many_graphs_are_drawn_the_same_way():
 
 
 @pytest.mark.data
-def test_molecules_keep_their_atoms():
+def test_molecules_keep_their_atoms(data_folder):
     pytest.importorskip("rdkit")
     graphs = novelty_cases.molecules("FreeSolv_SAMPL.csv")
     assert len(graphs) == 400
