@@ -63,7 +63,7 @@ def test_repeats_without_all_their_folds_are_left_out_where_one_is_complete(tmp_
     for fold in range(10):
         kept.add(replace(RESULT, fold=fold))
     kept.add(replace(RESULT, repeat=1, correct=0))
-    assert "| 80.0 ± 0.0 | no (-7.0) | 84.5 | 1 |" in defaults.write_page(kept, tmp_path / "page.md")
+    assert "| 80.0 ± 0.0 | no (-7.00) | 84.5 | 1 |" in defaults.write_page(kept, tmp_path / "page.md")
 
 
 @pytest.mark.parametrize(
