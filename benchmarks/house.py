@@ -63,6 +63,7 @@ class Walk:
 def walks() -> dict[str, Callable[[], Any]]:
     """The calls that are followed; each does the same work whenever it is called."""
     import numpy as np
+    from sklearn.base import clone
 
     import propkernels as pk
 
@@ -73,7 +74,7 @@ def walks() -> dict[str, Callable[[], Any]]:
     grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 3, (12, 12)) for i in range(8)])
     model = pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target)
     plain = pk.PropagationClassifier(kernel=pk.PropagationKernel(), random_state=0)
-    fitted = pk.PropagationClassifier(**plain.get_params(deep=False)).fit(data.graphs, data.target)
+    fitted = clone(plain).fit(data.graphs, data.target)
     return {
         "PropagationKernel().fit_transform": lambda: pk.PropagationKernel().fit_transform(data.graphs),
         "PropagationClassifier().fit().explain()": lambda: (

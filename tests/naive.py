@@ -1,7 +1,7 @@
 """A slow second implementation, written from the paper: exact rational arithmetic, dicts and loops.
 
 A distribution is a dict from label to its probability, a Fraction, without zeros; one graph's P_t is a list
-of them, one a node. Two nodes are alike exactly when their distributions are equal, so the exact kernel
+of them, one per node. Two nodes are alike exactly when their distributions are equal, so the exact kernel
 counts the pairs of nodes with equal distributions: the limit of Algorithm 1 as the bins become narrow.
 
 The transition matrix is a list of dicts as well: ``rows[i][j]`` is the weight of node j in node i's next

@@ -22,7 +22,9 @@ UNITS = (
     "|worker|process|evaluation|second|repeat|axis|feature|molecule|pixel|image|query|line)"
 )
 ONE_A = re.compile(
-    rf"\b(one|two|a|handful of) [a-z]+ an? {UNITS}\b|\b(bytes|seconds|hashes|GB|MB|N) an? {UNITS}\b",
+    rf"\b(one|two|a|handful of) [a-z]+ an? {UNITS}\b|\b(bytes|seconds|hashes|GB|MB|N) an? {UNITS}\b"
+    rf"|\bone an? {UNITS}\b|\bone [a-z]+ (label|value|number) an? {UNITS}\b"
+    rf"|_one_[a-z]+_an?_{UNITS}|_seconds_an?_{UNITS}",  # in names of tests
     re.IGNORECASE,
 )
 IS_NO = re.compile(r"\b(?<!there )(is|are) no [a-z]+\b", re.IGNORECASE)

@@ -73,8 +73,8 @@ mean of `score_`, the cross-validated accuracy of the chosen candidate on the tr
 on the test folds. Data sets without a row have not been measured yet.
 
 Models of few graphs average the decisions of several kernels, as many as the last column says (see
-[tune](guide/tune.md)). Processor seconds were taken while other work ran on the same cores, which up to
-doubles them; `python -m benchmarks.choice` takes them alone.
+[tune](guide/tune.md)). Processor seconds were taken while other work ran on the same cores, which
+lengthens them; `python -m benchmarks.choice` takes them alone.
 
 The lists of default kernels, and when decisions are averaged, were found by quick looks at other folds, drawn
 with other seeds, of MUTAG, MSRC_9, COX2, BZR, ENZYMES, IMDB-BINARY and REDDIT-BINARY, never by the test folds

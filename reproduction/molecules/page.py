@@ -43,9 +43,10 @@ somewhat; nothing was chosen on SIDER, Tox21, HIV and Lipophilicity.
 
 Five folds, at random or such that no Murcko scaffold is in two of them. How many of them have been
 measured is said below, and a dash means that a row has not been measured on all of these; the command
-measures what is missing, and may be stopped and started again. SVMs of HIV take 16 GB of memory, so that
-of HIV only the first two folds are tried. Forests of numbers see the 4,096 most frequent columns. Choices
-of a linear model or SVM are made on at most {choosing:,} training molecules and four tasks.
+measures what is missing, and may be stopped and started again. The kernel of HIV and its training part in
+double precision fill 14 GB of memory, so that of HIV only the first two folds are tried. Forests of numbers
+see the 4,096 most frequent columns. Choices of a linear model or SVM are made on at most {choosing:,}
+training molecules and four tasks.
 
 {tables}
 

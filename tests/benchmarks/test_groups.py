@@ -155,7 +155,7 @@ def test_tasks_of_growth(task):
     growth_process.task(task, growth_process.generate(nodes=300, labels=3, degree=4), t_max=2)
 
 
-def test_linearity_is_judged_by_seconds_a_node():
+def test_linearity_is_judged_by_seconds_per_node():
     points = [(n, {"seconds": s, "nodes": n}) for n, s in ((10, 0.01), (100, 0.2), (1000, 2.2))]
     result = growth._linearity(growth.CASES[0], points)
     assert result.measured == pytest.approx(1.1)

@@ -164,7 +164,7 @@ def test_groups_from_a_file(run, small_folder, tmp_path):
     assert "one value for each of 40 graphs" in run("evaluate", small_folder, "--groups", path).stderr
 
 
-def test_one_line_a_fold_goes_into_a_file(run, small_folder, tmp_path):
+def test_one_line_per_fold_goes_into_a_file(run, small_folder, tmp_path):
     pandas = pytest.importorskip("pandas")
     path = tmp_path / "folds.csv"
     assert run("evaluate", small_folder, *QUICK, "--C", 1, "-o", path).exit_code == 0

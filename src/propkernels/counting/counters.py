@@ -131,7 +131,7 @@ def _count_share(graph_ptr: NDArray[np.int64], codes: NDArray[np.int64], rows: N
 def _unpacked(
     n_graphs: int, indptr: Any, indices: Any, counts: Any, codes: Any, entry_ends: Any, bin_ends: Any
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
-    """Views of the arrays of many rows: one count matrix, and its bins, a row."""
+    """Views of the arrays of many rows: one count matrix, and its bins, per row."""
     unpacked = []
     for r, (a, b, c, d) in enumerate(zip(entry_ends, entry_ends[1:], bin_ends, bin_ends[1:], strict=False)):
         matrix = csr_array((counts[a:b], indices[a:b], indptr[r]), shape=(n_graphs, int(d - c)))

@@ -111,7 +111,7 @@ class LabelColumn:
         Parameters
         ----------
         labels : sequence, ndarray, masked array, pandas Series or LabelColumn
-            One hashable value a node.
+            One hashable value per node.
         name : str
             What the labels are called in an error.
         place : callable

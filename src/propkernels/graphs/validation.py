@@ -133,7 +133,7 @@ def check_labels(
 
 
 def check_node_labels(labels: Any, graph_ptr: NDArray[np.int64]) -> LabelColumn | LabelDistributions | None:
-    """Encode node labels, or label distributions, one a node."""
+    """Encode node labels, or label distributions, one per node."""
     n = int(graph_ptr[-1])
     if isinstance(labels, LabelDistributions) or looks_like_distributions(labels):
         return _check_distributions(labels, n)

@@ -87,5 +87,5 @@ def _unpack(evaluations: Any, names: Sequence[str] | None) -> tuple[list[Evaluat
         raise ValueError(f"evaluations have different metrics: {sorted({r.metric for r in several})}")
     labels = list(names) if names is not None else keys or [result.kernel for result in several]
     if len(labels) != len(several):
-        raise ValueError(f"names must have {len(several)} entries, one an evaluation; got {len(labels)}")
+        raise ValueError(f"names must have {len(several)} entries, one per evaluation; got {len(labels)}")
     return several, [str(label) for label in labels]

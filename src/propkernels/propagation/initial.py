@@ -234,7 +234,7 @@ def names_entries(labels: Any) -> bool:
 
 
 def resolve_source(graphs: GraphDatabase, labels: str | None) -> str | None:
-    """Resolve ``labels="auto"`` at fit, and refuse labels that are not one a node."""
+    """Resolve ``labels="auto"`` at fit, and refuse labels of which a node has several."""
     source = label_source(graphs, labels)
     if source == "node":
         plain_labels(graphs, source)

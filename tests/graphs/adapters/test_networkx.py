@@ -49,7 +49,7 @@ def test_several_attribute_names_become_dimensions():
     assert database.node_attributes.tolist() == [[0.5, 12, 0, 1], [-0.5, 16, 1, 1], [0, 1, 2, 1]]
 
 
-def test_one_number_a_node_is_one_dimension():
+def test_one_number_per_node_is_one_dimension():
     assert from_networkx([molecule()], node_attributes="charge").node_attributes.shape == (3, 1)
     assert from_networkx([molecule()], node_attributes=["charge"]).node_attributes.shape == (3, 1)
 

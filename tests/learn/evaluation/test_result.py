@@ -28,7 +28,7 @@ def test_error_over_repeats():
     assert result.standard_error == pytest.approx(np.std([0.6, 0.8], ddof=1) / np.sqrt(2))
 
 
-def test_one_record_a_fold():
+def test_one_record_per_fold():
     folds = make_evaluation([[0.5, 0.7], [0.7, 0.9]]).folds
     assert len(folds) == 4
     assert folds[3] == {"repeat": 1, "fold": 1, "accuracy": 0.9, "t_max": 1, "C": 10.0}

@@ -21,8 +21,8 @@ def test_classes_may_be_any_values():
     [
         ([0, 1], "target has 2 values for 3 graphs"),
         (5, "target has 1 values for 3 graphs"),
-        ([0.5, 1.5, 2.5], "one class label a graph, got a continuous target"),
-        ([[0, 1], [1, 0], [1, 1]], "one class label a graph, got a multilabel-indicator target"),
+        ([0.5, 1.5, 2.5], "one class label per graph, got a continuous target"),
+        ([[0, 1], [1, 0], [1, 1]], "one class label per graph, got a multilabel-indicator target"),
         ([4, 4, 4], r"at least two classes, got only \[4\]"),
     ],
 )

@@ -107,7 +107,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     ----------
     images : list of arrays
         All with the same number of dimensions d. The type of an array says what it holds: *integers* are
-        labels, one a pixel, shape (h, w) for pictures, (depth, h, w) for volumes, any d; *floats*
+        labels, one per pixel, shape (h, w) for pictures, (depth, h, w) for volumes, any d; *floats*
         are label distributions, the labels along one further, last axis: (h, w, k) for pictures. The
         label -1, a masked entry, and a distribution that is NaN throughout are unobserved pixels.
     masks : list of boolean arrays or None, optional

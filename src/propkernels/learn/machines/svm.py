@@ -2,7 +2,7 @@
 
 All of them have a method ``fit(known, target, cost, weights)`` that returns a :class:`Machine`; ``known`` is
 the kernel matrix of the graphs to learn from, or their features, and ``weights`` multiply the cost of each
-graph's errors.
+graph's errors. Here are also the warnings that fits and evaluations keep quiet about.
 """
 
 from __future__ import annotations

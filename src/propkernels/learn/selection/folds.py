@@ -57,7 +57,9 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
         raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
     kind = type_of_target(labels)
     if labels.ndim != 1 or kind not in ("binary", "multiclass"):
-        raise ValueError(f"Unknown label type: target must hold one class label a graph, got a {kind} target")
+        raise ValueError(
+            f"Unknown label type: target must hold one class label per graph, got a {kind} target"
+        )
     classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         only = classes.tolist()
@@ -103,7 +105,7 @@ def has_columns(target: Any) -> bool:
 
 
 def check_numbers(target: Any, n_graphs: int) -> NDArray[np.float64]:
-    """Return finite numbers, one a graph."""
+    """Return finite numbers, one per graph."""
     numbers = np.asarray(target)
     n_values = len(numbers) if numbers.ndim else 1
     if n_values != n_graphs:
