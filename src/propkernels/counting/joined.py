@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,13 @@ class JoinedCounter(Counter):
             ready.append(iter([_scaled(stream, float(weight), scales) for stream in some]))
         return [next(ready[part]) for part in self.parts]
 
+    def split(self, streams: Sequence[Any]) -> list[tuple[Counter, list[Any]]]:
+        """The parts, each with what belongs to its own streams; ``streams`` has one entry for each of all."""
+        own = [np.flatnonzero(self.parts == part).tolist() for part in range(len(self.counters))]
+        return [
+            (counter, [streams[s] for s in some]) for counter, some in zip(self.counters, own, strict=True)
+        ]
+
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
         """Items of all parts."""
         found = [self._items(part, counter, graphs, n_jobs) for part, counter in enumerate(self.counters)]
@@ -85,7 +93,7 @@ class JoinedCounter(Counter):
             scales = self._scales(part, counter, graphs, n_jobs)
             if scales is not None:
                 added = added * scales[graphs.graph_ids][:, None]
-            total = _added(total, added)
+            total = padded_sum(total, added)
         return total
 
     def extend(self, graphs: GraphDatabase) -> Counter:
@@ -123,7 +131,7 @@ def _scaled(stream: StreamCounts, weight: float, scales: Values | None) -> Strea
     return StreamCounts(counts, stream.codes, stream.iteration, weight * stream.weight)
 
 
-def _added(left: Values, right: Values) -> Values:
+def padded_sum(left: Values, right: Values) -> Values:
     """Sum of two matrices, the one with fewer columns filled up with zeros."""
     total = np.zeros((len(left), max(left.shape[1], right.shape[1])))
     total[:, : left.shape[1]] += left

@@ -33,6 +33,7 @@ class BaseKernel(ABC):
     """
 
     is_dot_product = False
+    has_constant_diagonal = False  # normalization changes nothing but the unit
     shared: BaseKernel | None = None  # a dot product that is multiplied by a factor for each pair of graphs
 
     def counter(self, counter: Counter) -> Counter | None:
@@ -193,6 +194,8 @@ class Ratio(BaseKernel):
     product of counts, but one multiplied by a factor for each pair of graphs (``factors_of``), so that what
     two graphs share is still a sum over the bins of either.
     """
+
+    has_constant_diagonal = True
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Ratios among graphs."""

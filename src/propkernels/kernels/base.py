@@ -176,6 +176,11 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         return resolve_base_kernel(self.base_kernel).is_dot_product
 
     @property
+    def has_constant_diagonal(self) -> bool:
+        """Whether all graphs with nodes are equally similar to themselves, normalized or not."""
+        return resolve_base_kernel(self.base_kernel).has_constant_diagonal
+
+    @property
     def counter_(self) -> Counter | None:
         """How graphs are counted, where the kernel is a dot product of counts; else None."""
         return self.base_kernel_.counter(self.coder_)

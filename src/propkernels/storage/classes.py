@@ -112,6 +112,7 @@ _BY_MODULE = {
         "DecisionLayout",
         "FoldedRule",
         "KernelRule",
+        "SumRule",
     ),
     "propkernels.learn.machines.gaussian_process": ("Posterior",),
     "propkernels.learn.retrieval.inverted_file": ("InvertedFile",),

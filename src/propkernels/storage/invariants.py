@@ -153,9 +153,20 @@ def _posterior(posterior: Any) -> bool:
     return _is(roots, "f", 2) and factors.shape == (*roots.shape, roots.shape[1])
 
 
-def _n_decisions(model: Any) -> int:
-    rule = model.rule_
+def _sum_rule(rule: Any) -> bool:
+    """Whether there are several rules, each folded or of a kernel, with as many decisions."""
+    known = [name_of(one) in ("FoldedRule", "KernelRule") for one in rule.rules]
+    return len(known) > 1 and all(known) and len(set(map(_width, rule.rules))) == 1
+
+
+def _width(rule: Any) -> int:
+    if name_of(rule) == "SumRule":
+        return _width(rule.rules[0])
     return int((rule.weights[0] if name_of(rule) == "FoldedRule" else rule.coefficients).shape[1])
+
+
+def _n_decisions(model: Any) -> int:
+    return _width(model.rule_)
 
 
 def _regressor(model: Any) -> bool:
@@ -372,6 +383,7 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "SpreadingMixtures": _spreading_mixtures,
     "FoldedRule": _folded_rule,
     "KernelRule": _kernel_rule,
+    "SumRule": _sum_rule,
     "Calibration": _calibration,
     "Posterior": _posterior,
     "PropagationClassifier": _classifier,

@@ -72,8 +72,28 @@ def test_models_with_ratios_are_explained(base_kernel):
     model.fit(TRAIN, TRAIN.graph_sizes.astype(float))
     explanation = model.explain(TEST)
     np.testing.assert_allclose(explanation.decisions, model.predict(TEST), rtol=0, atol=1e-9)
-    with pytest.raises(TypeError, match="its bins have no weights; fit a model with kernel=Weisfeiler"):
-        model.top_bins(TEST)
+    bins = model.top_bins(TEST, n=3)
+    weights = explain.rule_at(model.rule_, TEST, None).weights
+    largest = np.sort(np.abs(np.concatenate(weights)[:, 0]))[::-1][:3]
+    np.testing.assert_allclose([abs(one.weight) for one in bins], largest)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(
+    kernel, base_kernel, normalize, monkeypatch
+):
+    monkeypatch.setattr(explain, "GRAPHS_AT_ONCE", 3)
+    kernel = kernel.set_params(base_kernel=base_kernel, normalize=normalize).fit(TRAIN)
+    rule = KernelRule(kernel, np.random.default_rng(1).normal(size=(30, 2)))
+    alone = [explain.rule_at(rule, TEST[[i]], None) for i in range(len(TEST))]
+    decisions = np.concatenate([one.decisions(TEST[[i]], None) for i, one in enumerate(alone)])
+    np.testing.assert_allclose(decisions, rule.decisions(TEST, None), rtol=0, atol=1e-12)
+    together = explain.rule_at(rule, TEST, None)
+    for stream, weights in enumerate(together.weights):
+        mean = np.mean([one.weights[stream] for one in alone], axis=0)
+        np.testing.assert_allclose(weights, mean, rtol=0, atol=1e-12)
 
 
 def test_graphs_without_nodes_add_nothing():

@@ -1,6 +1,7 @@
 """similar_because: shared bins, their nodes, and sums that are the kernel."""
 
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,6 +23,8 @@ KERNELS = [
     pk.P2K(t_max=1, normalize=True, random_state=0),
     pk.WeisfeilerLehman(n_iter=3),
     pk.WeisfeilerLehman(n_iter=2, normalize=True, exact=True),
+    pk.PropagationKernel(t_max=2, n_hashes=2, base_kernel="jaccard", random_state=0),
+    pk.WeisfeilerLehman(n_iter=2, base_kernel="tanimoto", normalize=True),
     pk.LabelHistogram(),
     pk.LabelHistogram(normalize=True),
     pk.ShortestPath(),
@@ -150,6 +153,25 @@ def test_grids(normalize):
     assert why.node_contributions("h").shape == (mask.sum(), 3)
 
 
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
+def test_ratios_are_shared_by_bins(base_kernel, normalize):
+    """C C O beside C O O: two of four nodes, or dot products 4 of 5 + 5 - 4, at each of two iterations."""
+    options = {"base_kernel": base_kernel, "normalize": normalize}
+    g, h = (np.zeros((3, 3)), list("CCO")), (np.zeros((3, 3)), list("COO"))
+    for kernel in (pk.WeisfeilerLehman(n_iter=1, **options), pk.PropagationKernel(t_max=1, **options)):
+        why = pk.similar_because(kernel, g, h)
+        share = Fraction(2, 6) if base_kernel == "tanimoto" else Fraction(1, 4)
+        unit = 2 if normalize else 1  # a graph has similarity 1 to itself at each of two iterations
+        assert [b.contribution for b in why.bins] == pytest.approx([float(share / unit)] * 4)
+        assert why.value == pytest.approx(kernel.fit_transform([g, h])[0, 1])
+
+
+def test_graphs_without_nodes_share_nothing():
+    why = pk.similar_because(pk.LabelHistogram(base_kernel="jaccard"), *[(np.zeros((0, 0)), [])] * 2)
+    assert (why.value, why.bins) == (0.0, ())
+
+
 def test_graphs_with_nothing_in_common():
     why = pk.similar_because(pk.LabelHistogram(normalize=True), (PATH, list("CCC")), (PATH, list("OOO")))
     assert (why.value, why.bins, why.records()) == (0.0, (), [])
@@ -179,7 +201,7 @@ def test_distributions_have_no_single_label():
 @pytest.mark.parametrize(
     ("kernel", "kind", "message"),
     [
-        (pk.PropagationKernel(base_kernel="jaccard"), TypeError, "not a dot product of counts"),
+        (pk.PropagationKernel(base_kernel="rbf"), TypeError, "not a dot product of counts"),
         (pk.ShortestPath(attributes="gaussian"), TypeError, "not a dot product of counts"),
         (pk.PropagationFeatures(n_features=64), ValueError, "n_features must be None"),
         (pk.PropagationKernel, TypeError, "got PropagationKernel"),

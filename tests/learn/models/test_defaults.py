@@ -21,12 +21,18 @@ PK, WL = "PropagationKernel", "WeisfeilerLehman"
 
 
 def test_labelled_graphs():
-    kinds = [kind for kind, *_ in named(GRAPHS)]
-    assert kinds.count(PK) == 3
-    assert kinds.count(WL) == 2
-    walk, summed = default_kernels(GRAPHS)[:2]
-    assert walk.propagation == "auto"
-    assert summed.propagation.normalization == "none"
+    compared = {(kind, base) for kind, base, _ in named(GRAPHS)}
+    assert compared == {(kind, base) for kind in (PK, WL) for base in ("linear", "intersection", "jaccard")}
+    schemes = [kernel.propagation for kernel in default_kernels(GRAPHS) if type(kernel).__name__ == PK]
+    assert schemes.count("auto") == 1
+    assert all(scheme == "auto" or scheme.normalization == "none" for scheme in schemes)
+
+
+def test_many_labelled_graphs_are_not_compared_by_dot_products():
+    many = GRAPHS[np.zeros(2001, dtype=int)]
+    assert "linear" not in {base for _, base, _ in named(many)}
+    assert "linear" in {base for _, base, _ in named(many[:2000])}
+    assert "linear" in {base for _, base, _ in named(many, is_regression=True)}
 
 
 def test_numbers_are_also_tried_with_ratios_of_counts():
@@ -53,6 +59,7 @@ def test_views_of_atoms_are_refined_side_by_side():
     assert [(kernel.labels, kernel.base_kernel) for kernel in default_kernels(graphs)] == [
         ("entries", "intersection"),
         (0, "intersection"),
+        ("entries", "jaccard"),
     ]
     assert not any(kernel.edge_labels for kernel in default_kernels(graphs))
     bonds = pk.GraphDatabase(path, [0, 2], node_labels=labels, edge_labels=["double", "double"])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.counting.joined import padded_sum
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.decisions import FoldedRule, KernelRule
+from propkernels.learn.machines.decisions import FoldedRule, KernelRule, Rule, SumRule, joined_rule
 from propkernels.utils.checks import shown
 
 Values = NDArray[np.float64]
@@ -80,13 +82,15 @@ def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
 GRAPHS_AT_ONCE = 64  # whose factors to all training graphs are in memory
 
 
-def is_explained(rule: FoldedRule | KernelRule) -> bool:
+def is_explained(rule: Rule) -> bool:
     """Whether the decisions of a rule are sums over nodes."""
+    if isinstance(rule, SumRule):
+        return all(map(is_explained, rule.rules))
     return isinstance(rule, FoldedRule) or getattr(rule.kernel, "shared_", None) is not None
 
 
 def explain_rule(
-    rule: FoldedRule | KernelRule,
+    rule: Rule,
     graphs: GraphDatabase,
     weights: Any,
     intercepts: Any,
@@ -106,7 +110,7 @@ def explain_rule(
 
     Parameters
     ----------
-    rule : FoldedRule or KernelRule
+    rule : FoldedRule, KernelRule or SumRule
     graphs : GraphDatabase or GridDatabase
     weights : array-like, (decisions,)
         What each decision counts: ``[1.0]`` where the rule has one.
@@ -117,10 +121,17 @@ def explain_rule(
         The classes compared, if any; see :class:`Explanation`.
     """
     share = np.asarray(weights, dtype=np.float64)
-    by_weights = _by_weights if isinstance(rule, FoldedRule) else _by_training_graphs
-    contributions = by_weights(rule, graphs, share, n_jobs)
+    contributions = _contributions(rule, graphs, share, n_jobs)
     intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
     return Explanation(contributions, graphs.graph_ptr, intercept, graphs, speaks_for, against)
+
+
+def _contributions(rule: Rule, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Values:
+    """What each node adds at each iteration to a weighted sum of decisions, (nodes, iterations)."""
+    if isinstance(rule, SumRule):
+        return reduce(padded_sum, [_contributions(part, graphs, share, n_jobs) for part in rule.rules])
+    explained = _by_weights if isinstance(rule, FoldedRule) else _by_training_graphs
+    return explained(rule, graphs, share, n_jobs)
 
 
 def _by_weights(rule: Any, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Values:
@@ -151,3 +162,31 @@ def _by_training_graphs(rule: Any, graphs: GraphDatabase, share: Values, n_jobs:
             values = [counts @ factor[i] for counts, factor in zip(known, factors, strict=True)]
             parts.append(counter.contributions(block[[i]], codes, values, n_jobs))
     return np.concatenate(parts) if parts else np.zeros((0, streams[-1].iteration + 1))
+
+
+def rule_at(rule: Rule, graphs: GraphDatabase, n_jobs: int | None) -> FoldedRule:
+    """Return the weights of bins: the rule itself where it is folded, else their means over some graphs.
+
+    The weights of a ratio of counts hold for one graph alone, see :func:`explain_rule`.
+    """
+    if isinstance(rule, FoldedRule):
+        return rule
+    if isinstance(rule, KernelRule):
+        return _mean_weights(rule, graphs)
+    rules = [rule_at(part, graphs, n_jobs) for part in rule.rules]
+    return joined_rule(rules, [one.counter.count(graphs[:1], None, n_jobs) for one in rules])
+
+
+def _mean_weights(rule: KernelRule, graphs: GraphDatabase) -> FoldedRule:
+    """Means over graphs x of the weights sum_i a_i f_i(x) y_i: those of the mean factors."""
+    counter, streams = rule.kernel.shared_
+    totals = [np.zeros(s.counts.shape[0]) for s in streams]
+    for start in range(0, len(graphs), GRAPHS_AT_ONCE):
+        factors = rule.kernel.pair_factors(graphs[start : start + GRAPHS_AT_ONCE])
+        for total, factor in zip(totals, factors, strict=True):
+            total += factor.sum(axis=0)
+    weights = [
+        np.asarray(s.counts.T @ (rule.coefficients * (total / max(len(graphs), 1))[:, None]))
+        for s, total in zip(streams, totals, strict=True)
+    ]
+    return FoldedRule(counter, [s.codes for s in streams], weights, np.ones(len(streams)), False)

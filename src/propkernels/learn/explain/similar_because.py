@@ -16,33 +16,58 @@ from propkernels.graphs.check import check_graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.hashing.codes import NO_BIN
 from propkernels.learn.explain.similarity import SharedBin, Similarity
+from propkernels.learn.machines.decisions import FoldedRule, Rule, SumRule
 from propkernels.learn.retrieval.index import GraphIndex
 
 
 class Counting(NamedTuple):
-    """Enough to write k(g, h) as a sum over bins."""
+    """Enough to write k(g, h) as a sum over bins.
+
+    Attributes
+    ----------
+    counter : Counter
+    normalize : bool
+    ratio : bool
+        Whether what is shared, s, is divided by all there is, l + r - s, in each stream.
+    """
 
     counter: Counter
     normalize: bool
+    ratio: bool = False
 
 
-def counting_of(kernel: Any, graphs: Any) -> Counting:
-    """How a kernel, model or index counts; a kernel that is not fitted is copied and fitted on the graphs."""
-    rule: Any = getattr(kernel, "rule_", None)
-    if hasattr(rule, "counter"):
-        return Counting(rule.counter, rule.normalize)
+def countings_of(kernel: Any, graphs: Any) -> list[Counting]:
+    """How a kernel, model or index counts, part by part where it is a sum of several.
+
+    A kernel that is not fitted is copied and fitted on the graphs.
+    """
+    if hasattr(kernel, "rule_"):
+        return _of_rule(kernel.rule_)
     if isinstance(kernel, GraphIndex) and hasattr(kernel, "counter_"):
-        return Counting(kernel.counter_, True)
+        return [Counting(kernel.counter_, True)]
     if hasattr(kernel, "kernel_"):
-        return counting_of(kernel.kernel_, graphs)
+        return countings_of(kernel.kernel_, graphs)
     if not hasattr(type(kernel), "counter_"):
         raise TypeError(f"similar_because needs a kernel of this library, got {_called(kernel)}")
     if getattr(kernel, "n_features", None) is not None:
         raise ValueError("similar_because needs a column for each bin: n_features must be None")
-    fitted = kernel if hasattr(kernel, "counter_") else clone(kernel).fit(graphs)
-    if fitted.counter_ is None:
+    return [_of_fitted(kernel if hasattr(kernel, "counter_") else clone(kernel).fit(graphs))]
+
+
+def _of_rule(rule: Rule) -> list[Counting]:
+    if isinstance(rule, SumRule):
+        return [part for one in rule.rules for part in _of_rule(one)]
+    if isinstance(rule, FoldedRule):
+        return [Counting(rule.counter, rule.normalize)]
+    return [_of_fitted(rule.kernel)]
+
+
+def _of_fitted(kernel: Any) -> Counting:
+    if getattr(kernel, "counter_", None) is not None:
+        return Counting(kernel.counter_, bool(kernel.normalize))
+    if getattr(kernel, "shared_", None) is None:
         raise TypeError(f"{kernel!r} is not a dot product of counts: there are no bins to share")
-    return Counting(fitted.counter_, bool(fitted.normalize))
+    return Counting(kernel.shared_[0], bool(kernel.normalize), True)
 
 
 def _called(kernel: Any) -> str:
@@ -55,8 +80,8 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
     Parameters
     ----------
     kernel : estimator
-        One that is a dot product of counts: :class:`PropagationKernel`, :class:`P2K`,
-        :class:`WeisfeilerLehman` and :class:`LabelHistogram` with the linear or intersection base kernel,
+        One that is a dot product or a ratio of counts: :class:`PropagationKernel`, :class:`P2K`,
+        :class:`WeisfeilerLehman` and :class:`LabelHistogram` with all base kernels but "rbf",
         :class:`ShortestPath`, :class:`GraphHopper` and :class:`SubgraphMatching` without attributes, and
         their features. A fitted one is used as it is, with what it has learned; another
         is fitted on the two graphs. A classifier, regressor or index stands for the kernel that it has
@@ -86,26 +111,22 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
     0    +1  20.0 %  O       1           1
     """
     graphs = check_graphs([g, h])
-    counter, normalize = counting_of(kernel, graphs)
     merged: dict[Any, _Merged] = {}
-    squares, last = np.zeros(2), 0
-    for found in counter.occurrences(graphs, getattr(kernel, "n_jobs", None)):
-        last = max(last, found.iteration)
-        sides = _groups(found, graphs)
-        squares += [sum(_agreement(found, own, own, (i, i)) for own in sides[i].values()) for i in (0, 1)]
-        for left, right in ((sides[0][code], sides[1][code]) for code in sides[0] if code in sides[1]):
-            entry = merged.setdefault(
-                (found.iteration, left.nodes.tobytes(), right.nodes.tobytes()),
-                _Merged(found.iteration, left.nodes, right.nodes),
-            )
-            entry.total += _agreement(found, left, right, (0, 1))
-            entry.n_hashes += 1
-    scale = float(np.prod(inverse_length(squares))) if normalize else 1.0
-    bins = [_bin(entry, scale, graphs) for entry in merged.values()]
+    last = 0
+    for counting in countings_of(kernel, graphs):
+        streams = [_compared(f, graphs) for f in counting.counter.occurrences(graphs, _jobs_of(kernel))]
+        last = max(last, *(stream.t for stream in streams))
+        for stream, scale in zip(streams, _scales(streams, counting), strict=True):
+            _merge(stream, scale, merged)
+    bins = [_bin(entry, graphs) for entry in merged.values()]
     bins.sort(key=lambda shared: (-shared.contribution, shared.t, shared.nodes_g.ravel().tolist()))
     value = math.fsum(shared.contribution for shared in bins)
     sizes = int(graphs.graph_sizes[0]), int(graphs.graph_sizes[1])
     return Similarity(tuple(bins), value, sizes, last + 1)
+
+
+def _jobs_of(kernel: Any) -> int | None:
+    return getattr(kernel, "n_jobs", None)
 
 
 @dataclass(frozen=True)
@@ -114,6 +135,44 @@ class _Group:
 
     nodes: NDArray[np.int64]
     count: float
+
+
+class _Stream(NamedTuple):
+    """Two graphs in one stream: pairs of bins with what each adds, and what each graph shares with itself."""
+
+    t: int
+    weight: float
+    shared: list[tuple[_Group, _Group, float]]
+    squares: NDArray[np.float64]
+
+
+def _compared(found: Occurrences, graphs: Any) -> _Stream:
+    sides = _groups(found, graphs)
+    squares = [sum(_agreement(found, own, own, (i, i)) for own in sides[i].values()) for i in (0, 1)]
+    pairs = [(sides[0][code], sides[1][code]) for code in sides[0] if code in sides[1]]
+    shared = [(left, right, _agreement(found, left, right, (0, 1))) for left, right in pairs]
+    return _Stream(found.iteration, found.weight, shared, np.array(squares, dtype=np.float64))
+
+
+def _scales(streams: list[_Stream], counting: Counting) -> list[float]:
+    """What the bins of each stream are multiplied by: of ratios, and of normalization."""
+    own = [stream.squares for stream in streams]
+    scales = [1.0] * len(streams)
+    if counting.ratio:
+        own = [np.where(stream.squares > 0, stream.weight, 0.0) for stream in streams]
+        unions = [s.squares.sum() - sum(value for *_, value in s.shared) for s in streams]
+        scales = [s.weight / union if union > 0 else 0.0 for s, union in zip(streams, unions, strict=True)]
+    unit = float(np.prod(inverse_length(np.sum(own, axis=0)))) if counting.normalize else 1.0
+    return [unit * scale for scale in scales]
+
+
+def _merge(stream: _Stream, scale: float, merged: dict[Any, _Merged]) -> None:
+    """Add what the bins of a stream are worth, to those of the same nodes where there are some."""
+    for left, right, value in stream.shared:
+        key = (stream.t, left.nodes.tobytes(), right.nodes.tobytes())
+        entry = merged.setdefault(key, _Merged(stream.t, left.nodes, right.nodes))
+        entry.total += scale * value
+        entry.n_hashes += 1
 
 
 @dataclass
@@ -155,7 +214,7 @@ def _agreement(found: Occurrences, left: _Group, right: _Group, sides: tuple[int
     return found.weight * scale * shared
 
 
-def _bin(entry: _Merged, scale: float, graphs: Any) -> SharedBin:
+def _bin(entry: _Merged, graphs: Any) -> SharedBin:
     nodes = entry.nodes_g, entry.nodes_h
     column, labels = graphs.label_column, set()
     if isinstance(column, LabelColumn):
@@ -164,4 +223,4 @@ def _bin(entry: _Merged, scale: float, graphs: Any) -> SharedBin:
         names = tuple(column.values[i] for i in sorted(labels) if i >= 0)
     else:
         names = ()
-    return SharedBin(entry.t, *nodes, scale * entry.total, entry.n_hashes, names)
+    return SharedBin(entry.t, *nodes, entry.total, entry.n_hashes, names)

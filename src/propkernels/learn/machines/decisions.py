@@ -18,7 +18,7 @@ from scipy.special import expit, softmax
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from propkernels.counting.counters import Counter, StreamCounts
+from propkernels.counting.counters import Codes, Counter, StreamCounts
 from propkernels.counting.joined import JoinedCounter
 from propkernels.gram.linear import inverse_length, self_products
 from propkernels.graphs.database import GraphDatabase
@@ -170,6 +170,24 @@ class KernelRule:
         return np.asarray(self.kernel.transform(graphs) @ self.coefficients)
 
 
+@dataclass(frozen=True)
+class SumRule:
+    """Sums of the decisions of several rules, of which not all are folded."""
+
+    rules: list[FoldedRule | KernelRule]
+
+    def scaled(self, unit: float) -> SumRule:
+        """Return a rule whose decisions are multiplied by a number."""
+        return SumRule([rule.scaled(unit) for rule in self.rules])
+
+    def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
+        """Return decision values without intercepts, (graphs, decisions)."""
+        return np.asarray(np.sum([rule.decisions(graphs, n_jobs) for rule in self.rules], axis=0))
+
+
+Rule = FoldedRule | KernelRule | SumRule
+
+
 def decision_rule(kernel: Any, coefficients: Matrix) -> FoldedRule | KernelRule:
     """Turn a fitted kernel and dual coefficients, (training graphs, decisions), into a rule.
 
@@ -196,8 +214,30 @@ def primal_rule(kernel: Any, coefficients: Matrix) -> FoldedRule:
     return _folded(kernel, counts, [np.sort(stream.codes) for stream in counts], weights)
 
 
-def mean_rule(rules: Sequence[FoldedRule], streams: Sequence[list[StreamCounts]]) -> FoldedRule:
-    """Average the decisions of folded rules: one rule that counts as all of them do.
+def mean_rule(rules: Sequence[FoldedRule | KernelRule], kernels: Sequence[Any]) -> Rule:
+    """Average the decisions of rules; those that are folded become one.
+
+    Parameters
+    ----------
+    rules : sequence of FoldedRule or KernelRule
+    kernels : sequence of estimators
+        The fitted kernel of each.
+    """
+    shares = [rule.scaled(1 / len(rules)) for rule in rules]
+    folded = [(r, k.training_counts_) for r, k in zip(shares, kernels, strict=True) if is_folded(r)]
+    parts = [rule for rule in shares if not is_folded(rule)]
+    if folded:
+        parts.insert(0, joined_rule(*zip(*folded, strict=True)))
+    return parts[0] if len(parts) == 1 else SumRule(parts)
+
+
+def is_folded(rule: Rule) -> bool:
+    """Whether decisions are sums of weights of bins, the same for all graphs."""
+    return isinstance(rule, FoldedRule)
+
+
+def joined_rule(rules: Sequence[FoldedRule], streams: Sequence[list[StreamCounts]]) -> FoldedRule:
+    """Add up the decisions of folded rules: one rule that counts as all of them do.
 
     Parameters
     ----------
@@ -205,11 +245,11 @@ def mean_rule(rules: Sequence[FoldedRule], streams: Sequence[list[StreamCounts]]
     streams : sequence of list of StreamCounts
         What each of them counts in some graphs: streams are ordered by their iterations.
     """
+    if len(rules) == 1:
+        return rules[0]
     normalized = [rule.normalize for rule in rules]
     counter = JoinedCounter.of([r.counter for r in rules], np.ones(len(rules)), normalized, streams)
-    parts = [
-        iter(zip(r.codes, r.scaled(1 / len(rules)).weights, r.stream_weights, strict=True)) for r in rules
-    ]
+    parts = [iter(zip(r.codes, r.weights, r.stream_weights, strict=True)) for r in rules]
     codes, weights, stream_weights = zip(*(next(parts[part]) for part in counter.parts), strict=True)
     return FoldedRule(counter, list(codes), list(weights), np.array(stream_weights), False)
 
@@ -219,6 +259,20 @@ def _folded(
 ) -> FoldedRule:
     stream_weights = np.array([stream.weight for stream in counts])
     return FoldedRule(kernel.counter_, codes, weights, stream_weights, kernel.normalize)
+
+
+def counted_by(rule: Rule) -> list[tuple[Counter, list[Codes]]]:
+    """How a rule counts: each of its counters, and for each stream the bins of the training graphs."""
+    if isinstance(rule, SumRule):
+        return [part for one in rule.rules for part in counted_by(one)]
+    if isinstance(rule, FoldedRule):
+        counter = rule.counter
+        return counter.split(rule.codes) if isinstance(counter, JoinedCounter) else [(counter, rule.codes)]
+    kernel = rule.kernel
+    if not hasattr(kernel, "coder_") or not hasattr(kernel, "counts_"):
+        name = type(kernel).__name__
+        raise TypeError(f"{name} compares graphs without counting bins: no surroundings can be looked up")
+    return [(kernel.coder_, [stream.codes for stream in kernel.counts_])]
 
 
 def weighted_squares(streams: Sequence[StreamCounts], weights: Any) -> NDArray[np.float64]:

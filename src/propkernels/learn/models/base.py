@@ -19,11 +19,12 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.counterfactuals.find import Model, find_counterfactuals
 from propkernels.learn.counterfactuals.result import Counterfactuals
 from propkernels.learn.explain.bins import Bins, strongest_bins
-from propkernels.learn.explain.explain import explain_rule, is_explained
+from propkernels.learn.explain.explain import explain_rule, is_explained, rule_at
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.machines.decisions import (
-    FoldedRule,
     KernelRule,
+    Rule,
+    counted_by,
     decision_rule,
     mean_rule,
     primal_rule,
@@ -33,7 +34,7 @@ from propkernels.learn.machines.gaussian_process import Posterior
 from propkernels.learn.machines.svm import Machine, stopping_allowed
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.models.defaults import check_kernels
-from propkernels.learn.novelty.applicability import Applicability, applicability_of, known_bins
+from propkernels.learn.novelty.applicability import Applicability, applicability_of
 from propkernels.learn.selection.candidates import (
     Candidate,
     Space,
@@ -70,7 +71,7 @@ class Learned:
     solver : str
     kernel : estimator
         Fitted.
-    rule : FoldedRule or KernelRule
+    rule : FoldedRule, KernelRule or SumRule
         Decisions without intercepts.
     machine : Machine
         Learned from all training graphs.
@@ -83,7 +84,7 @@ class Learned:
     selection: Selection
     solver: str
     kernel: Any
-    rule: FoldedRule | KernelRule
+    rule: Rule
     machine: Machine
     posterior: Posterior | None
     imputer: LabelImputer | None = None
@@ -188,7 +189,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _keep(self, learned: Learned) -> None:
         """Take over what was learned."""
         candidate = learned.selection.candidate
-        is_free = isinstance(learned.rule, FoldedRule) and learned.posterior is None
+        is_free = not isinstance(learned.rule, KernelRule) and learned.posterior is None
         self.kernel_ = learned.selection.kernel if is_free else learned.kernel
         self.rule_, self.intercept_ = learned.rule, learned.machine.intercepts
         self.posterior_, self.solver_, self.imputer_ = learned.posterior, learned.solver, learned.imputer
@@ -219,7 +220,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             Shares of unseen surroundings; a prediction on graphs that are mostly unseen is a guess.
         """
         graphs = self._checked(X)
-        return applicability_of(*known_bins(self.rule_), graphs, self.n_jobs)
+        return applicability_of(counted_by(self.rule_), graphs, self.n_jobs)
 
     def _variances(self, graphs: GraphDatabase) -> Matrix:
         """Variances of a Gaussian process at new graphs."""
@@ -257,16 +258,12 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             raise ValueError(
                 f"y must hold a value for each of {len(graphs)} graphs, got shape {values.shape}"
             )
-        rule, most = self._folded(), check_integer(n, "n", 1)
+        if not is_explained(self.rule_):
+            raise TypeError(why_not_explained(self.kernel_, "its bins have no weights"))
+        rule, most = rule_at(self.rule_, graphs, self.n_jobs), check_integer(n, "n", 1)
         return strongest_bins(
             rule, weights, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown
         )
-
-    def _folded(self) -> FoldedRule:
-        """The rule, if decisions are sums of weights of bins."""
-        if not isinstance(self.rule_, FoldedRule):
-            raise TypeError(why_not_explained(self.kernel_, "its bins have no weights"))
-        return self.rule_
 
 
 def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained") -> str:
@@ -292,8 +289,8 @@ def _learned(
     found = [_learned_one(chosen, *member, graphs, target, task, solver) for member in chosen.members]
     if len(found) == 1:
         return found[0]
-    rules: list[Any] = [one.rule for one in found]  # all folded, since all kernels are dot products of counts
-    rule = mean_rule(rules, [one.kernel.training_counts_ for one in found])
+    rules: list[Any] = [one.rule for one in found]
+    rule = mean_rule(rules, [one.kernel for one in found])
     intercepts = np.mean([one.machine.intercepts for one in found], axis=0)
     machine = replace(found[0].machine, intercepts=np.asarray(intercepts))
     return replace(found[0], rule=rule, machine=machine)

@@ -42,9 +42,9 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     """Classify graphs with a graph kernel, everything chosen by cross-validation.
 
     The kernel, t_max, normalization and C are chosen by stratified cross-validation on the training graphs,
-    from one pass of propagation for each kernel. Where the kernel is a dot product of counts (all
-    propagation kernels with the linear base kernel), the SVM is folded into one weight per bin: no
-    support vectors are kept, and a new graph is classified in time linear in its nodes.
+    from one pass of propagation for each kernel. Where the kernel is a dot product of counts (linear and
+    intersection base kernels), the SVM is folded into one weight per bin: no support vectors are kept, and
+    a new graph is classified in time linear in its nodes. Ratios of counts (Jaccard) keep training graphs.
 
     The target is one class per graph, or several labels per graph, (n, labels), each 0, 1 or missing (NaN):
     all labels share the choice, and each has a machine of its own, learned from the graphs that have it.
@@ -100,7 +100,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Score of the choice in the cross-validation that chose it (by default the share of correctly
         classified graphs): the best of many candidates, and therefore optimistic; :func:`evaluate` estimates
         the score on new graphs.
-    rule_ : FoldedRule or KernelRule
+    rule_ : FoldedRule, KernelRule or SumRule
         Decisions of any graph, without ``intercept_``; ``layout_`` says what they mean.
     calibration_ : Calibration or None
         From scores to probabilities.
@@ -255,7 +255,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def explain(self, X: Any, classes: Any = None) -> Explanation:
         """Say which nodes, at which iterations, speak for one class against another.
 
-        With a linear base kernel the decision is a sum over nodes and iterations, exactly.
+        The decision is a sum over nodes and iterations, exactly.
 
         Parameters
         ----------
@@ -283,6 +283,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         label_names: Any = None,
     ) -> Bins:
         """Say what the bins with the largest weights mean, each by an example.
+
+        Ratios of counts have weights that hold for one graph alone: then these are their means over X.
 
         Parameters
         ----------

@@ -2,7 +2,9 @@
 
 Each list is short, and every kernel in it has won somewhere: cross-validation decides. Counts are compared as
 dot products and by histogram intersection, which is the optimal assignment of nodes to nodes with the same
-code (for Weisfeiler-Lehman colors: Kriege, Giscard and Wilson 2016).
+code (for Weisfeiler-Lehman colors: Kriege, Giscard and Wilson 2016), and by the ratio of what two graphs
+share to all that they have (Jaccard; Ralaivola, Swamidass, Saigo and Baldi 2005), which small graphs do not
+lose against large ones.
 """
 
 from __future__ import annotations
@@ -22,6 +24,10 @@ from propkernels.utils.checks import shown
 MANY_DIMENSIONS = 4  # of attributes; with fewer, agreeing in all of them tells less than in one at a time
 HASHES = 20  # of attributes per iteration: more make the kernel less random, and slower
 MOST_PAIRS = 100  # of nodes, per node: shortest paths of larger graphs take too long for a default
+RATIO: dict[str, Any] = {"base_kernel": "jaccard"}
+MOST_FOR_PRODUCTS = (
+    2000  # labeled graphs; with more, dot products took time and improved no choice of classes
+)
 WIDE = {"bin_width": 1.0, "n_hashes": 4}  # nodes that are nearly alike share bins
 
 
@@ -34,7 +40,7 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
     n_jobs : int or None
         Threads of each kernel.
     is_regression : bool
-        Whether numbers are predicted: ratios of common to all counts (Tanimoto, Jaccard) are tried too.
+        Whether numbers are predicted: other kernels have won there.
 
     Returns
     -------
@@ -58,23 +64,30 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
 def _labeled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
     """Summed neighbors, which keep degrees apart, and exact refinement of the labels.
 
-    Where edges have labels, the same with them, and the labels along shortest paths; classes of graphs
-    without edge labels also try the paper's walk, and numbers the ratios of counts.
+    Where edges have labels, the same with them, and the labels along shortest paths. Few graphs are also
+    compared by dot products of counts and, where edges have no labels, by the paper's walk.
     """
     assigned: dict[str, Any] = {"base_kernel": "intersection"}
     kernels: list[Any] = [
-        PropagationKernel(propagation=_summed()),
         PropagationKernel(propagation=_summed(), **assigned, t_max=8),
         WeisfeilerLehman(n_iter=6, **assigned),
     ]
-    if graphs.edge_label_column is not None:
-        kernels += _edge_labeled(graphs)
-    elif not is_regression:
-        kernels = [PropagationKernel(), *kernels, WeisfeilerLehman(n_iter=6)]
+    has_bonds = graphs.edge_label_column is not None
+    if is_regression or len(graphs) <= MOST_FOR_PRODUCTS:
+        kernels.insert(0, PropagationKernel(propagation=_summed()))
+        kernels += [] if is_regression or has_bonds else [PropagationKernel(), WeisfeilerLehman(n_iter=6)]
+    kernels += _edge_labeled(graphs) if has_bonds else []
+    return kernels + _ratios(is_regression, has_bonds)
+
+
+def _ratios(is_regression: bool, has_bonds: bool) -> list[Any]:
+    """What two labeled graphs share, of all they have; numbers are predicted from summed neighbors alone."""
+    summed: dict[str, Any] = {"propagation": _summed()}
     if is_regression:
         ratios = ("tanimoto", "jaccard")
-        kernels += [PropagationKernel(propagation=_summed(), base_kernel=ratio, t_max=5) for ratio in ratios]
-    return kernels
+        return [PropagationKernel(**summed, base_kernel=ratio, t_max=5) for ratio in ratios]
+    kernels = [PropagationKernel(**summed, **RATIO, t_max=6), WeisfeilerLehman(n_iter=6, **RATIO)]
+    return [*kernels, WeisfeilerLehman(n_iter=4, **RATIO, edge_labels=True)] if has_bonds else kernels
 
 
 def _edge_labeled(graphs: GraphDatabase) -> list[Any]:
@@ -95,12 +108,13 @@ def _by_entry(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
     any of them alone, and symbols alone the numbers of small sets. See docs/MOLECULES.md.
     """
     common: dict[str, Any] = {"n_iter": 3, "edge_labels": graphs.edge_label_column is not None}
-    ratios = ("intersection", "jaccard") if is_regression else ("intersection",)
-    return [
-        WeisfeilerLehman(labels=labels, base_kernel=base_kernel, **common)
-        for base_kernel in ratios
-        for labels in ("entries", 0)
+    assigned: dict[str, Any] = {"base_kernel": "intersection"} | common
+    kernels = [
+        WeisfeilerLehman(labels="entries", **assigned),
+        WeisfeilerLehman(labels=0, **assigned),
+        WeisfeilerLehman(labels="entries", **RATIO, **common),
     ]
+    return [*kernels, WeisfeilerLehman(labels=0, **RATIO, **common)] if is_regression else kernels
 
 
 def has_views(column: Any) -> bool:
@@ -163,6 +177,7 @@ def _attributed(graphs: Any) -> list[Any]:
         kernels += [PropagationKernel(**together, attribute_bin_width=width, t_max=2) for width in widths]
     if isinstance(graphs, GraphDatabase):
         kernels.append(WeisfeilerLehman(n_iter=4, base_kernel="intersection"))
+        kernels += [PropagationKernel(**single, **RATIO), WeisfeilerLehman(n_iter=4, **RATIO)]
     return kernels
 
 

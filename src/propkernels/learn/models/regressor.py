@@ -90,7 +90,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     score_ : float
         R^2 of the choice (or its score by ``scoring``) in the cross-validation that chose it, and therefore
         optimistic; :func:`evaluate` estimates the score on new graphs.
-    rule_ : FoldedRule or KernelRule
+    rule_ : FoldedRule, KernelRule or SumRule
         Predictions for any graph, without ``intercept_``.
     posterior_ : Posterior or None
         What the Gaussian process is unsure of.
@@ -246,6 +246,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         label_names: Any = None,
     ) -> Bins:
         """Say what the bins with the largest weights mean, each by an example.
+
+        Ratios of counts have weights that hold for one graph alone: then these are their means over X.
 
         Parameters
         ----------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,27 +90,19 @@ class Applicability:
 
 
 def applicability_of(
-    counter: Counter, known: Sequence[Codes], graphs: GraphDatabase, n_jobs: int | None
+    counted: Sequence[tuple[Counter, list[Codes]]], graphs: GraphDatabase, n_jobs: int | None
 ) -> Applicability:
-    """Look up all bins of new graphs among those known, stream by stream."""
-    parts = [_unseen(counter, known, part, n_jobs) for part in counter.parts_of(graphs)]
+    """Look up all bins of new graphs among those known, counter by counter and stream by stream."""
+    parts = [_unseen(counted, part, n_jobs) for part in counted[0][0].parts_of(graphs)]
     return Applicability(np.concatenate(parts), graphs.graph_ptr)
 
 
-def known_bins(rule: Any) -> tuple[Counter, list[Codes]]:
-    """How a learned rule counts, and for each stream the bins of its training graphs."""
-    if hasattr(rule, "counter"):
-        return rule.counter, rule.codes
-    kernel = rule.kernel
-    if not hasattr(kernel, "coder_") or not hasattr(kernel, "counts_"):
-        name = type(kernel).__name__
-        raise TypeError(f"{name} compares graphs without counting bins: no surroundings can be looked up")
-    return kernel.coder_, [stream.codes for stream in kernel.counts_]
-
-
-def _unseen(counter: Counter, known: Sequence[Codes], graphs: GraphDatabase, n_jobs: int | None) -> Values:
+def _unseen(
+    counted: Sequence[tuple[Counter, list[Codes]]], graphs: GraphDatabase, n_jobs: int | None
+) -> Values:
     described = [
         (found, looked_up(found.codes, codes, np.ones(len(codes))))
+        for counter, known in counted
         for found, codes in zip(counter.occurrences(graphs, n_jobs), known, strict=True)
     ]
     return 1.0 - means_by_node(described, graphs.n_nodes)[0]

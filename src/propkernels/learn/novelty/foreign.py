@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counters import Coder, looked_up
+from propkernels.counting.counters import Coder, Codes, looked_up
 from propkernels.counting.levels import LevelCounter
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.learn.machines.decisions import counted_by
 from propkernels.learn.machines.svm import ForeignGraphsWarning
-from propkernels.learn.novelty.applicability import known_bins
 from propkernels.utils.checks import shown
 
 FOREIGN = 0.1  # share of graphs from which on they are spoken about
@@ -24,13 +24,21 @@ MOST_NAMED = 3
 def unknown_nodes(rule: Any, graphs: Any, n_jobs: int | None) -> tuple[NDArray[np.bool_], bool] | None:
     """Whether each node starts where no training node did, and whether nodes start as their labels say.
 
-    None where they start with something else than labels or degrees. Only t = 0 is computed. A node whose
-    label has several entries, each refined for itself, is unknown where no training node had any of them.
+    None where they start with something else than labels or degrees. Only t = 0 is computed, of the first
+    kernel that starts so where several are averaged. A node whose label has several entries, each refined
+    for itself, is unknown where no training node had any of them.
     """
     try:
-        counter, codes = known_bins(rule)
+        counted = counted_by(rule)
     except TypeError:
         return None
+    found = (_unknown(counter, codes, graphs, n_jobs) for counter, codes in counted)
+    return next((one for one in found if one is not None), None)
+
+
+def _unknown(
+    counter: Any, codes: list[Codes], graphs: Any, n_jobs: int | None
+) -> tuple[NDArray[np.bool_], bool] | None:
     coder: Any = counter.counter if isinstance(counter, LevelCounter) else counter
     source = getattr(coder, "source", None) if getattr(coder, "attributes", None) is None else None
     if not isinstance(coder, Coder) or source is None or not isinstance(graphs, GraphDatabase):

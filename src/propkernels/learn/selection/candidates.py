@@ -310,7 +310,7 @@ def count_arms(kernels: Sequence[Any], space: Space, task: Task) -> int:
 
 def _wanted(kernel: Any, normalize: Any) -> list[bool | None]:
     if normalize == "auto":
-        return [False, True]
+        return [False] if getattr(kernel, "has_constant_diagonal", False) else [False, True]
     return [bool(kernel.normalize if normalize is None else normalize)]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.learn.machines.svm import Machine
 from propkernels.learn.machines.tasks import Task
-from propkernels.learn.selection.candidates import Candidate, Losses, has_explicit_counts
+from propkernels.learn.selection.candidates import Candidate, Losses
 from propkernels.learn.selection.folds import Folds, Indices
 
 CLOSE = 1.0  # standard errors that a partner of the best candidate may lie behind it
@@ -71,15 +71,13 @@ def with_partners(found: Sequence[Selection], target: NDArray[Any], folds: Folds
     """The best of some selections, with those of the others that are as good within a standard error.
 
     The best of many candidates is the best by chance where graphs are few. The mean of their decisions is
-    more reliable than any of them. It has to remain a sum of weights of bins, so only dot products of counts
-    take part.
+    more reliable than any of them.
     """
     best = min(found, key=lambda selection: selection.mean_loss)
     is_constant = any(task.is_constant(target[train]) for train, _ in folds)
-    if is_constant or not has_explicit_counts(best.candidate.kernel):
+    if is_constant:
         return best
-    near = [s for s in found if s is not best and has_explicit_counts(s.candidate.kernel)]
-    partners = tuple((s.candidate, s.C) for s in near if _is_close(s, best))
+    partners = tuple((s.candidate, s.C) for s in found if s is not best and _is_close(s, best))
     if not partners:
         return best
     together = replace(best, partners=partners)
