@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
+from propkernels.learn.machines.decisions import KernelRule, SumRule
 from propkernels.storage.archive import from_bytes, to_bytes, write_archive
 from propkernels.storage.encoder import Encoder
 from propkernels.storage.invariants import CHECKS
@@ -28,9 +29,18 @@ def fit_classifier():
     return pk.PropagationClassifier(kernel=kernel, C=1.0, n_folds=2, random_state=0).fit(GRAPHS, SMALL.target)
 
 
+def fit_averaged():
+    """A classifier whose decisions are the mean of those with a dot product and with a ratio of counts."""
+    model = fit_classifier()
+    kernel = pk.LabelHistogram(base_kernel="jaccard").fit(GRAPHS)
+    model.rule_ = SumRule([model.rule_, KernelRule(kernel, np.ones((len(GRAPHS), 1)))])
+    return model
+
+
 # one model for each kind of learned state
 MAKERS = {
     "classifier": fit_classifier,
+    "averaged": fit_averaged,
     "kernel": lambda: pk.PropagationKernel(t_max=1, attributes="sum", random_state=0).fit(GRAPHS),
     "mixtures": lambda: pk.P2K(t_max=1, random_state=0).fit(GRAPHS[:6]),
     "labels": lambda: pk.LabelHistogramFeatures().fit(GRAPHS[:6]),
@@ -384,6 +394,8 @@ def test_counts_beyond_their_matrix(folder, part, change):
         ("index", "InvertedFile", "squares", lambda a: -a),
         ("kernel", "StreamCounts", "codes", lambda a: a[:-1]),
         ("kernel", "Prior", "weights", lambda a: np.ones(50)),
+        ("averaged", "KernelRule", "coefficients", lambda a: a[:-1]),
+        ("averaged", "KernelRule", "coefficients", lambda a: np.tile(a, 2)),
         ("sum", "SumKernel", "weights_", lambda a: a[:1]),
         ("sum", "SumKernel", "diagonal_", lambda a: a[:1]),
         ("mixtures", "SpreadingMixtures", "scales", lambda a: a[:, :3]),
@@ -407,6 +419,18 @@ def test_arrays_that_compiled_loops_would_run_out_of(folder, file, name, attribu
     number = next(find(header, name))[attribute]["array"]
     arrays[number] = change(arrays[number])
     refused(forged(header, arrays), folder, "do not fit together")
+
+
+@pytest.mark.parametrize("kind", ["none", "one", "a kernel", "a sum"])
+def test_sums_of_what_are_not_several_rules(folder, kind):
+    header, arrays = parts_of(file_of("averaged"))
+    tree = next(find(header, "SumRule"))
+    folded, other = tree["rules"]
+    a_sum = {"object": {"class": "SumRule", "state": {"rules": [folded, other]}}}
+    kernel = other["object"]["state"]["kernel"]
+    wrong = {"none": [], "one": [folded], "a kernel": [folded, kernel], "a sum": [folded, a_sum]}
+    tree["rules"] = wrong[kind]
+    refused(forged(header, arrays), folder)
 
 
 @pytest.mark.parametrize("value", [{}, {"text": "sum"}, {"tuple": [], "set": []}], ids=str)
