@@ -76,9 +76,9 @@ Models of few graphs average the decisions of several kernels, as many as the la
 [tune](guide/tune.md)). Processor seconds were taken while other work ran on the same cores, which
 lengthens them; `python -m benchmarks.choice` takes them alone.
 
-The lists of default kernels, and when decisions are averaged, were found by quick looks at other folds, drawn
-with other seeds, of MUTAG, MSRC_9, COX2, BZR, ENZYMES, IMDB-BINARY and REDDIT-BINARY, never by the test folds
-of this page (`python -m reproduction.extra.candidates` and `reproduction.extra.means` take such looks; see
+The lists of default kernels, and when decisions are averaged, were found by quick looks at other folds of
+these data sets, drawn with other seeds, never by the test folds of this page
+(`python -m reproduction.extra.candidates` and `reproduction.extra.means` take such looks; see
 [tune](guide/tune.md)). Other folds hold the same graphs, which flatters the rows: ENZYMES with attributes
 most of all, since the widths of bins for many attributes were found there, and no other data set of this page
 has more than three attributes.
