@@ -248,7 +248,8 @@ class Counter(ABC):
         known : sequence of ndarray of int64
             For each stream, the codes that have weights.
         weights : sequence of ndarray
-            For each stream, the weights of these codes; all other codes have weight 0.
+            For each stream, the weights of these codes, (codes,), or (codes, graphs) where each graph has
+            weights of its own; all other codes have weight 0.
         n_jobs : int or None
 
         Returns
@@ -256,8 +257,13 @@ class Counter(ABC):
         ndarray of shape (nodes, iterations)
             The rows of a graph's nodes add up to what its counts are worth.
         """
-        parts = [self._contributions(part, known, weights, n_jobs) for part in self.parts_of(graphs)]
-        return np.concatenate(parts)
+        found, first = [], 0
+        for part in self.parts_of(graphs):
+            last = first + len(part)
+            own = [weight if weight.ndim == 1 else weight[:, first:last] for weight in weights]
+            found.append(self._contributions(part, known, own, n_jobs))
+            first = last
+        return np.concatenate(found)
 
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
         """Runs of graphs whose items fit the memory."""
@@ -276,7 +282,8 @@ class Counter(ABC):
     ) -> Values:
         columns: dict[int, Values] = {}
         for found, codes, own in zip(self.occurrences(graphs, n_jobs), known, weights, strict=True):
-            added = found.by_node(looked_up(found.codes, codes, own), graphs.n_nodes)
+            of_graph = found.graphs_of_items(graphs) if own.ndim == 2 else None
+            added = found.by_node(looked_up(found.codes, codes, own, of_graph), graphs.n_nodes)
             add_column(columns, found.iteration, added)
         return stack_columns(columns)
 
@@ -316,8 +323,8 @@ class Coder(Counter):
                 yield Occurrences(codes, None, t, weight)
 
 
-def looked_up(codes: Codes, known: Codes, weights: Values) -> Values:
-    """Weight of each code; 0 where it has none.
+def looked_up(codes: Codes, known: Codes, weights: Values, column: Any = None) -> Values:
+    """Weight of each code; 0 where it has none. Of several columns of weights, ``column`` says which.
 
     Examples
     --------
@@ -329,7 +336,8 @@ def looked_up(codes: Codes, known: Codes, weights: Values) -> Values:
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known, codes, sorter=order), len(known) - 1)
     found = order[at]
-    return np.where(known[found] == codes, weights[found], 0.0)
+    values = weights[found] if column is None else weights[found, column]
+    return np.where(known[found] == codes, values, 0.0)
 
 
 def add_column(columns: dict[int, Values], t: int, added: Values) -> None:

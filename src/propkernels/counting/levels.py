@@ -161,13 +161,18 @@ def _levels_in(codes: Codes) -> NDArray[np.int64]:
 def _values_of_items(
     stream: StreamCounts, codes: Codes, graph: NDArray[np.int32], known: Codes, weights: Values
 ) -> Values:
-    """What each item adds: the weights of its bin's levels in its graph, divided by the count."""
+    """What each item adds: the weights of its bin's levels in its graph, divided by the count.
+
+    Weights are those of all graphs, (levels,), or one column for each, (levels, graphs).
+    """
     entries = np.repeat(np.arange(stream.counts.shape[0]), np.diff(stream.counts.indptr))
     numbers = stream.counts.data.astype(np.int64)
     level = level_codes(stream.codes[stream.counts.indices], numbers)
     if not len(numbers):
         return np.zeros(len(codes))
-    value = np.add.reduceat(looked_up(level, known, weights), np.cumsum(numbers) - numbers) / numbers
+    of_graph = np.repeat(entries, numbers) if weights.ndim == 2 else None
+    weight = looked_up(level, known, weights, of_graph)
+    value = np.add.reduceat(weight, np.cumsum(numbers) - numbers) / numbers
     order = np.argsort(stream.codes)
     at = np.minimum(np.searchsorted(stream.codes, codes, sorter=order), len(order) - 1)
     is_bin = stream.codes[order[at]] == codes

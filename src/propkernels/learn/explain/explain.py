@@ -148,7 +148,7 @@ def _by_training_graphs(rule: Any, graphs: GraphDatabase, share: Values, n_jobs:
     """Contributions to sums over training graphs of dot products times factors, (nodes, iterations).
 
     For one graph x, the factors f_i(x) are numbers: sum_i a_i f_i(x) <x, y_i> = <x, sum_i a_i f_i(x) y_i>, so
-    that its bins have the weights sum_i a_i f_i(x) y_i, for this graph alone.
+    that its bins have the weights sum_i a_i f_i(x) y_i, for this graph alone: a column of (bins, graphs).
     """
     kernel, coefficients = rule.kernel, rule.coefficients @ share
     some = np.flatnonzero(coefficients)
@@ -158,9 +158,8 @@ def _by_training_graphs(rule: Any, graphs: GraphDatabase, share: Values, n_jobs:
     for start in range(0, len(graphs), GRAPHS_AT_ONCE):
         block = graphs[start : start + GRAPHS_AT_ONCE]
         factors = [factor[:, some] * coefficients[some] for factor in kernel.pair_factors(block)]
-        for i in range(len(block)):
-            values = [counts @ factor[i] for counts, factor in zip(known, factors, strict=True)]
-            parts.append(counter.contributions(block[[i]], codes, values, n_jobs))
+        values = [np.asarray(counts @ factor.T) for counts, factor in zip(known, factors, strict=True)]
+        parts.append(counter.contributions(block, codes, values, n_jobs))
     return np.concatenate(parts) if parts else np.zeros((0, streams[-1].iteration + 1))
 
 
