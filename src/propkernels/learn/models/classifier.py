@@ -94,7 +94,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     kernel_ : estimator
         The chosen kernel with its settings (unfitted if the machine was folded); the :class:`SumKernel` of
         several where their decisions are averaged, each with a machine of its own: those as good as the
-        best within a standard error, if no kernel is named and folds learn from fewer than 900 graphs.
+        best within two standard errors, if no kernel is named and folds learn from fewer than 900 graphs.
     t_max_, normalize_, C_, solver_ : chosen settings, of the best one where several are averaged
     score_ : float
         Score of the choice in the cross-validation that chose it (by default the share of correctly

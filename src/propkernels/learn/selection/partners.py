@@ -15,7 +15,7 @@ from propkernels.learn.machines.tasks import Task
 from propkernels.learn.selection.candidates import Candidate, Losses
 from propkernels.learn.selection.folds import Folds, Indices
 
-CLOSE = 1.0  # standard errors that a partner of the best candidate may lie behind it
+CLOSE = 2.0  # standard errors that a partner of the best candidate may lie behind it
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Selection:
 
 
 def with_partners(found: Sequence[Selection], target: NDArray[Any], folds: Folds, task: Task) -> Selection:
-    """The best of some selections, with those of the others that are as good within a standard error.
+    """The best of some selections, with those of the others that are as good within two standard errors.
 
     The best of many candidates is the best by chance where graphs are few. The mean of their decisions is
     more reliable than any of them.
@@ -85,6 +85,6 @@ def with_partners(found: Sequence[Selection], target: NDArray[Any], folds: Folds
 
 
 def _is_close(selection: Selection, best: Selection) -> bool:
-    """Whether losses are larger by at most a standard error, on the same graphs (paired)."""
+    """Whether losses are larger by at most two standard errors, on the same graphs (paired)."""
     gap = np.concatenate(selection.losses) - np.concatenate(best.losses)
     return bool(gap.sum() <= CLOSE * np.sqrt(np.sum(gap**2)))
