@@ -53,7 +53,7 @@ def naive_contributions(kernel, coefficients, train, test):
 @pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_contributions_are_those_of_the_definition(kernel, base_kernel, normalize, monkeypatch):
-    monkeypatch.setattr(explain, "GRAPHS_AT_ONCE", 3)
+    monkeypatch.setattr(explain, "NUMBERS_AT_ONCE", 3000)
     kernel = kernel.set_params(base_kernel=base_kernel, normalize=normalize).fit(TRAIN)
     coefficients = np.random.default_rng(0).normal(size=(30, 2))
     coefficients[::3] = 0
@@ -84,7 +84,7 @@ def test_models_with_ratios_are_explained(base_kernel):
 def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(
     kernel, base_kernel, normalize, monkeypatch
 ):
-    monkeypatch.setattr(explain, "GRAPHS_AT_ONCE", 3)
+    monkeypatch.setattr(explain, "NUMBERS_AT_ONCE", 3000)
     kernel = kernel.set_params(base_kernel=base_kernel, normalize=normalize).fit(TRAIN)
     rule = KernelRule(kernel, np.random.default_rng(1).normal(size=(30, 2)))
     alone = [explain.rule_at(rule, TEST[[i]], None) for i in range(len(TEST))]

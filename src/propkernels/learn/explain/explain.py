@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.counting.counters import StreamCounts
 from propkernels.counting.joined import padded_sum
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.explain.explanation import Explanation
@@ -79,7 +80,7 @@ def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
     return first, [i for i in range(len(known)) if i != first]
 
 
-GRAPHS_AT_ONCE = 64  # whose factors to all training graphs are in memory
+NUMBERS_AT_ONCE = 2**23  # factors and weights that are in memory while ratios of counts are explained
 
 
 def is_explained(rule: Rule) -> bool:
@@ -155,12 +156,17 @@ def _by_training_graphs(rule: Any, graphs: GraphDatabase, share: Values, n_jobs:
     counter, streams = kernel.shared_
     known, codes = [s.counts[some].T.tocsr() for s in streams], [s.codes for s in streams]
     parts = []
-    for start in range(0, len(graphs), GRAPHS_AT_ONCE):
-        block = graphs[start : start + GRAPHS_AT_ONCE]
+    for block in _blocks(graphs, streams):
         factors = [factor[:, some] * coefficients[some] for factor in kernel.pair_factors(block)]
         values = [np.asarray(counts @ factor.T) for counts, factor in zip(known, factors, strict=True)]
         parts.append(counter.contributions(block, codes, values, n_jobs))
     return np.concatenate(parts) if parts else np.zeros((0, streams[-1].iteration + 1))
+
+
+def _blocks(graphs: GraphDatabase, streams: Sequence[StreamCounts]) -> Iterator[GraphDatabase]:
+    """Runs of graphs whose factors to all training graphs, and weights of all bins, fit the memory."""
+    size = max(NUMBERS_AT_ONCE // max(sum(sum(s.counts.shape) for s in streams), 1), 1)
+    return (graphs[start : start + size] for start in range(0, len(graphs), size))
 
 
 def rule_at(rule: Rule, graphs: GraphDatabase, n_jobs: int | None) -> FoldedRule:
@@ -180,9 +186,8 @@ def _mean_weights(rule: KernelRule, graphs: GraphDatabase) -> FoldedRule:
     """Means over graphs x of the weights sum_i a_i f_i(x) y_i: those of the mean factors."""
     counter, streams = rule.kernel.shared_
     totals = [np.zeros(s.counts.shape[0]) for s in streams]
-    for start in range(0, len(graphs), GRAPHS_AT_ONCE):
-        factors = rule.kernel.pair_factors(graphs[start : start + GRAPHS_AT_ONCE])
-        for total, factor in zip(totals, factors, strict=True):
+    for block in _blocks(graphs, streams):
+        for total, factor in zip(totals, rule.kernel.pair_factors(block), strict=True):
             total += factor.sum(axis=0)
     weights = [
         np.asarray(s.counts.T @ (rule.coefficients * (total / max(len(graphs), 1))[:, None]))
