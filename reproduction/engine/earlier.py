@@ -2,7 +2,8 @@
 
 A full run takes many hours, so that results usually come in parts. ``report --update`` replaces a row of a
 table of accuracies, and the runtime that belongs to it, only where the store has at least as many repeats.
-Experiments without such tables, of which the store has nothing, stay word for word.
+Experiments without such tables, of which the store has nothing, stay word for word, as do links to figures
+that the store cannot draw.
 """
 
 from __future__ import annotations
@@ -33,6 +34,20 @@ def split_document(document: Path) -> dict[str, str]:
     parts = re.split(r"(?m)^(?=## )", document.read_text(encoding="utf-8"))
     named = [(re.search(r"(?m)^`python -m reproduction (\w+)`$", part), part) for part in parts]
     return {found.group(1): part.strip() for found, part in named if found}
+
+
+def figure_links(text: str) -> dict[str, list[str]]:
+    r"""Return the lines of a chapter that show a figure, by the title of their section.
+
+    Examples
+    --------
+    >>> figure_links("### Runtimes\n\n![Runtimes](pictures/runtimes.png)")
+    {'Runtimes': ['![Runtimes](pictures/runtimes.png)']}
+    """
+    links: dict[str, list[str]] = {}
+    for line, title in re.findall(r"(?m)^(!\[(.*?)\]\(.*\))$", text):
+        links.setdefault(title, []).append(line)
+    return links
 
 
 def with_better_rows(chapter: Chapter, tables: Path) -> Chapter:

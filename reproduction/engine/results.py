@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from propkernels.utils.files import atomic_write
 from reproduction.engine.cells import write_text
-from reproduction.engine.earlier import split_document, with_better_rows
+from reproduction.engine.earlier import figure_links, split_document, with_better_rows
 from reproduction.engine.published import BETTER, FEW_REPEATS, MATCHES, WORSE, read_package_file
 from reproduction.engine.sections import Chapter, Section
 
@@ -37,19 +38,20 @@ def write_results(chapters: Sequence[Chapter], document: Path, update: bool = Fa
         if new.is_empty and not new.has_accuracies and new.experiment.name in earlier:
             texts.append(earlier[new.experiment.name])
             continue
-        texts.append(chapter_text(one, pictures.name))
+        texts.append(chapter_text(one, pictures.name, figure_links(earlier.get(new.experiment.name, ""))))
         save_tables(one, tables)
         if one.sections == new.sections:
             save_figures(new, pictures)
     write_text(document, "\n\n".join(texts) + "\n")
 
 
-def chapter_text(one: Chapter, pictures: str) -> str:
-    """Return the Markdown of an experiment."""
+def chapter_text(one: Chapter, pictures: str, earlier: Mapping[str, list[str]] = MappingProxyType({})) -> str:
+    """Return the Markdown of an experiment; sections that draw nothing keep their earlier figures."""
     parts = [f"## {one.experiment.title}", f"`python -m reproduction {one.experiment.name}`"]
     parts += [one.experiment.about] if one.experiment.about else []
     for section in one.sections:
         parts += [part for part in _section(section, pictures) if part]
+        parts += [] if section.figures else earlier.get(section.title, [])
     return "\n\n".join(parts)
 
 

@@ -84,3 +84,15 @@ def test_a_table_with_other_columns_is_not_merged(first, tmp_path):
     section = Section("Labeled Graphs: accuracies", ("data", "method", "repeats"), [("MUTAG", "PK", "1")])
     chapter = Chapter(experiments()["labelled"], [section])
     assert with_better_rows(chapter, first / "results") == chapter
+
+
+@pytest.mark.slow
+def test_figures_that_cannot_be_drawn_now_stay_linked(first, tmp_path):
+    document = first / "RESULTS.md"
+    title = "### Labeled Graphs: accuracies"
+    line = "![Labeled Graphs: accuracies](pictures/earlier.png)"
+    text = document.read_text(encoding="utf-8")
+    assert title in text
+    document.write_text(text.replace(title, f"{title}\n\n{line}"), encoding="utf-8")
+    assert write(Store(tmp_path / "second"), first)[0].count(line) == 1
+    assert line not in write(Store(tmp_path / "second"), first, update=False)[0]
