@@ -20,6 +20,7 @@ from propkernels.counting.counters import (
     after_known,
 )
 from propkernels.graphs.database import GraphDatabase
+from propkernels.utils.arrays import sum_in_order
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,8 @@ class JoinedCounter(Counter):
 
 def inverse_lengths(streams: Sequence[StreamCounts]) -> Values:
     """1 / sqrt(k(x, x)) of each graph; 0 where k(x, x) is 0."""
-    squares = np.sum([s.weight * (s.counts * s.counts).sum(axis=1) for s in streams], axis=0)
-    lengths = np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
+    squares = sum_in_order(s.weight * np.asarray((s.counts * s.counts).sum(axis=1)).ravel() for s in streams)
+    lengths = np.sqrt(squares)
     return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
 

@@ -19,7 +19,7 @@ from propkernels.gram.linear import inverse_length, self_products
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.base import CountEstimator, check_options
-from propkernels.utils.arrays import SPARSE, check_room
+from propkernels.utils.arrays import SPARSE, check_room, sum_in_order
 from propkernels.utils.checks import check_choice, check_integer, shown
 from propkernels.utils.parallel import run_threads, running_on
 
@@ -221,7 +221,7 @@ class CountFeatures(CountEstimator):
         """Squared length of each graph's features, over all bins, also those without a column."""
         if self.n_columns_ is not None:
             return self_products(features)
-        return np.sum([stream.weight * self_products(stream.counts) for stream in streams], axis=0)
+        return sum_in_order(stream.weight * self_products(stream.counts) for stream in streams)
 
     @abstractmethod
     def _learn_coder(self, graphs: Any) -> Any: ...

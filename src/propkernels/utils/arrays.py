@@ -7,8 +7,9 @@ allocated, with the ways out.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,19 @@ def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
     if len(values):
         np.cumsum(values, dtype=np.int64, out=ends[1:])
     return ends
+
+
+def sum_in_order(parts: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Add up arrays one after the other, so that each entry is the same however many there are beside it.
+
+    ``np.sum(parts, axis=0)`` adds in another order where each array has one entry.
+
+    Examples
+    --------
+    >>> sum_in_order([np.array([1.0, 2.0]), np.array([3.0, 4.0])])
+    array([4., 6.])
+    """
+    return reduce(np.add, parts)
 
 
 def index_dtype(*numbers: int) -> type[np.signedinteger[Any]]:

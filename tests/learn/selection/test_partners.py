@@ -146,6 +146,15 @@ def test_mixed_members_can_do_what_folded_ones_can(mixed, tmp_path):
         mixed.predict([(np.ones((2, 2)) - np.eye(2), ["Xx", "Yy"])])
 
 
+@pytest.mark.parametrize("size", [1, 3, 7])
+def test_decisions_are_the_same_to_the_bit_in_any_batch(mixed, size):
+    graphs = DATA.graphs
+    parts = [mixed.decision_function(graphs[i : i + size]) for i in range(0, len(graphs), size)]
+    assert np.array_equal(np.concatenate(parts), mixed.decision_function(graphs))
+    chances = [mixed.predict_proba(graphs[i : i + size]) for i in range(0, len(graphs), size)]
+    assert np.array_equal(np.concatenate(chances), mixed.predict_proba(graphs))
+
+
 def test_similarity_to_an_averaged_model_is_the_sum_over_members(mixed):
     parts = [clone(part) for part in mixed.kernel_.kernels]
     expected = sum(part.fit(TRAIN).transform(NEW[:1])[0, 3] for part in parts)

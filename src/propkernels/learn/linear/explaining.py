@@ -15,6 +15,7 @@ from propkernels.counting.counters import StreamCounts
 from propkernels.gram.linear import inverse_length, self_products
 from propkernels.kernels.features import CountFeatures
 from propkernels.learn.explain.explanation import Explanation
+from propkernels.utils.arrays import sum_in_order
 from propkernels.utils.checks import shown
 
 Values = NDArray[np.float64]
@@ -91,6 +92,6 @@ def _check_width(n_columns: int, coefficients: Values) -> None:
 def _scales(features: CountFeatures, graphs: Any, streams: Sequence[StreamCounts]) -> Values:
     """1 / length of each graph's features, as the features were divided by it."""
     if features.n_columns_ is None:
-        return inverse_length(np.sum([s.weight * self_products(s.counts) for s in streams], axis=0))
+        return inverse_length(sum_in_order(s.weight * self_products(s.counts) for s in streams))
     plain = clone(features).set_params(normalize=False, sparse_output=True)
     return inverse_length(self_products(plain.fit_transform(graphs)))

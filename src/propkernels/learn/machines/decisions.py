@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.special import expit, softmax
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import _ovr_decision_function
@@ -22,7 +23,7 @@ from propkernels.counting.counters import Codes, Counter, StreamCounts
 from propkernels.counting.joined import JoinedCounter
 from propkernels.gram.linear import inverse_length, self_products
 from propkernels.graphs.database import GraphDatabase
-from propkernels.utils.arrays import offsets
+from propkernels.utils.arrays import offsets, sum_in_order
 
 Matrix = NDArray[np.float64]
 
@@ -166,8 +167,13 @@ class KernelRule:
         return KernelRule(self.kernel, unit * self.coefficients)
 
     def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
-        """Return decision values without intercepts, (graphs, decisions)."""
-        return np.asarray(self.kernel.transform(graphs) @ self.coefficients)
+        """Return decision values without intercepts, (graphs, decisions).
+
+        A sparse product adds up in the order of the training graphs, and leaves out those that do not count.
+        BLAS adds in an order that depends on how many graphs there are.
+        """
+        rows = np.asarray(self.kernel.transform(graphs), dtype=np.float64)
+        return np.asarray((csr_array(self.coefficients.T) @ rows.T).T)
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,7 @@ class SumRule:
 
     def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
         """Return decision values without intercepts, (graphs, decisions)."""
-        return np.asarray(np.sum([rule.decisions(graphs, n_jobs) for rule in self.rules], axis=0))
+        return sum_in_order(rule.decisions(graphs, n_jobs) for rule in self.rules)
 
 
 Rule = FoldedRule | KernelRule | SumRule
@@ -277,8 +283,7 @@ def counted_by(rule: Rule) -> list[tuple[Counter, list[Codes]]]:
 
 def weighted_squares(streams: Sequence[StreamCounts], weights: Any) -> NDArray[np.float64]:
     """Return k(x, x) of each graph: the weighted sum over streams of the squared lengths of its counts."""
-    squares = [w * self_products(s.counts) for s, w in zip(streams, weights, strict=True)]
-    return np.asarray(np.sum(squares, axis=0))
+    return sum_in_order(w * self_products(s.counts) for s, w in zip(streams, weights, strict=True))
 
 
 def self_similarities(kernel: Any, graphs: GraphDatabase) -> NDArray[np.float64]:
