@@ -59,7 +59,7 @@ def test_nothing_in_common():
 def test_bad_arguments(without):
     with pytest.raises(ValueError, match="t must be between 0 and 1; got 2"):
         pk.plot_similarity(KERNEL, G, H, t=2)
-    with pytest.raises(TypeError, match="is not a dot product of counts"):
+    with pytest.raises(TypeError, match="is not a dot product or a ratio of counts"):
         pk.plot_similarity(pk.PropagationKernel(base_kernel="rbf"), G, H)
     without("matplotlib")
     with pytest.raises(ImportError, match=r"propkernels\[plot\]"):

@@ -20,6 +20,7 @@ from propkernels.gram.linear import (
     self_products,
     square_gram,
 )
+from propkernels.utils.arrays import sum_in_order
 from propkernels.utils.checks import check_choice
 
 Matrix = NDArray[np.float64]
@@ -70,11 +71,11 @@ class BaseKernel(ABC):
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Kernel among training graphs, summed over streams."""
-        return _weighted_sum(self.square_of(s.counts, n_jobs) * s.weight for s in streams)
+        return sum_in_order(self.square_of(s.counts, n_jobs) * s.weight for s in streams)
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
         """Kernel of new graphs against training graphs; bins that are new to fit count where they matter."""
-        return _weighted_sum(
+        return sum_in_order(
             self.cross_of(x.counts, _widen(y.counts, x.counts.shape[1]), n_jobs) * x.weight
             for x, y in zip(new, train, strict=True)
         )
@@ -88,7 +89,7 @@ class BaseKernel(ABC):
 
     def diagonal(self, streams: Streams) -> NDArray[np.float64]:
         """k(x, x) of each graph over all of its bins, also those never seen in fit."""
-        return _weighted_sum(self.diagonal_of(s.counts) * s.weight for s in streams)
+        return sum_in_order(self.diagonal_of(s.counts) * s.weight for s in streams)
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Kernels for t_max = 0, 1, ...: each is the one before plus one iteration's contribution."""
@@ -100,13 +101,6 @@ class BaseKernel(ABC):
                 if stream.iteration == t:
                     kernels[t] += self.square([stream], n_jobs)
         return kernels
-
-
-def _weighted_sum(parts: Any) -> Any:
-    total = None
-    for part in parts:
-        total = part if total is None else np.add(total, part, out=total)
-    return total
 
 
 def _widen(counts: csr_array, n_bins: int) -> csr_array:
@@ -145,7 +139,7 @@ class Linear(BaseKernel):
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Kernel among training graphs, streams side by side."""
-        return _weighted_sum(
+        return sum_in_order(
             _scaled(square_gram([streams[i].counts for i in group], n_jobs), weight)
             for weight, group in _by_weight(streams)
         )
@@ -153,7 +147,7 @@ class Linear(BaseKernel):
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
         """Kernel against training graphs; bins that are new to fit cannot contribute and are left out."""
         known = [len(s.codes) for s in train]
-        return _weighted_sum(
+        return sum_in_order(
             _scaled(
                 rectangular_gram(
                     join_streams([new[i] for i in group], [known[i] for i in group]),
@@ -315,11 +309,11 @@ class RadialBasis(BaseKernel):
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Kernel among training graphs, each iteration with its gamma."""
-        return _weighted_sum(self._at(s.iteration).square_of(s.counts, n_jobs) * s.weight for s in streams)
+        return sum_in_order(self._at(s.iteration).square_of(s.counts, n_jobs) * s.weight for s in streams)
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
         """Kernel against training graphs, each iteration with its gamma."""
-        return _weighted_sum(
+        return sum_in_order(
             BaseKernel.cross(self._at(x.iteration), [x], [y], n_jobs) for x, y in zip(new, train, strict=True)
         )
 

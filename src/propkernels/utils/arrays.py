@@ -47,16 +47,17 @@ def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
 
 
 def sum_in_order(parts: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Add up arrays one after the other, so that each entry is the same however many there are beside it.
+    """Add up arrays one after the other, into the first, which must not be used elsewhere.
 
-    ``np.sum(parts, axis=0)`` adds in another order where each array has one entry.
+    Each entry is the same however many there are beside it; ``np.sum(parts, axis=0)`` adds in another order
+    where each array has one entry.
 
     Examples
     --------
     >>> sum_in_order([np.array([1.0, 2.0]), np.array([3.0, 4.0])])
     array([4., 6.])
     """
-    return reduce(np.add, parts)
+    return reduce(lambda total, part: np.add(total, part, out=total), parts)
 
 
 def index_dtype(*numbers: int) -> type[np.signedinteger[Any]]:
@@ -290,7 +291,7 @@ def _left_inside(root: Path, path: str, limit: str, usage: str, inactive: str) -
     for group in (inner, *inner.parents):
         if root != group and root not in group.parents:
             return
-        with suppress(OSError, ValueError):  # "max": there is no limit
+        with suppress(OSError, ValueError):  # "max": without a limit
             most, used = int((group / limit).read_text()), int((group / usage).read_text())
             yield max(most - used + _reclaimable(group, inactive), 0)
 

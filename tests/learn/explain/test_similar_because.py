@@ -202,8 +202,8 @@ def test_distributions_have_no_single_label():
 @pytest.mark.parametrize(
     ("kernel", "kind", "message"),
     [
-        (pk.PropagationKernel(base_kernel="rbf"), TypeError, "not a dot product of counts"),
-        (pk.ShortestPath(attributes="gaussian"), TypeError, "not a dot product of counts"),
+        (pk.PropagationKernel(base_kernel="rbf"), TypeError, "not a dot product or a ratio of counts"),
+        (pk.ShortestPath(attributes="gaussian"), TypeError, "not a dot product or a ratio of counts"),
         (pk.PropagationFeatures(n_features=64), ValueError, "n_features must be None"),
         (pk.PropagationKernel, TypeError, "got PropagationKernel"),
         (object(), TypeError, "got object"),

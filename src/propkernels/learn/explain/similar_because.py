@@ -66,7 +66,7 @@ def _of_fitted(kernel: Any) -> Counting:
     if getattr(kernel, "counter_", None) is not None:
         return Counting(kernel.counter_, bool(kernel.normalize))
     if getattr(kernel, "shared_", None) is None:
-        raise TypeError(f"{kernel!r} is not a dot product of counts: there are no bins to share")
+        raise TypeError(f"{kernel!r} is not a dot product or a ratio of counts: no bins are shared")
     return Counting(kernel.shared_[0], bool(kernel.normalize), True)
 
 
@@ -111,10 +111,11 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
     0    +1  20.0 %  O       1           1
     """
     graphs = check_graphs([g, h])
+    n_jobs = getattr(kernel, "n_jobs", None)
     merged: dict[Any, _Merged] = {}
     last = 0
     for counting in countings_of(kernel, graphs):
-        streams = [_compared(f, graphs) for f in counting.counter.occurrences(graphs, _jobs_of(kernel))]
+        streams = [_compared(found, graphs) for found in counting.counter.occurrences(graphs, n_jobs)]
         last = max(last, *(stream.t for stream in streams))
         for stream, scale in zip(streams, _scales(streams, counting), strict=True):
             _merge(stream, scale, merged)
@@ -123,10 +124,6 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
     value = math.fsum(shared.contribution for shared in bins)
     sizes = int(graphs.graph_sizes[0]), int(graphs.graph_sizes[1])
     return Similarity(tuple(bins), value, sizes, last + 1)
-
-
-def _jobs_of(kernel: Any) -> int | None:
-    return getattr(kernel, "n_jobs", None)
 
 
 @dataclass(frozen=True)

@@ -229,17 +229,16 @@ def mean_rule(rules: Sequence[FoldedRule | KernelRule], kernels: Sequence[Any]) 
     kernels : sequence of estimators
         The fitted kernel of each.
     """
-    shares = [rule.scaled(1 / len(rules)) for rule in rules]
-    folded = [(r, k.training_counts_) for r, k in zip(shares, kernels, strict=True) if is_folded(r)]
-    parts = [rule for rule in shares if not is_folded(rule)]
-    if folded:
-        parts.insert(0, joined_rule(*zip(*folded, strict=True)))
-    return parts[0] if len(parts) == 1 else SumRule(parts)
-
-
-def is_folded(rule: Rule) -> bool:
-    """Whether decisions are sums of weights of bins, the same for all graphs."""
-    return isinstance(rule, FoldedRule)
+    folded, streams, parts = [], [], []
+    for rule, kernel in zip(rules, kernels, strict=True):
+        share = rule.scaled(1 / len(rules))
+        if isinstance(share, FoldedRule):
+            folded.append(share)
+            streams.append(kernel.training_counts_)
+        else:
+            parts.append(share)
+    several: list[Any] = [joined_rule(folded, streams), *parts] if folded else parts
+    return several[0] if len(several) == 1 else SumRule(several)
 
 
 def joined_rule(rules: Sequence[FoldedRule], streams: Sequence[list[StreamCounts]]) -> FoldedRule:

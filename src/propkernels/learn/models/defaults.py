@@ -3,8 +3,8 @@
 Each list is short, and every kernel in it has won somewhere: cross-validation decides. Counts are compared as
 dot products and by histogram intersection, which is the optimal assignment of nodes to nodes with the same
 code (for Weisfeiler-Lehman colors: Kriege, Giscard and Wilson 2016), and by the ratio of what two graphs
-share to all that they have (Jaccard; Ralaivola, Swamidass, Saigo and Baldi 2005), which small graphs do not
-lose against large ones.
+share to all that they have (Jaccard; Ralaivola, Swamidass, Saigo and Baldi 2005), which does not grow with
+their sizes.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ MANY_DIMENSIONS = 4  # of attributes; with fewer, agreeing in all of them tells 
 HASHES = 20  # of attributes per iteration: more make the kernel less random, and slower
 MOST_PAIRS = 100  # of nodes, per node: shortest paths of larger graphs take too long for a default
 RATIO: dict[str, Any] = {"base_kernel": "jaccard"}
-MOST_FOR_PRODUCTS = (
-    2000  # labeled graphs; with more, dot products took time and improved no choice of classes
-)
+MOST_FOR_PRODUCTS = 2000  # labeled graphs; with more, no time is spent on plain dot products of classes
 WIDE = {"bin_width": 1.0, "n_hashes": 4}  # nodes that are nearly alike share bins
 
 
@@ -40,7 +38,7 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
     n_jobs : int or None
         Threads of each kernel.
     is_regression : bool
-        Whether numbers are predicted: other kernels have won there.
+        Whether numbers are predicted: the lists are other ones.
 
     Returns
     -------
