@@ -92,7 +92,7 @@ def main() -> None:
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in FITS]
     if unknown:
-        parser.error(f"there is no model {unknown[0]!r}: choose among {', '.join(FITS)}")
+        parser.error(f"the model {unknown[0]!r} does not exist: choose among {', '.join(FITS)}")
     print(f"{'model':12} {'graphs':>7} {'fit, s':>8} {'aim':>5} {'one SVM':>9} {'ratio':>7}  score")
     for name in options.names:
         print(measure(name, options.repeats), flush=True)

@@ -55,7 +55,7 @@ def main() -> None:
     names = parser.parse_args().names
     unknown = [name for name in names if name not in AIMS]
     if unknown:
-        parser.error(f"there is no aim for {unknown[0]!r}: choose among {', '.join(AIMS)}")
+        parser.error(f"{unknown[0]!r} has no aim: choose among {', '.join(AIMS)}")
     machine = describe()
     print(f"{machine['processor']}, {machine['cores']} cores, load average {os.getloadavg()[0]:.1f}")
     print(f"{'data':5} {'graphs':>7} {'clock, s':>8} {'aim':>6} {'processor s':>11} {'MB':>6} {'aim':>5}")

@@ -59,7 +59,7 @@ def time_peer(call: Call, limit: float, repeats: int) -> Any:
 
 
 def _alarm(seconds: float) -> None:
-    """End this process after so many seconds, whatever it does; where there is no alarm, the parent does."""
+    """End this process after so many seconds, whatever it does; without an alarm, the parent does."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 

@@ -94,7 +94,7 @@ def choose(names: list[str], known: dict[str, Experiment]) -> list[Experiment]:
     for name in wanted:
         if name not in known:
             raise ValueError(
-                f"there is no experiment {name!r}: choose among {', '.join(known)}, {ALL}, {REPORT}"
+                f"the experiment {name!r} does not exist: choose among {', '.join(known)}, {ALL}, {REPORT}"
             )
     return [known[name] for name in wanted]
 

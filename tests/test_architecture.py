@@ -119,7 +119,7 @@ def test_no_folder_is_crowded():
 
 
 @pytest.mark.slow
-def test_there_are_no_import_cycles():
+def test_imports_have_no_cycles():
     """Modules can be put into an order in which each imports only earlier ones at its top level."""
     graph = {module_name(path): set(top_level_imports(path)) for path in PACKAGE.rglob("*.py")}
     order = TopologicalSorter({name: imports & set(graph) - {name} for name, imports in graph.items()})

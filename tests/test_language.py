@@ -27,8 +27,8 @@ ONE_A = re.compile(
     rf"|_one_[a-z]+_an?_{UNITS}|_seconds_an?_{UNITS}",  # in names of tests
     re.IGNORECASE,
 )
-IS_NO = re.compile(r"\b(?<!there )(is|are) no [a-z]+\b", re.IGNORECASE)
-NAMED_NO = re.compile(r"(?<!there)_(is|are)_no_(?!longer|more|other|such)[a-z]+")  # in names of tests
+IS_NO = re.compile(r"\b(is|are|was|were) no [a-z]+\b", re.IGNORECASE)
+NAMED_NO = re.compile(r"_(is|are)_no_(?!longer|more|other|such)[a-z]+")  # in names of tests
 RIGHT = re.compile(r"\b(is|are) no (longer|more|need|other|such|way|reason)\b")
 MACHINE = re.compile(r"(?<![\w.])/(work|root|farm|home|dev/shm)/\w")
 PRIVATE = re.compile(r"\(design, section|the issue named|\.\./shared\b")

@@ -41,7 +41,7 @@ class Summary:
     paper : Published
     comparison : Comparison or None
     note : str
-        Why there is no number, or why it is worse.
+        Why a number is missing, or why it is worse.
     deviation : float
         Standard deviation over all folds.
     """

@@ -97,7 +97,7 @@ def run(names: Sequence[str], repeats: int, folder: Path, document: Path, n_jobs
     """Measure what is missing, write the page, and return its table."""
     unknown = [name for name in names if name not in AIMS]
     if unknown:
-        raise ValueError(f"there is no data set {unknown[0]!r} here: choose among {', '.join(AIMS)}")
+        raise ValueError(f"the data set {unknown[0]!r} is not here: choose among {', '.join(AIMS)}")
     kept = Kept(folder / "defaults.jsonl")
     for name in names or AIMS:
         graphs, target = load(name)

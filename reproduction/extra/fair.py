@@ -86,7 +86,7 @@ def run(names: Sequence[str], folder: Path, document: Path, n_jobs: int) -> str:
     """Measure what is missing, write the page, and return its table."""
     unknown = [name for name in names if name not in PUBLISHED]
     if unknown:
-        raise ValueError(f"there is no data set {unknown[0]!r} here: choose among {', '.join(PUBLISHED)}")
+        raise ValueError(f"the data set {unknown[0]!r} is not here: choose among {', '.join(PUBLISHED)}")
     kept = Kept(folder / "fair.jsonl")
     for name in names or PUBLISHED:
         data = pk.datasets.load(name)

@@ -154,7 +154,7 @@ def run(names: Sequence[str], repeats: int | None, folder: Path, document: Path,
     known = cases()
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"there is no case {unknown[0]!r}: choose among {', '.join(known)}")
+        raise ValueError(f"the case {unknown[0]!r} does not exist: choose among {', '.join(known)}")
     kept = Kept(folder / "novelty.jsonl")
     for name in names or known:
         done = {result.repeat for result in kept.of(name)}

@@ -123,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in NAMES]
     if unknown:
-        parser.error(f"there is no set {unknown[0]!r}: choose among {', '.join(NAMES)}")
+        parser.error(f"the set {unknown[0]!r} does not exist: choose among {', '.join(NAMES)}")
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / "quick_choice.jsonl"
     done = {(pair.dataset, pair.fold) for pair in load_records(path, Pair)}

@@ -19,7 +19,7 @@ def run(names: Sequence[str], n_folds: int | None, folder: Path, document: Path)
     """Measure what is missing, write the page, and return what it says first."""
     unknown = [name for name in names if name not in sets.SOURCES]
     if unknown:
-        raise ValueError(f"there is no set {unknown[0]!r}: choose among {', '.join(sets.SOURCES)}")
+        raise ValueError(f"the set {unknown[0]!r} does not exist: choose among {', '.join(sets.SOURCES)}")
     chosen = [name for name in sets.SOURCES if name in names or not names]
     kept = cells.Kept(folder / "molecules.jsonl")
     records = seconds.measure_missing(folder / "molecule_seconds.jsonl", chosen)

@@ -121,7 +121,7 @@ def test_without_a_target(clean):
     assert report.learning is None
     assert report.suspects is None
     assert report.sameness.duplicates.bound is None
-    assert "There is no target" in str(report)
+    assert "A target was not given" in str(report)
     json.loads(report.to_json())
 
 

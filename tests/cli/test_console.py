@@ -31,7 +31,7 @@ def test_error_is_one_line_on_stderr(run):
     result = run("evaluate", "no/such/folder")
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr == "propkernels: there is no file or folder no/such/folder\n"
+    assert result.stderr == "propkernels: the file or folder no/such/folder does not exist\n"
 
 
 def test_mistakes_in_the_program_keep_their_traceback(run, monkeypatch):

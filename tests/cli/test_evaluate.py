@@ -72,7 +72,7 @@ def test_repeats_are_named(run, small_folder):
     assert "2 x 3 folds" in run("evaluate", small_folder, *QUICK, "--C", 1, "--repeats", 2).stdout
 
 
-def test_nothing_but_results_where_there_is_no_terminal(run, small_folder):
+def test_nothing_but_results_without_a_terminal(run, small_folder):
     result = run("evaluate", small_folder, *QUICK, "--C", 1)
     assert result.stderr == ""
     assert "\x1b" not in result.stdout
@@ -200,4 +200,6 @@ def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):
     assert html.count("<circle") == 2 * 3 + 1  # a dot for each fold of LABELS and PK, and the button
     for text in (row(result, "PK")[1], "PK less LABELS", "Which classes are taken for which", "default-src"):
         assert text in html
-    assert "no folder" in run(*common, "--html", tmp_path / "nowhere" / "page.html").stderr.lower()
+    assert (
+        "nowhere is not a folder" in run(*common, "--html", tmp_path / "nowhere" / "page.html").stderr.lower()
+    )

@@ -86,8 +86,8 @@ def test_options_that_cannot_be(run, database, options, message):
 
 
 def test_a_folder_that_is_not_there(run):
-    assert "there is no folder nowhere" in run("verify", "nowhere").stderr
-    assert "there is no file or folder" in run("featurize", "nowhere.parquet", "-o", "out").stderr
+    assert "the folder nowhere does not exist" in run("verify", "nowhere").stderr
+    assert "nowhere.parquet does not exist" in run("featurize", "nowhere.parquet", "-o", "out").stderr
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def test_failed_write_leaves_everything_as_it_was(run, small_folder, tmp_path, m
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ("nowhere/K.npz", "there is no folder nowhere to write K.npz into"),
+        ("nowhere/K.npz", "K.npz cannot be written: nowhere is not a folder"),
         (".", ". is a folder: name a file"),
     ],
 )

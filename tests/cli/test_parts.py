@@ -116,4 +116,4 @@ def test_an_index_is_built_added_to_and_searched(run, small_data, tmp_path):
         expected = memory.query(graph, k=6)
         found = similar(run, "index", "--to", to, "-k", 5)
         assert [row["graph"] for row in found] == [i for i in expected.ids.tolist() if i != to][:5]
-    assert "there is no graph 60" in run("similar", "index", "--to", 60).stderr
+    assert "the graph 60 does not exist" in run("similar", "index", "--to", 60).stderr

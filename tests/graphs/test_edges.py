@@ -135,9 +135,11 @@ def test_weights_from_attributes_by_number_name_and_array():
     assert graphs.with_weights([0.0, 2.0]).adjacency.data.tolist() == [2.0]  # no edge of weight 0
     assert graphs.with_weights(1).with_weights(None) == graphs
     assert graphs.with_weights("angle").edge_attribute_names == ("length", "angle")
-    with pytest.raises(ValueError, match=r"no edge attribute 'width': their names are \['length', 'angle'\]"):
+    with pytest.raises(
+        ValueError, match=r"the edge attribute 'width' does not exist: their names are \['length', 'angle'\]"
+    ):
         graphs.with_weights("width")
-    with pytest.raises(ValueError, match="no edge attribute 2: there are 2"):
+    with pytest.raises(ValueError, match="the edge attribute 2 does not exist: they are 2"):
         graphs.with_weights(2)
     with pytest.raises(ValueError, match="the graphs have no edge attributes"):
         graphs.with_edge_attributes(None).with_weights(0)

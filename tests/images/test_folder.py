@@ -65,7 +65,7 @@ def test_cut_off_pictures_are_named(folder):
 def test_folders_without_pictures(tmp_path):
     with pytest.raises(ValueError, match=r"has no images .* nor subfolders with images"):
         read_image_folder(tmp_path)
-    with pytest.raises(NotADirectoryError, match="there is no folder"):
+    with pytest.raises(NotADirectoryError, match="nowhere is not a folder"):
         read_image_folder(tmp_path / "nowhere")
 
 

@@ -77,4 +77,4 @@ def test_figures_are_saved(run, tmp_path):
 def test_unknown_names_are_one_sentence(run):
     result = run("tables")
     assert result.exit_code == 1
-    assert "there is no experiment 'tables'" in result.stderr
+    assert "the experiment 'tables' does not exist" in result.stderr

@@ -75,7 +75,7 @@ def _about_graphs(found: Audit) -> Said:
 def _about_balance(found: Audit) -> Said:
     target = found.statistics.target
     if target is None:
-        yield "", "There is no target: nothing is said about what can be learned."
+        yield "", "A target was not given: nothing is said about what can be learned."
     elif target.kind == "classes":
         most, least = max(target.counts), min(target.counts)
         largest, share = target.classes[target.counts.index(most)], most / found.statistics.n_graphs

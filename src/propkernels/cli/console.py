@@ -28,7 +28,7 @@ def check_output(output: Path, force: bool, example: str = "K.npz") -> None:
     if output.is_dir():
         raise ValueError(f"{output} is a folder: name a file in it, such as {output / example}")
     if not output.parent.is_dir():
-        raise ValueError(f"there is no folder {output.parent} to write {output.name} into")
+        raise ValueError(f"{output.name} cannot be written: {output.parent} is not a folder")
     if output.exists() and not force:
         raise ValueError(f"{output} exists and was left as it is; --force overwrites it")
 

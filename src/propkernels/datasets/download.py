@@ -58,7 +58,7 @@ class NotOnServerError(ValueError):
 
 
 class UnverifiedError(ValueError):
-    """There is no known checksum, or the download does not have it."""
+    """No checksum is known, or the download does not have it."""
 
 
 class TooLongError(OSError):
@@ -87,7 +87,7 @@ def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path
     NotOnServerError
         If the site has no such set.
     UnverifiedError
-        If there is no known checksum, or the archive has another one.
+        If no checksum is known, or the archive has another one.
     ValueError
         If what came is not a zip with that set in it.
     OSError

@@ -105,7 +105,7 @@ def open_source(
     if len(path.parts) <= 1 and path.suffix.lower() not in SUFFIXES and not path.is_dir():
         return load(_known_name(text), target_required=target_required)
     if not path.exists():
-        raise FileNotFoundError(f"there is no file or folder {path}")
+        raise FileNotFoundError(f"the file or folder {path} does not exist")
     return _read_folder(path, how) if path.is_dir() else _reader_of(path)(path, how)
 
 
@@ -241,7 +241,7 @@ def _read_edges(paths: list[Path], how: Reading) -> Dataset:
     """Tables of edges, nodes and graphs, told apart by their columns."""
     for path in paths:
         if not path.exists():
-            raise FileNotFoundError(f"there is no file {path}")
+            raise FileNotFoundError(f"the file {path} does not exist")
     tables: dict[str, Any] = {}
     for path in paths:
         table = _table(path)

@@ -37,7 +37,7 @@ def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[s
         "Novelty is 1 less the mean similarity to the nearest graphs.",
     ]
     if found is None:
-        return [*paragraphs, "No target was given, so there is no model."]
+        return [*paragraphs, "No target was given, so nothing was learned."]
     solver = getattr(found.model, "solver_", "")
     settings = f"C = {found.model.C_:g}, t_max = {found.model.t_max_}, solver {solver!r}"
     paragraphs += [

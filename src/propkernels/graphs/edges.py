@@ -151,10 +151,10 @@ def choose_column(
     if isinstance(which, str):
         if which not in (names or ()):
             known = f"their names are {list(names)}" if names else "they have no names, only numbers from 0"
-            raise ValueError(f"there is no edge attribute {which!r}: {known}")
+            raise ValueError(f"the edge attribute {which!r} does not exist: {known}")
         which = list(names or ()).index(which)
     if not 0 <= which < attributes.shape[1]:
-        raise ValueError(f"there is no edge attribute {which}: there are {attributes.shape[1]}, from 0")
+        raise ValueError(f"the edge attribute {which} does not exist: they are {attributes.shape[1]}, from 0")
     return attributes[:, which]
 
 

@@ -147,7 +147,7 @@ def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np
 
 
 def _unit(normals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Vectors of length 1; NaN where there is no direction."""
+    """Vectors of length 1; NaN for those of length 0."""
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     unit: NDArray[np.float64] = normals / np.where(lengths > 0, lengths, np.nan)
     return unit

@@ -73,12 +73,12 @@ def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
     ImportError
         If Pillow is not installed.
     ValueError
-        If there are no images, or one cannot be read, is too large or lies outside the folder; the message
+        If images are missing, or one cannot be read, is too large or lies outside the folder; the message
         names it.
     """
     root = Path(path)
     if not root.is_dir():
-        raise NotADirectoryError(f"there is no folder {root}")
+        raise NotADirectoryError(f"{root} is not a folder")
     files = _images(root, "*/*") or _images(root, "*")
     if not files:
         raise ValueError(f"{root} has no images ({', '.join(SUFFIXES)}), nor subfolders with images")
@@ -102,7 +102,7 @@ def _read(file: Path, root: Path) -> bytes:
 
 
 def as_image_folder(named: Iterable[tuple[str, bytes]]) -> ImageFolder:
-    """Decode images whose paths end in CLASS/NAME, or are names alone: then there are no classes."""
+    """Decode images whose paths end in CLASS/NAME, or are names alone: then without classes."""
     images, paths, total = [], [], 0
     for path, data in named:
         images.append(decode_image(data, path))

@@ -78,7 +78,7 @@ class EntryCoder(RefinementCoder):
 
 
 def number_of_entries(column: LabelColumn, if_none: int = 1) -> int:
-    """How many entries all labels have; a number that the caller names where there is no label at all."""
+    """How many entries all labels have; a number that the caller names where no node has a label."""
     for value in column.present:
         if not isinstance(value, tuple):
             raise ValueError(f"entries of labels need labels that are tuples, got the label {shown(value)}")

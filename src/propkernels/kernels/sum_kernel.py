@@ -111,7 +111,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         for name in [name for name in parameters if name.startswith("kernel") and name[6:].isdigit()]:
             kernels, place = list(self.kernels or ()), int(name[6:])
             if place >= len(kernels):
-                raise ValueError(f"there is no part {name}: SumKernel has {len(kernels)}")
+                raise ValueError(f"the part {name} does not exist: SumKernel has {len(kernels)}")
             kernels[place] = parameters.pop(name)
             self.kernels = kernels
         super().set_params(**parameters)

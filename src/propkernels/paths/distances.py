@@ -29,7 +29,7 @@ class PathLengths:
     pair_ptr : ndarray of int64, (n + 1,)
         Where each graph's distances begin.
     distances : ndarray
-        From u to v of graph i at ``pair_ptr[i] + u * size + v``; inf where there is no path. Rounded to 36
+        From u to v of graph i at ``pair_ptr[i] + u * size + v``; inf without a path. Rounded to 36
         binary digits, so that equal sums of weights in another order are equal.
     """
 
@@ -39,7 +39,7 @@ class PathLengths:
     distances: NDArray[np.float64]
 
     def words(self) -> NDArray[np.uint64]:
-        """Each length as a 64-bit word; 0 where there is no path."""
+        """Each length as a 64-bit word; 0 without a path."""
         return np.where(np.isinf(self.distances), 0.0, self.distances).view(np.uint64)
 
     def pairs(self, places: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -158,7 +158,7 @@ def _colors(graph: Graph, color: Any, cmap: Any) -> tuple[list[Any], Any, Any]:
         number = 0 if isinstance(color, str) else int(color)
         if attributes is None or not 0 <= number < attributes.shape[1]:
             there = 0 if attributes is None else attributes.shape[1]
-            raise ValueError(f"there is no attribute {number}: the graph has {there}")
+            raise ValueError(f"the attribute {number} does not exist: the graph has {there}")
         color = attributes[:, number]
     return [], *_by_number(np.asarray(color, dtype=np.float64), graph.n_nodes, cmap)
 

@@ -205,7 +205,7 @@ def open_features(out: Any) -> FeatureFolder:
     """
     folder = Path(os.fspath(out))
     if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {folder}")
+        raise FileNotFoundError(f"the folder {folder} does not exist")
     manifest = Manifest.load(folder)
     if manifest.work.get("work") != "features":
         raise ValueError(f"{folder} does not hold features, but {manifest.work.get('work')!r}")

@@ -96,7 +96,7 @@ def partition(
             parts.append(Part(*place, piece.n_nodes, piece.sha256, piece.span, target, reading))
             n_graphs += piece.last - piece.first
     if not parts:
-        raise ValueError(f"there are no graphs in {', '.join(str(path) for _, path in files[:3])}")
+        raise ValueError(f"no graphs were found in {', '.join(str(path) for _, path in files[:3])}")
     return Plan(tuple(parts), limit)
 
 
@@ -123,7 +123,7 @@ def _files(source: Any) -> Iterator[tuple[str, Path]]:
         return
     path = Path(os.path.abspath(Path(source).expanduser()))
     if not path.exists():
-        raise FileNotFoundError(f"there is no file or folder {path}")
+        raise FileNotFoundError(f"the file or folder {path} does not exist")
     if path.is_dir():
         found = list(_in_folder(path))
         if not found:

@@ -190,7 +190,7 @@ def rebuilt(description: dict[str, Any]) -> CountFeatures:
         )
     kind = getattr(kernels, str(description["estimator"]), None)
     if not (isinstance(kind, type) and issubclass(kind, CountFeatures)):
-        raise ValueError(f"there are no features called {description['estimator']!r}")
+        raise ValueError(f"no features are called {description['estimator']!r}")
     parameters = {}
     described = description.get("parameters")
     if not isinstance(described, dict):

@@ -43,7 +43,7 @@ class Work(Protocol):
 
     @property
     def n_jobs(self) -> int | None:
-        """Threads where there is no executor."""
+        """Threads without an executor."""
 
     def describe(self) -> dict[str, Any]:
         """All that the bytes of the files depend on besides the part, as JSON."""

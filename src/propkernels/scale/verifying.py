@@ -77,7 +77,7 @@ def verify(out: Any, n_jobs: int | None = None) -> Verified:
     """
     folder = Path(os.fspath(out))
     if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {folder}")
+        raise FileNotFoundError(f"the folder {folder} does not exist")
     try:
         manifest, plan = Manifest.load(folder), Plan.load(folder / PLAN)
     except (ValueError, FileNotFoundError) as error:

@@ -113,7 +113,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     ModelFileError
         A ValueError: the file is damaged, is something else, or was written by a newer version.
     OSError
-        If there is no such file, or it cannot be read.
+        If the file does not exist, or it cannot be read.
 
     See Also
     --------

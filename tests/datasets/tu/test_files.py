@@ -148,7 +148,7 @@ def test_no_such_set(tmp_path: Path) -> None:
         read_files(archive, "OTHER")
     with pytest.raises(ValueError, match=r"empty holds no file NAME_A.txt"):
         read_files(write_folder(tmp_path / "empty", {}))
-    with pytest.raises(FileNotFoundError, match="there is no folder or zip"):
+    with pytest.raises(FileNotFoundError, match=r"the folder or zip .* does not exist"):
         read_files(tmp_path / "nowhere")
 
 

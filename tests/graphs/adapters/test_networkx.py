@@ -63,7 +63,7 @@ def test_none_leaves_things_out():
     assert database == GraphDatabase([[0, 1], [1, 0]], [0, 2])
 
 
-def test_without_any_data_there_are_no_labels_and_weights_are_one():
+def test_without_any_data_labels_are_absent_and_weights_are_one():
     database = from_networkx([nx.path_graph(3)])
     assert database == GraphDatabase([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [0, 3])
 

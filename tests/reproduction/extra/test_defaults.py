@@ -70,7 +70,7 @@ def test_repeats_without_all_their_folds_are_left_out_where_one_is_complete(tmp_
     "run", [lambda p: defaults.run(["X"], 1, p, p, 1), lambda p: fair.run(["X"], p, p, 1)]
 )
 def test_unknown_sets(run, tmp_path):
-    with pytest.raises(ValueError, match="there is no data set 'X' here"):
+    with pytest.raises(ValueError, match="the data set 'X' is not here"):
         run(tmp_path)
 
 

@@ -134,7 +134,7 @@ def test_cells_are_kept_and_the_page_keeps_its_own_words(archive, tmp_path, monk
 
 
 def test_unknown_sets_are_named(tmp_path):
-    with pytest.raises(ValueError, match="there is no set 'QM9': choose among FreeSolv"):
+    with pytest.raises(ValueError, match="the set 'QM9' does not exist: choose among FreeSolv"):
         run.run(["QM9"], None, tmp_path, tmp_path / "page.md")
 
 

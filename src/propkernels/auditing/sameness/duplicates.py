@@ -129,7 +129,7 @@ class Sameness:
     duplicates : Duplicates
         Graphs that are the same with all that they carry.
     same_but_for_attributes : Duplicates or None
-        Graphs whose structure and labels are the same; None where there are no attributes.
+        Graphs whose structure and labels are the same; None without attributes.
     leaks : Leaks or None
     classes : ndarray
         Equal numbers: the same graph. Training graphs come first, then test graphs.

@@ -111,7 +111,7 @@ def can_explain(model: Any) -> bool:
 
 def _named(names: dict[str, Any], wanted: str) -> Any:
     if wanted not in names:
-        raise ValueError(f"there is no class {wanted}; the model knows {', '.join(names)}")
+        raise ValueError(f"the class {wanted} does not exist; the model knows {', '.join(names)}")
     return names[wanted]
 
 

@@ -124,7 +124,7 @@ def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, byte
         name, chosen = choose_files(entries, name, path)
         return name, {kind: (path / entry).read_bytes() for kind, entry in chosen.items()}
     if not path.exists():
-        raise FileNotFoundError(f"there is no folder or zip {path}")
+        raise FileNotFoundError(f"the folder or zip {path} does not exist")
     with open_archive(path) as archive:
         name, chosen = choose_files(archive.namelist(), name, path)
         return name, {kind: read_member(archive, entry, path) for kind, entry in chosen.items()}

@@ -213,13 +213,13 @@ class TuFiles:
         return float_table(self.files[kind], self.file(kind))
 
     def target(self) -> NDArray[Any]:
-        """Graph labels, or graph attributes where there are no labels."""
+        """Graph labels, or graph attributes of graphs without labels."""
         if not self.target_required and not {"graph_labels", "graph_attributes"} & set(self.files):
             return np.empty((int(self.integers(INDICATOR, columns=1).max(initial=0)), 0))
         is_regression = self.target_kind == "graph_attributes"
         table = self.floats("graph_attributes") if is_regression else self.integers("graph_labels")
         if not len(table):
-            raise ValueError(f"{self.file(self.target_kind)} is empty: there are no graphs")
+            raise ValueError(f"{self.file(self.target_kind)} is empty: it has no graphs")
         return table[:, 0] if table.shape[1] == 1 else table
 
     @property

@@ -185,7 +185,7 @@ def _write_zip(path: Path, name: str, files: dict[str, str], overwrite: bool) ->
 
 
 def _write_folder(path: Path, name: str, files: dict[str, str], overwrite: bool) -> None:
-    """Write the edges last: without them there is no data set yet."""
+    """Write the edges last: without them the data set does not exist yet."""
     old = sorted(path.glob(f"{name}_*.txt")) if path.is_dir() else []
     if old and not overwrite:
         raise FileExistsError(f"{path} holds a set {name} already: pass overwrite=True to replace it")

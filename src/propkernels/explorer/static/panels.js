@@ -8,7 +8,7 @@ function rowLink(g, text) {
 function showErrors() {
   const panel = byId("ex-panel-errors");
   const { target, predicted, margin } = app.map_;
-  if (!target || !predicted) return panel.replaceChildren(make("p", {}, "There are no predictions: no target was given."));
+  if (!target || !predicted) return panel.replaceChildren(make("p", {}, "No target was given: nothing was predicted."));
   panel.replaceChildren(make("h2", {}, meta.classes ? "Predicted and true classes" : "Largest errors"), make("p", { className: "pk-soft" }, meta.source));
   const all = Array.from({ length: app.n }, (_, g) => g);
   if (meta.classes) panel.append(confusion(target, predicted));
@@ -52,7 +52,7 @@ function errorTable(graphs) {
 function showBins() {
   const panel = byId("ex-panel-bins");
   panel.replaceChildren();
-  if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no model, hence no bin that matters."));
+  if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "Nothing was learned, so no bin matters."));
   for (const { subject, bins } of meta.bins) {
     panel.append(make("h2", {}, `Bins that matter most ${subject}`));
     panel.append(make("p", { className: "pk-soft" }, meta.classes ? "A bin is a node as it is seen from t steps around it; a positive weight speaks for the class named first. The last columns are shares of that class among graphs with and without the bin." : "A bin is a node as it is seen from t steps around it; a positive weight makes the prediction larger. The last columns are mean targets of graphs with and without the bin."));

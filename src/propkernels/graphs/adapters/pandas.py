@@ -182,7 +182,7 @@ class _Keys:
             start += len(column)
 
     def _local(self, ends: list[Codes]) -> list[Codes]:
-        """Number of each end among the nodes of its graph; -1 where there is no such node."""
+        """Number of each end among the nodes of its graph; -1 for an end that is not a node."""
         by_key = np.argsort(self.keys, kind="stable")
         sorted_keys = self.keys[by_key]
         position = np.empty(len(self.keys), dtype=np.int64)

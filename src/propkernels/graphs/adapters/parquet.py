@@ -235,7 +235,7 @@ def open_parquet(path: Any) -> Any:
     """Open a Parquet file of graphs; nothing but its footer is read."""
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
     if not Path(path).is_file():
-        raise FileNotFoundError(f"there is no file {path}")
+        raise FileNotFoundError(f"the file {path} does not exist")
     with _reading(path):
         file = pq.ParquetFile(path)
     missing = [name for name in REQUIRED if name not in file.schema_arrow.names]

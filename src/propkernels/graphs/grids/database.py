@@ -200,7 +200,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         return frozen(offsets(self.shapes.prod(axis=1)))
 
     def inside_of(self, i: int) -> NDArray[np.bool_] | None:
-        """Which pixels of image ``i`` count, flat; None where there are no masks."""
+        """Which pixels of image ``i`` count, flat; None without masks."""
         return None if self.inside is None else self.inside[self.pixel_ptr[i] : self.pixel_ptr[i + 1]]
 
     @property

@@ -136,7 +136,7 @@ def _place(at: int, shape: tuple[int, ...], inside: NDArray[np.bool_] | None) ->
 
 
 def check_same_dimension(shapes: list[tuple[int, ...]]) -> int:
-    """Return the number of axes that all images share; 2 where there are no images."""
+    """Return the number of axes that all images share; 2 without images."""
     for position, shape in enumerate(shapes):
         if len(shape) != len(shapes[0]):
             raise ValueError(

@@ -94,7 +94,7 @@ def _check_path(path: Pathlike) -> Path:
     if target.exists():
         raise FileExistsError(f"{target} exists and was left as it is: name another file, or remove it")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} into")
+        raise FileNotFoundError(f"{target.name} cannot be written: {target.parent} is not a folder")
     return target
 
 

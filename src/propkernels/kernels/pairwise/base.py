@@ -131,7 +131,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return _diagonal(self.comparison_, prepared, len(database))
 
     def restricted(self, t: int | None, normalize: bool) -> Self:
-        """Return a fitted copy that is normalized or not; there are no iterations, so t must be None.
+        """Return a fitted copy that is normalized or not; without iterations, t must be None.
 
         Returns
         -------

@@ -22,7 +22,7 @@ class TiledComparison(ABC):
     depth: int = 1  # number of kernels that one pass yields
 
     def explicit(self) -> Counter | None:
-        """There are no counts whose dot product is the kernel."""
+        """None: no counts have the kernel as their dot product."""
         return None
 
     def matrices_at_once(self, prepared: Any) -> int:

@@ -113,7 +113,7 @@ def evaluate(
     t_max : int or sequence of int, optional
         Candidates; None: 0 up to the kernel's own t_max.
     C : float, sequence of float, or "paper"
-        Candidates, 0.01 to 1000 by default. With one t_max and one C there is no inner loop. "paper": the
+        Candidates, 0.01 to 1000 by default. With one t_max and one C nothing is chosen. "paper": the
         paper's values, for the kernel as it is.
     epsilon : float or sequence of float, default=0.1
         Candidates of the SVR, in standard deviations of the target.

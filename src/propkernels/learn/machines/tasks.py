@@ -90,7 +90,7 @@ class Classification:
         return replace(self, weights=weights)
 
     def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
-        """One machine; there is no epsilon."""
+        """One machine, without epsilon."""
         kinds: dict[str, type] = {
             "kernel": SupportVectorClassification,
             "linear": LinearClassification,

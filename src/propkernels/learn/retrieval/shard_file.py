@@ -46,7 +46,7 @@ def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -
 
     A posting is one 32-bit word, graph << 8 | count. Bins that more than a quarter of the graphs have are
     shorter as rows of counts of all graphs (``dense``), and have no postings. Where counts are not whole
-    numbers up to 255, postings are pairs of 64-bit floats instead, and there are no rows.
+    numbers up to 255, postings are pairs of 64-bit floats instead, without rows.
     """
     (part,) = file.segments
     packed = _fits_words(part)

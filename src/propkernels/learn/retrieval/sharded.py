@@ -87,7 +87,7 @@ class ShardedIndex:
     def __init__(self, folder: Any, n_jobs: int | None = None) -> None:
         self.folder, self.n_jobs = Path(os.fspath(folder)), n_jobs
         if not self.folder.is_dir():
-            raise FileNotFoundError(f"there is no folder {self.folder}")
+            raise FileNotFoundError(f"the folder {self.folder} does not exist")
         self._take(list(_groups(self.folder)))
 
     def _take(self, groups: list[Group]) -> None:
@@ -215,7 +215,7 @@ class ShardedIndex:
         for group in self.groups:
             if number < group.first_id + group.n_rows:
                 return _read_graph(Plan.load(group.folder / PLAN), number - group.first_id, number)
-        raise ValueError(f"there is no graph {number} in {self!r}")
+        raise ValueError(f"the graph {number} does not exist in {self!r}")
 
     def _features(self) -> Any:
         return rebuilt(self.groups[0].manifest.work)

@@ -25,7 +25,7 @@ class SourceChangedError(ValueError):
 def check_source(part: Part) -> None:
     """Refuse a part whose file has changed since the plan."""
     if not Path(part.path).exists():
-        raise FileNotFoundError(f"there is no file {part.path} any more: bring it back, or make a new plan")
+        raise FileNotFoundError(f"the file {part.path} is gone: bring it back, or make a new plan")
     try:
         now = FORMATS[part.kind].digest(part)
     except (ValueError, IndexError) as error:
