@@ -47,9 +47,6 @@ from .graphs import (
     from_adjacency as from_adjacency,
 )
 from .graphs import (
-    from_dgl as from_dgl,
-)
-from .graphs import (
     from_grakel as from_grakel,
 )
 from .graphs import (

@@ -4,7 +4,6 @@ from propkernels.graphs.adapters.adjacency import from_adjacency
 from propkernels.graphs.adapters.grakel import from_grakel, to_grakel
 from propkernels.graphs.adapters.igraph import from_igraph, to_igraph
 from propkernels.graphs.adapters.networkx import from_networkx, to_networkx
-from propkernels.graphs.adapters.neural.dgl import from_dgl
 from propkernels.graphs.adapters.neural.pyg import from_pyg, to_pyg
 from propkernels.graphs.adapters.pandas import from_pandas, to_pandas
 from propkernels.graphs.adapters.parquet import from_parquet, iter_parquet, to_parquet
@@ -33,7 +32,6 @@ __all__ = [
     "curvature",
     "flip_labels",
     "from_adjacency",
-    "from_dgl",
     "from_grakel",
     "from_igraph",
     "from_networkx",

@@ -13,7 +13,7 @@ from propkernels.graphs.adapters import grakel, igraph, networkx, rdkit
 from propkernels.graphs.adapters.adjacency import doubt, from_adjacency
 from propkernels.graphs.adapters.build import Faults
 from propkernels.graphs.adapters.networkx import is_networkx
-from propkernels.graphs.adapters.neural import dgl, pyg
+from propkernels.graphs.adapters.neural import pyg
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
 from propkernels.graphs.grids.database import Grid, GridDatabase
@@ -27,7 +27,7 @@ from propkernels.graphs.validation import (
 )
 
 ACCEPTED = (
-    "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric, DGL, GraKeL or RDKit, "
+    "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric, GraKeL or RDKit, "
     "of (adjacency, node_labels[, node_attributes]) tuples, of adjacency matrices, or of graphs taken "
     "from databases"
 )
@@ -35,7 +35,6 @@ ADAPTERS: dict[str, tuple[Callable[[Any], bool], Callable[[list[Any], Faults], G
     "networkx": (networkx.is_networkx, networkx.convert),
     "igraph": (igraph.is_igraph, igraph.convert),
     "rdkit": (rdkit.is_mol, rdkit.convert),
-    "dgl": (dgl.is_dgl, dgl.convert),
     "pyg": (pyg.is_pyg, pyg.convert),
     "grakel": (grakel.is_grakel, grakel.convert),
 }
@@ -48,7 +47,7 @@ def check_graphs(graphs: Any) -> GraphDatabase:
     ----------
     graphs : GraphDatabase, GridDatabase, array of shape (n, m, m), or sequence
         A sequence may mix graphs of other libraries, which are read as their ``from_X`` does by default
-        (:func:`from_networkx`, :func:`from_igraph`, :func:`from_pyg`, :func:`from_dgl`, :func:`from_rdkit`,
+        (:func:`from_networkx`, :func:`from_igraph`, :func:`from_pyg`, :func:`from_rdkit`,
         :func:`from_grakel`: call these for other names), tuples ``(adjacency, node_labels)`` or
         ``(adjacency, node_labels, node_attributes)`` with a dense or scipy sparse adjacency, bare adjacency
         matrices that can be nothing else, and single graphs taken from databases.
@@ -132,16 +131,12 @@ def _are_grids(graphs: Any) -> bool:
 
 
 def _as_several(graphs: Any) -> Iterable[Any]:
-    if isinstance(graphs, Graph) or (
-        _kind_of(graphs) not in (None, "grakel", "dgl") and not _is_batch(graphs)
-    ):
+    if isinstance(graphs, Graph) or (_kind_of(graphs) not in (None, "grakel") and not _is_batch(graphs)):
         raise TypeError(
             f"expected several graphs, got one {type(graphs).__name__}: put it into a list, [graph]"
         )
     if isinstance(graphs, np.ndarray) and graphs.dtype != object:
         raise TypeError(f"expected {ACCEPTED}; got an array of {graphs.dtype} numbers")
-    if _kind_of(graphs) == "dgl":
-        return [graphs]  # a batch of graphs, or one
     if _is_batch(graphs):
         return list(pyg.from_pyg(graphs))
     if hasattr(graphs, "columns") and hasattr(graphs, "iloc"):

@@ -1,4 +1,4 @@
-"""PyTorch Geometric and DGL by objects that offer the same, so that torch is not needed."""
+"""PyTorch Geometric by objects that offer the same, so that torch is not needed."""
 
 from types import SimpleNamespace
 
@@ -113,55 +113,3 @@ def test_estimators_take_them():
         gram.tolist()
         == pk.PropagationKernel(t_max=1, random_state=0).fit_transform(pk.from_pyg(several)).tolist()
     )
-
-
-class Dgl:
-    """What a DGLGraph offers."""
-
-    def __init__(self, sizes, ends, ndata=None, edata=None):
-        self.sizes, self.ends = sizes, ends
-        self.ndata = {name: Tensor(value) for name, value in (ndata or {}).items()}
-        self.edata = {name: Tensor(value) for name, value in (edata or {}).items()}
-
-    def num_nodes(self):
-        return sum(self.sizes)
-
-    def batch_num_nodes(self):
-        return Tensor(self.sizes)
-
-    def batch_num_edges(self):
-        limits = np.concatenate([[0], np.cumsum(self.sizes)])
-        return Tensor(np.histogram(self.ends[0], limits)[0])
-
-    def edges(self):
-        return Tensor(self.ends[0]), Tensor(self.ends[1])
-
-
-def test_dgl_graphs_and_batches():
-    edata = {"label": [0, 0, 1, 1], "weight": [1.0, 1.0, 2.0, 2.0]}
-    one = Dgl([3], EDGES, {"label": [4, 5, 4], "attr": np.ones((3, 2))}, edata)
-    batch = Dgl(
-        [3, 3],
-        np.concatenate([EDGES, EDGES + 3], axis=1),
-        {"label": [4, 5, 4] * 2, "attr": np.ones((6, 2))},
-        {name: values * 2 for name, values in edata.items()},
-    )
-    graphs = pk.from_dgl([one, one])
-    assert graphs.node_labels.tolist() == [4, 5, 4, 4, 5, 4]
-    assert graphs.node_attributes.shape == (6, 2)
-    assert graphs.adjacency.data.tolist() == [1, 1, 2, 2] * 2
-    assert graphs.edge_labels.tolist() == [0, 0, 1, 1] * 2
-    assert pk.from_dgl(batch) == graphs
-    assert pk.check_graphs(batch) == graphs
-    assert pk.check_graphs([one, one]) == graphs
-
-
-def test_dgl_faults():
-    with pytest.raises(ValueError, match="graph 1 has no 'label' in ndata, but others have"):
-        pk.from_dgl([Dgl([3], EDGES, {"label": [1, 2, 3]}), Dgl([3], EDGES)])
-    with pytest.raises(TypeError, match="graph 0 is a int, not a DGL graph"):
-        pk.from_dgl([5])
-    with pytest.raises(
-        ValueError, match=r"graph 0: edge \(1, 2\) names a node that is not there: it has 2 nodes"
-    ):
-        pk.from_dgl([Dgl([2], EDGES)])

@@ -1,1 +1,1 @@
-"""PyTorch Geometric and DGL: graphs whose columns are tensors."""
+"""PyTorch Geometric: graphs whose columns are tensors."""

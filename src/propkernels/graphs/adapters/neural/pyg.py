@@ -52,7 +52,7 @@ def from_pyg(
     See Also
     --------
     to_pyg : Back to PyTorch Geometric.
-    from_dgl : From DGL.
+    from_networkx : From networkx.
 
     Examples
     --------

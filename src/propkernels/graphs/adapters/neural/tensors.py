@@ -1,4 +1,4 @@
-"""PyTorch Geometric and DGL, met through what their objects offer: neither they nor torch are imported."""
+"""Tensors of PyTorch Geometric as arrays, labels and attributes; neither it nor torch is imported."""
 
 from __future__ import annotations
 
