@@ -10,11 +10,10 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from fuzz.cases import Case, Wrong, same, try_to
 from fuzz.files import changed_tree, damaged
 from fuzz.hostile import pick
 from fuzz.invariances import SCRATCH
-from propkernels.kernels.disk.journal import Journal
 
 Generator = np.random.Generator
 JSON = ("manifest.json", "plan.json")
@@ -46,7 +44,6 @@ class Whole(NamedTuple):
     plan: Any
     features: dict[str, bytes]
     index: dict[str, bytes]
-    matrix: dict[str, bytes]  # all tiles are written, but nothing has its last name
     expected: Any
 
 
@@ -80,11 +77,7 @@ def whole() -> Whole:
     with scratch("whole", {}) as folder:
         pk.featurize(plan, features(), folder / "features")
         pk.GraphIndex.build(plan, folder / "index", kernel=kernel())
-        (folder / "matrix").mkdir()
-        with patch.object(Journal, "remove", side_effect=KeyboardInterrupt), suppress(KeyboardInterrupt):
-            pk.kernel_to_disk(kernel(), data.graphs, folder / "matrix/K.npy", tile=4)
-        (folder / "matrix/K.npy").rename(folder / "matrix/K.npy.partial")
-        written = [contents(folder / name) for name in ("features", "index", "matrix")]
+        written = [contents(folder / name) for name in ("features", "index")]
     return Whole(source, data.graphs, plan, *written, features().fit_transform(data.graphs))
 
 
@@ -212,16 +205,6 @@ def shard_queried(rng: Generator, seed: int) -> None:
             raise Wrong(f"{np.shape(found.ids)} answers instead of (2, 3)")
 
 
-def matrix_resumed(rng: Generator, seed: int) -> None:
-    """A kernel matrix that was not finished, its journal cut and damaged: the right matrix, or a sentence."""
-    files = dict(whole().matrix)
-    lines = files["K.npy.journal"].splitlines(keepends=True)
-    files["K.npy.journal"] = b"".join(lines[: int(rng.integers(1, len(lines) + 1))])
-    with scratch(str(seed), one_changed(files, rng, lambda name: True)) as folder:
-        found = try_to(lambda: pk.kernel_to_disk(kernel(), whole().graphs, folder / "K.npy", tile=4), OSError)
-        same(found, kernel().fit_transform(whole().graphs), "a matrix that was damaged and completed", True)
-
-
 CHECKS: dict[str, Callable[[Generator, int], None]] = {
     function.__name__: function
     for function in (
@@ -234,7 +217,6 @@ CHECKS: dict[str, Callable[[Generator, int], None]] = {
         manifest_bytes,
         manifest_resumed,
         shard_queried,
-        matrix_resumed,
     )
 }
 

@@ -133,9 +133,6 @@ from .kernels import (
 from .kernels import (
     WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures,
 )
-from .kernels import (
-    kernel_to_disk as kernel_to_disk,
-)
 from .learn import (
     Applicability as Applicability,
 )

@@ -1,7 +1,6 @@
 """Kernels: the estimators that a user meets."""
 
 from propkernels.kernels.attribute_kernel import AttributeKernel
-from propkernels.kernels.disk.kernel_to_disk import kernel_to_disk
 from propkernels.kernels.graph_hopper import GraphHopper
 from propkernels.kernels.label_histogram import LabelHistogram, LabelHistogramFeatures
 from propkernels.kernels.propagation import P2K, PropagationFeatures, PropagationKernel
@@ -24,5 +23,4 @@ __all__ = [
     "SumKernel",
     "WeisfeilerLehman",
     "WeisfeilerLehmanFeatures",
-    "kernel_to_disk",
 ]

@@ -16,7 +16,6 @@ from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.linear import normalized
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.training_tiles import CountTiles
 from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import GraphInput, shown
 from propkernels.utils.parallel import running_on
@@ -157,18 +156,6 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """
         check_is_fitted(self, "counts_")
         return self.base_kernel_.diagonal(self._count(check_graphs(X)))
-
-    def training_tiles(self) -> CountTiles:
-        """What :meth:`fit_transform` returns, tile by tile, to the bit: for matrices that do not fit.
-
-        Returns
-        -------
-        object with ``tile(rows, columns)``
-            Takes two slices, and gives that part of the kernel matrix of the training graphs.
-        """
-        check_is_fitted(self, "counts_")
-        diagonal = self.diagonal_ if self.normalize else None
-        return CountTiles(self.base_kernel_, self.counts_, diagonal, self.n_jobs)
 
     @property
     def is_dot_product(self) -> bool:

@@ -18,7 +18,6 @@ from propkernels.gram.linear import normalized
 from propkernels.graphs.check import check_graphs
 from propkernels.kernels.base import check_options
 from propkernels.kernels.shortest_path import ShortestPath
-from propkernels.kernels.training_tiles import SumTiles, weighted_sum
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import Documented, shown
@@ -211,17 +210,6 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             self.weights_, [_unit(part, part.self_similarities(graphs)) for part in self.kernels_]
         )
 
-    def training_tiles(self) -> SumTiles:
-        """What :meth:`fit_transform` returns, tile by tile, to the bit: for matrices that do not fit.
-
-        Returns
-        -------
-        object with ``tile(rows, columns)``
-            Takes two slices, and gives that part of the kernel matrix of the training graphs.
-        """
-        check_is_fitted(self, "kernels_")
-        return SumTiles.of(self.weights_, [part.training_tiles() for part in self.kernels_], self.normalize)
-
     @property
     def learns_weights(self) -> bool:
         """Whether weights are learned from the target, so that they differ from fold to fold."""
@@ -367,6 +355,14 @@ def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
     if values.shape != (n_parts,) or not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(f"weights must be {n_parts} finite numbers, not negative; got {shown(weights)}")
     return values
+
+
+def weighted_sum(weights: NDArray[np.float64], parts: Sequence[Matrix]) -> Matrix:
+    """Add up matrices, the first one first."""
+    total = weights[0] * parts[0]
+    for weight, part in zip(weights[1:], parts[1:], strict=True):
+        total += weight * part
+    return np.asarray(total)
 
 
 def _unit(part: Any, own: NDArray[np.float64]) -> NDArray[np.float64]:

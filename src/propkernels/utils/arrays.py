@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 WAYS_OUT = (
-    'learn from features (solver="linear", or LinearModel on PropagationFeatures), '
-    "search with GraphIndex, or write the matrix to disk with kernel_to_disk"
+    'learn from features without a kernel matrix (solver="linear", or LinearModel on PropagationFeatures), '
+    "or search with GraphIndex"
 )
 SPARSE = "leave sparse_output=True"
 ASK_FROM = 2**26  # bytes; asking the system takes a millisecond, as long as a small kernel matrix does

@@ -20,7 +20,6 @@ from propkernels.kernels.base import check_options
 from propkernels.kernels.pairwise.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.tiles import TiledMatrix, check_finite
-from propkernels.kernels.pairwise.training_tiles import PairTiles
 from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import GraphInput, check_positive
 
@@ -145,17 +144,6 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if normalize and kernel.diagonal_ is None:
             kernel.diagonal_ = _diagonal(self.comparison_, self.prepared_, len(self.train_ptr_) - 1)
         return kernel
-
-    def training_tiles(self) -> PairTiles:
-        """What :meth:`fit_transform` returns, tile by tile, to the bit: for matrices that do not fit.
-
-        Returns
-        -------
-        object with ``tile(rows, columns)``
-            Takes two slices, and gives that part of the kernel matrix of the training graphs.
-        """
-        check_is_fitted(self, "comparison_")
-        return PairTiles.of(self.comparison_, self.prepared_, self.train_ptr_, self.normalize, self.n_jobs)
 
     @property
     def is_dot_product(self) -> bool:

@@ -70,10 +70,6 @@ class CountedComparison:
         """Kernel among training graphs."""
         return self.base_kernel.square(counts, n_jobs)
 
-    def between(self, left: list[StreamCounts], right: list[StreamCounts], n_jobs: int | None) -> Matrix:
-        """Kernel between some training graphs and others: the bits that ``square`` has there."""
-        return self.base_kernel.cross(left, right, n_jobs)
-
     def diagonal(self, counts: list[StreamCounts]) -> Matrix:
         """Self-similarities."""
         return self.base_kernel.diagonal(counts)

@@ -170,11 +170,6 @@ class SubgraphCounts(CountedComparison):
         """Kernel among training graphs; sizes of one weight go through a single product."""
         return self._by_weight(_gram(some, n_jobs) for some in self._groups(counts))
 
-    def between(self, left: list[StreamCounts], right: list[StreamCounts], n_jobs: int | None) -> Matrix:
-        """Kernel between some training graphs and others; sums of whole numbers, then weighted."""
-        sides = zip(self._groups(left), self._groups(right), strict=True)
-        return self._by_weight(Linear().cross(a, b, n_jobs) for a, b in sides)
-
     def _groups(self, counts: list[StreamCounts]) -> list[list[StreamCounts]]:
         """Streams of sizes with one weight, by weight."""
         return [[s for s in counts if self.lambdas[s.iteration] == w] for w in np.unique(self.lambdas)]

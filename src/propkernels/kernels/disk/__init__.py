@@ -1,1 +1,0 @@
-"""Kernel matrices on disk, tile by tile."""
