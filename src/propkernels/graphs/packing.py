@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.arrays import check_indices, check_offsets
 
 
 def pack(graphs: GraphDatabase) -> dict[str, Any]:
@@ -54,12 +56,8 @@ def unpack(parts: Mapping[str, Any]) -> GraphDatabase:
     Exception
         Of any kind, where the parts are not those of a database.
     """
-    indptr = _whole(parts["indptr"])
-    n = len(indptr) - 1
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any():
-        raise ValueError("the rows of the adjacency are out of order")
-    rows = np.repeat(np.arange(n), np.diff(indptr))
-    data, columns = np.asarray(parts["data"], dtype=np.float64), _whole(parts["indices"])
+    rows, columns, n = _entries(parts["indptr"], parts["indices"], parts["data"], None, "the adjacency")
+    data = np.asarray(parts["data"], dtype=np.float64)
     return GraphDatabase(
         coo_array((data, (rows, columns)), shape=(n, n)),
         parts["graph_ptr"],
@@ -72,26 +70,26 @@ def unpack(parts: Mapping[str, Any]) -> GraphDatabase:
     )
 
 
-def _whole(array: Any) -> Any:
-    values = np.asarray(array)
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise ValueError("expected a list of whole numbers")
-    return values.astype(np.int64)
+def _entries(
+    indptr: Any, indices: Any, data: Any, n_columns: int | None, name: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Row and column of each entry of a CSR matrix, and the number of rows; None: it is square."""
+    n_rows = max(len(indptr) - 1, 0)
+    ptr = check_offsets(indptr, len(data), f"the offsets of {name}", piece="row")
+    columns = check_indices(indices, n_rows if n_columns is None else n_columns, f"the columns of {name}")
+    return np.repeat(np.arange(n_rows), np.diff(ptr)), columns, n_rows
 
 
 def _unpack_labels(parts: Any) -> LabelColumn | LabelDistributions | None:
     if parts is None:
         return None
     if len(parts) == 2:
-        ids, values = _whole(parts[0]), tuple(parts[1])
-        if ids.size and (ids.min() < -1 or ids.max() >= len(values)):
-            raise ValueError("a label has a number that is out of range")
+        values = tuple(parts[1])
+        ids = check_indices(parts[0], len(values), "the numbers of labels", least=-1)
         if len(set(values)) != len(values):
             raise ValueError("a label is listed twice")
         return LabelColumn(ids.astype(np.int32), values)
     data, columns, indptr, values, known, observed = parts
-    indptr, columns = _whole(indptr), _whole(columns)
-    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    shape = (len(indptr) - 1, len(values))
-    matrix = csr_array(coo_array((data, (rows, columns)), shape=shape))
+    rows, columns, n = _entries(indptr, columns, data, len(values), "the label distributions")
+    matrix = csr_array(coo_array((data, (rows, columns)), shape=(n, len(values))))
     return LabelDistributions(matrix, values, known, observed)

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.arrays import check_sparse
+from propkernels.utils.arrays import check_offsets, check_sparse
 
 SMALLEST_SUM = float(np.finfo(np.float64).tiny)
 LARGEST_SUM = 2.0**1022  # its reciprocal is a normal number still
@@ -95,29 +95,7 @@ def _smallest_index(csr: csr_array) -> csr_array:
 
 def check_graph_ptr(graph_ptr: Any, n_nodes: int) -> NDArray[np.int64]:
     """Return offsets that start at 0, never fall, and end at the number of nodes."""
-    try:
-        array = np.asarray(graph_ptr)
-    except ValueError:
-        array = np.empty(0, dtype=object)
-    if array.ndim != 1 or array.size < 1 or array.dtype.kind not in "iu":
-        raise ValueError(
-            f"graph_ptr must list whole numbers, 0 and then each graph's end, got {_shortly(graph_ptr)}"
-        )
-    array = array.astype(np.int64)
-    if array[0] != 0:
-        raise ValueError(f"graph_ptr must start at 0, got {array[0]}")
-    falling = np.flatnonzero(np.diff(array) < 0)
-    if falling.size:
-        i = int(falling[0])
-        raise ValueError(f"graph_ptr falls from {array[i]} to {array[i + 1]} at graph {i}")
-    if array[-1] != n_nodes:
-        raise ValueError(f"graph_ptr ends at {array[-1]} but the adjacency has {n_nodes} nodes")
-    return array
-
-
-def _shortly(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+    return check_offsets(graph_ptr, n_nodes, "graph_ptr", piece="graph")
 
 
 def check_labels(

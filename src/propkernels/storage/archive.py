@@ -14,6 +14,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from propkernels.utils.arrays import check_compressed
+
 KINDS = "biufcUS"  # booleans, numbers, text and bytes: nothing that refers to objects
 
 
@@ -52,36 +54,14 @@ def sparse_matrix(kind: str, shape: Sequence[int], data: Any, indices: Any, indp
         If an entry lies outside the matrix, or the parts do not fit.
     """
     rows, columns = (int(size) for size in shape)
-    outer, inner = (rows, columns) if kind == "csr" else (columns, rows)
-    fits = (
-        min(rows, columns) >= 0
-        and all(array.ndim == 1 for array in (data, indices, indptr))
-        and data.dtype.kind in "biuf"
-        and len(data) == len(indices)
-        and len(indptr) == outer + 1
-        and is_partition(indptr, len(data))
-        and indices.dtype.kind == "i"
-        and bool(((indices >= 0) & (indices < inner)).all())
-    )
-    if not fits:
+    nouns = ("row", "column") if kind == "csr" else ("column", "row")
+    if min(rows, columns) < 0 or data.ndim != 1 or data.dtype.kind not in "biuf" or len(data) != len(indices):
         raise ValueError("the parts of a sparse matrix do not fit together")
+    lengths = (rows, columns) if kind == "csr" else (columns, rows)
+    check_compressed(indptr, indices, len(data), lengths, nouns, "a sparse matrix")
     matrix = FORMATS[kind]((data, indices, indptr), shape=(rows, columns))
     matrix.check_format(full_check=True)
     return matrix
-
-
-def is_partition(ptr: NDArray[Any], length: int) -> bool:
-    """Whether offsets cut a row of ``length`` things into pieces.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> is_partition(np.array([0, 2, 2, 5]), 5), is_partition(np.array([0, 2, -1]), 2)
-    (True, False)
-    """
-    if ptr.dtype.kind != "i" or ptr.ndim != 1 or len(ptr) == 0:
-        return False
-    return int(ptr[0]) == 0 and int(ptr[-1]) == length and bool((ptr[1:] >= ptr[:-1]).all())
 
 
 HEADER = "model.json"

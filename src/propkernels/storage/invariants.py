@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.storage.archive import is_partition
 from propkernels.storage.classes import FORGOTTEN, name_of
 from propkernels.storage.fitted import FITTED
+from propkernels.storage.numbers import check_numbers
 from propkernels.storage.types import check_of, declared_types
 
 
@@ -41,15 +41,16 @@ def check_object(thing: Any) -> None:
     ------
     ValueError
     """
-    name = name_of(thing)
-    check = CHECKS.get(str(name))
-    if check is not None:
-        try:
-            fits = check(thing)
-        except (AttributeError, TypeError, IndexError):
-            fits = False
-        if not fits:
-            raise ValueError(f"the parts of {name} do not fit together")
+    name = str(name_of(thing))
+    try:
+        check_numbers(thing, name)
+        fits = name not in CHECKS or CHECKS[name](thing)
+    except ValueError as error:
+        raise ValueError(f"the parts of {name} do not fit together: {error}") from None
+    except (AttributeError, TypeError, IndexError):
+        fits = False
+    if not fits:
+        raise ValueError(f"the parts of {name} do not fit together")
 
 
 def _is(array: Any, kinds: str, ndim: int) -> bool:
@@ -228,21 +229,17 @@ def _colors(quantizer: Any) -> bool:
 def _stream_counts(stream: Any) -> bool:
     fits = stream.counts.format == "csr" and stream.counts.shape[1] == len(stream.codes)
     fits = fits and stream.iteration >= 0 and 0 <= stream.weight < np.inf
-    return fits and stream.counts.dtype == np.float64 and stream.codes.ndim == 1
+    fits = fits and stream.counts.dtype == np.float64 and stream.codes.ndim == 1
+    return fits and _not_negative(stream.counts.data)
 
 
 def _postings(postings: Any) -> bool:
-    graphs = postings.graphs
     return (
         _whole(postings.n_graphs, 0)
         and _is(postings.codes, "i", 1)
-        and is_partition(postings.stream_ptr, len(postings.codes))
-        and len(postings.bin_ptr) == len(postings.codes) + 1
-        and is_partition(postings.bin_ptr, len(graphs))
-        and _is(graphs, "i", 1)
-        and bool(((graphs >= 0) & (graphs < postings.n_graphs)).all())
-        and _is(postings.counts, "f", 1)
-        and len(postings.counts) == len(graphs)
+        and postings.counts.dtype in (np.float32, np.float64)
+        and postings.counts.shape == postings.graphs.shape
+        and _not_negative(postings.counts)
     )
 
 
@@ -293,13 +290,12 @@ def _rarity_score(score: Any) -> bool:
 
 
 def _nodes(nodes: Any) -> bool:
-    fits = _is(nodes.keys, "u", 1) and _is(nodes.points, "f", 2) and len(nodes.keys) == len(nodes.points)
-    return fits and is_partition(nodes.ptr, len(nodes.keys))
+    return _is(nodes.keys, "u", 1) and _is(nodes.points, "f", 2) and len(nodes.keys) == len(nodes.points)
 
 
 def _pairs(nodes: Any, pair_ptr: Any, values: Any) -> bool:
     """Whether there is one value for each ordered pair of nodes of each graph."""
-    if name_of(nodes) != "Nodes" or not is_partition(pair_ptr, len(values)) or values.ndim != 1:
+    if name_of(nodes) != "Nodes" or values.ndim != 1:
         return False
     return bool(np.array_equal(np.diff(pair_ptr), np.diff(nodes.ptr) ** 2))
 

@@ -1,5 +1,8 @@
 """Flat arrays with one run per graph, node or bin; sparse ones checked at the door; dense ones that must fit.
 
+Offsets, sizes and indices from outside go through :func:`check_offsets`, :func:`check_sizes` and
+:func:`check_indices` before anything else looks at them: numpy and compiled loops believe them.
+
 Every dense matrix goes through :func:`check_room`: what does not fit into memory is refused before it is
 allocated, with the ways out.
 """
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,8 @@ WAYS_OUT = (
     "or search with GraphIndex"
 )
 SPARSE = "leave sparse_output=True"
+MOST_THINGS = 2.0**62  # in a flat array: sums below it never wrap around in 64 bits
+FREE_THINGS, THINGS_PER_HOLDER = 2**20, 64  # that a file may declare without holding them
 ASK_FROM = 2**26  # bytes; asking the system takes a millisecond, as long as a small kernel matrix does
 MEMINFO = Path("/proc/meminfo")
 CGROUPS = Path("/sys/fs/cgroup")
@@ -34,6 +39,11 @@ _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_
 def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
     """Return where runs of these lengths start in a flat array, and where the last one ends.
 
+    Raises
+    ------
+    ValueError
+        If a length is negative, or their sum is beyond 64 bits.
+
     Examples
     --------
     >>> offsets([2, 0, 3])
@@ -43,7 +53,178 @@ def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
     ends = np.zeros(len(values) + 1, dtype=np.int64)
     if len(values):
         np.cumsum(values, dtype=np.int64, out=ends[1:])
+    if bool((ends[1:] < ends[:-1]).any()):  # a sum of numbers from 0 on that wraps around falls
+        raise ValueError("lengths must not be negative, nor add up to 2**63")
     return ends
+
+
+def check_whole(values: Any, name: str) -> NDArray[Any]:
+    """Return a flat array of whole numbers, in the integer type that it has.
+
+    Raises
+    ------
+    ValueError
+        One sentence that says what was given instead.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, dtype=object)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and (array.size or array.dtype.kind != "f")):
+        raise ValueError(f"{name} must list whole numbers of at most 64 bits, got {_shortly(values)}")
+    return array if array.dtype.kind in "iu" else array.astype(np.int64)
+
+
+def check_offsets(
+    ptr: Any, total: int, name: str, *, pieces: int | None = None, piece: str = "piece"
+) -> NDArray[np.int64]:
+    """Return offsets that cut ``total`` things into pieces: from 0, never falling, up to the last thing.
+
+    Neighbors are compared, not subtracted: the difference of two 64-bit numbers may wrap around.
+
+    Parameters
+    ----------
+    ptr : array-like
+        Where each piece begins, and where the last one ends.
+    total : int
+        Length of the array that is cut.
+    name : str
+        What the offsets are called in an error.
+    pieces : int, optional
+        How many pieces must result.
+    piece : str, default="piece"
+        What a piece is called in an error.
+
+    Raises
+    ------
+    ValueError
+        One sentence that names the first thing found wrong.
+
+    Examples
+    --------
+    >>> check_offsets([0, 2, 2, 5], 5, "graph_ptr")
+    array([0, 2, 2, 5])
+    >>> check_offsets([0, 2**63 - 1, -2, 5], 5, "graph_ptr", piece="graph")
+    Traceback (most recent call last):
+    ...
+    ValueError: graph_ptr falls from 9223372036854775807 to -2 at graph 1
+    """
+    array = check_whole(ptr, name)
+    if len(array) == 0 or int(array[0]) != 0:
+        raise ValueError(f"{name} must start at 0, got {int(array[0]) if len(array) else 'no numbers'}")
+    falling = np.flatnonzero(array[1:] < array[:-1])
+    if falling.size:
+        i = int(falling[0])
+        raise ValueError(f"{name} falls from {int(array[i])} to {int(array[i + 1])} at {piece} {i}")
+    if int(array[-1]) != total:
+        raise ValueError(f"{name} must end at {total}, got {int(array[-1])}")
+    if pieces is not None and len(array) != pieces + 1:
+        raise ValueError(f"{name} must list {pieces + 1} offsets, got {len(array)}")
+    return array.astype(np.int64)
+
+
+def check_sizes(
+    sizes: Any, name: str, *, total: int | None = None, pieces: int | None = None
+) -> NDArray[np.int64]:
+    """Return sizes of pieces: none negative, with a sum that 64 bits hold, ``total`` where that is known.
+
+    Parameters
+    ----------
+    sizes : array-like
+    name : str
+        What the sizes are called in an error.
+    total : int, optional
+        Length of the array that they cut.
+    pieces : int, optional
+        How many sizes must be listed.
+
+    Raises
+    ------
+    ValueError
+        One sentence that names the first thing found wrong.
+
+    Examples
+    --------
+    >>> check_sizes([2, 0, 3], "n_nodes")
+    array([2, 0, 3])
+    >>> check_sizes([2**63 - 1, 2**63 - 1, 5], "n_nodes")
+    Traceback (most recent call last):
+    ...
+    ValueError: n_nodes must add up to less than 2**62, got 1.8e+19
+    """
+    array = check_whole(sizes, name)
+    if pieces is not None and len(array) != pieces:
+        raise ValueError(f"{name} must list {pieces} numbers, got {len(array)}")
+    if len(array) and int(array.min()) < 0:
+        at = int(np.argmin(array))
+        raise ValueError(f"{name} must not be negative, got {int(array[at])} at position {at}")
+    found = float(array.sum(dtype=np.float64))  # cannot wrap around
+    if found >= MOST_THINGS:
+        raise ValueError(f"{name} must add up to less than 2**62, got {found:.2g}")
+    if total is not None and int(array.sum(dtype=np.int64)) != total:
+        raise ValueError(f"{name} must add up to {total}, got {int(array.sum(dtype=np.int64))}")
+    return array.astype(np.int64)
+
+
+def check_indices(places: Any, length: int, name: str, *, least: int = 0) -> NDArray[np.int64]:
+    """Return positions in an array of some length; ``least=-1`` also takes -1, which stands for none.
+
+    Raises
+    ------
+    ValueError
+        One sentence that names the first number out of range.
+
+    Examples
+    --------
+    >>> check_indices([2, 0], 3, "columns")
+    array([2, 0])
+    >>> check_indices([2, 3], 3, "columns")
+    Traceback (most recent call last):
+    ...
+    ValueError: columns must be numbers from 0 to 2, got 3 at position 1
+    """
+    array = check_whole(places, name)
+    if array.size and not (least <= int(array.min()) and int(array.max()) < length):
+        at = int(np.argmin(array)) if int(array.min()) < least else int(np.argmax(array))
+        allowed = f"numbers from {least} to {length - 1}" if length > least else "empty"
+        raise ValueError(f"{name} must be {allowed}, got {int(array[at])} at position {at}")
+    return array.astype(np.int64)
+
+
+def check_declared(number: int, held: int, things: str, holders: str) -> None:
+    """Refuse things that a file only counts, and does not hold, beyond a proportion to what it holds.
+
+    A node without label, attributes and edges takes no byte of a file, so that a few bytes can ask for any
+    number of them. Up to ``FREE_THINGS`` are allowed in any file, and ``THINGS_PER_HOLDER`` more for each
+    thing that the file does hold.
+
+    Parameters
+    ----------
+    number : int
+        What the file declares.
+    held : int
+        Things in the file that take memory themselves.
+    things, holders : str
+        What both are called in an error.
+
+    Examples
+    --------
+    >>> check_declared(10**6, 1, "nodes", "graphs and edges")
+    >>> check_declared(10**8, 1, "nodes", "graphs and edges")
+    Traceback (most recent call last):
+    ...
+    ValueError: 100,000,000 nodes are declared beside 1 graphs and edges, which allow 1,048,640 at most
+    """
+    most = FREE_THINGS + THINGS_PER_HOLDER * held
+    if number > most:
+        raise ValueError(
+            f"{number:,} {things} are declared beside {held:,} {holders}, which allow {most:,} at most"
+        )
+
+
+def _shortly(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def sum_in_order(parts: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -79,10 +260,9 @@ def ranges(starts: ArrayLike, lengths: ArrayLike) -> NDArray[np.int64]:
     >>> ranges([5, 0], [2, 3])
     array([5, 6, 0, 1, 2])
     """
-    lengths = np.asarray(lengths, dtype=np.int64)
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(np.asarray(starts, dtype=np.int64) - (ends - lengths), lengths)
+    ends = offsets(lengths)
+    shift = np.asarray(starts, dtype=np.int64) - ends[:-1]
+    return np.arange(ends[-1]) + np.repeat(shift, np.diff(ends))
 
 
 def power_of_two(least: int) -> int:
@@ -127,19 +307,19 @@ def check_sparse(matrix: Any, name: str) -> Any:
     >>> check_sparse(broken, "adjacency")
     Traceback (most recent call last):
     ...
-    ValueError: adjacency is damaged: it has an entry in column 7, but 2 columns
+    ValueError: adjacency is damaged: its column indices must be numbers from 0 to 1, got 7 at position 0
     """
     rows, columns = matrix.shape
     kind = matrix.format
     if kind in ("csr", "csc"):
         lengths = (rows, columns) if kind == "csr" else (columns, rows)
         nouns = ("row", "column") if kind == "csr" else ("column", "row")
-        _check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
+        check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
     elif kind == "bsr":
         height, width = matrix.data.shape[1:]
         lengths = (rows // max(height, 1), columns // max(width, 1))
         nouns = ("row of blocks", "column of blocks")
-        _check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
+        check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
     elif kind == "dia":
         if np.shape(matrix.offsets) != matrix.data.shape[:1]:
             raise ValueError(f"{name} is damaged: {_many(len(matrix.data), 'diagonal')} and other offsets")
@@ -151,7 +331,8 @@ def check_sparse(matrix: Any, name: str) -> Any:
             places = matrix.coords[axis]
             if len(places) != len(matrix.data):
                 raise ValueError(f"{name} is damaged: {len(matrix.data)} values have {len(places)} {noun}s")
-            _check_range(places, length, noun, name)
+            with _damage(name):
+                check_indices(places, length, f"its {noun} indices")
     return matrix
 
 
@@ -162,27 +343,39 @@ def _to_coo(matrix: Any, name: str) -> Any:
         raise ValueError(f"{name} is damaged: {error}") from None
 
 
-def _check_compressed(
+def check_compressed(
     indptr: Any, indices: Any, n_values: int, lengths: tuple[int, int], nouns: tuple[str, str], name: str
 ) -> None:
-    """Offsets that start at 0, never fall and end within the values; indices inside the shape."""
-    if indptr.dtype.kind not in "iu" or indptr.shape != (lengths[0] + 1,):
-        raise ValueError(f"{name} is damaged: {_many(lengths[0], nouns[0])} and {len(indptr)} offsets")
-    if indptr[0] != 0 or bool((indptr[1:] < indptr[:-1]).any()):
-        raise ValueError(f"{name} is damaged: the offsets of its {nouns[0]}s do not rise from 0")
-    used = int(indptr[-1])
-    if used > min(n_values, len(indices)):
-        found = f"{n_values} values and {len(indices)} indices"
-        raise ValueError(f"{name} is damaged: its offsets end at {used}, but it has {found}")
-    _check_range(indices[:used], lengths[1], nouns[1], name)
+    """Refuse offsets and indices of a compressed matrix that lead outside of its arrays or its shape.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray
+    n_values : int
+        How many values are stored; those behind the last offset are not used.
+    lengths : pair of int
+        Number of rows and columns (of a csc matrix, columns and rows).
+    nouns : pair of str
+        What these are called in an error.
+    name : str
+        What the matrix is called in an error.
+    """
+    with _damage(name):
+        n_used = int(check_whole(indptr, "indptr")[-1]) if len(indptr) else 0
+        check_offsets(indptr, n_used, "indptr", pieces=lengths[0], piece=nouns[0])
+        if n_used > min(n_values, len(indices)):
+            found = f"{n_values} values and {len(indices)} indices"
+            raise ValueError(f"its offsets end at {n_used}, but it has {found}")
+        check_indices(indices[:n_used], lengths[1], f"its {nouns[1]} indices")
 
 
-def _check_range(places: Any, length: int, noun: str, name: str) -> None:
-    if places.ndim != 1 or places.dtype.kind not in "iu":
-        raise ValueError(f"{name} is damaged: its {noun} indices are {places.dtype} values")
-    if places.size and not (int(places.min()) >= 0 and int(places.max()) < length):
-        wrong = int(places.min()) if int(places.min()) < 0 else int(places.max())
-        raise ValueError(f"{name} is damaged: it has an entry in {noun} {wrong}, but {_many(length, noun)}")
+@contextmanager
+def _damage(name: str) -> Iterator[None]:
+    """Say of a matrix that it is damaged, and why."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{name} is damaged: {error}") from None
 
 
 def _check_lists(matrix: Any, name: str) -> None:
@@ -193,8 +386,8 @@ def _check_lists(matrix: Any, name: str) -> None:
     for row, (places, values) in enumerate(zip(matrix.rows, matrix.data, strict=True)):
         if len(places) != len(values):
             raise ValueError(f"{name} is damaged: row {row} has {len(places)} columns, {len(values)} values")
-        if places:
-            _check_range(np.asarray(places), columns, "column", name)
+        with _damage(name):
+            check_indices(places, columns, f"its column indices in row {row}")
 
 
 def _many(number: int, noun: str) -> str:
