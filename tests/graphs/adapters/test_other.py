@@ -293,3 +293,37 @@ def test_no_points_and_parts_that_are_not_triples():
     assert len(pk.from_points([])) == 0
     with pytest.raises(TypeError, match="expected a list of three parts as triple 1, got 5"):
         pk.from_triples([("a", "likes", "b"), 5])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ([2**63 - 1, 2**63 - 1, 5], r"n_nodes' must add up to less than 2\*\*62, got 1.8e\+19"),
+        ([2**64 - 1], r"n_nodes' must add up to less than 2\*\*62"),
+        ([2, -1], "n_nodes' must not be negative, got -1 at position 1"),
+        (
+            [10**8],
+            "nodes without labels are declared beside 1 graphs and edges, which allow 1,048,640",
+        ),
+    ],
+)
+def test_parquet_that_declares_nodes_that_cannot_be(tmp_path, numbers, message):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    none = pa.array([[]] * len(numbers), pa.list_(pa.int64()))
+    kind = pa.uint64() if max(numbers) >= 2**63 else pa.int64()
+    path = tmp_path / "graphs.parquet"
+    pq.write_table(pa.table({"n_nodes": pa.array(numbers, kind), "source": none, "target": none}), path)
+    with pytest.raises(ValueError, match=message):
+        pk.GraphDatabase.from_parquet(path)
+
+
+def test_parquet_that_could_not_be_read_is_not_written(tmp_path):
+    pytest.importorskip("pyarrow")
+    n = 2**20 + 65
+    bare = pk.GraphDatabase(sparse.csr_array((n, n)), [0, n])
+    with pytest.raises(ValueError, match="give the nodes labels"):
+        bare.to_parquet(tmp_path / "graphs.parquet")
+    assert not list(tmp_path.iterdir())
+    labelled = pk.GraphDatabase(sparse.csr_array((n, n)), [0, n], node_labels=np.ones(n, dtype=int))
+    labelled.to_parquet(tmp_path / "graphs.parquet")
+    assert pk.GraphDatabase.from_parquet(tmp_path / "graphs.parquet") == labelled

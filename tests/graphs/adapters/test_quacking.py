@@ -113,3 +113,46 @@ def test_estimators_take_them():
         gram.tolist()
         == pk.PropagationKernel(t_max=1, random_state=0).fit_transform(pk.from_pyg(several)).tolist()
     )
+
+
+WRAPPED = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (
+            (WRAPPED, WRAPPED, 5),
+            r"graph 0: 9,223,372,036,854,775,807 nodes need .* GB of memory, and",
+        ),
+        ((5, 10**12), "graph 1: 1,000,000,000,000 nodes need 20000.0 GB of memory, and"),
+        ((-1,), "graph 0: its number of nodes must be a whole number from 0 on, got -1"),
+        ((2.7,), "graph 0: its number of nodes must be a whole number from 0 on, got 2.7"),
+    ],
+)
+def test_numbers_of_nodes_that_cannot_be(numbers, message):
+    with pytest.raises(ValueError, match=message):
+        pk.from_pyg([data(num_nodes=number, edge_index=np.empty((2, 0), int)) for number in numbers])
+
+
+def test_graphs_with_impossible_numbers_of_nodes_are_skipped():
+    with pytest.warns(UserWarning, match="skipped 2 of 3 graphs"):
+        graphs = pk.from_pyg([data(num_nodes=WRAPPED), data(), data(num_nodes=-1)], errors="skip")
+    assert graphs == pk.from_pyg([data()])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"ptr": [0, WRAPPED, -2, 3]}, "ptr falls from 9223372036854775807 to -2 at graph 1"),
+        ({"ptr": [0, 5]}, "ptr must end at 3, got 5"),
+        ({"ptr": [0.0, 3.0]}, "ptr must list whole numbers"),
+        ({"ptr": [0, WRAPPED], "num_nodes": None}, "9,223,372,036,854,775,807 nodes need"),
+        ({"ptr": [0, 3], "edge_index": EDGES + 2}, "edge_index must be numbers from 0 to 2, got 4"),
+        ({"ptr": [0, 3], "edge_index": EDGES - 1}, "edge_index must be numbers from 0 to 2, got -1"),
+        ({"ptr": [0, 3], "edge_index": EDGES[0]}, "edge_index must hold whole numbers in two rows"),
+    ],
+)
+def test_batches_with_impossible_numbers(fields, message):
+    with pytest.raises(ValueError, match=message):
+        pk.from_pyg(data(**fields))

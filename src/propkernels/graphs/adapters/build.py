@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,11 @@ from scipy.sparse import coo_array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import check_ids
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.arrays import ASK_FROM, available_memory, check_sizes, offsets
 from propkernels.utils.checks import shown
 
+BYTES_PER_NODE = 20  # that a database without labels and edges takes while it is made
+LARGEST_MEMORY = 2**47  # bytes, where nobody can tell: what a process can address
 ERRORS = ("raise", "skip")
 MOST_NAMED = 5
 # names of node labels, node attributes, edge labels, weights and edge attributes in graphs of other libraries
@@ -184,6 +188,7 @@ class FlatGraphs:
 
 def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
     """Check the arrays, leave out what is faulty if that is asked for, and make the database."""
+    _check_lengths(flat, faults)
     flat.node_labels = _encoded(flat.node_labels, flat.sizes, "node", faults)
     flat.edge_labels = _encoded(flat.edge_labels, flat.edge_counts, "edge", faults)
     _check_ends(flat, faults)
@@ -195,7 +200,7 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
             flat.sizes, flat.edge_counts = (
                 _spread(counts, faults.kept) for counts in (flat.sizes, flat.edge_counts)
             )
-    starts = np.concatenate([[0], np.cumsum(flat.sizes)])
+    starts = offsets(flat.sizes)
     shift = np.repeat(starts[:-1], flat.edge_counts)
     rows, cols = flat.source + shift, flat.target + shift
     weights = np.ones(len(rows)) if flat.weights is None else flat.weights
@@ -223,6 +228,53 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
     return faults.finish(graphs)
 
 
+def check_n_nodes(number: Any, position: int, faults: Faults) -> int:
+    """Return the number of nodes that a graph says it has; 0, and a fault, where it cannot have so many."""
+    try:
+        n_nodes = operator.index(number)
+        if n_nodes < 0:
+            raise TypeError
+    except TypeError:
+        faults.add(position, f"its number of nodes must be a whole number from 0 on, got {shown(number)}")
+        return 0
+    try:
+        check_nodes_fit(n_nodes)
+    except ValueError as error:
+        faults.add(position, str(error))
+        return 0
+    return n_nodes
+
+
+def check_nodes_fit(n_nodes: int) -> None:
+    """Refuse more nodes than the memory holds: they need some even if nothing is known of them."""
+    needed = n_nodes * BYTES_PER_NODE
+    there = needed if needed < ASK_FROM else available_memory() or LARGEST_MEMORY
+    if needed > there:
+        found = f"{there / 1e9:.1f} GB are available"
+        raise ValueError(f"{n_nodes:,} nodes need {needed / 1e9:.1f} GB of memory, and {found}")
+
+
+def _check_lengths(flat: FlatGraphs, faults: Faults) -> None:
+    """Refuse sizes that do not add up to the nodes and edges that are there."""
+    flat.sizes = check_sizes(flat.sizes, "numbers of nodes", pieces=faults.n_graphs)
+    n_edges = len(flat.source)
+    flat.edge_counts = check_sizes(
+        flat.edge_counts, "numbers of edges", total=n_edges, pieces=faults.n_graphs
+    )
+    n_nodes = int(flat.sizes.sum())
+    check_nodes_fit(n_nodes)
+    for name, values, expected in (
+        ("target", flat.target, n_edges),
+        ("weights", flat.weights, n_edges),
+        ("edge_labels", flat.edge_labels, n_edges),
+        ("edge_attributes", flat.edge_attributes, n_edges),
+        ("node_labels", flat.node_labels, n_nodes),
+        ("node_attributes", flat.node_attributes, n_nodes),
+    ):
+        if values is not None and len(values) != expected:
+            faults.refuse(f"{name} must have {expected} values, got {len(values)}")
+
+
 def owners(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each edge (or node), the position of its graph."""
     return np.repeat(np.arange(len(counts)), counts)
@@ -235,7 +287,7 @@ def _encoded(labels: Any, counts: NDArray[np.int64], noun: str, faults: Faults) 
     try:
         return LabelColumn.from_values(labels, name=f"{noun}_labels")
     except TypeError:
-        graph, starts = owners(counts), np.concatenate([[0], np.cumsum(counts)])
+        graph, starts = owners(counts), offsets(counts)
         values = list(labels)
         for row, label in enumerate(values):
             try:
@@ -282,7 +334,7 @@ def _check_finite(flat: FlatGraphs, faults: Faults) -> None:
         rows = rows.reshape(len(rows), -1) if rows.size else rows.reshape(len(rows), 0)
         infinite = np.isinf(rows).any(axis=1)
         if infinite.any():
-            graph, starts = owners(counts), np.concatenate([[0], np.cumsum(counts)])
+            graph, starts = owners(counts), offsets(counts)
             for row in _first_of_each(graph, infinite):
                 at = row - int(starts[graph[row]])
                 dimension = int(np.flatnonzero(np.isinf(rows[row]))[0])

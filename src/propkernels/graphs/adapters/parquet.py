@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.arrays import check_declared, check_sizes
 from propkernels.utils.checks import reason_of
 from propkernels.utils.files import atomic_write
 from propkernels.utils.optional import import_optional
@@ -78,6 +79,8 @@ def _columns(pa: Any, database: GraphDatabase) -> tuple[dict[str, Any], dict[str
     notes: dict[str, Any] = {"version": VERSION, "labels": {}}
     nodes = database.graph_ptr
     entries = database.adjacency.indptr[nodes].astype(np.int64)
+    if database.label_column is None and database.node_attributes is None:
+        _check_bare_nodes(database.n_nodes, len(database) + int(entries[-1]))
     adjacency = database.adjacency.tocoo()
     owner = np.repeat(nodes[:-1], np.diff(entries))
     columns: dict[str, Any] = {} if database.ids is None else {"id": pa.array(database.ids.tolist())}
@@ -183,7 +186,7 @@ def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase
     first, last, step = (rows or slice(None)).indices(file.metadata.num_rows)
     if step != 1:
         raise ValueError("rows must be a slice without a step")
-    with _reading(path):
+    with reading_parquet(path):
         table = _rows_between(file, first, max(first, last))
     return _decode(table, _notes(file, path), first)
 
@@ -193,7 +196,7 @@ def iter_parquet(path: Any) -> Iterator[tuple[GraphDatabase, Any]]:
     file = open_parquet(path)
     notes, first = _notes(file, path), 0
     for group in range(file.num_row_groups):
-        with _reading(path):
+        with reading_parquet(path):
             table = file.read_row_group(group)
         yield _decode(table, notes, first)
         first += table.num_rows
@@ -216,7 +219,7 @@ def iter_rows(
     notes, (groups, row) = _notes(file, path), _groups_between(file, first, last)
     batches = file.iter_batches(batch_size=rows_per_block, row_groups=groups, use_threads=False)
     while True:
-        with _reading(path):
+        with reading_parquet(path):
             batch = next(batches, None)
         if batch is None:
             return
@@ -236,7 +239,7 @@ def open_parquet(path: Any) -> Any:
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
     if not Path(path).is_file():
         raise FileNotFoundError(f"the file {path} does not exist")
-    with _reading(path):
+    with reading_parquet(path):
         file = pq.ParquetFile(path)
     missing = [name for name in REQUIRED if name not in file.schema_arrow.names]
     if missing:
@@ -245,7 +248,7 @@ def open_parquet(path: Any) -> Any:
 
 
 @contextmanager
-def _reading(path: Any) -> Iterator[None]:
+def reading_parquet(path: Any) -> Iterator[None]:
     """Say in one line what Arrow cannot read."""
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     try:
@@ -290,14 +293,16 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     ids = columns["id"].to_pylist() if "id" in columns else None
     faults = Faults("raise", table.num_rows, ids, first)
-    sizes = _whole(columns["n_nodes"], "n_nodes")
     counts, source = _flat_list(columns["source"], "source", None, faults)
+    sizes = check_sizes(_whole(columns["n_nodes"], "n_nodes"), "the column 'n_nodes'")
+    if not {"node_label", "node_attributes"} & columns.keys():
+        _check_bare_nodes(int(sizes.sum()), len(sizes) + len(source))
     lengths = {"edges": counts, "nodes": sizes}
     flat = FlatGraphs(
         sizes,
         counts,
-        _whole(source, "source"),
-        _whole(_flat_list(columns["target"], "target", counts, faults)[1], "target"),
+        _whole(source, "source").astype(np.int64),
+        _whole(_flat_list(columns["target"], "target", counts, faults)[1], "target").astype(np.int64),
         True,
         _optional(columns, "weight", counts, faults, _floats),
         _labels(columns, "node_label", lengths["nodes"], notes, faults),
@@ -310,11 +315,19 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
     return build(flat, faults), target
 
 
-def _whole(values: Any, name: str) -> NDArray[np.int64]:
-    array = values.to_numpy(zero_copy_only=False)
+def _check_bare_nodes(n_nodes: int, n_held: int) -> None:
+    """Refuse far more nodes without labels and attributes than the graphs and edges that a file holds."""
+    try:
+        check_declared(n_nodes, n_held, "nodes without labels", "graphs and edges")
+    except ValueError as error:
+        raise ValueError(f"{error}: give the nodes labels") from None
+
+
+def _whole(values: Any, name: str) -> NDArray[Any]:
+    array: NDArray[Any] = values.to_numpy(zero_copy_only=False)
     if array.dtype.kind not in "iu" and array.size:
         raise ValueError(f"the column {name!r} must hold whole numbers without gaps")
-    return np.asarray(array, dtype=np.int64)
+    return array if array.dtype.kind in "iu" else np.empty(0, dtype=np.int64)
 
 
 def _flat_list(

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.parquet import iter_rows, open_parquet
+from propkernels.graphs.adapters.parquet import iter_rows, open_parquet, reading_parquet
 from propkernels.scale.plan import Part, Reading
 from propkernels.scale.sources.pieces import GraphBlock, Piece, Survey
+from propkernels.utils.arrays import check_sizes
 
 BLOCK_NODES = 250_000  # nodes that are decoded and featurized together: few enough for the cache and memory
 CHUNK = 2**20
@@ -24,7 +25,7 @@ def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
     file = open_parquet(path)
     target = _target_type(file.schema_arrow.field("y").type, path) if "y" in file.schema_arrow.names else None
     with open(path, "rb") as stream:
-        return Survey(tuple(_pieces(file, stream, nodes_per_part)), target)
+        return Survey(tuple(_pieces(file, stream, nodes_per_part, path)), target)
 
 
 def _target_type(kind: Any, path: Path) -> str:
@@ -41,12 +42,12 @@ def _target_type(kind: Any, path: Path) -> str:
     raise ValueError(f"the target y of {path} must hold numbers, texts or lists of numbers, not {kind}")
 
 
-def _pieces(file: Any, stream: Any, nodes_per_part: int) -> Iterator[Piece]:
+def _pieces(file: Any, stream: Any, nodes_per_part: int, path: Path) -> Iterator[Piece]:
     foot = _footer_digest(stream)
     start = row = nodes = 0
     digests: list[bytes] = []
     for group in range(file.num_row_groups):
-        sizes = _sizes(file, group)
+        sizes = _sizes(file, group, path)
         digest, here = _group_digest(file, group, stream), int(sizes.sum())
         if digests and nodes + here > nodes_per_part:
             yield Piece(start, row, nodes, _joined(foot, digests))
@@ -62,11 +63,12 @@ def _pieces(file: Any, stream: Any, nodes_per_part: int) -> Iterator[Piece]:
         yield Piece(start, row, nodes, _joined(foot, digests))
 
 
-def _sizes(file: Any, group: int) -> NDArray[np.int64]:
-    sizes = file.read_row_group(group, columns=["n_nodes"]).column(0).to_numpy(zero_copy_only=False)
-    if sizes.dtype.kind not in "iu" or (len(sizes) and sizes.min() < 0):
+def _sizes(file: Any, group: int, path: Path) -> NDArray[np.int64]:
+    with reading_parquet(path):
+        sizes = file.read_row_group(group, columns=["n_nodes"]).column(0).to_numpy(zero_copy_only=False)
+    if sizes.dtype.kind not in "iu" and sizes.size:
         raise ValueError("the column 'n_nodes' must hold whole numbers, at least 0, without gaps")
-    return np.asarray(sizes, dtype=np.int64)
+    return check_sizes(sizes, "the column 'n_nodes'")
 
 
 def _cut(sizes: NDArray[np.int64], limit: int) -> Iterator[tuple[int, int, int]]:

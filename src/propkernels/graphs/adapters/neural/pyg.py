@@ -6,12 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, listed, with_target
+from propkernels.graphs.adapters.build import (
+    Faults,
+    FlatGraphs,
+    build,
+    check_n_nodes,
+    listed,
+    with_target,
+)
 from propkernels.graphs.adapters.listing import list_edges
 from propkernels.graphs.adapters.neural.tensors import Table, as_labels, labels_or_attributes, to_numpy
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.arrays import check_indices, check_offsets
 from propkernels.utils.optional import import_optional
 
 
@@ -118,8 +126,10 @@ def convert(
                 faults.add(i, f"edge_index must hold whole numbers in two rows, got shape {own.shape}")
                 continue
             own = np.empty((2, 0), dtype=np.int64)
-        sizes[i], counts[i] = _n_nodes(graph, own), own.shape[1]
-        ends.append(own)
+        sizes[i] = check_n_nodes(_n_nodes(graph, own), i, faults)
+        if i not in faults.found:
+            counts[i] = own.shape[1]
+            ends.append(own)
     source, target = np.concatenate([np.empty((2, 0), dtype=np.int64), *ends], axis=1)
     tables = {
         name: _stacked(graphs, name, per, faults)
@@ -164,11 +174,12 @@ def _told_apart(types: Any, table: Any, meaning: str, name: str) -> tuple[LabelC
     return as_labels(types), labels_or_attributes(table, meaning, name)[1]
 
 
-def _n_nodes(graph: Any, ends: Table) -> int:
+def _n_nodes(graph: Any, ends: Table) -> Any:
+    """The number of nodes that a graph says it has, or that its rows or edges show."""
     number, rows = _get(graph, "num_nodes"), _get(graph, "x")
-    if number is None:
-        number = int(ends.max(initial=-1)) + 1 if rows is None else len(rows)
-    return int(number)
+    if number is None and rows is None:
+        return int(ends.max()) + 1 if ends.size else 0
+    return len(rows) if number is None else number
 
 
 def _stacked(graphs: list[Any], name: str, lengths: Table, faults: Faults) -> Table | None:
@@ -204,9 +215,14 @@ def _from_batch(
     batch: Any, x: str, edge_attr: str, weight: str | None, ids: Any, errors: str
 ) -> tuple[GraphDatabase, Faults]:
     """Convert a Batch: its graphs lie one after the other already."""
-    ptr = integers(to_numpy(batch.ptr))
+    ends = to_numpy(batch.edge_index)
+    ends = ends if ends.size else np.empty((2, 0), dtype=np.int64)
+    if ends.ndim != 2 or len(ends) != 2:
+        raise ValueError(f"edge_index must hold whole numbers in two rows, got shape {ends.shape}")
+    ptr, n_nodes = to_numpy(batch.ptr), _batch_nodes(batch)
+    ptr = check_offsets(ptr, n_nodes, "ptr", piece="graph")
     faults = Faults(errors, len(ptr) - 1, ids)
-    ends = to_numpy(batch.edge_index).astype(np.int64)
+    ends = np.stack([check_indices(row, n_nodes, "edge_index") for row in ends])
     graph = np.searchsorted(ptr, ends[0], side="right") - 1
     order = np.argsort(graph, kind="stable")
     source, target = (ends - ptr[graph])[:, order]
@@ -216,6 +232,13 @@ def _from_batch(
     weights = None if weight is None else _table(batch, weight, order)
     flat = _flat(np.diff(ptr), counts, source, target, tables, weights, x, edge_attr)
     return build(flat, faults), faults
+
+
+def _batch_nodes(batch: Any) -> int:
+    """The number of nodes of a Batch, which memory must hold; without one, its last offset."""
+    number = _get(batch, "num_nodes")
+    last = to_numpy(batch.ptr).reshape(-1)[-1:].tolist()
+    return check_n_nodes((last or [0])[0] if number is None else number, 0, Faults("raise", 1, noun="batch"))
 
 
 def _table(batch: Any, name: str, order: Any = slice(None)) -> Table | None:
