@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 import traceback
 import warnings
 from collections.abc import Callable
@@ -18,11 +19,15 @@ from fuzz.graphs import Plain
 
 T = TypeVar("T")
 PACKAGE = str(Path(propkernels.__file__).parent)
+SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 # Texts that Python and its libraries write for programmers, and that tell a user nothing.
 INTERNAL = re.compile(
     r"object has no attribute|index out of range|is out of bounds|unhashable|not subscriptable"
     r"|could not be broadcast|unexpected keyword|positional argument|not iterable|ufunc|unpack"
     r"|Found array with 0|numba|Traceback|recursion|assert|not supported between|must be real number"
+    r"|invalid literal|negative dimensions|Unable to allocate|too large to convert|too big to convert|codec can"
+    r"|inhomogeneous|array element with a sequence|cannot convert float|argument of type|object is not callable"
+    r"|NoneType|truth value|StopIteration|Length of values|zero-size array"
 )
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fuzz import files, grids, hostile, invariances, learning, parts, processes, twins
+from fuzz import adapters, files, forged, grids, hostile, invariances, learning, offsets, parts, processes, twins
 from fuzz.cases import Case
 
 
@@ -22,8 +22,11 @@ class Family(NamedTuple):
 FAMILIES = {
     "invariances": Family(invariances.draw, invariances.run, 0.36),
     "hostile": Family(hostile.draw, hostile.run, 0.34),
-    "files": Family(files.draw, files.run, 0.12),
-    "parts": Family(parts.draw, parts.run, 0.04),
+    "offsets": Family(offsets.draw, offsets.run, 0.30),
+    "adapters": Family(adapters.draw, adapters.run, 0.15),
+    "forged": Family(forged.draw, forged.run, 0.15),
+    "files": Family(files.draw, files.run, 0.06),
+    "parts": Family(parts.draw, parts.run, 0.02),
     "twins": Family(twins.draw, twins.run, 0.06),
     "grids": Family(grids.draw, grids.run, 0.05),
     "learning": Family(learning.draw, learning.run, 0.04),

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import propkernels as pk
 from fuzz.cases import Case, Wrong, dense, try_to
 from fuzz.estimators import build, estimators, random_estimator
+from fuzz.forging import pick
 from fuzz.graphs import database, random_graphs
 
 Generator = np.random.Generator
@@ -23,10 +24,6 @@ THINGS: tuple[Any, ...] = (None, "", "a", "auto", b"x", (), [], {}, set(), objec
 THINGS += (np.zeros(0), np.zeros((2, 3)), np.zeros((3, 3)), np.ma.masked, NotImplemented, ..., slice(3))
 THINGS += (np.array(None), np.array([1, "a"], dtype=object), np.datetime64("NaT"), iter([]), "é\0\ud800")
 EXTREMES = (1e308, 1.7e308, 1e154, 1e-310, 5e-324, -1.0, np.nan, np.inf, 1e-300, 1e200)
-
-
-def pick(rng: Generator, several: Any) -> Any:
-    return several[int(rng.integers(len(several)))]
 
 
 def thing(rng: Generator) -> Any:

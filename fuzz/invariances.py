@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from fuzz.cases import Case, Wrong, dense, same, try_to
+from fuzz.cases import SCRATCH, Case, Wrong, dense, same, try_to
 from fuzz.estimators import build, estimators, random_estimator
 from fuzz.graphs import FORMS, Plain, database, random_graphs, tuples
 from tests.strategies import permute_graphs, permute_nodes
 from tests.test_contract_discovery import has, kind, steps_name
-
-SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 
 
 class Setting:

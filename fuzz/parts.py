@@ -18,10 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import propkernels as pk
-from fuzz.cases import Case, Wrong, same, try_to
-from fuzz.files import changed_tree, damaged
-from fuzz.hostile import pick
-from fuzz.invariances import SCRATCH
+from fuzz.cases import SCRATCH, Case, Wrong, same, try_to
+from fuzz.forging import changed_tree, damaged, flipped, pick
 
 Generator = np.random.Generator
 JSON = ("manifest.json", "plan.json")
@@ -85,14 +83,6 @@ def one_changed(files: dict[str, bytes], rng: Generator, wanted: Callable[[str],
     """The same files, one of them damaged; half of the time it keeps its length, which is checked first."""
     name = pick(rng, sorted(filter(wanted, files)))
     return {**files, name: pick(rng, (damaged, flipped))(files[name], rng)}
-
-
-def flipped(data: bytes, rng: Generator) -> bytes:
-    """The same bytes with a few bits flipped."""
-    text = bytearray(data)
-    for at in rng.integers(len(text), size=int(rng.integers(1, 4))):
-        text[at] ^= 1 << int(rng.integers(8))
-    return bytes(text)
 
 
 def one_forged(files: dict[str, bytes], rng: Generator) -> dict[str, bytes]:
