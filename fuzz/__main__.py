@@ -18,31 +18,31 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from fuzz.counts import keep, runs
+from fuzz.counts import STORE, keep, runs
 
-CHUNK, PATIENCE = 2000, 120.0  # cases per child; seconds after which a case counts as hanging
+CHUNK, PATIENCE = 20_000, 120.0  # cases per child; seconds after which a case counts as hanging
 
 
 class Driver:
     """Starts children, notices when one dies or hangs, and adds up what they say."""
 
-    def __init__(self, only: str | None) -> None:
-        self.only, self.counts = only, Counter[str]()
+    def __init__(self, only: str | None, store: str) -> None:
+        self.only, self.store, self.counts = only, store, Counter[str]()
         self.findings: dict[str, dict[str, Any]] = {}
         self.digests: dict[int, str] = {}
 
-    def chunk(self, first: int, count: int, end: float, hash_seed: str = "0") -> int:
+    def chunk(self, first: int, count: int, end: float) -> int:
         """Run cases in a child until it is done, dies, or time is up; return the next number."""
         with tempfile.TemporaryDirectory() as folder:
             mark, said = Path(folder) / "mark", Path(folder) / "said"
-            mark.write_bytes(b"%-20d" % first)
+            mark.write_text(f"{first:<20}{self.only or '?':<20}")
             words = [sys.executable, "-m", "fuzz.worker", str(first), str(count), str(mark)]
-            environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+            environment = {**os.environ, "PYTHONHASHSEED": "0", STORE: self.store}
             with said.open("wb") as stream, (Path(folder) / "errors").open("wb") as errors:
                 child = subprocess.Popen(
                     words + ([self.only] if self.only else []), stdout=stream, stderr=errors, env=environment
                 )
-                ended, number = self._watch(child, mark, end)
+                ended, number, family = self._watch(child, mark, end)
             for line in said.read_text().splitlines():
                 self._take(json.loads(line))
             if ended == "time":
@@ -53,26 +53,27 @@ class Driver:
                 tail = (Path(folder) / "errors").read_text(errors="replace").strip().splitlines()[-1:]
                 kind = ended or "crash"
                 finding = {"kind": kind, "text": f"exit {child.returncode} {' '.join(tail)}", "where": ""}
-                self._take(
-                    {"finding": {**finding, "case": ""}, "number": number, "family": "?", "check": "?"}
-                )
-                self.counts[f"? ? {kind}"] += 1
+                said = {"finding": {**finding, "case": ""}, "number": number, "family": family, "check": "?"}
+                self._take(said)
+                self.counts[f"{family} ? {kind}"] += 1
                 return number + 1
         return first + count
 
-    def _watch(self, child: subprocess.Popen[bytes], mark: Path, end: float) -> tuple[str, int]:
+    def _watch(self, child: subprocess.Popen[bytes], mark: Path, end: float) -> tuple[str, int, str]:
+        """Why a child was ended (empty where it ended by itself), its last case, and the family of that."""
         number, since = -1, time.monotonic()
         while child.poll() is None:
             time.sleep(0.2)
-            now = int(mark.read_bytes())
+            now = int(mark.read_text()[:20])
             if now != number:
                 number, since = now, time.monotonic()
             hangs = time.monotonic() - since > PATIENCE
             if hangs or time.monotonic() > end:
                 child.kill()
                 child.wait()
-                return ("hang" if hangs else "time"), number
-        return "", int(mark.read_bytes())
+                return ("hang" if hangs else "time"), number, mark.read_text()[20:].strip()
+        said = mark.read_text()
+        return "", int(said[:20]), said[20:].strip()
 
     def _take(self, line: dict[str, Any]) -> None:
         if "counts" in line:
@@ -126,12 +127,14 @@ def next_number() -> int:
 
 def fuzz(seconds: float, first: int, only: str | None) -> dict[str, Any]:
     """Run cases until the time is up, and return what was counted."""
-    driver, begin = Driver(only), time.monotonic()
-    number = first
-    while time.monotonic() - begin < seconds:
-        number = driver.chunk(number, CHUNK, begin + seconds)
-        total, n_findings = sum(driver.counts.values()), len(driver.findings)
-        print(f"{total} cases, {n_findings} kinds of findings, {time.monotonic() - begin:.0f} s", flush=True)
+    begin, number = time.monotonic(), first
+    with tempfile.TemporaryDirectory() as store:
+        driver = Driver(only, store)
+        while time.monotonic() - begin < seconds:
+            number = driver.chunk(number, CHUNK, begin + seconds)
+            total, n_findings = sum(driver.counts.values()), len(driver.findings)
+            spent = time.monotonic() - begin
+            print(f"{total} cases, {n_findings} kinds of findings, {spent:.0f} s", flush=True)
     driver.compare_processes()
     return {
         "first": first,
@@ -164,7 +167,7 @@ def main() -> None:
         "--first", type=int, help="number of the first case; by default where the last run ended"
     )
     parser.add_argument(
-        "--only", help="one family: invariances, hostile, files, parts, twins, grids, learning, processes"
+        "--only", help="one family, such as offsets, forged or adapters: those of fuzz/families.py"
     )
     parser.add_argument("--repeat", type=int, metavar="NUMBER")
     parser.add_argument("--shrink", type=int, metavar="NUMBER")

@@ -21,9 +21,59 @@ from fuzz.values import near_power
 Generator = np.random.Generator
 WEIGHTS: tuple[Any, ...] = (1, 2.5, 0, -1, float("nan"), float("inf"), 10**400, 1e308, 5e-324, None, "3", "x")
 WEIGHTS += (True, 1j, [1], np.float32(2), np.int8(3), b"1", 2**63)
-KEYS: tuple[Any, ...] = (0, 1, 2, "a", "b", None, float("nan"), (0, 1), -1, 2**64, 1.5, True, "", b"k", "\ud800")
-PIECES = ("C", "N", "O", "c1ccccc1", "[NH4+]", "[#119]", "[#0]", "*", "=", "#", "(", ")", "1", "%99", ".", "Cl")
-PIECES += ("[13C@@H]", "/", "\\", "[", "]", "@", " ", "\t", "é", "[Xx]", "[C:1]", "->", "$", "[Cl-]", "\0", "Br")
+KEYS: tuple[Any, ...] = (
+    0,
+    1,
+    2,
+    "a",
+    "b",
+    None,
+    float("nan"),
+    (0, 1),
+    -1,
+    2**64,
+    1.5,
+    True,
+    "",
+    b"k",
+    "\ud800",
+)
+PIECES = (
+    "C",
+    "N",
+    "O",
+    "c1ccccc1",
+    "[NH4+]",
+    "[#119]",
+    "[#0]",
+    "*",
+    "=",
+    "#",
+    "(",
+    ")",
+    "1",
+    "%99",
+    ".",
+    "Cl",
+)
+PIECES += (
+    "[13C@@H]",
+    "/",
+    "\\",
+    "[",
+    "]",
+    "@",
+    " ",
+    "\t",
+    "é",
+    "[Xx]",
+    "[C:1]",
+    "->",
+    "$",
+    "[Cl-]",
+    "\0",
+    "Br",
+)
 
 
 def some(rng: Generator, pool: tuple[Any, ...], odd: float = 0.2) -> Any:
@@ -105,10 +155,9 @@ def tensor(rng: Generator, n: int) -> Any:
     n = max(n + pick(rng, (0, 0, 0, 0, 1, -1)), 0)
     shape = pick(rng, ((n,), (n, 1), (n, 2), (n, 0), (n, 1, 2), ()))
     with np.errstate(all="ignore"):
-        array = (rng.normal(size=shape) * pick(rng, (1, 1, 10, 1e200, np.nan))).astype(
+        return (rng.normal(size=shape) * pick(rng, (1, 1, 10, 1e200, np.nan))).astype(
             pick(rng, ("f8", "f4", "i8", "i4", "u1", "?", "c8", "f2"))
         )
-    return array
 
 
 def from_pyg(rng: Generator) -> Any:
@@ -118,10 +167,18 @@ def from_pyg(rng: Generator) -> Any:
         m = int(rng.integers(0, 4))
         ends: Any = rng.integers(0, max(n, 1), size=(2, m))
         if rng.random() < 0.3:
-            ends = pick(rng, (ends.T, ends.astype(float), ends - 1, ends + 2, ends[0], thing(rng), ends * 2**40))
+            ends = pick(
+                rng, (ends.T, ends.astype(float), ends - 1, ends + 2, ends[0], thing(rng), ends * 2**40)
+            )
         numbers = (n, n, n, n + 1, -1, 2.7, None, near_power(rng), "3", np.int64(n), float("nan"))
         fields: dict[str, Any] = {"edge_index": ends, "num_nodes": pick(rng, numbers)}
-        for name, length in (("x", n), ("node_type", n), ("edge_attr", m), ("edge_type", m), ("edge_weight", m)):
+        for name, length in (
+            ("x", n),
+            ("node_type", n),
+            ("edge_attr", m),
+            ("edge_type", m),
+            ("edge_weight", m),
+        ):
             if rng.random() < 0.25:
                 fields[name] = tensor(rng, length)
         if rng.random() < 0.3:
@@ -167,15 +224,22 @@ def frame(rng: Generator, columns: tuple[str, ...], n: int) -> Any:
     for name in columns:
         if rng.random() < 0.05:
             continue
-        keys = [key(rng) if name in ("graph", "node", "source", "target") else some(rng, WEIGHTS) for _ in range(n)]
+        keys = [
+            key(rng) if name in ("graph", "node", "source", "target") else some(rng, WEIGHTS)
+            for _ in range(n)
+        ]
         plain = [int(rng.integers(3)) for _ in range(n)]
-        found[name] = pd.Series(keys if rng.random() < 0.35 else plain, dtype=object if rng.random() < 0.3 else None)
+        found[name] = pd.Series(
+            keys if rng.random() < 0.35 else plain, dtype=object if rng.random() < 0.3 else None
+        )
     return pd.DataFrame(found)
 
 
 def from_pandas(rng: Generator) -> Any:
     edges = frame(rng, ("graph", "source", "target", "weight", "label"), int(rng.integers(0, 5)))
-    nodes = None if rng.random() < 0.5 else frame(rng, ("graph", "node", "label", "a"), int(rng.integers(0, 6)))
+    nodes = (
+        None if rng.random() < 0.5 else frame(rng, ("graph", "node", "label", "a"), int(rng.integers(0, 6)))
+    )
     graphs = None if rng.random() < 0.7 else frame(rng, ("graph", "y"), int(rng.integers(0, 4)))
     given: dict[str, Any] = {"weight": pick(rng, (None, "weight")), "edge_label": pick(rng, (None, "label"))}
     if nodes is not None:
@@ -193,7 +257,9 @@ def from_points(rng: Generator) -> Any:
         cloud = rng.normal(size=(int(rng.integers(0, 6)), pick(rng, (2, 2, 2, 3, 0, 1))))
         if cloud.size and rng.random() < 0.3:
             cloud.flat[int(rng.integers(cloud.size))] = pick(rng, (np.nan, np.inf, 1e200, -1e308, 5e-324))
-        clouds.append(pick(rng, (cloud, cloud, cloud, cloud * 0, cloud.tolist(), thing(rng), cloud.astype("U5"))))
+        clouds.append(
+            pick(rng, (cloud, cloud, cloud, cloud * 0, cloud.tolist(), thing(rng), cloud.astype("U5")))
+        )
     given = {"k": pick(rng, (1, 2, 4, 0, -1, 2.5, near_power(rng)))}
     given |= {"normals": pick(rng, (None, None, False, clouds, thing(rng)))}
     given |= {"mutual": bool(rng.random() < 0.3), "weight": pick(rng, (None, "length", "x"))}
@@ -203,7 +269,9 @@ def from_points(rng: Generator) -> Any:
 def from_triples(rng: Generator) -> Any:
     triples: Any = [(key(rng), pick(rng, ("r", "s", 1)), key(rng)) for _ in range(int(rng.integers(0, 6)))]
     if rng.random() < 0.3:
-        triples = pick(rng, (triples * 300, [*triples, (1, 2)], [*triples, ([1], 2, 3)], np.array(triples, object)))
+        triples = pick(
+            rng, (triples * 300, [*triples, (1, 2)], [*triples, ([1], 2, 3)], np.array(triples, object))
+        )
     if rng.random() < 0.1:
         triples = thing(rng)
     entities = pick(rng, (None, None, [0, 1], [key(rng)], thing(rng)))
@@ -219,7 +287,9 @@ def smiles(rng: Generator) -> Any:
 
 def from_smiles(rng: Generator) -> Any:
     texts = ["CCO", *(smiles(rng) for _ in range(int(rng.integers(1, 4))))]
-    recipe = pick(rng, ("symbol", "symbol+aromatic", "invariants", "pharmacophore", "odd", ("symbol", "invariants")))
+    recipe = pick(
+        rng, ("symbol", "symbol+aromatic", "invariants", "pharmacophore", "odd", ("symbol", "invariants"))
+    )
     given = {"explicit_hydrogens": bool(rng.random() < 0.3), "stereo": bool(rng.random() < 0.3)}
     return pk.from_smiles(texts, node_labels=recipe, **given, **options(rng))
 
@@ -230,7 +300,9 @@ def from_rdkit(rng: Generator) -> Any:
     RDLogger.DisableLog("rdApp.*")
     mols = []
     for _ in range(int(rng.integers(1, 4))):
-        mol = Chem.MolFromSmiles(pick(rng, ("CCO", "c1ccccc1", "C[N+](C)(C)C", "[Cl-]")), sanitize=rng.random() < 0.5)
+        mol = Chem.MolFromSmiles(
+            pick(rng, ("CCO", "c1ccccc1", "C[N+](C)(C)C", "[Cl-]")), sanitize=rng.random() < 0.5
+        )
         if rng.random() < 0.3:
             mol = Chem.RWMol(mol)
             mol.AddAtom(Chem.Atom(int(rng.integers(0, 119))))

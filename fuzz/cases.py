@@ -25,9 +25,10 @@ INTERNAL = re.compile(
     r"object has no attribute|index out of range|is out of bounds|unhashable|not subscriptable"
     r"|could not be broadcast|unexpected keyword|positional argument|not iterable|ufunc|unpack"
     r"|Found array with 0|numba|Traceback|recursion|assert|not supported between|must be real number"
-    r"|invalid literal|negative dimensions|Unable to allocate|too large to convert|too big to convert|codec can"
-    r"|inhomogeneous|array element with a sequence|cannot convert float|argument of type|object is not callable"
-    r"|NoneType|truth value|StopIteration|Length of values|zero-size array"
+    r"|invalid literal|negative dimensions|Unable to allocate|too large to convert|too big to convert"
+    r"|codec can"
+    r"|inhomogeneous|array element with a sequence|cannot convert float|argument of type"
+    r"|object is not callable|NoneType|truth value|StopIteration|Length of values|zero-size array"
 )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "counts"
+STORE = "PROPKERNELS_FUZZ_STORE"  # names a folder that the children of one run share
 _SCRATCH = re.compile(r"(?<![\w.])/(?:[\w.-]+/)+(?=[\w.-])")  # the folders before the name of a file
 
 

@@ -7,7 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fuzz import adapters, files, forged, grids, hostile, invariances, learning, offsets, parts, processes, twins
+from fuzz import (
+    adapters,
+    files,
+    forged,
+    grids,
+    hostile,
+    invariances,
+    learning,
+    offsets,
+    parts,
+    processes,
+    twins,
+)
 from fuzz.cases import Case
 
 

@@ -96,8 +96,7 @@ def _keeps_fingerprint(data: bytes) -> bool:
 
 
 CHECKS: dict[str, Callable[[Generator, int], None]] = {
-    function.__name__: function
-    for function in (data_set_bytes, data_set_tables, checkpoint_bytes)
+    function.__name__: function for function in (data_set_bytes, data_set_tables, checkpoint_bytes)
 }
 
 

@@ -1,6 +1,6 @@
 """Forged files with right checksums: models of every kind, Parquet, feature parts, shards, plans, manifests.
 
-What is accepted has arrays that fit together and answers when it is used; all else is refused in one sentence.
+What is accepted has arrays that fit together and answers when it is used; all else is refused in a sentence.
 """
 
 from __future__ import annotations
@@ -148,7 +148,9 @@ def plan(rng: Generator, seed: int) -> None:
         repr(found), str(found)
         if rng.random() < 0.2:
             shutil.copy(whole().source, folder)
-            try_to(lambda: pk.featurize(found, features(), folder / "out"), OSError, RuntimeError, MemoryError)
+            try_to(
+                lambda: pk.featurize(found, features(), folder / "out"), OSError, RuntimeError, MemoryError
+            )
 
 
 @cache

@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
 from fuzz.cases import SCRATCH
+from fuzz.counts import STORE
 from fuzz.estimators import build, estimators
 from tests.test_contract_discovery import the_zoo
 
-STORE = "PROPKERNELS_FUZZ_STORE"  # a folder that the children of one run share: models are fitted once
 DATA = pk.datasets.make_molecules(24, random_state=0, mean_nodes=6)
 NUMBERS = np.linspace(-1.0, 2.0, 24) ** 3
 THREE = np.arange(24) % 3
@@ -55,9 +55,7 @@ def rows() -> Any:
 
 def of_rows(**options: Any) -> Kind:
     target = NUMBERS if options.get("loss") == "squared" else THREE
-    return Kind(
-        lambda: pk.LinearModel(**options).fit(rows(), target), lambda m: m.predict(rows())
-    )
+    return Kind(lambda: pk.LinearModel(**options).fit(rows(), target), lambda m: m.predict(rows()))
 
 
 def learner_kinds() -> dict[str, Kind]:
@@ -88,12 +86,15 @@ def other_kinds() -> dict[str, Kind]:
         pk.PropagationFeatures(n_features=64, t_max=1, random_state=0), pk.LinearModel()
     )
     bonds = pk.GraphDatabase(
-        graphs.adjacency, graphs.graph_ptr, graphs.node_labels, edge_labels=np.arange(graphs.adjacency.nnz) % 1
+        graphs.adjacency,
+        graphs.graph_ptr,
+        graphs.node_labels,
+        edge_labels=np.arange(graphs.adjacency.nnz) % 1,
     )
     images = [np.arange(12, dtype=np.uint8).reshape(3, 4) * 20 + i for i in range(4)]
     index = lambda: pk.GraphIndex(random_state=0).fit(zoo).add(zoo[:1], ids=["x"]).remove([0])  # noqa: E731
     hidden = pk.hide_labels(graphs, 0.3, random_state=0)
-    found = {
+    return {
         "gaussian paths": Kind(lambda: pk.ShortestPath(attributes="gaussian").fit(zoo), transform),
         "exact refinement": Kind(lambda: pk.WeisfeilerLehman(exact=True).fit(zoo), transform),
         "edge labels": Kind(
@@ -102,7 +103,11 @@ def other_kinds() -> dict[str, Kind]:
         ),
         "frequency prior": Kind(
             lambda: pk.PropagationKernel(
-                t_max=1, propagation="label_propagation", prior="frequency", metric="hellinger", random_state=0
+                t_max=1,
+                propagation="label_propagation",
+                prior="frequency",
+                metric="hellinger",
+                random_state=0,
             ).fit(hidden),
             lambda m: m.transform(hidden[:3]),
         ),
@@ -114,7 +119,6 @@ def other_kinds() -> dict[str, Kind]:
             lambda m: np.concatenate([grid.ravel() for grid in m.transform(images)]),
         ),
     }
-    return found
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ MOST_NODES = 2_000_000  # of a case: inputs are small, so that larger databases 
 def check_partition(ptr: Any, total: int, what: str) -> None:
     """Offsets start at 0, never fall, and end at the number of things."""
     values = [int(value) for value in np.asarray(ptr).tolist()]
-    rises = all(a <= b for a, b in zip(values, values[1:], strict=False))
+    rises = all(a <= b for a, b in pairwise(values))
     if not values or values[0] != 0 or values[-1] != total or not rises:
         raise Wrong(f"{what}: {values[:8]} do not cut {total} things into runs")
 
@@ -37,11 +38,11 @@ def check_sparse(matrix: Any, what: str) -> None:
         raise Wrong(f"{what} is not finite")
 
 
-def check_database(graphs: pk.GraphDatabase) -> None:
+def check_database(graphs: pk.GraphDatabase, most: int = MOST_NODES) -> None:
     """All arrays of a database fit together, and it can be used."""
     n = int(graphs.adjacency.shape[0])
     check_partition(graphs.graph_ptr, n, "graph_ptr")
-    if n > MOST_NODES:
+    if n > most:
         raise Wrong(f"{n:,} nodes come out of a small input")
     check_sparse(graphs.adjacency, "adjacency")
     for column, length in (
