@@ -126,7 +126,7 @@ def shard(rng: Generator, seed: int) -> None:
 def manifest(rng: Generator, seed: int) -> None:
     """A manifest or plan with another value: features or answers of the right shape, or a sentence."""
     files = dict(pick(rng, (whole().features, whole().index)))
-    name = pick(rng, ("manifest.json", "plan.json"))
+    name = pick(rng, sorted(name for name in files if not is_part(name)))
     files[name] = json.dumps(changed_tree(json.loads(files[name]), rng)).encode()
     is_index = files.keys() >= whole().index.keys()
     with scratch(str(seed), files) as folder:

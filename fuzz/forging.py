@@ -245,11 +245,13 @@ def changed_shard(data: bytes, rng: Generator) -> bytes:
 def sealed(files: dict[str, bytes], name: str, data: bytes) -> dict[str, bytes]:
     """The files of a folder with another part, whose length and SHA-256 the manifest tells again."""
     digest = hashlib.sha256(data).hexdigest()
-    manifest = json.loads(files["manifest.json"])
+    folder, slash, own = name.rpartition("/")
+    place = f"{folder}{slash}manifest.json"
+    manifest = json.loads(files[place])
     for receipt in manifest["parts"]:
-        if receipt is not None and receipt["name"] == name:
+        if receipt is not None and receipt["name"] == own:
             receipt["sha256"], receipt["n_bytes"] = digest, len(data)
     manifest["n_bytes"] = sum(receipt["n_bytes"] for receipt in manifest["parts"])
-    checksum = f"{digest}  {name}\n".encode()
+    checksum = f"{digest}  {own}\n".encode()
     text = json.dumps(manifest).encode()
-    return {**files, name: data, f".{name}.sha256": checksum, "manifest.json": text}
+    return {**files, name: data, f"{folder}{slash}.{own}.sha256": checksum, place: text}

@@ -116,7 +116,7 @@ def other_kinds() -> dict[str, Kind]:
         "graphs": Kind(lambda: zoo, lambda m: m.adjacency.toarray()),
         "gray levels": Kind(
             lambda: pk.images.GrayLevels(n_levels=3).fit(images),
-            lambda m: np.concatenate([grid.ravel() for grid in m.transform(images)]),
+            lambda m: m.transform(images).label_column.ids,
         ),
     }
 
