@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.learn.selection.folds import Fold, check_target, draw_seeds
+from propkernels.learn.selection.folds import Fold, draw_seeds
+from propkernels.learn.selection.targets import check_target
 from propkernels.utils.parallel import run_threads
 from reproduction.engine.published import published
 from reproduction.extra.records import keep_records, load_records, report

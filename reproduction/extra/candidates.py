@@ -28,8 +28,8 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.gram.linear import normalized
-from propkernels.learn.selection.folds import check_target
 from propkernels.learn.selection.sources import redrawn
+from propkernels.learn.selection.targets import check_target
 
 COSTS, SEEDS, STEPS = (1.0, 10.0, 100.0), (101, 102, 103), 50_000
 HIDDEN = 0.2

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import propkernels as pk
-from propkernels.learn.selection.folds import check_target
+from propkernels.learn.selection.targets import check_target
 from propkernels.utils.files import atomic_write
 from reproduction.extra.folds_of_defaults import (
     FoldResult,

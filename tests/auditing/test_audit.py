@@ -205,3 +205,47 @@ def test_targets_of_test_graphs_may_lack_classes():
     test = check_audit_target(["z", "x"], 2, (), like=train)
     assert test.values.tolist() == [2, 0]
     assert [test.name(value) for value in test.values] == ["Z", "X"]
+
+
+@pytest.mark.parametrize("kind", ["numbers of classes", "texts", "numbers"])
+def test_missing_targets_are_not_a_class(clean, kind):
+    graphs, target = clean
+    values = np.array(["no", "yes"], dtype=object)[target] if kind == "texts" else target.astype(float)
+    values = values + np.linspace(0.1, 0.4, N) if kind == "numbers" else values
+    known = np.flatnonzero(np.arange(N) % 3)
+    expected = pk.audit(graphs[known], values[known], t_max=1)
+    values[::3] = None
+    found = pk.audit(graphs, values, t_max=1)
+    assert found.statistics.target.missing == N // 3
+    assert found.statistics.target.classes == expected.statistics.target.classes
+    assert found.statistics.target.counts == expected.statistics.target.counts
+    assert found.statistics.n_graphs == N
+    assert np.allclose(found.learning.scores[-1].mean, expected.learning.scores[-1].mean)
+    assert found.suspects.graphs == tuple(known[list(expected.suspects.graphs)].tolist())
+    assert f"{N // 3} graphs have no target: nothing is learned from them." in str(found)
+    assert json.loads(found.to_json())["statistics"]["target"]["missing"] == N // 3
+    assert "class nan" not in found.to_html()
+
+
+def test_duplicates_conflict_only_by_targets_that_are_known(clean):
+    graphs, target = clean
+    twice = joined(graphs, graphs[:2])
+    found = pk.audit(twice, [*target.tolist(), None, int(1 - target[1])], t_max=1)
+    assert found.sameness.duplicates.conflicts == ((1, N + 1),)
+    leaks = pk.audit(graphs, target, graphs[:2], test_target=[None, int(1 - target[1])], t_max=1)
+    assert leaks.sameness.leaks.conflicting == ((1, 1),)
+
+
+@pytest.mark.parametrize(("unit", "message"), [(1e155, "at most"), (1e-200, "must differ by at least")])
+def test_numbers_that_cannot_be_squared_are_refused(clean, unit, message):
+    graphs, target = clean
+    with pytest.raises(ValueError, match=message):
+        pk.audit(graphs, unit * (target + 0.5))
+
+
+def test_large_whole_numbers_are_numbers(clean):
+    graphs, target = clean
+    found = pk.audit(graphs, np.array([2.0**60, 2.0**70])[target], t_max=1)
+    assert found.statistics.target.kind == "numbers"
+    constant = pk.audit(graphs, np.full(N, 1e20), t_max=0)
+    assert constant.statistics.target.spread.counts[-1] == N

@@ -200,7 +200,7 @@ def test_edge_labels_and_missing_labels():
     [
         ({"target": [0, 1]}, "one value for each of 40 graphs"),
         ({"target": [0] * 40}, "one class is not enough"),
-        ({"target": [np.nan] + [0.5] * 39}, "finite"),
+        ({"target": [np.inf] + [0.5] * 39}, "finite"),
         ({"ids": ["a"]}, "1 ids for 40 graphs"),
         ({"class_names": ["a"]}, "must name 2 classes"),
         ({"columns": {"x": [1]}}, "column 'x' must hold 40 values"),
@@ -249,3 +249,30 @@ def test_whole_numbers_that_a_regressor_predicts_are_numbers():
     page = pk.explore(graphs, sizes, model, random_state=0)
     np.testing.assert_allclose(page.predictions, model.predict(graphs))
     assert "its kernel is not a dot product of counts" in page.html
+
+
+def test_numbers_are_predicted_for_every_graph(data):
+    """Real numbers occur once each: no fold has all of them in its training part."""
+    target = np.random.default_rng(0).random(40)
+    page = pk.explore(data.graphs, target)
+    assert np.isfinite(page.predictions).all()
+    assert "root mean squared error 0." in page.html
+    assert not re.search(r"\bnan\b", page.html.partition("<script")[0].lower())
+
+
+def test_whole_numbers_that_floats_do_not_tell_apart_are_numbers(data):
+    page = pk.explore(data.graphs, np.array([2.0**60, 2.0**70])[data.target])
+    assert page.predictions.min() > 2.0**59
+
+
+def test_graphs_without_a_target_are_left_out(data):
+    target = data.target.astype(object)
+    target[::4] = None
+    known = np.flatnonzero(np.arange(40) % 4)
+    layout = np.arange(2.0 * data.graphs.n_nodes).reshape(-1, 2)
+    options = {"columns": {"number": np.arange(40)}, "ids": [f"graph{i}" for i in range(40)]}
+    with pytest.warns(UserWarning, match="10 of 40 graphs have no target and are left out"):
+        page = pk.explore(data.graphs, target, layout=layout, **options)
+    assert page.predictions.shape == (30,)
+    assert embedded(page.html, "ex-meta")["ids"] == [f"graph{i}" for i in known]
+    assert "10 of 40 graphs have no target and are left out" in page.html

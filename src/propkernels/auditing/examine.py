@@ -55,7 +55,8 @@ def audit(
         See :func:`propkernels.check_graphs`.
     target : array-like of shape (n,), optional
         Class or number of each graph; None: that of the data set, if it has one. Numbers with fractions are
-        predicted as numbers.
+        predicted as numbers. Graphs whose target is missing (None or NaN) are compared with the others, and
+        nothing is learned from them.
     test : Dataset, GraphDatabase or sequence of graphs, optional
         Test graphs, which are looked for among the others; nothing is learned from them.
     test_target : array-like, optional
@@ -137,10 +138,14 @@ def audit(
             sameness = replace(sameness, leaks=leaks)
         learning = suspects = None
         if known is not None and can_learn(known):
+            have = np.flatnonzero(known.known)
+            part, known, classes = part[have], known.take(have), classes[have]
+            if len(have) < len(chosen):
+                kernels = [matrix[np.ix_(have, have)] for matrix in kernels]
             learning = learning_of(part, kernels, known, classes, seed, tell)
             tell("graphs that are always wrong")
             matrix = kernels[learning.chosen_t]
-            suspects = suspects_of(matrix, learning.chosen_penalty, known, seed, chosen)
+            suspects = suspects_of(matrix, learning.chosen_penalty, known, seed, chosen[have])
     found = Audit(
         name=str(names.get("name", "graphs")),
         statistics=statistics,
@@ -218,7 +223,8 @@ def sample_of(graphs: GraphDatabase, target: Target | None, seed: int) -> NDArra
 
 def can_learn(target: Target) -> bool:
     """Whether there is enough to learn from: several graphs, and targets that differ."""
-    return len(target.values) >= LEAST_LEARNED and len(np.unique(target.values)) > 1
+    values = target.values[target.known]
+    return len(values) >= LEAST_LEARNED and len(np.unique(values)) > 1
 
 
 def _renamed(near: Any, names: NDArray[np.int64]) -> Any:

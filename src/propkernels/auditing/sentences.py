@@ -76,9 +76,13 @@ def _about_balance(found: Audit) -> Said:
     target = found.statistics.target
     if target is None:
         yield "", "A target was not given: nothing is said about what can be learned."
-    elif target.kind == "classes":
+        return
+    if target.missing:
+        them = "it" if target.missing == 1 else "them"
+        yield "", f"{many_have(target.missing, 'graph')} no target: nothing is learned from {them}."
+    if target.kind == "classes":
         most, least = max(target.counts), min(target.counts)
-        largest, share = target.classes[target.counts.index(most)], most / found.statistics.n_graphs
+        largest, share = target.classes[target.counts.index(most)], most / sum(target.counts)
         size = f"{many(most, 'graph')} ({percent(share)})"
         is_rare = least < RARE * most
         rest = f"; the smallest has {least:,}: look at balanced accuracy too." if is_rare else "."
@@ -204,7 +208,8 @@ def _about_t(learned: Learning) -> Said:
         return
     best = max(range(len(scores)), key=lambda t: (scores[t].mean, -t))
     top = scores[best]
-    enough = next(t for t in range(best + 1) if top.mean - scores[t].mean <= max(top.error, scores[t].error))
+    close = (t for t in range(best) if top.mean - scores[t].mean <= max(top.error, scores[t].error))
+    enough = next(close, best)
     at_zero = as_score(scores[0].mean, learned.metric)
     if enough == 0:
         yield "", f"Steps add nothing clear: t = 0 reaches {at_zero}."

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.columns import EXACT
 
 Values = NDArray[Any]
 MOST_LABELS = 30  # frequencies that are listed; the others are counted together
@@ -61,7 +62,7 @@ def bars(values: Values) -> Values:
     [1.5, 2.5, 3.5, 4.5]
     """
     low, high = float(values.min()), float(values.max())
-    if np.array_equal(values, np.round(values)):
+    if np.array_equal(values, np.round(values)) and max(-low, high) < EXACT:
         width = max(1.0, np.ceil((high - low + 1) / N_BARS))
         return np.asarray(np.arange(low - 0.5, high + 0.5 + width, width))
     return np.linspace(low, high, N_BARS + 1)
@@ -132,12 +133,15 @@ class TargetCounts:
         Names of classes and their numbers of graphs.
     spread : Spread or None
         Of numbers.
+    missing : int
+        Graphs without a target.
     """
 
     kind: str
     classes: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
     spread: Spread | None = None
+    missing: int = 0
 
 
 @dataclass(frozen=True)

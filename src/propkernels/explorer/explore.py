@@ -19,6 +19,8 @@ from propkernels.explorer.texts import as_sentence, page_about, page_facts
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
+from propkernels.learn.selection.targets import Known, check_numbers, known_targets
+from propkernels.utils.columns import has_fractions
 from propkernels.utils.randomness import draw_seed
 
 MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
@@ -54,7 +56,8 @@ def explore(
         Up to 50,000 graphs. A Dataset brings its target and names along. Pictures are explored as graphs of
         pixels with four neighbors each.
     target : array-like of shape (n,), optional
-        Classes, or numbers to predict. Without it there is a map, but no model.
+        Classes, or numbers to predict. Without it there is a map, but no model. Graphs whose target is
+        missing (None or NaN) are left out, with a warning that counts them.
     model : fitted PropagationClassifier or PropagationRegressor, optional
         The model to show. If its kernel is one that the page cannot compute (attributes, shortest paths,
         ...), the map shows its predictions, and another model is trained for what is live; the page says so.
@@ -115,6 +118,13 @@ def explore(
         graphs = data.graphs
     given = check_graphs(graphs)
     images = None if data is None else data.extras.get("images")
+    known = None if target is None else known_targets(target, len(given))
+    if known is not None and known.n_missing:
+        known.warn()
+        layout = _layout_of(known, layout, given)
+        ids, molecules, images = (known.take(_objects(part)) for part in (ids, molecules, images))
+        columns = {name: known.take(values) for name, values in (columns or {}).items()}
+        given, target = known.take(given), known.target
     shown, places, pixels = _drawable(given, molecules, layout, images)
     seed = draw_seed(random_state) % 2**31
     are_numbers = model is not None and is_regressor(model)
@@ -142,13 +152,32 @@ def explore(
     name = title or "Graphs"
     html = explorer_page(
         name,
-        page_facts(shown, found, numbers, classes),
+        page_facts(shown, found, numbers, classes)
+        + ("" if known is None or not known.n_missing else f" · {known.sentence}"),
         page_about(found, kernel, min(NEIGHBORS, len(shown) - 1)),
         meta,
         {key: pack(arrays) for key, arrays in sections.items()},
     )
     predictions = None if found is None else found.predictions
     return Exploration(name, html, None if found is None else found.model, points, predictions, novelty)
+
+
+def _layout_of(known: Known, layout: Any, graphs: Any) -> Any:
+    """The layout of graphs that have a target; one array for all nodes, or one per graph."""
+    if layout is None or (isinstance(layout, Sequence) and len(layout) == len(graphs)):
+        return None if layout is None else [layout[i] for i in known.places.tolist()]
+    nodes = np.repeat(np.isin(np.arange(len(graphs)), known.places), graphs.graph_sizes)
+    points = np.asarray(layout)
+    return points[nodes] if len(points) == len(nodes) else points
+
+
+def _objects(values: Any) -> Any:
+    """Molecules or names as an array of objects; arrays as they are."""
+    if values is None or isinstance(values, np.ndarray):
+        return values
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
 
 
 def _drawable(graphs: Any, molecules: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any, Any]:
@@ -206,12 +235,8 @@ def _checked_target(
             f"target must hold one value for each of {n_graphs} graphs, got shape {values.shape}"
         )
     classes, numbers = np.unique(values, return_inverse=True)
-    is_fraction = values.dtype.kind == "f" and not (values == np.round(values)).all()
-    if are_numbers or is_fraction or len(classes) > MOST_CLASSES:
-        values = values.astype(np.float64)
-        if not np.isfinite(values).all():
-            raise ValueError("target must be finite")
-        return None, values, None
+    if are_numbers or has_fractions(values) or len(classes) > MOST_CLASSES:
+        return None, check_numbers(values, n_graphs), None
     if len(classes) < 2:
         raise ValueError(f"one class is not enough: target holds only {classes.tolist()}")
     texts = [str(name) for name in (classes.tolist() if names is None else names)]

@@ -21,6 +21,8 @@ def page_facts(graphs: GraphDatabase, found: Explained | None, numbers: Any, cla
             )
     elif found is not None:
         known = np.isfinite(found.predictions)
+        if not known.any():
+            return " · ".join(parts)
         error = np.sqrt(np.mean((found.predictions[known] - numbers[known]) ** 2))
         parts.append(f"root mean squared error {error:.4g}")
     return " · ".join(parts)

@@ -15,8 +15,9 @@ from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.selection.candidates import check_steps
-from propkernels.learn.selection.folds import check_target, draw_seeds
+from propkernels.learn.selection.folds import draw_seeds
 from propkernels.learn.selection.sources import check_kernel, compute_stack, redrawn, step_parameter
+from propkernels.learn.selection.targets import check_target, known_targets
 from propkernels.utils.checks import GraphInput, check_choice, check_integer, shown
 
 Matrix = NDArray[np.float64]
@@ -162,7 +163,8 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
         y : array-like of shape (n,)
-            Class of each graph.
+            Class of each graph. Graphs whose class is missing (None or NaN) are left out, with a warning that
+            counts them.
 
         Returns
         -------
@@ -171,7 +173,10 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         check_choice(self.normalize, (True, False, None), "normalize")
         sizes, steps = _check_sizes(self.n_neighbors), check_steps(self.t_max)
         graphs = check_graphs(X)
-        target, classes = check_target(y, len(graphs)), np.unique(np.asarray(y))
+        known = known_targets(y, len(graphs))
+        known.warn()
+        graphs, y = known.take(graphs), known.target
+        target, classes = check_target(y, len(graphs)), np.unique(y)
         kernel = redrawn(self._resolved(graphs, steps), draw_seeds(self.random_state, 1)[0].kernel)
         best = max(_choices(kernel, graphs, target, sizes, steps), key=lambda choice: choice.rank)
         fitted = _with_steps(kernel, best.t_max).fit(graphs)
@@ -189,6 +194,12 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         """Return the class with the largest probability; among equals the first."""
         largest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[largest])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on graphs whose class is known."""
+        graphs = check_graphs(X)
+        known = known_targets(y, len(graphs))
+        return float(super().score(known.take(graphs), known.target, known.take(sample_weight)))
 
     def _resolved(self, graphs: GraphDatabase, steps: tuple[int, ...] | None) -> Any:
         """The kernel, checked, normalized as wanted."""

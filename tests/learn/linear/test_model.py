@@ -199,6 +199,46 @@ def test_stopping_too_early_is_said():
         pk.LinearModel(max_iter=2).fit(rows(), molecules().target)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_unit_of_numbers_does_not_matter(fit_intercept):
+    X = rows()
+    y = molecules().target + np.linspace(0, 1, 120)
+
+    def fitted(unit):
+        return pk.LinearModel(loss="squared", fit_intercept=fit_intercept).fit(X, unit * y)
+
+    expected = fitted(1.0).predict(X)
+    assert np.ptp(expected) > 0.1
+    for power in (-1000, -40, 40, 1000):
+        assert np.array_equal(fitted(2.0**power).predict(X), 2.0**power * expected)
+    for unit in (1e-12, 1e-7, 1e7, 1e16):
+        assert np.allclose(fitted(unit).predict(X) / unit, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_numbers_far_from_zero_are_learned():
+    X, y = rows(), molecules().target
+    expected = pk.LinearModel(loss="squared").fit(X, y).predict(X)
+    found = pk.LinearModel(loss="squared").fit(X, y + 1e4).predict(X) - 1e4
+    assert np.allclose(found, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize(("status", "said"), [(1, "before it converged:"), (2, r"converged \(ABNORMAL\)")])
+def test_every_unusual_end_of_learning_is_said(status, said, monkeypatch):
+    from propkernels.learn.linear import optimize
+
+    X, y = rows(), molecules().target
+    usual = optimize.minimize
+
+    def ended(*arguments, **options):
+        found = usual(*arguments, **options)
+        found.status, found.message = status, "ABNORMAL"
+        return found
+
+    monkeypatch.setattr(optimize, "minimize", ended)
+    with pytest.warns(ConvergenceWarning, match=said):
+        pk.LinearModel().fit(X, y)
+
+
 def test_one_class_is_not_enough():
     with pytest.raises(ValueError, match="y has 1 class only"):
         pk.LinearModel().fit(rows(), np.zeros(120))

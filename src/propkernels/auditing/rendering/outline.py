@@ -149,6 +149,8 @@ def _drawing(found: Audit, graph: int, why: str) -> Drawing:
 def _target_text(found: Audit, graph: int) -> str:
     assert found.target is not None
     text = found.target.name(found.target.values[graph])
+    if not found.target.known[graph]:
+        return text
     return f"class {text}" if found.target.is_classes else f"target {text}"
 
 

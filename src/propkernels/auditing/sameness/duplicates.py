@@ -191,7 +191,7 @@ def duplicates_of(classes: Groups, target: Target | None, undecided: int = 0) ->
     for graph in np.flatnonzero(together).tolist():
         members.setdefault(int(classes[graph]), []).append(graph)
     groups = sorted((tuple(group) for group in members.values()), key=lambda group: (-len(group), group))
-    conflicts = [g for g in groups if target is not None and len(np.unique(target.values[list(g)])) > 1]
+    conflicts = [g for g in groups if target is not None and _differ(target, list(g))]
     return Duplicates(
         tuple(groups),
         tuple(conflicts),
@@ -202,6 +202,11 @@ def duplicates_of(classes: Groups, target: Target | None, undecided: int = 0) ->
         None if target is None else best_possible(classes, target),
         expected_leak(np.array([len(group) for group in groups]), len(classes)),
     )
+
+
+def _differ(target: Target, graphs: list[int]) -> bool:
+    """Whether those of some graphs that have a target have different ones."""
+    return len(np.unique(target.values[graphs][target.known[graphs]])) > 1
 
 
 def expected_leak(sizes: NDArray[Any], n_graphs: int) -> float:
@@ -225,7 +230,11 @@ def leaks_of(
     pairs = tuple((int(i), int(exact[i])) for i in np.flatnonzero(exact >= 0))
     conflicting: tuple[tuple[int, int], ...] = ()
     if target is not None and test_target is not None:
-        conflicting = tuple(p for p in pairs if test_target.values[p[0]] != target.values[p[1]])
+        conflicting = tuple(
+            (a, b)
+            for a, b in pairs
+            if test_target.known[a] and target.known[b] and test_target.values[a] != target.values[b]
+        )
     blurred = _looked_up(alike, n_train)
     others = tuple((int(i), int(blurred[i])) for i in np.flatnonzero((blurred >= 0) & (exact < 0)))
     return Leaks(len(classes) - n_train, pairs, conflicting, others)
@@ -271,4 +280,6 @@ def _disagreeing(
     one, other = np.concatenate([rows, columns]), np.concatenate([columns, rows])
     order = np.lexsort((other, -np.tile(values, 2), one))
     graphs, first = np.unique(one[order], return_index=True)
-    return int(np.count_nonzero(target.values[graphs] != target.values[other[order][first]]))
+    nearest = other[order][first]
+    known = target.known[graphs] & target.known[nearest]
+    return int(np.count_nonzero(known & (target.values[graphs] != target.values[nearest])))

@@ -99,6 +99,7 @@ def best_possible(groups: Groups, target: Target) -> float:
     >>> best_possible(np.array([0, 0, 0, 1]), Target(np.array([0, 1, 1, 0]), ("a", "b")))
     0.75
     """
+    groups, target = groups[target.known], target.take(np.flatnonzero(target.known))
     if not len(groups):
         return 1.0
     if target.is_classes:

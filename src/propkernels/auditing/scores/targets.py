@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import type_of_target
 
 from propkernels.auditing.statistics import Spread, TargetCounts
-from propkernels.learn.selection.folds import check_numbers
+from propkernels.learn.selection.targets import check_numbers, known_targets
+from propkernels.utils.columns import has_fractions
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Target:
     Attributes
     ----------
     values : ndarray
-        Numbers of classes 0, 1, ... (int64), or numbers to be predicted (float64).
+        Numbers of classes 0, 1, ... (int64; -1: missing), or numbers to be predicted (float64; NaN: missing).
     classes : tuple of str
         What the classes are called; none where numbers are predicted.
     labels : tuple
@@ -37,8 +37,15 @@ class Target:
         """Whether classes are predicted."""
         return bool(self.classes)
 
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each graph has a target."""
+        return np.asarray(self.values >= 0 if self.is_classes else ~np.isnan(self.values))
+
     def name(self, value: Any) -> str:
         """A value as people read it."""
+        if value < 0 if self.is_classes else np.isnan(value):
+            return "no target"
         return self.classes[int(value)] if self.is_classes else f"{value:.4g}"
 
     def take(self, positions: NDArray[Any]) -> Target:
@@ -47,10 +54,11 @@ class Target:
 
     def counts(self) -> TargetCounts:
         """Balance of the classes, or the spread of the numbers."""
+        missing = int(np.count_nonzero(~self.known))
         if not self.is_classes:
-            return TargetCounts("numbers", spread=Spread.of(self.values))
-        counts = np.bincount(self.values, minlength=len(self.classes))
-        return TargetCounts("classes", self.classes, tuple(counts.tolist()))
+            return TargetCounts("numbers", spread=Spread.of(self.values), missing=missing)
+        counts = np.bincount(self.values[self.known], minlength=len(self.classes))
+        return TargetCounts("classes", self.classes, tuple(counts.tolist()), missing=missing)
 
 
 def check_audit_target(
@@ -61,6 +69,7 @@ def check_audit_target(
     Parameters
     ----------
     target : array-like of shape (n,)
+        Entries that are None or NaN are missing.
     n_graphs : int
     names : sequence of str
         What the classes are called, in the order of their sorted labels; may be empty.
@@ -74,10 +83,15 @@ def check_audit_target(
         raise ValueError(f"an audit takes one target per graph, got shape {values.shape}: choose a column")
     if len(values) != n_graphs:
         raise ValueError(f"target has {len(values)} values for {n_graphs} graphs")
-    is_number = values.dtype.kind == "f" and type_of_target(values[np.isfinite(values)]) == "continuous"
-    if is_number if like is None else not like.is_classes:
-        return Target(check_numbers(values, n_graphs), ())
-    return _classes(values, names, like)
+    known = known_targets(target if isinstance(target, np.ma.MaskedArray) else values, n_graphs)
+    if has_fractions(known.target) if like is None else not like.is_classes:
+        numbers = np.full(n_graphs, np.nan)
+        numbers[known.places] = check_numbers(known.target, len(known.places), known.places)
+        return Target(numbers, ())
+    found = _classes(known.target, names, like)
+    classes = np.full(n_graphs, -1)
+    classes[known.places] = found.values
+    return replace(found, values=classes)
 
 
 def _classes(values: NDArray[Any], names: Sequence[str], like: Target | None) -> Target:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import type_of_target
 
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
@@ -34,17 +33,19 @@ from propkernels.learn.selection.candidates import (
     check_steps,
     resolve_selection,
 )
-from propkernels.learn.selection.folds import (
-    check_groups,
+from propkernels.learn.selection.folds import check_groups, draw_seeds
+from propkernels.learn.selection.sources import check_kernel
+from propkernels.learn.selection.targets import (
+    Known,
     check_labels,
     check_numbers,
     check_several,
     check_target,
-    draw_seeds,
     has_columns,
+    known_targets,
 )
-from propkernels.learn.selection.sources import check_kernel
 from propkernels.utils.checks import check_integer
+from propkernels.utils.columns import has_fractions
 
 INNER_FOLDS = 5
 
@@ -96,8 +97,9 @@ def evaluate(
     data : Dataset, GraphDatabase or sequence of graphs
         What to classify.
     target : array-like of shape (n,) or (n, columns), optional
-        Class or number of each graph; None: ``data.target``. Of several columns, entries may be missing
-        (NaN); columns of 0 and 1 are labels.
+        Class or number of each graph; None: ``data.target``. Graphs whose target is missing (None or NaN) are
+        left out, with a warning that counts them. Of several columns, entries may be missing (NaN); columns
+        of 0 and 1 are labels.
     n_folds : int, "loo" or None, default=None
         Number of folds; "loo": leave out one graph at a time (with ``groups``: one group). None: 10, or as
         many as the smallest class has graphs, with a warning that says so.
@@ -172,7 +174,10 @@ def evaluate(
     check_kernel(kernel, steps)
     repeats = check_integer(repeats, "repeats", 1)
     inner_folds, epsilons = check_folds(inner_folds, "inner_folds"), check_epsilons(epsilon)
-    graphs, values, is_classification = _unpack(kernel, data, target)
+    graphs, known, values, is_classification = _unpack(kernel, data, target)
+    known.check_cv(cv)
+    known.warn()
+    groups = known.take(groups)
     group_numbers, is_stratified = check_groups(groups, len(graphs)), is_classification and values.ndim == 1
     if n_folds is None and cv is None:
         n_folds = default_folds(values, group_numbers, is_stratified)
@@ -203,14 +208,14 @@ def evaluate(
         protocol=protocol.name,
         test_ratio=float(np.mean([len(f.test) / len(f.train) for folds in splits for f in folds])),
         split=split_digest(splits),
-        classes=_class_names(data, target) if is_stratified else (),
+        classes=_class_names(data, target, known) if is_stratified else (),
         confusion=_confusion(runs, len(np.unique(values))) if is_stratified else None,
     )
 
 
-def _class_names(data: Any, target: Any) -> tuple[str, ...]:
+def _class_names(data: Any, target: Any, known: Known) -> tuple[str, ...]:
     """What the classes are called, in the order of their numbers."""
-    values = np.unique(np.asarray(data.target if target is None else target))
+    values = np.unique(known.target)
     names = getattr(data, "target_names", ()) if target is None else ()
     return tuple(map(str, names if len(names) == len(values) else values.tolist()))
 
@@ -221,22 +226,20 @@ def _confusion(runs: Sequence[Run], n_classes: int) -> NDArray[np.int64]:
     return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
 
 
-def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, NDArray[Any], bool]:
-    """Graphs, their classes 0, 1, ... or numbers, and whether they are classes."""
+def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, Known, NDArray[Any], bool]:
+    """Graphs with a target, which ones these are, their classes 0, 1, ... or numbers, and if classes."""
     if target is None and not (hasattr(data, "graphs") and hasattr(data, "target")):
         raise TypeError(f"target is needed, or a data set that has one; got {type(data).__name__} alone")
     graphs = check_graphs(getattr(data, "graphs", data))
-    values = data.target if target is None else target
-    if has_columns(values):
-        is_regression = _is_regression(kernel, values)
-        return (
-            graphs,
-            (check_several if is_regression else check_labels)(values, len(graphs)),
-            not is_regression,
-        )
-    if _is_regression(kernel, values):
-        return graphs, check_numbers(values, len(graphs)), False
-    return graphs, check_target(values, len(graphs)), True
+    known = known_targets(data.target if target is None else target, len(graphs))
+    graphs, is_regression = known.take(graphs), _is_regression(kernel, known.target)
+    if has_columns(known.target):
+        checked: Any = (check_several if is_regression else check_labels)(known.target, len(graphs))
+    elif is_regression:
+        checked = check_numbers(known.target, len(graphs), known.places)
+    else:
+        checked = check_target(known.target, len(graphs))
+    return graphs, known, checked, not is_regression
 
 
 def _is_regression(kernel: Any, target: Any) -> bool:
@@ -250,4 +253,4 @@ def _is_regression(kernel: Any, target: Any) -> bool:
     if values.ndim == 2:
         numbers = values.astype(np.float64)
         return not bool(np.isin(numbers[~np.isnan(numbers)], (0, 1)).all())
-    return values.ndim == 1 and type_of_target(values) == "continuous"
+    return values.ndim == 1 and has_fractions(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from propkernels.learn.linear.losses import CLASSIFIES
 
 Values = NDArray[np.float64]
+LEAST_RANGE = 2.0**-20  # of numbers, relative to the largest: below it, the intercept decides
 
 
 def canonical_rows(X: Any) -> csr_array:
@@ -53,6 +55,21 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         if values.dtype == object
         else np.zeros(len(values), bool)
     )
+
+
+def target_unit(target: NDArray[Any], has_intercept: bool) -> float:
+    """Return the power of 2 next to the range of the numbers: dividing by it rounds nothing.
+
+    Examples
+    --------
+    >>> target_unit(np.array([300.0, 302.5]), True), target_unit(np.array([1e-9, 0]), False) == 2.0**-30
+    (2.0, True)
+    """
+    values = np.asarray(target, dtype=np.float64)
+    largest = float(np.abs(values).max(initial=0.0))
+    spread = float(values.max(initial=-np.inf) - values.min(initial=np.inf)) if has_intercept else largest
+    size = max(spread, largest * LEAST_RANGE)
+    return 2.0 ** max(math.frexp(size)[1] - 1, -1000) if 0 < size < math.inf else 1.0
 
 
 def balanced(y: NDArray[Any], classes: NDArray[Any], weights: Values, class_weight: Any) -> Values:

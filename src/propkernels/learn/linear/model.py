@@ -11,7 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from propkernels.learn.linear.deciding import LinearDecisions
-from propkernels.learn.linear.inputs import balanced, canonical_rows, check_targets, stream_classes
+from propkernels.learn.linear.inputs import (
+    balanced,
+    canonical_rows,
+    check_targets,
+    stream_classes,
+    target_unit,
+)
 from propkernels.learn.linear.losses import CLASSIFIES, LOSSES
 from propkernels.learn.linear.optimize import Learned, Settings, minimize_loss
 from propkernels.learn.linear.rows import ArrayRows, PartRows, Problem, Rows
@@ -42,7 +48,8 @@ class LinearModel(LinearDecisions):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
     tol : float, default=1e-6
-        Learning stops when no entry of the gradient of the mean objective is larger.
+        Learning stops when no entry of the gradient of the mean objective is larger; with
+        ``loss="squared"``, that of a target whose range is about 1, so that its unit does not matter.
     max_iter : int, default=1000
         Most iterations of L-BFGS.
     n_jobs : int or None, default=None
@@ -234,13 +241,15 @@ class LinearModel(LinearDecisions):
         elif hasattr(self, "classes_"):
             del self.classes_
         found: list[Learned] = []
+        unit = 1.0 if self.loss in CLASSIFIES else target_unit(y, bool(self.fit_intercept))
         for number, targets in enumerate(self._targets(y)):
             text = "Learning" if len(found) == 0 else f"Learning class {number + 1}"
-            found.append(minimize_loss(rows, Problem(LOSSES[self.loss], targets, weights), settings, text))
+            problem = Problem(LOSSES[self.loss], targets / unit, weights)
+            found.append(minimize_loss(rows, problem, settings, text))
         for name in ("gradients_", "squares_"):  # a stream begins anew
             if hasattr(self, name):
                 delattr(self, name)
-        self._keep(np.stack([one.coefficients for one in found]))
+        self._keep(unit * np.stack([one.coefficients for one in found]))
         self.n_iter_ = max(one.n_iterations for one in found)
 
     def _targets(self, y: NDArray[Any]) -> list[Values]:

@@ -86,10 +86,11 @@ def minimize_loss(rows: Rows, problem: Problem, settings: Settings, text: str) -
                 "ftol": NO_PROGRESS,
             },
         )
-    if found.status == 1:
+    if found.status != 0:
+        why = "" if found.status == 1 else f" ({found.message})"
         warnings.warn(
-            f"L-BFGS stopped after {found.nit} iterations, before it converged: increase max_iter or tol, or "
-            "decrease C",
+            f"L-BFGS stopped after {found.nit} iterations, before it converged{why}: increase max_iter or "
+            "tol, or decrease C",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -45,13 +45,19 @@ class Posterior:
 
     def variances(self, rows: Matrix, own: NDArray[np.float64]) -> Matrix:
         """Variances, (graphs, decisions), from kernel rows and the graphs' k(x, x)."""
-        columns = rows.T / self.scale + BIAS
+        scaled = rows / self.scale + BIAS
         explained = [
-            np.sum(solve_triangular(factor, root[:, None] * columns, lower=True) ** 2, axis=0)
+            _squared_lengths(factor, root * scaled)
             for root, factor in zip(self.roots, self.factors, strict=True)
         ]
         left = own[:, None] / self.scale + BIAS + self.noise - np.column_stack(explained)
         return self.amplitude * np.maximum(left, 0.0)
+
+
+def _squared_lengths(factor: Matrix, rows: Matrix) -> NDArray[np.float64]:
+    """Return |L^-1 x|^2 of each row x; one row at a time, since BLAS rounds rows of a batch otherwise."""
+    solved = (solve_triangular(factor, row, lower=True, check_finite=False) for row in rows)
+    return np.array([np.square(x).sum() for x in solved])
 
 
 @dataclass(frozen=True)
@@ -152,4 +158,4 @@ def mean_sigmoid(means: Matrix, variances: Matrix) -> Matrix:
     """
     nodes, weights = np.polynomial.hermite.hermgauss(QUADRATURE)
     spread = np.sqrt(2 * variances)[..., None] * nodes
-    return np.asarray(expit(means[..., None] + spread) @ weights) / np.sqrt(np.pi)
+    return np.asarray((expit(means[..., None] + spread) * weights).sum(axis=-1)) / np.sqrt(np.pi)

@@ -50,6 +50,9 @@ class Task(Protocol):
     def is_constant(self, target: NDArray[Any]) -> bool:
         """Whether there is nothing to learn from these graphs."""
 
+    def is_learnable(self, part: NDArray[Any], target: NDArray[Any]) -> bool:
+        """Whether a machine that learned from a part of the targets can predict all of them."""
+
     def predictions(self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[Any]) -> Any:
         """Predict; ``target`` is what the machine learned from."""
 
@@ -101,6 +104,10 @@ class Classification:
     def is_constant(self, target: NDArray[np.int64]) -> bool:
         """Whether there is only one class."""
         return bool((target == target[0]).all())
+
+    def is_learnable(self, part: NDArray[np.int64], target: NDArray[np.int64]) -> bool:
+        """Whether the part has all classes."""
+        return len(np.unique(part)) == len(np.unique(target))
 
     def predictions(
         self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[np.int64]
@@ -176,6 +183,10 @@ class Regression:
     def is_constant(self, target: NDArray[np.float64]) -> bool:
         """Whether all values are the same."""
         return bool((target == target[0]).all())
+
+    def is_learnable(self, part: NDArray[np.float64], target: NDArray[np.float64]) -> bool:
+        """Numbers can be predicted from any others."""
+        return True
 
     def predictions(
         self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[np.float64]
@@ -261,6 +272,10 @@ class Columns:
     def is_constant(self, target: Matrix) -> bool:
         """Constant columns are the machines' business."""
         return False
+
+    def is_learnable(self, part: Matrix, target: Matrix) -> bool:
+        """Constant columns are the machines' business."""
+        return True
 
     def predictions(self, maker: MachineMaker, machine: Machine, rows: Any, target: Matrix) -> Matrix:
         """Labels or values, (graphs, columns)."""

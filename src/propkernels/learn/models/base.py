@@ -324,14 +324,13 @@ def held_out_decisions(
 ) -> Sequence[tuple[Any, Matrix]]:
     """Decisions on graphs that were not learned from: for each fold, the graphs and their decisions.
 
-    Folds that lack a class (or all values but one) in their training part are left out.
+    Folds whose training part does not suffice for the task (it lacks a class, say) are left out.
     """
-    found = []
-    for train, held in folds:
-        if target.ndim == 1 and len(np.unique(target[train])) < len(np.unique(target)):
-            continue
-        found.append((held, chosen.decide(task, target, train, held)))
-    return found
+    return [
+        (held, chosen.decide(task, target, train, held))
+        for train, held in folds
+        if task.is_learnable(target[train], target)
+    ]
 
 
 def cross_validated_score(chosen: Selection, target: NDArray[Any], folds: Folds, task: Task) -> float:

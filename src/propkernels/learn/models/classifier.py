@@ -31,7 +31,8 @@ from propkernels.learn.models.base import (
 )
 from propkernels.learn.novelty.foreign import warn_if_foreign
 from propkernels.learn.selection.candidates import DEFAULT_COSTS
-from propkernels.learn.selection.folds import Folds, check_labels, check_target, draw_seeds, has_columns
+from propkernels.learn.selection.folds import Folds, draw_seeds
+from propkernels.learn.selection.targets import check_labels, check_target, has_columns, known_targets
 from propkernels.utils.checks import shown
 from propkernels.utils.parallel import blas_threads
 
@@ -177,7 +178,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
         y : array-like of shape (n,) or (n, labels)
-            Class of each graph, or its labels: 0, 1 or missing (NaN).
+            Class of each graph, or its labels: 0, 1 or missing (NaN). Graphs whose class is missing (None or
+            NaN) are left out, with a warning that counts them.
         sample_weight : array-like of shape (n,), optional
             Weight of each graph's errors in learning; the choice counts all graphs alike.
         groups : array-like of shape (n,), optional
@@ -188,6 +190,15 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         self
         """
         graphs = check_graphs(X)
+        known = known_targets(y, len(graphs))
+        known.check_cv(self.cv)
+        known.warn()
+        graphs, y, sample_weight, groups = (
+            known.take(graphs),
+            known.target,
+            known.take(sample_weight),
+            known.take(groups),
+        )
         several = has_columns(y)
         target: Any = check_labels(y, len(graphs)) if several else check_target(y, len(graphs))
         classes = np.arange(target.shape[1]) if several else np.unique(np.asarray(y))
@@ -431,7 +442,9 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy; with several labels, the share of correct entries among those observed."""
         if not has_columns(y):
-            return float(super().score(X, y, sample_weight))
+            graphs = check_graphs(X)
+            some = known_targets(y, len(graphs))
+            return float(super().score(some.take(graphs), some.target, some.take(sample_weight)))
         target = check_labels(y, len(check_graphs(X)))
         right, known = self.predict(X) == target, ~np.isnan(target)
         weights = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight)

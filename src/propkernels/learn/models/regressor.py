@@ -27,7 +27,8 @@ from propkernels.learn.models.base import (
 )
 from propkernels.learn.novelty.foreign import warn_if_foreign
 from propkernels.learn.selection.candidates import DEFAULT_COSTS
-from propkernels.learn.selection.folds import check_numbers, check_several, draw_seeds, has_columns
+from propkernels.learn.selection.folds import draw_seeds
+from propkernels.learn.selection.targets import check_numbers, check_several, has_columns, known_targets
 from propkernels.utils.checks import check_integer
 from propkernels.utils.parallel import blas_threads
 
@@ -160,7 +161,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
         y : array-like of shape (n,) or (n, columns)
-            Number to predict for each graph; of several, some may be missing (NaN).
+            Number to predict for each graph; of several, some may be missing (NaN). Graphs whose only number
+            is missing are left out, with a warning that counts them.
         sample_weight : array-like of shape (n,), optional
             Weight of each graph's errors in learning; the choice counts all graphs alike.
         groups : array-like of shape (n,), optional
@@ -171,7 +173,16 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         self
         """
         graphs, several = check_graphs(X), has_columns(y)
-        target = check_several(y, len(graphs)) if several else check_numbers(y, len(graphs))
+        known = known_targets(y, len(graphs))
+        known.check_cv(self.cv)
+        known.warn()
+        graphs, y, sample_weight, groups = (
+            known.take(graphs),
+            known.target,
+            known.take(sample_weight),
+            known.take(groups),
+        )
+        target = check_several(y, len(graphs)) if several else check_numbers(y, len(graphs), known.places)
         seeds = draw_seeds(self.random_state, 1)[0]
         folds = self._folds(target, groups, seeds.inner)
         mean, unit = np.nanmean(target, axis=0), np.nanstd(target, axis=0)
@@ -355,7 +366,9 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R^2; with several targets, its mean over the columns, each over its observed entries."""
         if not has_columns(y):
-            return float(super().score(X, y, sample_weight))
+            graphs = check_graphs(X)
+            some = known_targets(y, len(graphs))
+            return float(super().score(some.take(graphs), some.target, some.take(sample_weight)))
         predicted, target = self.predict(X), check_several(y, len(check_graphs(X)))
         weights = None if sample_weight is None else np.asarray(sample_weight)
         known = ~np.isnan(target)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import type_of_target
 
 Indices = NDArray[np.int64]
 Folds = Sequence[tuple[Indices, Indices]]
@@ -47,77 +46,6 @@ def draw_seeds(random_state: Any, repeats: int) -> list[Seeds]:
     """
     table = check_random_state(random_state).randint(_MOST, size=(repeats, len(Seeds._fields)))
     return [Seeds(*row) for row in table.tolist()]
-
-
-def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
-    """Return class labels as numbers 0, 1, ..., after a look at whether they are class labels."""
-    labels = np.asarray(target)
-    n_values = len(labels) if labels.ndim else 1
-    if n_values != n_graphs:
-        raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
-    kind = type_of_target(labels)
-    if labels.ndim != 1 or kind not in ("binary", "multiclass"):
-        raise ValueError(
-            f"Unknown label type: target must hold one class label per graph, got a {kind} target"
-        )
-    classes, numbers = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        only = classes.tolist()
-        raise ValueError(f"one class is not enough: target must have at least two classes, got only {only}")
-    return np.asarray(numbers, dtype=np.int64)
-
-
-def check_labels(target: Any, n_graphs: int) -> NDArray[np.float64]:
-    """Return several labels per graph as 0, 1 and, where they are missing, NaN."""
-    values = check_several(target, n_graphs)
-    strange = ~(np.isnan(values) | (values == 0) | (values == 1))
-    if strange.any():
-        graph, column = np.argwhere(strange)[0]
-        raise ValueError(
-            f"Unknown label type: several targets must be 0, 1 or missing (NaN), "
-            f"but column {column} of graph {graph} is {values[graph, column]:g}"
-        )
-    return values
-
-
-def check_several(target: Any, n_graphs: int) -> NDArray[np.float64]:
-    """Return several numbers per graph, NaN where they are missing; each column needs one at least."""
-    values = np.asarray(target)
-    if len(values) != n_graphs:
-        raise ValueError(f"target has {len(values)} rows for {n_graphs} graphs")
-    if values.dtype.kind not in "biuf":
-        values = values.astype(np.float64)  # None becomes NaN
-    values = values.astype(np.float64)
-    if np.isinf(values).any():
-        raise ValueError(
-            f"target must be finite, but that of graph {np.argwhere(np.isinf(values))[0, 0]} is not"
-        )
-    empty = np.isnan(values).all(axis=0)
-    if empty.any():
-        raise ValueError(f"column {int(np.argmax(empty))} of the target has no entry")
-    return values
-
-
-def has_columns(target: Any) -> bool:
-    """Whether a target has several columns."""
-    shape = np.asarray(target).shape
-    return len(shape) == 2 and shape[1] > 1
-
-
-def check_numbers(target: Any, n_graphs: int) -> NDArray[np.float64]:
-    """Return finite numbers, one per graph."""
-    numbers = np.asarray(target)
-    n_values = len(numbers) if numbers.ndim else 1
-    if n_values != n_graphs:
-        raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
-    if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
-        raise ValueError(f"target must hold one number per graph, got an array of {numbers.dtype}")
-    values = numbers.astype(np.float64)
-    if not np.isfinite(values).all():
-        raise ValueError(
-            f"target must be finite, but that of graph {int(np.argmin(np.isfinite(values)))} is not"
-        )
-    return values
 
 
 def choosing_folds(

@@ -1,0 +1,211 @@
+"""Columns of tables: one rule for missing values, and one for what the texts of a table stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+EXACT = 2**53  # whole numbers from here on are not all floats
+LONGEST_NUMBER = 400  # characters; longer runs of digits are texts
+BOOLEANS = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE
+)
+
+
+def is_missing(values: Any) -> NDArray[np.bool_]:
+    """Say of each value whether it is missing: None, NaN, NaT, pandas' NA, or masked.
+
+    Examples
+    --------
+    >>> is_missing(["a", None, "nan", ""]).tolist(), is_missing([0.5, float("nan")]).tolist()
+    ([False, True, False, False], [False, True])
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        return np.asarray(np.ma.getmaskarray(values) | is_missing(values.filled()))
+    array = values if isinstance(values, np.ndarray) else _objects(list(values))
+    if array.dtype.kind == "f":
+        return np.asarray(np.isnan(array))
+    if array.dtype.kind in "mM":
+        return np.asarray(np.isnat(array))
+    if array.dtype.kind != "O":
+        return np.zeros(array.shape, dtype=bool)
+    return np.array([_is_missing(value) for value in array.ravel().tolist()], dtype=bool).reshape(array.shape)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def typed_column(values: Any) -> NDArray[Any]:
+    """Return values as booleans, whole numbers, numbers or texts; what is missing stays missing.
+
+    Missing numbers are NaN, so that whole numbers beside them are floats; missing texts and booleans are
+    None in an array of objects. Values of several kinds become texts.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> typed_column([1, None]), typed_column(["a", None]), typed_column([True, False])
+    (array([ 1., nan]), array(['a', None], dtype=object), array([ True, False]))
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biufU":
+        return values
+    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    gaps = is_missing(listed)
+    known = [value for value, gap in zip(listed, gaps.tolist(), strict=True) if not gap]
+    kinds = {_kind_of_value(value) for value in known}
+    kind = common_kind(kinds | ({"missing"} if gaps.any() else set()))
+    return _filled(_converted(known, kind), gaps, kind)
+
+
+def _kind_of_value(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "bool"
+    if isinstance(value, (int, np.integer)):
+        return "int64" if -(2**63) <= int(value) < 2**63 else "large"
+    return "double" if isinstance(value, (float, np.floating)) else "string"
+
+
+def _converted(known: list[Any], kind: str) -> list[Any]:
+    convert: Any = {"bool": bool, "int64": int, "double": float, "string": str}[kind]
+    return [convert(value) for value in known]
+
+
+def _filled(known: list[Any], gaps: NDArray[np.bool_], kind: str) -> NDArray[Any]:
+    """Known values in their places, the others missing."""
+    kinds: dict[str, Any] = {"bool": np.bool_, "int64": np.int64, "double": np.float64, "string": str}
+    if not gaps.any():
+        return np.array(known, dtype=kinds[kind])
+    values: NDArray[Any] = np.full(len(gaps), np.nan) if kind == "double" else _objects([None] * len(gaps))
+    values[~gaps] = known
+    return values
+
+
+def kind_of_cell(cell: str) -> str:
+    """Return what a cell of a table holds: "missing", "bool", "int64", "large", "double" or "string".
+
+    Only a blank cell is missing. Numbers are written in decimal, without zeros in front; "large" are whole
+    numbers that 64 bits do not hold.
+
+    Examples
+    --------
+    >>> [kind_of_cell(cell) for cell in ("", "true", "-7", "1e3", "01", "NA")]
+    ['missing', 'bool', 'int64', 'double', 'string', 'string']
+    """
+    text = cell.strip()
+    if not text:
+        return "missing"
+    if text in BOOLEANS:
+        return "bool"
+    if len(text) > LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        return "string"
+    if not _WHOLE.fullmatch(text):
+        return "double"
+    return "int64" if -(2**63) <= int(text) < 2**63 else "large"
+
+
+def common_kind(kinds: Iterable[str]) -> str:
+    """Return the type of a column from the kinds of its cells: "bool", "int64", "double" or "string".
+
+    Whole numbers beside missing cells, or beyond 64 bits, are a column of "double".
+
+    Examples
+    --------
+    >>> common_kind({"int64", "missing"}), common_kind({"int64", "string"}), common_kind(set())
+    ('double', 'string', 'double')
+    """
+    found = set(kinds)
+    known = found - {"missing"}
+    if known == {"bool"}:
+        return "bool"
+    if found == {"int64"}:
+        return "int64"
+    return "double" if known <= {"int64", "large", "double"} else "string"
+
+
+def parse_cell(cell: str, kind: str) -> Any:
+    """Return the value of a cell in a column of that kind; None where it is missing."""
+    text = cell.strip()
+    if not text:
+        return None
+    if kind == "string":
+        return cell
+    if kind == "bool":
+        return BOOLEANS[text]
+    return int(text) if kind == "int64" else float(text)
+
+
+def read_cells(cells: Sequence[str]) -> NDArray[Any]:
+    """Return the column that texts stand for, as :func:`typed_column` has it.
+
+    Examples
+    --------
+    >>> read_cells(["1", "2"]), read_cells(["NA", "", "x"]), read_cells(["0.5", ""])
+    (array([1, 2]), array(['NA', None, 'x'], dtype=object), array([0.5, nan]))
+    """
+    kind = common_kind(map(kind_of_cell, set(cells)))
+    gaps = np.array([not cell.strip() for cell in cells], dtype=bool)
+    known = [parse_cell(cell, kind) for cell in cells if cell.strip()]
+    return _filled(known, gaps, kind)
+
+
+def read_labels(cells: Sequence[str]) -> NDArray[Any]:
+    """Return labels from texts: whole numbers of any size stay whole, None is an unobserved label.
+
+    Examples
+    --------
+    >>> read_labels(["1", ""]).tolist(), read_labels(["01", "1"]).tolist(), read_labels([str(2**64)]).tolist()
+    ([1, None], ['01', '1'], [18446744073709551616])
+    """
+    kinds = set(map(kind_of_cell, set(cells))) - {"missing"}
+    kind = "int64" if kinds <= {"int64", "large"} else common_kind(kinds)
+    return _objects([parse_cell(cell, kind) for cell in cells])
+
+
+def as_classes(values: NDArray[Any]) -> NDArray[Any]:
+    """Return floats that are whole numbers with few different values as integers, and all else as it is.
+
+    Examples
+    --------
+    >>> as_classes(np.array([0.0, 1.0, 1.0])), as_classes(np.array([0.5, 1.0]))
+    (array([0, 1, 1]), array([0.5, 1. ]))
+    """
+    if values.dtype.kind != "f" or not np.isfinite(values).all() or has_fractions(values):
+        return values
+    few = len(np.unique(values)) <= max(2, len(values) // 4)
+    return values.astype(np.int64) if few else values
+
+
+def has_fractions(values: NDArray[Any]) -> bool:
+    """Say whether known values are numbers to be predicted: floats that are not whole, or beyond 2**53.
+
+    Examples
+    --------
+    >>> has_fractions(np.array([0.5, np.nan])), has_fractions(np.array([1.0, np.nan]))
+    (True, False)
+    """
+    if values.dtype.kind != "f":
+        return False
+    known = values[np.isfinite(values)]
+    return bool((known != np.round(known)).any() or (np.abs(known) >= EXACT).any())
