@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,6 +222,23 @@ class Occurrences:
         return np.asarray(np.bincount(self.nodes.ravel(), weights=shares, minlength=n_nodes), np.float64)
 
 
+class Listed(NamedTuple):
+    """Codes of all items, graph by graph.
+
+    Attributes
+    ----------
+    ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the graphs' items.
+    blocks : iterable of CodeStreams
+    by_pairs : bool
+        Whether items are the ordered pairs of a graph's nodes, row by row, rather than its nodes.
+    """
+
+    ptr: NDArray[np.int64]
+    blocks: Iterable[CodeStreams]
+    by_pairs: bool
+
+
 class Counter(ABC):
     """Counts whatever it counts in each graph, stream by stream.
 
@@ -265,6 +282,14 @@ class Counter(ABC):
             first = last
         return np.concatenate(found)
 
+    def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
+        """Codes of all items, where each item counts once and all streams have the same; else None."""
+        return None
+
+    def items_per_node(self, graphs: GraphDatabase) -> float:
+        """About how many items a node has in a stream: what memory is planned by."""
+        return 1.0
+
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
         """Runs of graphs whose items fit the memory."""
         return [graphs]
@@ -306,6 +331,10 @@ class Coder(Counter):
         if counted is not None:
             return list(counted)
         return count_blocks(self.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
+
+    def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
+        """Codes of all nodes; None on a device, which counts by itself."""
+        return None if active_device() is not None else Listed(graphs.graph_ptr, self.codes(graphs, n_jobs), False)
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Codes on a GPU, or None where only the CPU can give them (:mod:`propkernels.gpu`)."""

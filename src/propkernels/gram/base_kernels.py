@@ -35,7 +35,8 @@ class BaseKernel(ABC):
 
     is_dot_product = False
     has_constant_diagonal = False  # normalization changes nothing but the unit
-    shared: BaseKernel | None = None  # a dot product that is multiplied by a factor for each pair of graphs
+    assigned: bool | None = None  # bins share the smaller counts, or their product; None: not bin by bin
+    is_ratio = False
 
     def counter(self, counter: Counter) -> Counter | None:
         """Turn a counter into one of the features whose dot product is the kernel; None: there are none."""
@@ -44,10 +45,6 @@ class BaseKernel(ABC):
     def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
         """Turn counts into the features whose dot product is the kernel."""
         raise TypeError(f"{type(self).__name__} is not a dot product of counts")
-
-    def factors_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """What the dot product ``shared`` is multiplied by, (m, n)."""
-        raise TypeError(f"{type(self).__name__} is not a multiple of a dot product of counts")
 
     def fit(self, streams: Streams) -> BaseKernel:
         """Learn what the kernel needs from the training counts; most need nothing."""
@@ -80,13 +77,6 @@ class BaseKernel(ABC):
             for x, y in zip(new, train, strict=True)
         )
 
-    def factors(self, new: Streams, train: Streams, n_jobs: int | None) -> list[Matrix]:
-        """For each stream, what the dot products of new and training graphs are multiplied by in the sum."""
-        return [
-            self.factors_of(x.counts, _widen(y.counts, x.counts.shape[1]), n_jobs) * x.weight
-            for x, y in zip(new, train, strict=True)
-        ]
-
     def diagonal(self, streams: Streams) -> NDArray[np.float64]:
         """k(x, x) of each graph over all of its bins, also those never seen in fit."""
         return sum_in_order(self.diagonal_of(s.counts) * s.weight for s in streams)
@@ -112,6 +102,7 @@ class Linear(BaseKernel):
     """Dot product of counts; all streams of one weight go through a single product."""
 
     is_dot_product = True
+    assigned = False
 
     def counter(self, counter: Counter) -> Counter:
         """Counts are the features."""
@@ -184,12 +175,13 @@ def _scaled(gram: Matrix, weight: float) -> Matrix:
 class Ratio(BaseKernel):
     """s / (l + r - s), per stream: what two graphs share, of all they have; two empty graphs have 0.
 
-    s, l and r are the dot products ``shared`` of both graphs, and of each with itself. The ratio is not a dot
-    product of counts, but one multiplied by a factor for each pair of graphs (``factors_of``), so that what
-    two graphs share is still a sum over the bins of either.
+    s, l and r are dot products of both graphs, and of each with itself. The ratio is not a dot product of
+    counts, but one multiplied by a factor for each pair of graphs, so that what two graphs share is still a
+    sum over the bins of either.
     """
 
     has_constant_diagonal = True
+    is_ratio = True
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Ratios among graphs."""
@@ -205,22 +197,14 @@ class Ratio(BaseKernel):
         """1 for each graph with nodes."""
         return (self._shared.diagonal_of(counts) > 0).astype(np.float64)
 
-    def factors_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """1 / (l + r - s), and 0 where there is nothing."""
-        own, other = self._shared.diagonal_of(left), self._shared.diagonal_of(right)
-        union = own[:, None] + other[None, :] - self._shared.cross_of(left, right, n_jobs)
-        return np.divide(1.0, union, out=np.zeros_like(union), where=union > 0)
-
-    @property
-    def _shared(self) -> BaseKernel:
-        assert self.shared is not None
-        return self.shared
+    _shared: BaseKernel  # a dot product: what two graphs share
 
 
 class Tanimoto(Ratio):
     """<x, y> / (<x, x> + <y, y> - <x, y>), per stream; two empty graphs have similarity 0."""
 
-    shared = Linear()
+    assigned = False
+    _shared = Linear()
 
 
 class Intersection(BaseKernel):
@@ -230,6 +214,7 @@ class Intersection(BaseKernel):
     """
 
     is_dot_product = True
+    assigned = True
 
     def counter(self, counter: Counter) -> Counter:
         """Count levels."""
@@ -278,7 +263,8 @@ def _are_powers_of_two(streams: Streams) -> bool:
 class Jaccard(Ratio):
     """Multiset Jaccard: sum of smaller counts over sum of larger counts; two empty graphs have 0."""
 
-    shared = Intersection()
+    assigned = True
+    _shared = Intersection()
 
 
 def _numbers(counts: csr_array) -> NDArray[np.float64]:

@@ -138,6 +138,12 @@ class CodeStreams:
         for s, row in enumerate(self._rows()):
             yield int(self.iterations[s]), float(self.weights[s]), self._salted(self.codes[row], s)
 
+    def rows(self) -> NDArray[np.int64]:
+        """Return the codes of all nodes, one row per stream."""
+        if self.shared_rows is None and self.salts is None:
+            return self.codes
+        return np.stack([codes for _, _, codes in self.streams()])
+
     def counted(self, count_rows: RowCounter) -> Iterator[tuple[int, float, Any, NDArray[np.int64]]]:
         """Count each stored row once, and yield iteration, weight, counts and bins of each stream.
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
+from propkernels.gram.countings import Counting
 from propkernels.gram.linear import normalized
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
@@ -178,25 +179,14 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         return self.base_kernel_.features(self.counts_)
 
     @property
-    def shared_(self) -> tuple[Counter | None, list[StreamCounts]] | None:
-        """A counter and what it counts in the training graphs, of a dot product times a factor for each pair.
-
-        None for all other kernels. See :meth:`pair_factors`.
-        """
-        shared = self.base_kernel_.shared
-        return None if shared is None else (shared.counter(self.coder_), shared.features(self.counts_))
-
-    def pair_factors(self, graphs: GraphDatabase) -> list[Matrix]:
-        """For each stream, what the dot products of new and training graphs are multiplied by, (m, n).
-
-        The kernel is the sum over streams of these factors times the dot products of ``shared_``.
-        """
-        new = self._count(graphs)
-        factors = self.base_kernel_.factors(new, self.counts_, self.n_jobs)
-        if self.normalize:
-            for factor in factors:
-                normalized(factor, self.base_kernel_.diagonal(new), self.diagonal_)
-        return factors
+    def counting_(self) -> Counting | None:
+        """How counts are compared, where that is done bin by bin; else None."""
+        base_kernel = self.base_kernel_
+        if base_kernel.assigned is None:
+            return None
+        return Counting(
+            self.coder_, self.counts_, base_kernel.assigned, base_kernel.is_ratio, bool(self.normalize)
+        )
 
     def _count(self, graphs: GraphDatabase) -> list[StreamCounts]:
         with running_on(self._device(graphs)):

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes
+from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import NO_BIN
+from propkernels.hashing.codes import NO_BIN, CodeStreams
 from propkernels.kernels.features import CountFeatures
 from propkernels.kernels.pairwise.base import PairwiseKernel
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
@@ -63,6 +63,16 @@ class TripletCoder(Counter):
         codes = self._codes(paths)
         joined = np.flatnonzero(codes != NO_BIN)
         yield Occurrences(codes[joined], paths.pairs(joined), 0, 1.0)
+
+    def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed:
+        """Codes of all ordered pairs of nodes."""
+        paths = path_lengths(graphs, self.weighted)
+        streams = CodeStreams(self._codes(paths)[None, :], np.zeros(1, dtype=np.int64), np.ones(1))
+        return Listed(paths.pair_ptr, [streams], True)
+
+    def items_per_node(self, graphs: GraphDatabase) -> float:
+        """Number of nodes at the other end."""
+        return float(np.square(graphs.graph_sizes).sum()) / max(graphs.n_nodes, 1)
 
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
         """Runs of graphs whose pairs of nodes fit the memory."""

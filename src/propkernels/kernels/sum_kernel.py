@@ -221,6 +221,11 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return all(getattr(kernel, "is_dot_product", False) for kernel in self._given())
 
     @property
+    def parts_(self) -> list[tuple[float, Any]]:
+        """The weight of each part, and the fitted part."""
+        return list(zip(self.weights_.tolist(), self.kernels_, strict=True))
+
+    @property
     def counter_(self) -> Counter | None:
         """How graphs are counted, where all parts are dot products of counts; else None."""
         counters = [part.counter_ for part in self.kernels_]

@@ -78,12 +78,24 @@ def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes:
 @compiled(cache=False)
 def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
     """Write the nodes that a source reaches into ``order``, nearest first; return their number."""
-    # Mergesort is stable: nodes at the same distance stay in the order of their numbers, on every machine.
-    reached = 0
+    reached, farthest, whole = 0, 0.0, True
     for v in range(n):
-        if distances[row + v] != np.inf:
+        distance = distances[row + v]
+        if distance != np.inf:
             order[reached] = v
             reached += 1
+            farthest = max(farthest, distance)
+            whole = whole and distance == np.floor(distance)
+    if whole and farthest <= n:  # steps: as many passes as there are rings of nodes, most of them short
+        filled, step = 0, 0.0
+        while filled < reached:
+            for v in range(n):
+                if distances[row + v] == step:
+                    order[filled] = v
+                    filled += 1
+            step += 1.0
+        return reached
+    # Mergesort is stable: nodes at the same distance stay in the order of their numbers, on every machine.
     values = np.empty(reached)
     for k in range(reached):
         values[k] = distances[row + order[k]]

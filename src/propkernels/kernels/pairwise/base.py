@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.counting.counters import Counter, StreamCounts
+from propkernels.gram.countings import Counting
 from propkernels.gram.linear import normalized
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
@@ -155,6 +156,12 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """How graphs are counted, where the kernel is a dot product of counts; else None."""
         counter: Counter | None = self.comparison_.explicit()
         return counter
+
+    @property
+    def counting_(self) -> Counting | None:
+        """How counts are compared, where that is done bin by bin; else None."""
+        counting: Counting | None = self.comparison_.counting(self.prepared_, bool(self.normalize))
+        return counting
 
     @property
     def training_counts_(self) -> list[StreamCounts]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.base_kernels import BaseKernel, Linear
+from propkernels.gram.countings import Counting
 from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
@@ -23,6 +24,10 @@ class TiledComparison(ABC):
 
     def explicit(self) -> Counter | None:
         """None: no counts have the kernel as their dot product."""
+        return None
+
+    def counting(self, prepared: Any, normalize: bool) -> Counting | None:
+        """None: graphs are not compared bin by bin."""
         return None
 
     def matrices_at_once(self, prepared: Any) -> int:
@@ -53,6 +58,10 @@ class CountedComparison:
     def explicit(self) -> Counter | None:
         """How features are counted."""
         return self.base_kernel.counter(self.counter)
+
+    def counting(self, counts: list[StreamCounts], normalize: bool) -> Counting:
+        """How the counts of the training graphs are compared with those of others."""
+        return Counting(self.counter, counts, bool(self.base_kernel.assigned), False, normalize)
 
     def explicit_counts(self, counts: list[StreamCounts]) -> list[StreamCounts]:
         """Counts of the training graphs, as the explicit counter counts them."""

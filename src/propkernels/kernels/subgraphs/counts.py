@@ -16,6 +16,7 @@ from scipy.sparse import coo_array, csr_array, eye_array
 
 from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes, looked_up
 from propkernels.gram.base_kernels import Linear
+from propkernels.gram.countings import Counting
 from propkernels.gram.linear import square_gram
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.pairwise.comparison import CountedComparison
@@ -154,6 +155,10 @@ class SubgraphCounts(CountedComparison):
     def explicit(self) -> Counter:
         """How graphs are counted, with streams weighted by lambda as well."""
         return replace(self.counter, lambdas=self.lambdas)
+
+    def counting(self, counts: list[StreamCounts], normalize: bool) -> Counting:
+        """How kinds of subgraphs are compared, with streams weighted by lambda as well."""
+        return Counting(self.explicit(), self.explicit_counts(counts), False, False, normalize)
 
     def explicit_counts(self, counts: list[StreamCounts]) -> list[StreamCounts]:
         """Counts of the training graphs, with streams weighted by lambda as well."""

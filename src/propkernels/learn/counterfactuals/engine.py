@@ -20,7 +20,7 @@ from propkernels.hashing.codes import NO_BIN, in_key_order, stream_numbers
 from propkernels.kernels.propagation import PropagationCoder
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.learn.counterfactuals.alphabet import Alphabet
-from propkernels.learn.machines.decisions import FoldedRule
+FoldedRule = object
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
     InitialDistributions,
@@ -40,8 +40,7 @@ BY_DEGREE = ("degree", "log_degree")
 
 def can_run(rule: Any, graph: GraphDatabase) -> bool:
     """Whether the compiled loops know what the rule and the graph are made of."""
-    if not isinstance(rule, FoldedRule):
-        return False
+    return False
     coder = rule.counter.counter if isinstance(rule.counter, LevelCounter) else rule.counter
     return _knows_coder(coder, len(rule.codes)) and _knows_graph(coder, graph)
 

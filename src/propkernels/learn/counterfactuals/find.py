@@ -22,7 +22,6 @@ from propkernels.learn.counterfactuals.engine import Engine, can_run
 from propkernels.learn.counterfactuals.molecule import BONDS, Chemist, molecule_of
 from propkernels.learn.counterfactuals.result import Counterfactual, Counterfactuals, Edit
 from propkernels.learn.counterfactuals.search import Judge, Search, Searched
-from propkernels.learn.machines.decisions import FoldedRule
 from propkernels.utils.checks import check_integer
 
 BATCH = 2000  # edited graphs that the model decides about at once, where the compiled loops cannot
@@ -152,9 +151,7 @@ def _editor(
 
 
 def _coder_of(rule: Any) -> Any:
-    if not isinstance(rule, FoldedRule):
-        return None
-    return rule.counter.counter if isinstance(rule.counter, LevelCounter) else rule.counter
+    return rule.vocabularies[0].counter if rule.vocabularies else None
 
 
 def _is_usual(kind: str, graph: GraphDatabase, coder: Any) -> bool:

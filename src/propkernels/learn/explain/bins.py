@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.counting.bins import Bin, Bins, ChosenBin, Shown, describe_bins
-from propkernels.learn.machines.decisions import FoldedRule
+from propkernels.learn.machines.members import WeightedBins
 
 __all__ = ["Bin", "Bins", "strongest_bins"]
 
 
 def strongest_bins(
-    rule: FoldedRule,
-    share: NDArray[np.float64],
+    members: Sequence[WeightedBins],
     n: int,
     graphs: Any,
     target: NDArray[np.float64] | None,
@@ -25,13 +24,12 @@ def strongest_bins(
     n_jobs: int | None,
     subject: str,
 ) -> Bins:
-    """Describe the bins with the largest weights, for or against, in a weighted sum of a rule's decisions.
+    """Describe the bins with the largest weights, for or against.
 
     Parameters
     ----------
-    rule : FoldedRule
-    share : ndarray, (decisions,)
-        What each decision counts.
+    members : sequence of WeightedBins
+        Weights of the bins of each member of a rule.
     n : int
     graphs : GraphDatabase or GridDatabase
         Where examples are taken from.
@@ -41,11 +39,16 @@ def strongest_bins(
     n_jobs : int or None
     subject : str
     """
-    weights = [table @ share for table in rule.weights]
-    stream = np.repeat(np.arange(len(weights)), [len(part) for part in weights])
-    values, codes = np.concatenate(weights), np.concatenate(rule.codes)
-    # equal weights in the order of stream and code, so that the order of training graphs does not matter
-    order = np.lexsort((codes, stream, -np.abs(values)))[:n]
-    chosen = [ChosenBin(int(stream[i]), int(codes[i]), None, float(values[i])) for i in order]
+    member = np.repeat(np.arange(len(members)), [len(one.codes) for one in members])
+    stream, codes, values = (
+        np.concatenate([getattr(one, name) for one in members]) for name in ("stream", "codes", "weights")
+    )
+    # equal weights in the order of stream, member and code, so that the order of training graphs does not matter
+    order = np.lexsort((codes, member, stream, -np.abs(values)))[:n]
     shown = Shown(graphs, target, molecules, label_names or {})
-    return Bins(describe_bins(rule.counter, chosen, shown, n_jobs), subject)
+    described: dict[int, Bin] = {}
+    for number, one in enumerate(members):
+        own = order[member[order] == number]
+        chosen = [ChosenBin(int(stream[i]), int(codes[i]), None, float(values[i])) for i in own]
+        described |= dict(zip(own.tolist(), describe_bins(one.counter, chosen, shown, n_jobs), strict=True))
+    return Bins([described[i] for i in order.tolist()], subject)

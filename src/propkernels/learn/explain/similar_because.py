@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,35 +16,20 @@ from propkernels.graphs.check import check_graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.hashing.codes import NO_BIN
 from propkernels.learn.explain.similarity import SharedBin, Similarity
-from propkernels.learn.machines.decisions import FoldedRule, Rule, SumRule
+from propkernels.learn.machines.members import SharedBins
 from propkernels.learn.retrieval.index import GraphIndex
 
 
-class Counting(NamedTuple):
-    """Enough to write k(g, h) as a sum over bins.
-
-    Attributes
-    ----------
-    counter : Counter
-    normalize : bool
-    ratio : bool
-        Whether what is shared, s, is divided by all there is, l + r - s, in each stream.
-    """
-
-    counter: Counter
-    normalize: bool
-    ratio: bool = False
-
-
-def countings_of(kernel: Any, graphs: Any) -> list[Counting]:
+def countings_of(kernel: Any, graphs: Any) -> list[SharedBins]:
     """How a kernel, model or index counts, part by part where it is a sum of several.
 
     A kernel that is not fitted is copied and fitted on the graphs.
     """
     if hasattr(kernel, "rule_"):
-        return _of_rule(kernel.rule_)
+        shared: list[SharedBins] = kernel.rule_.shared_bins()
+        return shared
     if isinstance(kernel, GraphIndex) and hasattr(kernel, "counter_"):
-        return [Counting(kernel.counter_, True)]
+        return [SharedBins(kernel.counter_, False, False, True)]
     if hasattr(kernel, "kernel_"):
         return countings_of(kernel.kernel_, graphs)
     if not hasattr(type(kernel), "counter_"):
@@ -54,20 +39,13 @@ def countings_of(kernel: Any, graphs: Any) -> list[Counting]:
     return [_of_fitted(kernel if hasattr(kernel, "counter_") else clone(kernel).fit(graphs))]
 
 
-def _of_rule(rule: Rule) -> list[Counting]:
-    if isinstance(rule, SumRule):
-        return [part for one in rule.rules for part in _of_rule(one)]
-    if isinstance(rule, FoldedRule):
-        return [Counting(rule.counter, rule.normalize)]
-    return [_of_fitted(rule.kernel)]
-
-
-def _of_fitted(kernel: Any) -> Counting:
-    if getattr(kernel, "counter_", None) is not None:
-        return Counting(kernel.counter_, bool(kernel.normalize))
-    if getattr(kernel, "shared_", None) is None:
+def _of_fitted(kernel: Any) -> SharedBins:
+    counting = getattr(kernel, "counting_", None)
+    if counting is not None:
+        return SharedBins(counting.counter, counting.assigned, counting.ratio, counting.normalize)
+    if getattr(kernel, "counter_", None) is None:
         raise TypeError(f"{kernel!r} is not a dot product or a ratio of counts: no bins are shared")
-    return Counting(kernel.shared_[0], bool(kernel.normalize), True)
+    return SharedBins(kernel.counter_, False, False, bool(kernel.normalize))
 
 
 def _called(kernel: Any) -> str:
@@ -115,7 +93,8 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
     merged: dict[Any, _Merged] = {}
     last = 0
     for counting in countings_of(kernel, graphs):
-        streams = [_compared(found, graphs) for found in counting.counter.occurrences(graphs, n_jobs)]
+        found = counting.counter.occurrences(graphs, n_jobs)
+        streams = [_compared(replace(one, assigned=one.assigned or counting.assigned), graphs) for one in found]
         last = max(last, *(stream.t for stream in streams))
         for stream, scale in zip(streams, _scales(streams, counting), strict=True):
             _merge(stream, scale, merged)
@@ -151,7 +130,7 @@ def _compared(found: Occurrences, graphs: Any) -> _Stream:
     return _Stream(found.iteration, found.weight, shared, np.array(squares, dtype=np.float64))
 
 
-def _scales(streams: list[_Stream], counting: Counting) -> list[float]:
+def _scales(streams: list[_Stream], counting: SharedBins) -> list[float]:
     """What the bins of each stream are multiplied by: of ratios, and of normalization."""
     own = [stream.squares for stream in streams]
     scales = [1.0] * len(streams)

@@ -19,22 +19,16 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.counterfactuals.find import Model, find_counterfactuals
 from propkernels.learn.counterfactuals.result import Counterfactuals
 from propkernels.learn.explain.bins import Bins, strongest_bins
-from propkernels.learn.explain.explain import explain_rule, is_explained, rule_at
+from propkernels.learn.explain.explain import explain_rule
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.decisions import (
-    KernelRule,
-    Rule,
-    counted_by,
-    decision_rule,
-    mean_rule,
-    primal_rule,
-    self_similarities,
-)
+from propkernels.learn.machines.decisions import self_similarities
 from propkernels.learn.machines.gaussian_process import Posterior
+from propkernels.learn.machines.rule import Rule, dual_members, mean_rule, primal_members
 from propkernels.learn.machines.svm import Machine, stopping_allowed
 from propkernels.learn.machines.tasks import Task
 from propkernels.learn.models.defaults import check_kernels
 from propkernels.learn.novelty.applicability import Applicability, applicability_of
+from propkernels.learn.novelty.foreign import unknown_nodes, warn_if_foreign
 from propkernels.learn.selection.candidates import (
     Candidate,
     Space,
@@ -62,7 +56,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Learned:
-    """All that fit found out.
+    """Everything learned by fit.
 
     Attributes
     ----------
@@ -71,7 +65,7 @@ class Learned:
     solver : str
     kernel : estimator
         Fitted.
-    rule : FoldedRule, KernelRule or SumRule
+    rule : Rule
         Decisions without intercepts.
     machine : Machine
         Learned from all training graphs.
@@ -189,7 +183,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _keep(self, learned: Learned) -> None:
         """Take over what was learned."""
         candidate = learned.selection.candidate
-        is_free = not isinstance(learned.rule, KernelRule) and learned.posterior is None
+        is_free = learned.rule.compares_bins and learned.posterior is None
         self.kernel_ = learned.selection.kernel if is_free else learned.kernel
         self.rule_, self.intercept_ = learned.rule, learned.machine.intercepts
         self.posterior_, self.solver_, self.imputer_ = learned.posterior, learned.solver, learned.imputer
@@ -197,6 +191,13 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
 
     def _decisions(self, graphs: GraphDatabase) -> Matrix:
         return np.asarray(self.rule_.decisions(graphs, self.n_jobs)) + self.intercept_
+
+    def _watched_decisions(self, graphs: GraphDatabase, stacklevel: int) -> Matrix:
+        """Decisions, with a warning of graphs unlike the training graphs."""
+        rule = self.rule_
+        runs = rule.by_runs(graphs, self.n_jobs, lambda run: (rule.decide(run), unknown_nodes(rule, run)))
+        warn_if_foreign([unknown for _, unknown in runs], graphs, stacklevel + 1)
+        return np.concatenate([decisions for decisions, _ in runs]) + self.intercept_
 
     def _checked(self, X: Any) -> GraphDatabase:
         check_is_fitted(self, "rule_")
@@ -220,7 +221,9 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             Shares of unseen surroundings; a prediction on graphs that are mostly unseen is a guess.
         """
         graphs = self._checked(X)
-        return applicability_of(counted_by(self.rule_), graphs, self.n_jobs)
+        if not self.rule_.compares_bins:
+            raise TypeError(why_not_explained(self.kernel_, "no surroundings can be looked up"))
+        return applicability_of(self.rule_.vocabularies, graphs, self.n_jobs)
 
     def _variances(self, graphs: GraphDatabase) -> Matrix:
         """Variances of a Gaussian process at new graphs."""
@@ -231,7 +234,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
 
     def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
         """Contributions to a weighted sum of decisions."""
-        if not is_explained(self.rule_):
+        if not self.rule_.compares_bins:
             raise TypeError(why_not_explained(self.kernel_))
         return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
 
@@ -258,12 +261,11 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             raise ValueError(
                 f"y must hold a value for each of {len(graphs)} graphs, got shape {values.shape}"
             )
-        if not is_explained(self.rule_):
+        if not self.rule_.compares_bins:
             raise TypeError(why_not_explained(self.kernel_, "its bins have no weights"))
-        rule, most = rule_at(self.rule_, graphs, self.n_jobs), check_integer(n, "n", 1)
-        return strongest_bins(
-            rule, weights, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown
-        )
+        most = check_integer(n, "n", 1)
+        bins = self.rule_.bin_weights(graphs, np.asarray(weights, dtype=np.float64), self.n_jobs)
+        return strongest_bins(bins, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown)
 
 
 def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained") -> str:
@@ -289,8 +291,7 @@ def _learned(
     found = [_learned_one(chosen, *member, graphs, target, task, solver) for member in chosen.members]
     if len(found) == 1:
         return found[0]
-    rules: list[Any] = [one.rule for one in found]
-    rule = mean_rule(rules, [one.kernel for one in found])
+    rule = mean_rule([one.rule for one in found])
     intercepts = np.mean([one.machine.intercepts for one in found], axis=0)
     machine = replace(found[0].machine, intercepts=np.asarray(intercepts))
     return replace(found[0], rule=rule, machine=machine)
@@ -310,9 +311,9 @@ def _learned_one(
     part = candidate.source.slice(everyone, np.arange(0), candidate.scaled)
     machine = candidate.fit(task, part.known, target, everyone, cost)
     coefficients = machine.coefficients / part.unit
-    rule = primal_rule if candidate.maker.uses_features else decision_rule
+    members = primal_members if candidate.maker.uses_features else dual_members
     posterior = None if machine.details is None else replace(machine.details, scale=part.unit)
-    return Learned(chosen, solver, kernel, rule(kernel, coefficients), machine, posterior)
+    return Learned(chosen, solver, kernel, Rule.of(members(kernel, coefficients)), machine, posterior)
 
 
 def _silent(parts: int) -> None:

@@ -29,7 +29,6 @@ from propkernels.learn.models.base import (
     cross_validated_score,
     held_out_decisions,
 )
-from propkernels.learn.novelty.foreign import warn_if_foreign
 from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import Folds, draw_seeds
 from propkernels.learn.selection.targets import check_labels, check_target, has_columns, known_targets
@@ -101,7 +100,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Score of the choice in the cross-validation that chose it (by default the share of correctly
         classified graphs): the best of many candidates, and therefore optimistic; :func:`evaluate` estimates
         the score on new graphs.
-    rule_ : FoldedRule, KernelRule or SumRule
+    rule_ : Rule
         Decisions of any graph, without ``intercept_``; ``layout_`` says what they mean.
     calibration_ : Calibration or None
         From scores to probabilities.
@@ -241,12 +240,12 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         (:class:`ForeignGraphsWarning`).
         """
         graphs = self._checked(X)
-        warn_if_foreign(self.rule_, graphs, self.n_jobs, 2)
+        decisions = self._watched_decisions(graphs, 2)
         if self.layout_.multilabel:
-            return self.layout_.predictions(self._decisions(graphs))
+            return self.layout_.predictions(decisions)
         if self.posterior_ is not None and len(self.classes_) > 2:
             return np.asarray(self.classes_[self.predict_proba(graphs).argmax(axis=1)])
-        return np.asarray(self.classes_[self.layout_.predictions(self._decisions(graphs))])
+        return np.asarray(self.classes_[self.layout_.predictions(decisions)])
 
     def predict_proba(self, X: Any) -> Matrix:
         """Return calibrated class probabilities, columns in the order of ``classes_``.

@@ -25,7 +25,6 @@ from propkernels.learn.models.base import (
     check_weights,
     cross_validated_score,
 )
-from propkernels.learn.novelty.foreign import warn_if_foreign
 from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import draw_seeds
 from propkernels.learn.selection.targets import check_numbers, check_several, has_columns, known_targets
@@ -91,7 +90,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     score_ : float
         R^2 of the choice (or its score by ``scoring``) in the cross-validation that chose it, and therefore
         optimistic; :func:`evaluate` estimates the score on new graphs.
-    rule_ : FoldedRule, KernelRule or SumRule
+    rule_ : Rule
         Predictions for any graph, without ``intercept_``.
     posterior_ : Posterior or None
         What the Gaussian process is unsure of.
@@ -220,8 +219,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
             If many graphs have node labels that no training graph has.
         """
         graphs = self._checked(X)
-        warn_if_foreign(self.rule_, graphs, self.n_jobs, 2)
-        decisions = self._decisions(graphs)
+        decisions = self._watched_decisions(graphs, 2)
         if decisions.shape[1] > 1:
             if return_std:
                 self._variances(graphs)  # says that only a Gaussian process knows

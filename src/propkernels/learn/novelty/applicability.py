@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counters import Codes, Counter, looked_up
+from propkernels.counting.counters import looked_up
+from propkernels.counting.entries import Vocabulary
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.novelty.rarity import means_by_node
 from propkernels.utils.tables import format_table
@@ -90,19 +91,17 @@ class Applicability:
 
 
 def applicability_of(
-    counted: Sequence[tuple[Counter, list[Codes]]], graphs: GraphDatabase, n_jobs: int | None
+    vocabularies: Sequence[Vocabulary], graphs: GraphDatabase, n_jobs: int | None
 ) -> Applicability:
-    """Look up all bins of new graphs among those known, counter by counter and stream by stream."""
-    parts = [_unseen(counted, part, n_jobs) for part in counted[0][0].parts_of(graphs)]
+    """Look up all bins of new graphs among those of the training graphs."""
+    parts = [_unseen(vocabularies, part, n_jobs) for part in vocabularies[0].counter.parts_of(graphs)]
     return Applicability(np.concatenate(parts), graphs.graph_ptr)
 
 
-def _unseen(
-    counted: Sequence[tuple[Counter, list[Codes]]], graphs: GraphDatabase, n_jobs: int | None
-) -> Values:
+def _unseen(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase, n_jobs: int | None) -> Values:
     described = [
         (found, looked_up(found.codes, codes, np.ones(len(codes))))
-        for counter, known in counted
-        for found, codes in zip(counter.occurrences(graphs, n_jobs), known, strict=True)
+        for one in vocabularies
+        for found, codes in zip(one.counter.occurrences(graphs, n_jobs), one.codes, strict=True)
     ]
     return 1.0 - means_by_node(described, graphs.n_nodes)[0]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.counters import Coder, Codes, looked_up
-from propkernels.counting.levels import LevelCounter
+from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.learn.machines.decisions import counted_by
+from propkernels.learn.machines.members import Counted
+from propkernels.learn.machines.rule import Rule
 from propkernels.learn.machines.svm import ForeignGraphsWarning
 from propkernels.utils.checks import shown
 
@@ -21,42 +22,34 @@ UNUSUAL = 0.05  # share of a graph's nodes from which on it is foreign, where la
 MOST_NAMED = 3
 
 
-def unknown_nodes(rule: Any, graphs: Any, n_jobs: int | None) -> tuple[NDArray[np.bool_], bool] | None:
+def unknown_nodes(rule: Rule, counted: Counted) -> tuple[NDArray[np.bool_], bool] | None:
     """Whether each node starts where no training node did, and whether nodes start as their labels say.
 
-    None where they start with something else than labels or degrees. Only t = 0 is computed, of the first
-    kernel that starts so where several are averaged. A node whose label has several entries, each refined
-    for itself, is unknown where no training node had any of them.
+    None where they start with something else than labels or degrees. Of a label with several entries, the
+    first counts: atoms start with their symbol.
     """
-    try:
-        counted = counted_by(rule)
-    except TypeError:
-        return None
-    found = (_unknown(counter, codes, graphs, n_jobs) for counter, codes in counted)
-    return next((one for one in found if one is not None), None)
+    for vocabulary in rule.vocabularies:
+        coder: Any = vocabulary.counter
+        source = getattr(coder, "source", None) if getattr(coder, "attributes", None) is None else None
+        if isinstance(coder, Coder) and source is not None and isinstance(counted.graphs, GraphDatabase):
+            entries = counted.entries(vocabulary)
+            if entries.places is None:
+                continue
+            n_first = 1 if hasattr(coder, "entries") else int(np.sum(entries.iterations == 0))
+            columns = entries.columns.reshape(entries.places.shape)
+            unknown = [columns[s][entries.places[s]] < 0 for s in range(n_first)]
+            return np.logical_or.reduce(unknown), source == "node"
+    return None
 
 
-def _unknown(
-    counter: Any, codes: list[Codes], graphs: Any, n_jobs: int | None
-) -> tuple[NDArray[np.bool_], bool] | None:
-    coder: Any = counter.counter if isinstance(counter, LevelCounter) else counter
-    source = getattr(coder, "source", None) if getattr(coder, "attributes", None) is None else None
-    if not isinstance(coder, Coder) or source is None or not isinstance(graphs, GraphDatabase):
-        return None
-    streams = [
-        looked_up(found.codes, known, np.ones(len(known))) == 0
-        for found, known in zip(coder.restricted(0).occurrences(graphs, n_jobs), codes, strict=False)
-    ]
-    unknown = (np.logical_and if hasattr(coder, "entries") else np.logical_or).reduce(streams)
-    return unknown, source == "node"
-
-
-def warn_if_foreign(rule: Any, graphs: Any, n_jobs: int | None, stacklevel: int) -> None:
-    """Say so, in one sentence, if many graphs are foreign."""
-    found = unknown_nodes(rule, graphs, n_jobs)
-    if found is None or not found[0].any():
+def warn_if_foreign(
+    found: Sequence[tuple[NDArray[np.bool_], bool] | None], graphs: Any, stacklevel: int
+) -> None:
+    """Warn, in one sentence, if many graphs are foreign; ``found`` is of runs of these graphs."""
+    parts = [one for one in found if one is not None]
+    if not parts or not any(unknown.any() for unknown, _ in parts):
         return
-    unknown, is_label = found
+    unknown, is_label = np.concatenate([one[0] for one in parts]), parts[0][1]
     ends = np.concatenate([[0], np.cumsum(unknown)])
     numbers = np.diff(ends[graphs.graph_ptr])
     labels = graphs.label_column if is_label else None

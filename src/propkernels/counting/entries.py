@@ -1,0 +1,177 @@
+"""Entries: the bins of new graphs, with their counts and their columns among the training graphs' bins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.counting.counters import Codes, Counter, Listed, Occurrences, StreamCounts, Values
+from propkernels.graphs.database import GraphDatabase
+from propkernels.utils.arrays import power_of_two
+from propkernels.utils.derived import derived
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The bins of the training graphs.
+
+    Attributes
+    ----------
+    counter : Counter
+        Counts any graph.
+    codes : list of ndarray of int64
+        For each stream, the codes of its bins. Columns are numbered through all streams.
+    """
+
+    counter: Counter
+    codes: list[Codes]
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """First column of each stream, and the number of all columns: (streams + 1,)."""
+        return np.concatenate([[0], np.cumsum([len(some) for some in self.codes])]).astype(np.int64)
+
+    @property
+    def table(self) -> Any:
+        """Columns by code, for the compiled loops."""
+        from propkernels.counting.entries_compiled import BinTable
+
+        return derived(self, "table", lambda: BinTable.of(self.codes))
+
+    def enter(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Entries:
+        """Count graphs and find their bins, in one pass of codes."""
+        listed = self.counter.listed(graphs, n_jobs)
+        if listed is not None:
+            return _of_codes(self, listed, graphs)
+        return _of_counts(self, self.counter.count(graphs, None, n_jobs), graphs, n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What some graphs count, stream by stream; see :mod:`propkernels.counting.entries_compiled`.
+
+    Attributes
+    ----------
+    graphs : GraphDatabase
+    starts, sizes : ndarray, (streams, graphs)
+        First slot, and number of slots, of each stream of each graph.
+    columns : ndarray of int32, (slots,)
+        Column among the bins of the training graphs; -1: a bin that none of them has.
+    counts : ndarray of float64, (slots,)
+    iterations : ndarray of int64, (streams,)
+    places : ndarray of int32, (streams, items), or None
+        The entry that each item is counted in, where items are listed.
+    pair_ptr : ndarray of int64, (graphs + 1,), or None
+        Offsets of the items, where these are pairs of nodes.
+    items : callable or None
+        Otherwise, for each stream, what is counted, and the slot that each item is counted in.
+    """
+
+    graphs: GraphDatabase
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    counts: Values
+    iterations: NDArray[np.int64]
+    places: NDArray[np.int32] | None = None
+    pair_ptr: NDArray[np.int64] | None = None
+    items: Any = field(default=None)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """Starts, sizes, columns and counts, as the compiled loops take them."""
+        return self.starts, self.sizes, self.columns, self.counts
+
+    def by_node(self, values: Values, n_streams: int) -> Values:
+        """Share what entries add equally among their nodes: (nodes, iterations)."""
+        last = int(self.iterations[:n_streams].max(initial=0))
+        shares = np.zeros((self.graphs.n_nodes, last + 1))
+        if self.places is not None:
+            from propkernels.counting.entries_compiled import share_out, share_out_pairs
+
+            width = self.places.shape[1]
+            if self.pair_ptr is not None:
+                ptr, places = self.graphs.graph_ptr, self.places[0]
+                share_out_pairs(ptr, self.pair_ptr, places, self.counts, values, shares[:, 0])
+                return shares
+            share_out(self.places[:n_streams], width, self.iterations, self.counts, values, shares)
+            return shares
+        for found, slots in self.items()[:n_streams]:
+            each = np.where(slots >= 0, values[slots] / self.counts[slots], 0.0) if len(values) else slots * 0.0
+            shares[:, found.iteration] += found.by_node(each, self.graphs.n_nodes)
+        return shares
+
+
+def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> Entries:
+    """Entries of graphs whose items have one code per stream."""
+    from propkernels.counting.entries_compiled import enter_codes
+
+    table, ptr = vocabulary.table, listed.ptr
+    n_streams, n_graphs, n_items = len(vocabulary.codes), len(graphs), int(ptr[-1])
+    size = power_of_two(2 * int(np.diff(ptr).max(initial=0)) + 1)
+    room = np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(size, np.int64)
+    sizes = np.zeros((n_streams, n_graphs), dtype=np.int64)
+    columns, places = np.empty((2, n_streams, n_items), dtype=np.int32)
+    counts, iterations, stream = np.empty((n_streams, n_items)), np.zeros(n_streams, np.int64), 0
+    for block in listed.blocks:
+        rows = block.rows()
+        iterations[stream : stream + len(rows)] = block.iterations
+        room[2][:] = 0
+        enter_codes(rows, stream, ptr, table, *room, sizes, columns, counts, places)
+        stream += len(rows)
+    starts = np.arange(n_streams, dtype=np.int64)[:, None] * n_items + ptr[:-1]
+    pair_ptr = ptr if listed.by_pairs else None
+    return Entries(graphs, starts, sizes, columns.ravel(), counts.ravel(), iterations, places, pair_ptr)
+
+
+def _of_counts(
+    vocabulary: Vocabulary, streams: Sequence[StreamCounts], graphs: GraphDatabase, n_jobs: int | None
+) -> Entries:
+    """Entries of graphs that were counted already, by a device or as something else than nodes."""
+    from propkernels.counting.entries_compiled import find_columns
+
+    starts, columns, first = [], [], 0
+    for number, stream in enumerate(streams):
+        found = np.empty(len(stream.codes), dtype=np.int32)
+        find_columns(vocabulary.table, number, stream.codes, found)
+        columns.append(found[stream.counts.indices])
+        starts.append(first + stream.counts.indptr.astype(np.int64))
+        first += stream.counts.nnz
+    ends = np.array(starts).reshape(len(streams), len(graphs) + 1)
+    data = np.concatenate([stream.counts.data for stream in streams]).astype(np.float64, copy=False)
+    iterations = np.array([stream.iteration for stream in streams], dtype=np.int64)
+
+    def items() -> list[tuple[Occurrences, NDArray[np.int64]]]:
+        occurrences = vocabulary.counter.occurrences(graphs, n_jobs)
+        return [
+            (found, _slots(found, stream, ends[s], graphs))
+            for s, (found, stream) in enumerate(zip(occurrences, streams, strict=True))
+        ]
+
+    sizes = np.diff(ends, axis=1)
+    return Entries(
+        graphs, ends[:, :-1], sizes, np.concatenate(columns), data, iterations, items=items
+    )
+
+
+def _slots(
+    found: Occurrences, stream: StreamCounts, ends: NDArray[np.int64], graphs: GraphDatabase
+) -> NDArray[np.int64]:
+    """Slot that each item is counted in; -1: none."""
+    if not len(stream.codes):
+        return np.full(len(found.codes), -1, dtype=np.int64)
+    order = np.argsort(stream.codes)
+    at = np.minimum(np.searchsorted(stream.codes, found.codes, sorter=order), len(order) - 1)
+    bins, width = order[at], len(order)
+    graph = np.repeat(np.arange(len(graphs)), np.diff(ends))
+    keys = graph * width + stream.counts.indices
+    wanted = found.graphs_of_items(graphs).astype(np.int64) * width + bins
+    by_key = np.argsort(keys)
+    place = np.minimum(np.searchsorted(keys, wanted, sorter=by_key), len(keys) - 1)
+    slots = by_key[place]
+    counted = (stream.codes[bins] == found.codes) & (keys[slots] == wanted)
+    return np.where(counted, ends[0] + slots, -1)
