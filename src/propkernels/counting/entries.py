@@ -30,6 +30,14 @@ class Vocabulary:
     counter: Counter
     codes: list[Codes]
 
+    def check_parts(self) -> None:
+        """Refuse codes that are not one array per stream."""
+        if not self.codes or any(codes.ndim != 1 for codes in self.codes):
+            raise ValueError("every stream needs codes")
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({self.counter!r}, {len(self.codes)} streams, {int(self.starts[-1])} bins)"
+
     @property
     def starts(self) -> NDArray[np.int64]:
         """First column of each stream, and the number of all columns: (streams + 1,)."""

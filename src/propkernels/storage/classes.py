@@ -39,6 +39,7 @@ _BY_MODULE = {
     "propkernels.hashing.attribute_codes": ("AttributeCoder",),
     "propkernels.hashing.codes": ("LocalitySensitiveHash",),
     "propkernels.counting.counters": ("StreamCounts",),
+    "propkernels.counting.entries": ("Vocabulary",),
     "propkernels.counting.joined": ("JoinedCounter",),
     "propkernels.counting.levels": ("LevelCounter",),
     "propkernels.gram.base_kernels": (
@@ -110,10 +111,15 @@ _BY_MODULE = {
     "propkernels.learn.machines.decisions": (
         "Calibration",
         "DecisionLayout",
-        "FoldedRule",
-        "KernelRule",
-        "SumRule",
     ),
+    "propkernels.learn.machines.members": (
+        "FoldedMember",
+        "JointMember",
+        "KernelMember",
+        "RatioMember",
+    ),
+    "propkernels.learn.machines.rule": ("Rule",),
+    "propkernels.storage.earlier": ("FoldedRule", "KernelRule", "SumRule"),
     "propkernels.learn.machines.gaussian_process": ("Posterior",),
     "propkernels.learn.retrieval.inverted_file": ("InvertedFile",),
     "propkernels.learn.retrieval.postings": ("Postings",),

@@ -160,4 +160,4 @@ class Decoder:
         thing = make(class_of(name), state)
         check_fields(thing)
         check_object(thing)
-        return self._keep(thing)
+        return self._keep(thing.today() if hasattr(thing, "today") else thing)

@@ -129,7 +129,7 @@ FITTED: dict[str, Check] = {
     "posterior_": lambda value: value is None or name_of(value) == "Posterior",
     "prepared_": lambda value: _STREAMS(value) or _PREPARED(value),
     "prior_": Objects("Prior"),
-    "rule_": Objects("FoldedRule", "KernelRule", "SumRule"),
+    "rule_": Objects("Rule"),
     "scales_": _floats,
     "scheme_": Objects(),
     "score_": _number,

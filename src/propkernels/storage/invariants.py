@@ -44,6 +44,8 @@ def check_object(thing: Any) -> None:
     name = str(name_of(thing))
     try:
         check_numbers(thing, name)
+        if hasattr(thing, "check_parts"):
+            thing.check_parts()
         fits = name not in CHECKS or CHECKS[name](thing)
     except ValueError as error:
         raise ValueError(f"the parts of {name} do not fit together: {error}") from None
@@ -124,26 +126,6 @@ def _family(family: Any, dimensions: int) -> bool:
     return _is(family.whitening, "f", 2) and len(family.whitening) == dimensions >= family.whitening.shape[1]
 
 
-def _folded_rule(rule: Any) -> bool:
-    """Whether every stream has codes, as many rows of weights, and a weight of its own."""
-    streams = len(rule.codes) == len(rule.weights) == len(rule.stream_weights) >= 1
-    tables = all(_is(table, "f", 2) for table in rule.weights) and _is(rule.stream_weights, "f", 1)
-    widths = {table.shape[1] for table in rule.weights} if tables else set()
-    lengths = all(_is(codes, "i", 1) for codes in rule.codes)
-    return (
-        streams
-        and tables
-        and lengths
-        and len(widths) == 1
-        and all(len(codes) == len(table) for codes, table in zip(rule.codes, rule.weights, strict=True))
-    )
-
-
-def _kernel_rule(rule: Any) -> bool:
-    n_graphs = getattr(rule.kernel, "_n_features_out", len(rule.coefficients))
-    return _is(rule.coefficients, "f", 2) and len(rule.coefficients) == n_graphs
-
-
 def _calibration(calibration: Any) -> bool:
     fits = _is(calibration.coefficients, "f", 2) and _is(calibration.intercepts, "f", 1)
     return fits and calibration.coefficients.shape[1] == len(calibration.intercepts)
@@ -154,20 +136,8 @@ def _posterior(posterior: Any) -> bool:
     return _is(roots, "f", 2) and factors.shape == (*roots.shape, roots.shape[1])
 
 
-def _sum_rule(rule: Any) -> bool:
-    """Whether there are several rules, each folded or of a kernel, with as many decisions."""
-    known = [name_of(one) in ("FoldedRule", "KernelRule") for one in rule.rules]
-    return len(known) > 1 and all(known) and len(set(map(_width, rule.rules))) == 1
-
-
-def _width(rule: Any) -> int:
-    if name_of(rule) == "SumRule":
-        return _width(rule.rules[0])
-    return int((rule.weights[0] if name_of(rule) == "FoldedRule" else rule.coefficients).shape[1])
-
-
 def _n_decisions(model: Any) -> int:
-    return _width(model.rule_)
+    return int(model.rule_.n_decisions)
 
 
 def _regressor(model: Any) -> bool:
@@ -377,9 +347,6 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "AttributeCoder": _attribute_coder,
     "SpreadingAttributes": _spreading_attributes,
     "SpreadingMixtures": _spreading_mixtures,
-    "FoldedRule": _folded_rule,
-    "KernelRule": _kernel_rule,
-    "SumRule": _sum_rule,
     "Calibration": _calibration,
     "Posterior": _posterior,
     "PropagationClassifier": _classifier,

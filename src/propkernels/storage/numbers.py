@@ -46,6 +46,9 @@ OFFSETS: dict[str, dict[str, tuple[Length, Length]]] = {
         "stream_ptr": (lambda part: len(part.codes), lambda part: len(part.stream_ptr) - 1),
         "bin_ptr": (lambda part: len(part.graphs), lambda part: len(part.codes)),
     },
+    "FoldedMember": {
+        "level_ptr": (lambda member: len(member.weights), lambda member: member.vocabulary.starts[len(member.stream_weights)]),
+    },
     "TiledMatrix": {
         "rows": (lambda matrix: matrix.values.shape[1], lambda matrix: len(matrix.rows) - 1),
         "columns": (lambda matrix: matrix.values.shape[2], lambda matrix: len(matrix.columns) - 1),
@@ -67,6 +70,7 @@ INDICES: dict[str, dict[str, Length]] = {
 # Hashes of labels, bins and edges, and numbers of iterations, which are only shown and compared.
 ANY_NUMBER = {
     "FoldedRule.codes",
+    "Vocabulary.codes",
     "Nodes.keys",
     "Postings.codes",
     "RarityScore.codes",
@@ -85,7 +89,7 @@ def check_numbers(thing: Any, name: str) -> None:
     ValueError
     """
     for field, (length, pieces) in OFFSETS.get(name, {}).items():
-        if hasattr(thing, field):
+        if getattr(thing, field, None) is not None:
             check_offsets(getattr(thing, field), length(thing), f"{name}.{field}", pieces=pieces(thing))
     for field, length in INDICES.get(name, {}).items():
         if hasattr(thing, field):

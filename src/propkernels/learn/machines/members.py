@@ -147,6 +147,13 @@ class FoldedMember(Member):
     stream_weights: Values
     normalize: bool
 
+    def check_parts(self) -> None:
+        """Refuse weights that are not those of the bins, or levels, of the first streams."""
+        n_columns = _n_columns(self.vocabulary, self.stream_weights)
+        n_rows = n_columns if self.level_ptr is None else int(self.level_ptr[-1])
+        if self.weights.ndim != 2 or self.weights.shape[1] < 1 or len(self.weights) != n_rows:
+            raise ValueError("every bin, or level, needs a row of weights")
+
     @property
     def n_decisions(self) -> int:
         """Number of decision columns."""
@@ -243,6 +250,19 @@ class RatioMember(Member):
     stream_weights: Values
     assigned: bool
     normalize: bool
+
+    def check_parts(self) -> None:
+        """Refuse counts and coefficients that do not fit the bins and the kept graphs."""
+        n_columns, n_kept = _n_columns(self.vocabulary, self.stream_weights), self.kept.shape[1]
+        if self.kept.format != "csr" or self.kept.shape[0] != n_columns or self.kept.dtype != np.float64:
+            raise ValueError("every bin needs a row of counts")
+        counts = self.kept.data
+        if not ((counts >= 1) & (counts < 2**31) & (counts == np.floor(counts))).all():
+            raise ValueError("counts are positive whole numbers")
+        if self.own_sums.shape != (len(self.stream_weights), n_kept) or not (self.own_sums >= 0).all():
+            raise ValueError("every kept graph needs its own sum in each stream")
+        if self.coefficients.ndim != 2 or len(self.coefficients) != n_kept or self.coefficients.shape[1] < 1:
+            raise ValueError("every kept graph needs a row of coefficients")
 
     @property
     def n_decisions(self) -> int:
@@ -352,6 +372,12 @@ class JointMember(Member):
     members: list[Member]
     weights: Values
 
+    def check_parts(self) -> None:
+        """Refuse members that are not of this module, or whose decisions do not match."""
+        check_members(self.members)
+        if self.weights.shape != (len(self.members),) or not (self.weights >= 0).all():
+            raise ValueError("every member needs a weight")
+
     @property
     def n_decisions(self) -> int:
         """Number of decision columns."""
@@ -410,6 +436,14 @@ class KernelMember(Member):
 
     kernel: Any
     coefficients: Matrix
+
+    def check_parts(self) -> None:
+        """Refuse coefficients that are not those of the training graphs."""
+        n_graphs = getattr(self.kernel, "_n_features_out", len(self.coefficients))
+        if not hasattr(self.kernel, "transform") or self.coefficients.ndim != 2:
+            raise ValueError("it needs a kernel, and rows of coefficients")
+        if len(self.coefficients) != n_graphs or self.coefficients.shape[1] < 1:
+            raise ValueError("every training graph needs a row of coefficients")
 
     @property
     def n_decisions(self) -> int:
@@ -475,3 +509,21 @@ def add_columns(parts: Sequence[Matrix]) -> Matrix:
     for part in parts:
         total[:, : part.shape[1]] += part
     return total
+
+
+def check_members(members: Sequence[Any]) -> None:
+    """Refuse what is not a list of members with the same number of decisions."""
+    if not members or not all(isinstance(member, Member) for member in members):
+        raise ValueError("a sum needs members")
+    if len({member.n_decisions for member in members}) != 1:
+        raise ValueError("members have different numbers of decisions")
+
+
+def _n_columns(vocabulary: Vocabulary, stream_weights: Values) -> int:
+    """Number of bins of the first streams, one for each weight."""
+    n_streams = len(stream_weights)
+    if stream_weights.ndim != 1 or not 1 <= n_streams <= len(vocabulary.codes):
+        raise ValueError("every stream needs a weight")
+    if not (np.isfinite(stream_weights) & (stream_weights >= 0)).all():
+        raise ValueError("weights of streams are finite and not negative")
+    return int(vocabulary.starts[n_streams])

@@ -26,6 +26,7 @@ from propkernels.learn.machines.members import (
     SharedBins,
     WeightedBins,
     add_columns,
+    check_members,
 )
 from propkernels.utils.arrays import sum_in_order
 from propkernels.utils.parallel import active_device, run_threads, thread_count, whole_runs
@@ -47,6 +48,10 @@ class Rule:
     """
 
     members: list[Member]
+
+    def check_parts(self) -> None:
+        """Refuse members whose decisions do not match."""
+        check_members(self.members)
 
     @classmethod
     def of(cls, members: Sequence[Member]) -> Rule:

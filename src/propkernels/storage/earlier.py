@@ -1,0 +1,127 @@
+"""Rules of models that version 0.1 wrote, and what they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.counting.counters import Codes, Counter
+from propkernels.counting.entries import Vocabulary
+from propkernels.counting.joined import JoinedCounter
+from propkernels.counting.levels import LevelCounter
+from propkernels.learn.machines.members import FoldedMember, JointMember, Member
+from propkernels.learn.machines.rule import Rule, dual_members
+from propkernels.utils.randomness import mix
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FoldedRule:
+    """Weights of bins, or of levels of bins, as version 0.1 stored them."""
+
+    counter: Counter
+    codes: list[NDArray[np.int64]]
+    weights: list[NDArray[np.float64]]
+    stream_weights: NDArray[np.float64]
+    normalize: bool
+
+    def check_parts(self) -> None:
+        """Refuse weights that do not belong to the codes."""
+        n_streams = {len(self.codes), len(self.weights), len(self.stream_weights)}
+        shapes = [(codes.shape, table.ndim, len(table)) for codes, table in zip(self.codes, self.weights)]
+        if len(n_streams) != 1 or not self.codes or {table.shape[-1] for table in self.weights} == set():
+            raise ValueError("every stream needs codes, weights and a weight")
+        if any(shape != (n,) or ndim != 2 for shape, ndim, n in shapes):
+            raise ValueError("every code needs a row of weights")
+        if len({table.shape[1] for table in self.weights}) != 1:
+            raise ValueError("streams have different numbers of decisions")
+        if isinstance(self.counter, JoinedCounter) and len(self.counter.parts) != len(self.codes):
+            raise ValueError("every stream belongs to a part of the sum")
+
+    def today(self) -> Rule:
+        """The rule as a sum of members."""
+        streams = list(zip(self.codes, self.weights, self.stream_weights.tolist(), strict=True))
+        if not isinstance(self.counter, JoinedCounter):
+            return Rule.of([_member(self.counter, streams, self.normalize)])
+        members: list[Member] = []
+        for (counter, own), weight, flag in zip(
+            self.counter.split(streams), self.counter.weights.tolist(), self.counter.normalized, strict=True
+        ):
+            unit = weight if weight > 0 else 1.0
+            own = [(codes, table, stream_weight / unit) for codes, table, stream_weight in own]
+            members.append(_member(counter, own, bool(flag)))
+        return Rule.of([JointMember(members, self.counter.weights)] if self.normalize else members)
+
+
+@dataclass(frozen=True)
+class KernelRule:
+    """A kernel and coefficients of the training graphs, as version 0.1 stored them."""
+
+    kernel: Any
+    coefficients: NDArray[np.float64]
+
+    def check_parts(self) -> None:
+        """Refuse coefficients that are not those of the training graphs."""
+        n_graphs = getattr(self.kernel, "_n_features_out", len(self.coefficients))
+        if self.coefficients.ndim != 2 or len(self.coefficients) != n_graphs:
+            raise ValueError("every training graph needs a row of coefficients")
+
+    def today(self) -> Rule:
+        """The rule as a sum of members."""
+        return Rule.of(dual_members(self.kernel, self.coefficients))
+
+
+@dataclass(frozen=True)
+class SumRule:
+    """Several rules, as version 0.1 stored them."""
+
+    rules: list[Any]
+
+    def check_parts(self) -> None:
+        """Refuse parts that are not rules with the same decisions."""
+        if len(self.rules) < 2 or not all(isinstance(rule, Rule) for rule in self.rules):
+            raise ValueError("it needs several rules")
+
+    def today(self) -> Rule:
+        """The rule as a sum of members."""
+        return Rule.of([member for rule in self.rules for member in rule.members])
+
+
+def _member(counter: Counter, streams: Sequence[tuple[Codes, Matrix, float]], normalize: bool) -> FoldedMember:
+    """Weights of bins; those of levels are put in order, bin by bin."""
+    stream_weights = np.array([weight for _, _, weight in streams])
+    if not isinstance(counter, LevelCounter):
+        table = np.concatenate([table for _, table, _ in streams])
+        return FoldedMember(
+            Vocabulary(counter, [codes for codes, _, _ in streams]), table, None, stream_weights, normalize
+        )
+    bins, orders, most = zip(*(_bins_of_levels(codes) for codes, _, _ in streams), strict=True)
+    table = np.concatenate([table[order] for (_, table, _), order in zip(streams, orders, strict=True)])
+    ptr = np.concatenate([[0], np.cumsum(np.concatenate(most))]).astype(np.int64)
+    return FoldedMember(Vocabulary(counter.counter, list(bins)), table, ptr, stream_weights, normalize)
+
+
+def _bins_of_levels(codes: Codes) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:
+    """Codes of bins, the order of all codes by bin and level, and the number of levels of each bin.
+
+    Level 1 of a bin has the code of the bin, and level k a mixture of the two.
+    """
+    by_code = np.argsort(codes)
+    owner, level = np.arange(len(codes)), np.ones(len(codes), dtype=np.int64)
+    several, k = np.arange(len(codes)), 2
+    while len(several):
+        wanted = mix(codes[several].view(np.uint64), k).view(np.int64)
+        at = np.minimum(np.searchsorted(codes, wanted, sorter=by_code), len(codes) - 1)
+        found = by_code[at]
+        is_level = codes[found] == wanted
+        owner[found[is_level]], level[found[is_level]] = several[is_level], k
+        several, k = several[is_level], k + 1
+        several = several[level[several] == 1]
+    order = np.lexsort((level, owner))
+    bins = np.flatnonzero(level == 1)
+    return codes[bins], order, np.bincount(owner, minlength=len(codes))[bins]
