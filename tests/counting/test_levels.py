@@ -11,7 +11,8 @@ from propkernels.counting.counters import StreamCounts
 from propkernels.counting.levels import levels_of
 from propkernels.gram.base_kernels import Intersection
 from propkernels.learn.explain.explain import explain_rule
-from propkernels.learn.machines.decisions import FoldedRule, decision_rule
+from propkernels.learn.machines.members import FoldedMember
+from propkernels.learn.machines.rule import Rule, dual_members
 
 LABELLED = pk.datasets.make_molecules(24, random_state=0, mean_nodes=12).graphs
 ATTRIBUTED = pk.datasets.make_synthetic(16, random_state=0).graphs
@@ -96,9 +97,9 @@ def test_intersections_fold_and_explain(kernel, features, graphs, normalize):
     half = len(graphs) // 2
     kernel = assigned(kernel, normalize=normalize).fit(graphs[:half])
     coefficients = np.random.default_rng(0).normal(size=(half, 2))
-    rule = decision_rule(kernel, coefficients)
+    rule = Rule.of(dual_members(kernel, coefficients))
     expected = kernel.transform(graphs) @ coefficients
-    assert isinstance(rule, FoldedRule)
+    assert isinstance(rule.members[0], FoldedMember)
     assert np.allclose(rule.decisions(graphs, None), expected, atol=1e-9, rtol=0)
     explanation = explain_rule(rule, graphs, [1.0, -2.0], [0.0, 0.25], None)
     assert np.allclose(explanation.decisions, expected @ [1.0, -2.0] - 0.5, atol=1e-9, rtol=0)
@@ -108,7 +109,7 @@ def test_nodes_of_a_bin_share_the_weights_of_its_levels_equally():
     path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     train = [(path, ["C", "O", "C"]), (path, ["C", "C", "C"]), (path, ["O", "N", "N"])]
     kernel = pk.LabelHistogram(base_kernel="intersection").fit(train)
-    rule = decision_rule(kernel, np.array([[1.0], [10.0], [100.0]]))
+    rule = Rule.of(dual_members(kernel, np.array([[1.0], [10.0], [100.0]])))
     explanation = explain_rule(rule, pk.check_graphs([(path, ["C", "N", "C"])]), [1.0], [0.0], None)
     # two C: the first level is worth 1 + 10, the second 1 + 10; one N: the first level is worth 100
     assert explanation.contributions[:, 0].tolist() == [11.0, 100.0, 11.0]

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.kernels.sum_kernel import aligned_weights
-from propkernels.learn.machines.decisions import FoldedRule
+from propkernels.learn.machines.members import FoldedMember
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=12)
 TRAIN, TEST = DATA.graphs[:20], DATA.graphs[20:]
@@ -77,7 +77,7 @@ def test_a_sum_of_counting_kernels_counts(normalize_parts, solver, tmp_path):
     kernel = pk.SumKernel(parts(), weights=[1.0, 0.5, 2.0], normalize_parts=normalize_parts)
     model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, normalize=None, random_state=0)
     model.fit(TRAIN, DATA.target[:20])
-    assert isinstance(model.rule_, FoldedRule)
+    assert all(isinstance(member, FoldedMember) for member in model.rule_.members)
     decisions = model.decision_function(TEST)
     assert np.allclose(model.explain(TEST).decisions, decisions, atol=1e-9, rtol=0)
     pk.save_model(model, tmp_path / "model.pk")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.learn.machines.decisions import FoldedRule
+from propkernels.learn.machines.members import FoldedMember
 
 EARLIER = Path(__file__).parent / "earlier"
 GRAPHS = pk.datasets.make_molecules(24, random_state=0).graphs
@@ -22,7 +22,7 @@ def expected(name):
 
 def test_a_folded_classifier():
     model = pk.load_model(EARLIER / "classifier.pk")
-    assert isinstance(model.rule_, FoldedRule)
+    assert isinstance(model.rule_.members[0], FoldedMember)
     assert np.array_equal(model.decision_function(GRAPHS), expected("classifier"))
     assert np.allclose(model.explain(GRAPHS).decisions, expected("classifier"), atol=1e-9, rtol=0)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from propkernels.learn.machines.decisions import KernelRule, SumRule
+from propkernels.learn.machines.rule import Rule, dual_members
 from propkernels.storage.archive import from_bytes, to_bytes, write_archive
 from propkernels.storage.encoder import Encoder
 from propkernels.storage.invariants import CHECKS
@@ -33,7 +33,7 @@ def fit_averaged():
     """A classifier whose decisions are the mean of those with a dot product and with a ratio of counts."""
     model = fit_classifier()
     kernel = pk.LabelHistogram(base_kernel="jaccard").fit(GRAPHS)
-    model.rule_ = SumRule([model.rule_, KernelRule(kernel, np.ones((len(GRAPHS), 1)))])
+    model.rule_ = Rule.of([*model.rule_.members, *dual_members(kernel, np.ones((len(GRAPHS), 1)))])
     return model
 
 
@@ -394,8 +394,13 @@ def test_counts_beyond_their_matrix(folder, part, change):
         ("index", "InvertedFile", "squares", lambda a: -a),
         ("kernel", "StreamCounts", "codes", lambda a: a[:-1]),
         ("kernel", "Prior", "weights", lambda a: np.ones(50)),
-        ("averaged", "KernelRule", "coefficients", lambda a: a[:-1]),
-        ("averaged", "KernelRule", "coefficients", lambda a: np.tile(a, 2)),
+        ("averaged", "RatioMember", "coefficients", lambda a: a[:-1]),
+        ("averaged", "RatioMember", "coefficients", lambda a: np.tile(a, 2)),
+        ("averaged", "RatioMember", "own_sums", lambda a: a[:, 1:]),
+        ("averaged", "RatioMember", "own_sums", lambda a: -a),
+        ("averaged", "RatioMember", "stream_weights", lambda a: np.tile(a, 9)),
+        ("averaged", "FoldedMember", "weights", lambda a: a[:-1]),
+        ("averaged", "FoldedMember", "stream_weights", lambda a: a * np.nan),
         ("sum", "SumKernel", "weights_", lambda a: a[:1]),
         ("sum", "SumKernel", "diagonal_", lambda a: a[:1]),
         ("mixtures", "SpreadingMixtures", "scales", lambda a: a[:, :3]),
@@ -421,15 +426,14 @@ def test_arrays_that_compiled_loops_would_run_out_of(folder, file, name, attribu
     refused(forged(header, arrays), folder, "do not fit together")
 
 
-@pytest.mark.parametrize("kind", ["none", "one", "a kernel", "a sum"])
-def test_sums_of_what_are_not_several_rules(folder, kind):
+@pytest.mark.parametrize("kind", ["none", "a kernel", "a rule"])
+def test_sums_of_what_are_not_members(folder, kind):
     header, arrays = parts_of(file_of("averaged"))
-    tree = next(find(header, "SumRule"))
-    folded, other = tree["rules"]
-    a_sum = {"object": {"class": "SumRule", "state": {"rules": [folded, other]}}}
-    kernel = other["object"]["state"]["kernel"]
-    wrong = {"none": [], "one": [folded], "a kernel": [folded, kernel], "a sum": [folded, a_sum]}
-    tree["rules"] = wrong[kind]
+    tree, kernel = next(find(header, "Rule")), next(find(header, "PropagationKernel"))
+    folded, other = tree["members"]
+    a_rule = {"object": {"class": "Rule", "state": {"members": [folded, other]}}}
+    a_kernel = {"object": {"class": "PropagationKernel", "state": kernel}}
+    tree["members"] = {"none": [], "a kernel": [folded, a_kernel], "a rule": [folded, a_rule]}[kind]
     refused(forged(header, arrays), folder)
 
 
@@ -517,9 +521,10 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
         ("classifier", "PropagationClassifier", "classes_", 2),
         ("classifier", "PropagationClassifier", "intercept_", 0.5),
         ("classifier", "DecisionLayout", "n_classes", 3),
-        ("classifier", "FoldedRule", "codes", []),
-        ("classifier", "FoldedRule", "weights", []),
-        ("classifier", "FoldedRule", "coder", {"tuple": []}),
+        ("classifier", "Vocabulary", "codes", []),
+        ("classifier", "Vocabulary", "counter", {"tuple": []}),
+        ("classifier", "FoldedMember", "weights", []),
+        ("classifier", "FoldedMember", "level_ptr", 3),
         ("index", "GraphIndex", "file_", None),
         ("index", "GraphIndex", "names_", [1]),
         ("exact", "ExactCoder", "tables", []),

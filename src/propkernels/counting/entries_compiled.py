@@ -174,9 +174,11 @@ def decide_folded(
         for d in range(sums.shape[1]):
             total = 0.0
             for s in range(n_streams):
+                part = 0.0
                 for e in range(starts[s, graph], starts[s, graph] + sizes[s, graph]):
                     if columns[e] >= 0:
-                        total += entry_value(counts[e], columns[e], level_ptr, weights, d)
+                        part += entry_value(counts[e], columns[e], level_ptr, weights, d)
+                total += part
             sums[graph, d] = total
 
 

@@ -9,7 +9,8 @@ from networkx.algorithms.isomorphism import GraphMatcher, categorical_node_match
 
 import propkernels as pk
 from propkernels.learn.explain.explain import explain_rule
-from propkernels.learn.machines.decisions import FoldedRule, decision_rule
+from propkernels.learn.machines.members import FoldedMember
+from propkernels.learn.machines.rule import Rule, dual_members
 
 SEED = 5
 
@@ -83,7 +84,7 @@ def test_contributions_equal_the_naive_twin(kernel, things, matches, n_steps):
     train, test = graphs[:5], graphs[5:]
     coefficients = np.random.default_rng(SEED).normal(size=(5, 1))
     matrix = kernel.fit(train).transform(test)
-    explanation = explain_rule(decision_rule(kernel, coefficients), pk.check_graphs(test), [1.0], [0.5], None)
+    explanation = explain_rule(Rule.of(dual_members(kernel, coefficients)), pk.check_graphs(test), [1.0], [0.5], None)
     for position, graph in enumerate(test):
         expected = naive_contributions(train, coefficients[:, 0], graph, things, matches, n_steps)
         assert np.allclose(explanation.of_graph(position), expected, atol=1e-9, rtol=0)
@@ -98,7 +99,7 @@ def test_models_fold_train_linearly_and_explain(kernel, things, matches, n_steps
     model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, normalize=normalize, random_state=0)
     model.fit(data.graphs[:30], data.target[:30])
     test = data.graphs[30:]
-    assert isinstance(model.rule_, FoldedRule)
+    assert isinstance(model.rule_.members[0], FoldedMember)
     explanation = model.explain(test)
     assert explanation.contributions.shape == (test.n_nodes, n_steps)
     assert np.allclose(explanation.decisions, model.decision_function(test), atol=1e-9, rtol=0)
@@ -109,7 +110,7 @@ def test_weights_of_sizes_and_kinds_of_edges_enter():
     kernel = pk.SubgraphMatching(k=3, lambdas=[0.5, 0.0, 3.0], labels="degree", normalize=True)
     coefficients = np.random.default_rng(0).normal(size=(12, 1))
     matrix = kernel.fit(data.graphs[:12]).transform(data.graphs)
-    rule = decision_rule(kernel, coefficients)
+    rule = Rule.of(dual_members(kernel, coefficients))
     assert np.allclose(rule.decisions(data.graphs, None), matrix @ coefficients, atol=1e-12, rtol=0)
     explanation = explain_rule(rule, data.graphs, [1.0], [0.0], None)
     assert np.allclose(explanation.decisions, (matrix @ coefficients)[:, 0], atol=1e-12, rtol=0)

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 import propkernels as pk
 from propkernels.learn.explain.explain import compare_classes, explain_rule
 from propkernels.learn.explain.explanation import Explanation
-from propkernels.learn.machines.decisions import FoldedRule, decision_rule
+from propkernels.learn.machines.rule import Rule, dual_members
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, input_of, the_zoo
 
 
@@ -55,13 +55,13 @@ def test_contributions_add_up_to_the_decision(molecules, kernel, normalize):
 
 @pytest.mark.slow
 @cases("kernel")
-def test_every_folded_rule_on_the_zoo(cls, parameters):
+def test_every_rule_that_compares_bins_on_the_zoo(cls, parameters):
     """Whatever the machine: contributions add up, also of graphs without nodes."""
     kernel, matrix = fitted_on_the_zoo(cls, parameters)
     coefficients = np.random.default_rng(0).normal(size=(len(matrix), 2))
-    rule = decision_rule(kernel, coefficients)
-    assert isinstance(rule, FoldedRule) == kernel.is_dot_product
-    if not isinstance(rule, FoldedRule):
+    rule = Rule.of(dual_members(kernel, coefficients))
+    assert rule.compares_bins >= kernel.is_dot_product
+    if not rule.compares_bins:
         return
     graphs = input_of(cls, the_zoo())
     explanation = explain_rule(rule, graphs, [1.0, -0.5], [2.0, 4.0], None)

@@ -7,7 +7,8 @@ import pytest
 
 import propkernels as pk
 from propkernels.learn.explain import explain
-from propkernels.learn.machines.decisions import KernelRule
+from propkernels.learn.machines.members import RatioMember
+from propkernels.learn.machines.rule import Rule, dual_members
 
 DATA = pk.datasets.make_molecules(40, random_state=0)
 TRAIN, TEST = DATA.graphs[:30], DATA.graphs[30:]
@@ -53,11 +54,12 @@ def naive_contributions(kernel, coefficients, train, test):
 @pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_contributions_are_those_of_the_definition(kernel, base_kernel, normalize, monkeypatch):
-    monkeypatch.setattr(explain, "NUMBERS_AT_ONCE", 3000)
+    monkeypatch.setattr("propkernels.learn.machines.rule.CODES_AT_ONCE", 300)
     kernel = kernel.set_params(base_kernel=base_kernel, normalize=normalize).fit(TRAIN)
     coefficients = np.random.default_rng(0).normal(size=(30, 2))
     coefficients[::3] = 0
-    rule, share = KernelRule(kernel, coefficients), np.array([0.5, -2.0])
+    rule, share = Rule.of(dual_members(kernel, coefficients)), np.array([0.5, -2.0])
+    assert isinstance(rule.members[0], RatioMember)
     found = explain.explain_rule(rule, TEST, share, [1.0, 3.0], None)
     expected = naive_contributions(kernel, coefficients @ share, TRAIN, TEST)
     np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
@@ -73,33 +75,32 @@ def test_models_with_ratios_are_explained(base_kernel):
     explanation = model.explain(TEST)
     np.testing.assert_allclose(explanation.decisions, model.predict(TEST), rtol=0, atol=1e-9)
     bins = model.top_bins(TEST, n=3)
-    weights = explain.rule_at(model.rule_, TEST, None).weights
-    largest = np.sort(np.abs(np.concatenate(weights)[:, 0]))[::-1][:3]
+    (weighted,) = model.rule_.bin_weights(TEST, np.ones(1), None)
+    largest = np.sort(np.abs(weighted.weights))[::-1][:3]
     np.testing.assert_allclose([abs(one.weight) for one in bins], largest)
 
 
-@pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(
-    kernel, base_kernel, normalize, monkeypatch
-):
-    monkeypatch.setattr(explain, "NUMBERS_AT_ONCE", 3000)
-    kernel = kernel.set_params(base_kernel=base_kernel, normalize=normalize).fit(TRAIN)
-    rule = KernelRule(kernel, np.random.default_rng(1).normal(size=(30, 2)))
-    alone = [explain.rule_at(rule, TEST[[i]], None) for i in range(len(TEST))]
-    decisions = np.concatenate([one.decisions(TEST[[i]], None) for i, one in enumerate(alone)])
-    np.testing.assert_allclose(decisions, rule.decisions(TEST, None), rtol=0, atol=1e-12)
-    together = explain.rule_at(rule, TEST, None)
-    for stream, weights in enumerate(together.weights):
-        mean = np.mean([one.weights[stream] for one in alone], axis=0)
-        np.testing.assert_allclose(weights, mean, rtol=0, atol=1e-12)
+def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kernel, base_kernel):
+    kernel = kernel.set_params(base_kernel=base_kernel, normalize=False).fit(TRAIN)
+    rule, share = Rule.of(dual_members(kernel, np.random.default_rng(1).normal(size=(30, 2)))), np.array([1.0, 3.0])
+    alone = [rule.bin_weights(TEST[[i]], share, None)[0] for i in range(len(TEST))]
+    for i, bins in enumerate(alone):
+        streams = bins.counter.count(TEST[[i]], None, None)
+        weight = dict(zip(zip(bins.stream.tolist(), bins.codes.tolist()), bins.weights.tolist()))
+        counted = ((s, int(stream.codes[b]), n) for s, stream in enumerate(streams) for b, n in zip(stream.counts.indices, stream.counts.data))
+        total = sum(weight.get((s, code), 0.0) * n for s, code, n in counted)
+        assert total == pytest.approx(rule.decisions(TEST[[i]], None)[0] @ share, abs=1e-12)
+    (together,) = rule.bin_weights(TEST, share, None)
+    mean = np.mean([one.weights for one in alone], axis=0)
+    np.testing.assert_allclose(together.weights, mean, rtol=0, atol=1e-12)
 
 
 def test_graphs_without_nodes_add_nothing():
     graphs = pk.check_graphs([(np.zeros((0, 0)), []), (np.zeros((2, 2)), ["C", "O"])])
     kernel = pk.LabelHistogram(base_kernel="jaccard").fit(graphs)
-    found = explain.explain_rule(KernelRule(kernel, np.ones((2, 1))), graphs, [1.0], [0.0], None)
+    found = explain.explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs, [1.0], [0.0], None)
     assert found.contributions.tolist() == [[0.5], [0.5]]
-    empty = explain.explain_rule(KernelRule(kernel, np.ones((2, 1))), graphs[:0], [1.0], [0.0], None)
+    empty = explain.explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs[:0], [1.0], [0.0], None)
     assert empty.contributions.shape == (0, 1)

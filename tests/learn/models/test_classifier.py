@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
-from propkernels.learn.machines.decisions import FoldedRule, KernelRule
+from propkernels.learn.machines.members import FoldedMember, KernelMember
 from tests.strategies import permute_nodes
 
 
@@ -44,7 +44,7 @@ def test_folded_decisions_equal_the_machine_on_the_full_gram(data, kernel, norma
     kernel, scale, machine = reference_machine(model, train, data.target[:60])
     reference = machine.decision_function(kernel.transform(test) / scale)
     computed = model.decision_function(test)
-    assert isinstance(model.rule_, FoldedRule)
+    assert isinstance(model.rule_.members[0], FoldedMember)
     assert np.allclose(computed, reference, atol=1e-9)
     assert np.array_equal(model.predict(test), machine.predict(kernel.transform(test) / scale))
 
@@ -64,7 +64,7 @@ def test_several_classes_vote_like_libsvm(three_classes):
 def test_a_kernel_that_cannot_be_folded_is_kept(data):
     kernel = pk.PropagationKernel(t_max=2, base_kernel="rbf")
     model = pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
-    assert isinstance(model.rule_, KernelRule)
+    assert isinstance(model.rule_.members[0], KernelMember)
     assert np.mean(model.predict(data.graphs) == data.target) > 0.8
     with pytest.raises(TypeError, match="PropagationKernel is not a dot product of counts") as refusal:
         model.explain(data.graphs)

@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVR
 
 import propkernels as pk
-from propkernels.learn.machines.decisions import FoldedRule, KernelRule
+from propkernels.learn.machines.members import FoldedMember, KernelMember
 from tests.strategies import permute_nodes
 
 QUICK = {"t_max": [0, 2], "C": [1, 10, 100], "random_state": 0}
@@ -36,7 +36,7 @@ def test_folded_predictions_equal_the_machine_on_the_full_gram(data, kernel, nor
     machine = SVR(kernel="precomputed", C=model.C_, epsilon=model.epsilon_)
     machine.fit(gram / scale, (y[:60] - mean) / unit)
     expected = unit * machine.predict(reference.transform(test) / scale) + mean
-    assert isinstance(model.rule_, FoldedRule)
+    assert isinstance(model.rule_.members[0], FoldedMember)
     np.testing.assert_allclose(model.predict(test), expected, atol=1e-9 * unit)
 
 
@@ -65,7 +65,7 @@ def test_a_kernel_that_cannot_be_folded_is_kept(data):
     graphs, y = data
     model = pk.PropagationRegressor(kernel=pk.PropagationKernel(base_kernel="rbf"), **QUICK)
     model.fit(graphs, y)
-    assert isinstance(model.rule_, KernelRule)
+    assert isinstance(model.rule_.members[0], KernelMember)
     assert model.score(graphs, y) > 0.9
     with pytest.raises(TypeError, match="PropagationKernel is not a dot product of counts"):
         model.explain(graphs)

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.learn.machines.decisions import FoldedRule, KernelRule
+from propkernels.learn.machines.members import FoldedMember, RatioMember
 from propkernels.learn.machines.svm import stopping_allowed
 from propkernels.learn.machines.tasks import Classification, Regression
 from propkernels.learn.selection.candidates import Space, check_cost_grid
@@ -111,10 +111,35 @@ def own_decisions(kernel):
     return machine.decision_function(kernel.transform(NEW))
 
 
-def test_rules_that_are_folded_become_one(mixed):
-    assert [type(rule) for rule in mixed.rule_.rules] == [FoldedRule, KernelRule, KernelRule]
-    assert isinstance(averaged(MEMBERS[:2]).rule_, FoldedRule)
-    assert [type(rule) for rule in averaged(MEMBERS[2:]).rule_.rules] == [KernelRule, KernelRule]
+def test_members_fold_or_keep_training_graphs(mixed):
+    kinds = sorted(type(member).__name__ for member in mixed.rule_.members)
+    assert kinds == ["FoldedMember", "FoldedMember", "RatioMember", "RatioMember"]
+    assert all(isinstance(member, FoldedMember) for member in averaged(MEMBERS[:2]).rule_.members)
+    assert all(isinstance(member, RatioMember) for member in averaged(MEMBERS[2:]).rule_.members)
+
+
+def test_codes_are_computed_once_per_hash_function(mixed, monkeypatch):
+    passes = []
+    for vocabulary in mixed.rule_.vocabularies:
+        coder = type(vocabulary.counter)
+        monkeypatch.setattr(coder, "codes", _counting(coder.codes, passes))
+    mixed.predict(NEW)
+    assert len(passes) == len(mixed.rule_.vocabularies) < len(mixed.rule_.members)
+    passes.clear()
+    mixed.explain(NEW)
+    assert len(passes) == len(mixed.rule_.vocabularies)
+
+
+def _counting(codes, passes):
+    if hasattr(codes, "counted"):
+        return codes
+
+    def counted(self, graphs, n_jobs):
+        passes.append(self)
+        return codes(self, graphs, n_jobs)
+
+    counted.counted = True
+    return counted
 
 
 def test_decisions_are_the_mean_of_those_of_all_members(mixed):

@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, WhiteKe
 from sklearn.svm import LinearSVC
 
 import propkernels as pk
-from propkernels.learn.machines.decisions import FoldedRule
+from propkernels.learn.machines.members import FoldedMember
 from propkernels.learn.machines.linear import LinearClassification, LinearRegression
 from propkernels.learn.selection import search
 from propkernels.learn.selection.candidates import resolve_selection
@@ -216,7 +216,7 @@ def test_linear_decisions_are_those_of_liblinear(data, classes, normalize, sever
     known, new = explicit(model, data.graphs)
     machine = LinearSVC(loss="squared_hinge", dual=False, C=10, max_iter=10_000).fit(known, y[:60])
     expected = machine.decision_function(new)
-    assert isinstance(model.rule_, FoldedRule)
+    assert all(isinstance(member, FoldedMember) for member in model.rule_.members)
     np.testing.assert_allclose(model.decision_function(data.graphs[60:]), expected, atol=1e-6)
     pair = (1, 0)
     sums = model.explain(data.graphs[60:], pair).decisions

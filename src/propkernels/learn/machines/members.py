@@ -83,6 +83,8 @@ class SharedBins(NamedTuple):
 class Member(ABC):
     """What one kernel adds to decisions."""
 
+    compares_bins = True  # decisions are sums over bins, and so over nodes
+
     @property
     @abstractmethod
     def n_decisions(self) -> int:
@@ -436,6 +438,7 @@ class KernelMember(Member):
 
     kernel: Any
     coefficients: Matrix
+    compares_bins = False
 
     def check_parts(self) -> None:
         """Refuse coefficients that are not those of the training graphs."""
@@ -452,8 +455,13 @@ class KernelMember(Member):
 
     @property
     def vocabularies(self) -> list[Vocabulary]:
-        """None: graphs are compared without bins."""
-        return []
+        """Bins of the training graphs, where the kernel counts some."""
+        if not hasattr(self.kernel, "coder_") or not hasattr(self.kernel, "counts_"):
+            return []
+        return [derived(self, "vocabulary", self._vocabulary)]
+
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.kernel.coder_, [stream.codes for stream in self.kernel.counts_])
 
     def scaled(self, unit: float) -> KernelMember:
         """Return a member whose decisions are multiplied by a number."""

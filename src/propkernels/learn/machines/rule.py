@@ -73,7 +73,7 @@ class Rule:
     @property
     def compares_bins(self) -> bool:
         """Whether all members compare graphs bin by bin, so that decisions are sums over nodes."""
-        return all(member.vocabularies for member in self.members)
+        return all(member.compares_bins for member in self.members)
 
     def scaled(self, unit: float) -> Rule:
         """Return a rule whose decisions are multiplied by a number."""
@@ -107,7 +107,7 @@ class Rule:
     def by_runs(self, graphs: GraphDatabase, n_jobs: int | None, function: Callable[[Counted], T]) -> list[T]:
         """Apply a function to runs of graphs that fit the memory, in threads."""
         width = sum(len(one.codes) * one.counter.items_per_node(graphs) for one in self.vocabularies)
-        if not width or active_device() is not None:
+        if not self.compares_bins or active_device() is not None:
             return [function(Counted(graphs, n_jobs))]
         threads = thread_count(n_jobs)
         least = min(CODES_AT_ONCE / width, max(graphs.n_nodes / threads, NODES_OF_A_THREAD))

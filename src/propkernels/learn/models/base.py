@@ -221,8 +221,9 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             Shares of unseen surroundings; a prediction on graphs that are mostly unseen is a guess.
         """
         graphs = self._checked(X)
-        if not self.rule_.compares_bins:
-            raise TypeError(why_not_explained(self.kernel_, "no surroundings can be looked up"))
+        if not self.rule_.vocabularies:
+            name = type(self.kernel_).__name__
+            raise TypeError(f"{name} compares graphs without counting bins: no surroundings can be looked up")
         return applicability_of(self.rule_.vocabularies, graphs, self.n_jobs)
 
     def _variances(self, graphs: GraphDatabase) -> Matrix:
