@@ -236,13 +236,14 @@ def _title(found: Explanation, graph: int, at: int, step: int | None, values: Va
         return f"t = {step}: {total}"
     if step is not None:
         return f"graph {graph}, t = {step}: {total}"
-    return f"graph {graph}: nodes {total}, intercept {found.intercept:+.3g}"
+    return f"graph {graph}: nodes {total}, intercept {found.intercept_of(at):+.3g}"
 
 
 def _meaning(found: Explanation, names: Mapping[Any, str]) -> str:
     """What the color bar says."""
     if found.speaks_for is None:
         return f"contribution to the {found.quantity}"
-    first = names.get(found.speaks_for, f"class {found.speaks_for}")
+    one = None if isinstance(found.speaks_for, np.ndarray) else found.speaks_for
+    first = "the predicted class" if one is None else names.get(one, f"class {one}")
     second = "others" if found.against is None else names.get(found.against, f"class {found.against}")
     return f"← {second}     speaks for     {first} →"

@@ -165,10 +165,6 @@ def test_one_class_against_the_others_is_the_mean_of_its_pairs(pictures):
     assert np.allclose(alone.decisions, np.mean([pair.decisions for pair in pairs], axis=0), atol=1e-9)
     assert (alone.speaks_for, alone.against) == (2, None)
     assert (pairs[1].speaks_for, pairs[1].against) == (2, 1)
-    with pytest.raises(ValueError, match="name the two classes to compare, or one"):
-        model.explain(grids)
-    with pytest.raises(ValueError, match="one or two of"):
-        model.explain(grids, 7)
 
 
 @pytest.fixture
@@ -251,3 +247,20 @@ def test_bad_questions(small):
 def test_what_is_compared(names, classes, weights, sides):
     found, *compared = compare_classes(names, classes)
     assert (found.tolist(), tuple(compared)) == (weights, sides)
+
+
+def test_of_several_classes_the_predicted_one_is_explained_by_default(molecules):
+    target = np.arange(60) % 4
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=2), C=1, random_state=0)
+    model.fit(molecules.graphs, target)
+    test = molecules.graphs[40:]
+    found, predicted = model.explain(test), model.predict(test)
+    assert found.speaks_for.tolist() == predicted.tolist()
+    assert found.subject == "for the predicted class against the others"
+    for i, own in enumerate(predicted):
+        alone = model.explain(test[[i]], own)
+        assert found.class_of(i) == own
+        assert found.intercept_of(i) == alone.intercept
+        assert np.array_equal(found.of_graph(i), alone.contributions)
+    assert len(found.decisions) == 20
+    assert "for class" in found._repr_html_()

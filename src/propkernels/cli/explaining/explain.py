@@ -104,9 +104,7 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, 
 
 def can_explain(model: Any) -> bool:
     """Whether decisions are sums over nodes."""
-    from propkernels.learn.explain.explain import is_explained
-
-    return hasattr(model, "explain") and is_explained(model.rule_)
+    return hasattr(model, "explain") and bool(model.rule_.compares_bins)
 
 
 def _named(names: dict[str, Any], wanted: str) -> Any:
@@ -137,7 +135,7 @@ def print_nodes(explanation: Any, top: int, names: dict[Any, str]) -> None:
         table.add_row(str(record["node"]), cell(names.get(record["label"], record["label"])), *values)
     stdout().print(table)
     total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
-    sums = f"nodes {total:+.4f}, intercept {explanation.intercept:+.4f}: decision {decision:+.4f}"
+    sums = f"nodes {total:+.4f}, intercept {explanation.intercept_of(0):+.4f}: decision {decision:+.4f}"
     print_text(f"\nAll {len(explanation.contributions)} {sums}.")
 
 

@@ -30,12 +30,13 @@ class Explanation:
         What each node adds at each iteration; positive speaks for ``speaks_for``.
     graph_ptr : ndarray of shape (graphs + 1,)
         Which nodes belong to which graph.
-    intercept : float
-        What is added once a graph.
+    intercept : float or ndarray of shape (graphs,)
+        What is added once per graph.
     graphs : GraphDatabase, GridDatabase or None
         The graphs that are explained.
     speaks_for : Any
-        The class that positive contributions speak for; None where a number is predicted.
+        The class that positive contributions speak for, or an array of one class per graph; None where a
+        number is predicted.
     against : Any
         The class it is compared with; None: the mean of all others, or a number is predicted.
 
@@ -70,7 +71,7 @@ class Explanation:
 
     contributions: Values
     graph_ptr: NDArray[np.int64]
-    intercept: float
+    intercept: Any
     graphs: Any = None
     speaks_for: Any = None
     against: Any = None
@@ -97,6 +98,16 @@ class Explanation:
         return np.array([part.sum() for part in np.split(values, self.graph_ptr[1:-1])])
 
     # one graph
+
+    def intercept_of(self, graph: int) -> float:
+        """Intercept of one graph's decision."""
+        return float(np.broadcast_to(self.intercept, len(self.graph_ptr) - 1)[self.position(graph)])
+
+    def class_of(self, graph: int) -> Any:
+        """Class that positive contributions of one graph's nodes speak for; None for numbers."""
+        if not isinstance(self.speaks_for, np.ndarray):
+            return self.speaks_for
+        return self.speaks_for[self.position(graph)]
 
     def position(self, graph: int) -> int:
         """Number of a graph, counted from the start."""
@@ -247,6 +258,8 @@ class Explanation:
         """What positive contributions speak for, in words."""
         if self.speaks_for is None:
             return "for a larger prediction"
+        if isinstance(self.speaks_for, np.ndarray):
+            return "for the predicted class against the others"
         other = "the others" if self.against is None else f"class {self.against}"
         return f"for class {self.speaks_for} against {other}"
 
@@ -273,9 +286,14 @@ class Explanation:
         if isinstance(self.graphs, GraphDatabase):
             for i in range(min(n_graphs, MOST_DRAWN)):
                 svg = graph_svg(self.graphs[i], values=self.of_graph(i).sum(axis=1))
-                drawings.append(Drawing(svg, f"graph {i}: {self.decisions[i]:+.4g}"))
+                drawings.append(Drawing(svg, self._caption(i)))
         legend = Remark(f"Red nodes speak {self.subject}, blue ones against it.")
         return show_result(repr(self), Drawings(drawings), legend, table)
+
+    def _caption(self, graph: int) -> str:
+        is_array = isinstance(self.speaks_for, np.ndarray)
+        name = f" for class {self.class_of(graph)}" if is_array else ""
+        return f"graph {graph}: {self.decisions[graph]:+.4g}{name}"
 
     # looking up
 

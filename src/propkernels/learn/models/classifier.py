@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.counterfactuals.find import Question
 from propkernels.learn.counterfactuals.questions import ask_class, ask_label
 from propkernels.learn.counterfactuals.result import Counterfactuals
@@ -32,6 +33,7 @@ from propkernels.learn.models.base import (
 from propkernels.learn.selection.candidates import DEFAULT_COSTS
 from propkernels.learn.selection.folds import Folds, draw_seeds
 from propkernels.learn.selection.targets import check_labels, check_target, has_columns, known_targets
+from propkernels.utils.arrays import ranges
 from propkernels.utils.checks import shown
 from propkernels.utils.parallel import blas_threads
 
@@ -273,14 +275,32 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         classes : pair, or one class, optional
             The class that positive contributions speak for, and the one it is compared with; one class
             alone is compared with the mean of the others. By default the second of two classes with the
-            first.
+            first; of more classes, the one that is predicted for each graph with the mean of the others.
 
         Returns
         -------
         Explanation
         """
         graphs = self._checked(X)
+        if classes is None and len(self.classes_) > 2 and not self.layout_.multilabel:
+            return self._explain_predicted(graphs)
         return self._explain(graphs, *self._comparison(classes))
+
+    def _explain_predicted(self, graphs: GraphDatabase) -> Explanation:
+        """Each graph's predicted class against the mean of the others."""
+        predicted = self.layout_.predictions(self._decisions(graphs))
+        intercept = np.zeros(len(graphs))
+        parts, order = [], []
+        for number in np.unique(predicted):
+            own = np.flatnonzero(predicted == number)
+            found = self._explain(graphs[own], *self._comparison(self.classes_[number]))
+            intercept[own] = found.intercept
+            parts.append(found.contributions)
+            order.append(ranges(graphs.graph_ptr[own], graphs.graph_sizes[own]))
+        contributions = np.zeros((graphs.n_nodes, max((p.shape[1] for p in parts), default=1)))
+        for nodes, part in zip(order, parts, strict=True):
+            contributions[nodes] = part
+        return Explanation(contributions, graphs.graph_ptr, intercept, graphs, self.classes_[predicted])
 
     def top_bins(
         self,
