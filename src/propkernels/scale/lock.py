@@ -8,11 +8,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import IO
 
+from propkernels.utils.locks import ForkSafeLock
+
 NAME = ".lock"
-_guard, _held = Lock(), set[str]()  # the system's locks do not tell threads of one process apart
+_guard, _held = ForkSafeLock(), set[str]()  # the system's locks do not tell threads of one process apart
 
 
 @contextmanager

@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from propkernels.utils.checks import reason_of
 from propkernels.utils.files import Pathlike, atomic_write
+from propkernels.utils.locks import cached_property
 from propkernels.utils.tables import format_table
 
 FORMAT, VERSION = "propkernels plan", 1

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from propkernels.storage.classes import name_of
 from propkernels.storage.types import Check, check_of
+from propkernels.utils.ids import is_id
 
 
 class Objects:
@@ -122,7 +123,7 @@ FITTED: dict[str, Check] = {
     "n_levels_": _whole,
     "n_neighbors_": _whole,
     "n_targets_": check_of(int | None),
-    "names_": lambda value: isinstance(value, list) and all(map(check_of(int | str), value)),
+    "names_": _list_of(is_id),
     "normalize_": check_of(bool | None),
     "offset_": _number,
     "partial_": lambda value: value is None or name_of(value) in ("TiledMatrix", "SubgraphTally"),

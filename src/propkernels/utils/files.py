@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import IO, Any, Literal, overload
+
+from propkernels.utils.locks import ForkSafeLock
 
 Pathlike = str | os.PathLike[str]
 
@@ -24,7 +25,7 @@ Pathlike = str | os.PathLike[str]
 # that wrote them is still there; temporary folders are called alike.
 _TEMPORARY = re.compile(r"\..*\.(?P<pid>\d+)-(?P<machine>[0-9a-f]{8})-[0-9a-f]{8}\.part", re.DOTALL)
 _LONGEST_STEM = 40  # characters of NAME that are kept, so that the temporary name is never too long
-_lock, _active = Lock(), set[str]()  # temporary files that this process is writing
+_lock, _active = ForkSafeLock(), set[str]()  # temporary files that this process is writing
 
 
 @overload

@@ -6,7 +6,6 @@ import json
 import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -17,6 +16,7 @@ from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.postings import Postings
 from propkernels.utils.arrays import offsets
 from propkernels.utils.checks import reason_of
+from propkernels.utils.locks import cached_property
 
 MAGIC = b"propkernels shard 2\n"
 ALIGNED = 64  # bytes that arrays begin at multiples of
