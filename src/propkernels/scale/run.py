@@ -133,13 +133,17 @@ def run_parts(
         engine = resolve_executor(executor, work.n_jobs)
         run = _Run(folder, work, engine, todo)
         try:
-            with ProgressBar(text, total=len(plan), done=len(plan) - len(todo)) as bar:
-                run.complete(bar)
-        finally:
-            run.cancel()
-            engine.close()
+            try:
+                with ProgressBar(text, total=len(plan), done=len(plan) - len(todo)) as bar:
+                    run.complete(bar)
+            finally:
+                run.cancel()
+                engine.close()
+        except BaseException:
             with suppress(OSError):  # a full disk is reported by what met it first
-                manifest = folder.write_manifest()
+                folder.write_manifest()
+            raise
+        manifest = folder.write_manifest()
     if run.failures:
         failed = {i: (plan.parts[i], reason) for i, reason in sorted(run.failures.items())}
         raise PartsFailedError(failed, len(plan))
