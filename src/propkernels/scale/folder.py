@@ -13,6 +13,7 @@ from typing import IO, Any
 
 from propkernels.scale.lock import locked
 from propkernels.scale.plan import Part, Plan, canonical
+from propkernels.utils.arrays import check_sizes
 from propkernels.utils.checks import reason_of
 from propkernels.utils.files import atomic_write, remove_stale_files
 
@@ -104,6 +105,8 @@ class Manifest:
                 raise ValueError(f"its format is {known['format']!r}, version {known['version']!r}")
             receipts = tuple(None if row is None else _receipt(row) for row in known["parts"])
             manifest = cls(dict(known["work"]), str(known["plan"]), receipts)
+            counted = [receipt.counts["n_graphs"] for receipt in receipts if receipt is not None]
+            check_sizes(counted, "n_graphs of its parts")
             if (known["complete"], known["n_graphs"], known["n_bytes"]) != (
                 manifest.is_complete,
                 manifest.total("n_graphs"),

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, vstack
 
 from propkernels.kernels.features import CountFeatures
 from propkernels.scale.folder import Manifest, check_size
-from propkernels.scale.part_files import FeatureBlock, open_part, read_block, read_target
+from propkernels.scale.part_files import FeatureBlock, n_columns, open_part, read_block, read_target
 from propkernels.scale.pure import rebuilt
 from propkernels.utils.checks import check_integer
 from propkernels.utils.optional import import_optional
@@ -51,7 +51,7 @@ class FeatureFolder:
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
-        self.folder, self.manifest = folder, manifest
+        self.folder, self.manifest, self._n_columns = folder, manifest, n_columns(manifest.work)
         self._receipts = [receipt for receipt in manifest.receipts if receipt is not None]
 
     @property
@@ -62,7 +62,7 @@ class FeatureFolder:
     @property
     def shape(self) -> tuple[int, int]:
         """Number of graphs, and of columns."""
-        return self.manifest.total("n_graphs"), int(self.manifest.work["n_features"])
+        return self.manifest.total("n_graphs"), self._n_columns
 
     @property
     def n_parts(self) -> int:

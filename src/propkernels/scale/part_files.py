@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.utils.arrays import offsets
-from propkernels.utils.checks import reason_of
+from propkernels.utils.arrays import check_indices, offsets
+from propkernels.utils.checks import check_integer, reason_of
 from propkernels.utils.optional import import_optional
 
 KEY, COUNTS = b"propkernels", b"propkernels counts"
@@ -111,9 +111,25 @@ def open_part(path: Path, check: bool = False) -> Any:
         if isinstance(error, FileNotFoundError):
             raise FileNotFoundError(f"{path} is missing: run again to compute it") from None
         raise ValueError(f"{path} is not a Parquet file, or it is damaged: remove it and run again") from None
-    if not {"graph_id", "indices", "counts"} <= set(file.schema_arrow.names):
+    if not _holds_features(file.schema_arrow):
         raise ValueError(f"{path} does not hold features: remove it and run again")
     return file
+
+
+def _holds_features(schema: Any) -> bool:
+    """Whether the columns of a file have the names and types of :func:`schema_of`."""
+    names = ("graph_id", "indices", "counts")
+    if not set(names) <= set(schema.names):
+        return False
+    graph_id, indices, counts = (schema.field(name).type for name in names)
+    lists = all(str(kind).startswith("list<") for kind in (indices, counts))
+    known = lists and (str(graph_id), str(indices.value_type)) == ("int64", "uint32")
+    return known and str(counts.value_type) in ("uint32", "double")
+
+
+def n_columns(work: dict[str, Any]) -> int:
+    """Number of columns of the features that a manifest describes; columns are numbered by 32 bits."""
+    return check_integer(work.get("n_features"), "n_features of the manifest", 1, 2**32)
 
 
 def read_notes(file: Any, key: bytes) -> dict[str, Any]:
@@ -139,7 +155,7 @@ def check_part(path: Path, notes: dict[str, Any], thorough: bool) -> dict[str, i
         raise ValueError(
             f"{path} has {file.metadata.num_rows} rows, not what it says: remove it and run again"
         )
-    return {name: int(counts[name]) for name in ("n_graphs", "n_entries")}
+    return {name: check_integer(counts.get(name), name, 0) for name in ("n_graphs", "n_entries")}
 
 
 def read_block(path: Path, n_features: int) -> FeatureBlock:
@@ -147,18 +163,27 @@ def read_block(path: Path, n_features: int) -> FeatureBlock:
     pa = import_optional("pyarrow", **PARQUET)
     file = open_part(path, check=True)
     try:
-        table = file.read(use_threads=False).combine_chunks()
-    except (pa.ArrowException, OSError) as error:
+        return _block(file.read(use_threads=False).combine_chunks(), n_features)
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise ValueError(f"{path} is damaged ({reason_of(error)}): remove it and run again") from None
+
+
+def _block(table: Any, n_features: int) -> FeatureBlock:
+    """Features, target and ids of a table, of which every number is looked at."""
+    if any(table.column(name).null_count for name in ("graph_id", "indices", "counts")):
+        raise ValueError("a graph has no features")
     ends, indices = _flat(table.column("indices"))
     other_ends, counts = _flat(table.column("counts"))
-    if not np.array_equal(ends, other_ends) or (len(indices) and int(indices.max()) >= n_features):
-        raise ValueError(f"{path} holds features that cannot be: remove it and run again")
+    if not np.array_equal(ends, other_ends):
+        raise ValueError("indices and counts differ in number")
+    if not np.isfinite(counts).all():
+        raise ValueError("counts must be finite")
     index = np.int32 if len(indices) < 2**31 else np.int64
-    arrays = (counts.astype(np.float64), indices.astype(index), ends.astype(index))
+    columns = check_indices(indices, n_features, "indices").astype(index)
+    arrays = (counts.astype(np.float64), columns, ends.astype(index))
     features = csr_array(arrays, shape=(table.num_rows, n_features))
-    ids = table.column("graph_id").to_numpy()
-    return FeatureBlock(features, read_target(table), np.asarray(ids, dtype=np.int64))
+    ids = check_indices(table.column("graph_id").to_numpy(), 2**62, "graph_id")
+    return FeatureBlock(features, read_target(table), ids)
 
 
 def read_target(table: Any) -> Any:

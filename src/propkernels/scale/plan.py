@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from propkernels.utils.arrays import check_sizes
 from propkernels.utils.checks import reason_of
 from propkernels.utils.files import Pathlike, atomic_write
 from propkernels.utils.locks import cached_property
@@ -214,6 +215,7 @@ class Plan:
             path, reading = known["paths"][_whole(row["path"])], readings[_whole(row["reading"])]
             row = row | {"path": path, "reading": reading}
             parts.append(Part(**_checked(row | {"span": tuple(row["span"])}, Part)))
+        check_sizes([len(part) for part in parts], "rows of its parts")
         return cls(tuple(parts), _whole(known["nodes_per_part"]))
 
     def __repr__(self) -> str:
@@ -232,8 +234,8 @@ class Plan:
 
 
 def _whole(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r} is not a whole number")
+    if type(value) is not int or not 0 <= value < 2**62:
+        raise ValueError(f"{value!r} is not a whole number from 0 to 2**62 - 1")
     return value
 
 

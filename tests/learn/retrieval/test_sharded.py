@@ -1,5 +1,6 @@
 """The index on the disk: the answers of the index in memory, to the bit; added to, resumed and checked."""
 
+import hashlib
 import json
 import os
 from concurrent.futures import ProcessPoolExecutor
@@ -12,6 +13,7 @@ import propkernels as pk
 from propkernels.learn.retrieval import shard_file, shard_search
 from propkernels.learn.retrieval.nearest_rows import candidates
 from propkernels.learn.retrieval.shard_file import Shard
+from propkernels.scale.verifying import DamagedFolderError
 
 KERNEL = pk.PropagationKernel(t_max=2, random_state=0)
 
@@ -309,3 +311,58 @@ def test_pages_are_asked_for_while_the_disk_is_read(monkeypatch):
         ahead.look()
         needed.append(ahead.is_needed)
     assert needed == [True] * shard_search.CALM + [False, True]
+
+
+# numbers in a shard whose checksum is right
+
+
+def rewritten(path, name, values):
+    """Write other numbers into an array of a shard, and its new hash into manifest and checksum."""
+    mapped = Shard(path).mapped
+    data = bytearray(path.read_bytes())
+    raw = np.asarray(values, dtype=mapped.arrays[name].dtype).tobytes()
+    data[mapped.places[name] : mapped.places[name] + len(raw)] = raw
+    path.unlink()  # the old file may be mapped still
+    path.write_bytes(data)
+    manifest = path.parent / "manifest.json"
+    known = json.loads(manifest.read_text())
+    receipt = next(part for part in known["parts"] if part["name"] == path.name)
+    receipt["sha256"] = hashlib.sha256(data).hexdigest()
+    manifest.write_text(json.dumps(known))
+
+
+WRONG_NUMBERS = {
+    "stream_ptr that wraps around": ("stream_ptr", lambda a: [0, 2**63 - 1, -(2**63), *a[3:]]),
+    "directory that falls": ("directory", lambda a: np.c_[a[:, 0], a[::-1, 1]]),
+    "directory that wraps around": ("directory", lambda a: np.c_[a[:, 0], [0, 2**63 - 1, *a[2:, 1]]]),
+    "codes that fall": ("directory", lambda a: np.c_[a[::-1, 0], a[:, 1]]),
+    "fences elsewhere": ("fences", lambda a: a + 1),
+    "dense bins outside": ("dense_bins", lambda a: a + 2**40),
+    "dense bins that fall": ("dense_bins", lambda a: a[::-1]),
+    "postings of other graphs": ("postings", lambda a: a | np.uint32(2**31)),
+    "ids of other graphs": ("ids", lambda a: a + 2**40),
+    "negative ids": ("ids", lambda a: a - 2**40),
+    "weights that are not numbers": ("weights", lambda a: a * np.nan),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG_NUMBERS)
+def test_verify_looks_at_every_number_of_a_shard(shard, fault):
+    name, change = WRONG_NUMBERS[fault]
+    pk.verify(shard.parent)
+    rewritten(shard, name, change(Shard(shard).arrays[name]))
+    with pytest.raises(DamagedFolderError, match=shard.name):
+        pk.verify(shard.parent)
+
+
+def test_offsets_of_a_shard_that_wrap_around_are_refused_when_it_is_opened(shard, tmp_path):
+    name, change = WRONG_NUMBERS["stream_ptr that wraps around"]
+    rewritten(shard, name, change(Shard(shard).arrays[name]))
+    with pytest.raises(ValueError, match="stream_ptr falls from 9223372036854775807"):
+        pk.open_index(tmp_path / "index").query(graphs()[:1])
+
+
+def test_ids_of_a_shard_that_cannot_be_are_refused(shard, tmp_path):
+    rewritten(shard, "ids", -1 - Shard(shard).arrays["ids"])
+    with pytest.raises(ValueError, match="is damaged: remove it"):
+        pk.open_index(tmp_path / "index").query(graphs()[:1])

@@ -181,7 +181,7 @@ class ShardedIndex:
             search, first = item
             places, values = search.above(least[0])
             best = largest(values, min(k, len(values)))
-            return values[best], first + search.shard.ids[places[best]]
+            return values[best], first + search.ids(places[best])
 
         values, ids = np.empty(0), np.empty(0, dtype=np.int64)
         for some in _runs(self._searches(query), thread_count(self.n_jobs)):
