@@ -126,10 +126,10 @@ def test_a_full_disk_under_the_manifest_is_an_error_that_names_it(
 ):
     real = os.replace
 
-    def replace(source, target):
+    def replace(source, target, **folders):
         if os.path.basename(target) == "manifest.json":
             raise OSError(errno.ENOSPC, "No space left on device", source)
-        real(source, target)
+        real(source, target, **folders)
 
     monkeypatch.setattr(os, "replace", replace)
     with pytest.raises(OSError, match=r"No space left.*manifest\.json"):

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, vstack
 
 from propkernels.kernels.features import CountFeatures
 from propkernels.scale.folder import Manifest, check_size
-from propkernels.scale.part_files import FeatureBlock, n_columns, open_part, read_block, read_target
+from propkernels.scale.part_files import FeatureBlock, n_columns, read_block, read_column, read_target
 from propkernels.scale.pure import rebuilt
 from propkernels.utils.checks import check_integer
 from propkernels.utils.optional import import_optional
@@ -135,16 +135,14 @@ class FeatureFolder:
     def target(self) -> Any:
         """Targets of all graphs, or None; the features are not read."""
         pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
-        files = [open_part(self.path(i)) for i in range(self.n_parts)]
-        if "target" not in files[0].schema_arrow.names:
-            return None
-        return read_target(pa.concat_tables([file.read(columns=["target"]) for file in files]))
+        tables = [read_column(self.path(i), "target") for i in range(self.n_parts)]
+        return None if tables[0] is None else read_target(pa.concat_tables(tables))
 
     @property
     def ids(self) -> NDArray[np.int64]:
         """Numbers of the graphs in the plan; the features are not read."""
-        files = [open_part(self.path(i)) for i in range(self.n_parts)]
-        return np.concatenate([file.read(columns=["graph_id"]).column(0).to_numpy() for file in files])
+        tables = [read_column(self.path(i), "graph_id") for i in range(self.n_parts)]
+        return np.concatenate([table.column(0).to_numpy() for table in tables])
 
     def estimator(self) -> CountFeatures:
         """Return the features' estimator, with which ``fit_transform`` gives the same features of new graphs.

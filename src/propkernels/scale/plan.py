@@ -6,12 +6,11 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from propkernels.utils.arrays import check_sizes
 from propkernels.utils.checks import reason_of
-from propkernels.utils.files import Pathlike, atomic_write
+from propkernels.utils.files import Pathlike, atomic_write, read_regular
 from propkernels.utils.locks import cached_property
 from propkernels.utils.tables import format_table
 
@@ -199,7 +198,7 @@ class Plan:
             If the file is not a plan, or it is damaged.
         """
         try:
-            return cls._from_json(json.loads(Path(path).read_text(encoding="utf-8")))
+            return cls._from_json(json.loads(read_regular(path).decode("utf-8")))
         except (KeyError, TypeError, IndexError, AttributeError, ValueError, RecursionError) as error:
             raise ValueError(
                 f"{path} is not a plan of propkernels, or it is damaged ({reason_of(error)})"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from propkernels.utils.arrays import check_compressed
+from propkernels.utils.files import zip_writer
 
 KINDS = "biufcUS"  # booleans, numbers, text and bytes: nothing that refers to objects
 
@@ -77,7 +78,7 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same model makes the same file, to the b
 
 def write_archive(stream: IO[bytes], header: str, arrays: Sequence[NDArray[Any]]) -> None:
     """Write the JSON first, and then one member for each array."""
-    with ZipFile(stream, "w", ZIP_STORED, allowZip64=True) as archive:
+    with zip_writer(stream) as archive:
         archive.writestr(ZipInfo(HEADER, LONG_AGO), header)
         for number, array in enumerate(arrays):
             archive.writestr(ZipInfo(member(number), LONG_AGO), to_bytes(np.asarray(array)))

@@ -25,7 +25,7 @@ from propkernels.storage.classes import name_of
 from propkernels.storage.decoder import Decoder
 from propkernels.storage.encoder import Encoder
 from propkernels.utils.checks import reason_of, shown
-from propkernels.utils.files import atomic_write
+from propkernels.utils.files import atomic_write, open_regular
 
 
 class ModelFileError(ValueError):
@@ -162,7 +162,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
     """Read a model, and the notes that were written with it."""
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         try:
             return _read(stream, os.fstat(stream.fileno()).st_size)
         except ModelFileError as error:

@@ -15,7 +15,7 @@ from propkernels.datasets.dataset import Dataset, check_name
 from propkernels.graphs import GraphDatabase, GridDatabase, check_graphs
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.utils.checks import shown
-from propkernels.utils.files import atomic_write
+from propkernels.utils.files import atomic_write, zip_writer
 
 SAME_TIME = (1980, 1, 1, 0, 0, 0)  # the same graphs make the same zip
 
@@ -178,7 +178,7 @@ def _write_zip(path: Path, name: str, files: dict[str, str], overwrite: bool) ->
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists already: pass overwrite=True to replace it")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_write(path) as stream, zip_writer(stream, zipfile.ZIP_DEFLATED) as archive:
         for kind, text in files.items():
             member = zipfile.ZipInfo(f"{name}/{name}_{kind}.txt", SAME_TIME)
             archive.writestr(member, text, zipfile.ZIP_DEFLATED)
@@ -194,7 +194,7 @@ def _write_folder(path: Path, name: str, files: dict[str, str], overwrite: bool)
         if overwrite and (path / f"{name}_{kind}.txt") in old:
             (path / f"{name}_{kind}.txt").unlink()
     for kind, text in files.items():
-        with atomic_write(path / f"{name}_{kind}.txt") as stream:
+        with atomic_write(path / f"{name}_{kind}.txt", follow_links=False) as stream:
             stream.write(text.encode())
 
 

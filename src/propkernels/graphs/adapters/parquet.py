@@ -236,11 +236,12 @@ def iter_rows(
 
 def open_parquet(path: Any) -> Any:
     """Open a Parquet file of graphs; nothing but its footer is read."""
+    pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
     if not Path(path).is_file():
         raise FileNotFoundError(f"the file {path} does not exist")
     with reading_parquet(path):
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))  # as text, Arrow takes UTF-8 only
     missing = [name for name in REQUIRED if name not in file.schema_arrow.names]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; graphs have {', '.join(REQUIRED)}")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import mmap
+import weakref
+from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +20,7 @@ from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.postings import Postings
 from propkernels.utils.arrays import check_indices, check_offsets, offsets
 from propkernels.utils.checks import reason_of
+from propkernels.utils.files import n_descriptors, open_regular
 from propkernels.utils.locks import cached_property
 
 MAGIC = b"propkernels shard 2\n"
@@ -129,9 +133,40 @@ class Mapped(NamedTuple):
     arrays: dict[str, NDArray[Any]]
 
 
-@dataclass(frozen=True)
+class Mappings:
+    """The shards whose files are mapped: those that were looked at last, and only so many at a time.
+
+    A mapping holds a descriptor of its file, of which a process has a limited number, often 1,024. A shard
+    that was let go is mapped again when it is looked at.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[weakref.ref[Shard], Mapped] = OrderedDict()  # its methods need no lock
+
+    def of(self, shard: Shard) -> Mapped:
+        """Return the mapping of a shard, which is the last to be let go from now on."""
+        mapped = self._known.pop(weakref.ref(shard), None) or _mapped(shard.path)
+        self._known[weakref.ref(shard, self._forget)] = mapped
+        while len(self._known) > most_mapped():
+            with suppress(KeyError):  # another thread was faster
+                self._known.popitem(last=False)
+        return mapped
+
+    def _forget(self, shard: weakref.ref[Shard]) -> None:
+        self._known.pop(shard, None)
+
+
+MAPPINGS = Mappings()
+
+
+def most_mapped() -> int:
+    """Number of shards that are mapped at a time: a quarter of the files that the process may open."""
+    return max(n_descriptors() // 4, 1)
+
+
+@dataclass(frozen=True, eq=False)
 class Shard:
-    """Postings of some graphs in a file; arrays are mapped when they are first looked at.
+    """Postings of some graphs in a file; arrays are mapped when they are looked at.
 
     Attributes
     ----------
@@ -140,11 +175,11 @@ class Shard:
 
     path: Path
 
-    @cached_property
+    @property
     def mapped(self) -> Mapped:
         """The file in memory; the system reads the pages that are looked at, and none ahead of them."""
         try:
-            return _mapped(self.path)
+            return MAPPINGS.of(self)
         except (ValueError, KeyError, TypeError, OSError) as error:
             if isinstance(error, FileNotFoundError):
                 raise
@@ -152,7 +187,7 @@ class Shard:
                 f"{self.path} is not a shard of an index, or it is damaged ({reason_of(error)})"
             ) from None
 
-    @cached_property
+    @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name, as the disk has them."""
         return self.mapped.arrays
@@ -245,7 +280,7 @@ def _fence_ptr(stream_ptr: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _mapped(path: Path) -> Mapped:
     """Map the arrays of a file, whose head must fit the file and itself."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         head = stream.read(LONGEST_HEAD)
         if not head.startswith(MAGIC):
             raise ValueError("it does not begin as one of this version")
