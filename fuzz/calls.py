@@ -1,8 +1,9 @@
 """Fail the n-th call of the system, for n = 1, 2, ... until a whole run passes: ``python -m fuzz.calls``.
 
-Each run has one ``os.write``, ``os.fsync``, ``os.replace``, ``os.open``, ``os.mkdir``, ``mmap`` or ``open`` that
-fails, with a full disk, an input/output error, too many open files or no memory. It must end with success or
-one sentence; what was there before is whole, nothing unfinished is left, and the next run gives the same bytes.
+In each run one ``os.write``, ``os.fsync``, ``os.replace``, ``os.open``, ``os.mkdir``, ``mmap`` or ``open``
+fails, with a full disk, an input/output error, too many open files or no memory. The run must end with
+success or one sentence; what was there before is whole, nothing unfinished is left, and the next run gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -201,7 +202,9 @@ class Loop:
         if left:
             self.findings[f"{what}: left {len(left)} unfinished files"] += 1
         after = whole_bytes(self.folder)
-        if any(after.get(name) != data for name, data in before.items() if name in after and before == expected):
+        if any(
+            after.get(name) != data for name, data in before.items() if name in after and before == expected
+        ):
             self.findings[f"{what}: changed a whole file"] += 1
         try:
             job.read(self.folder) if not (self.folder / "features").exists() else None
