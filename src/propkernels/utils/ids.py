@@ -80,6 +80,4 @@ def id_array(values: Sequence[Any]) -> NDArray[Any]:
     """
     if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
         return np.array(values, dtype=np.int64)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return np.fromiter(values, dtype=object, count=len(values))
