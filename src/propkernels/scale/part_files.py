@@ -48,7 +48,7 @@ def schema_of(target: str | None, is_whole: bool, notes: dict[str, Any]) -> Any:
         pa.field("counts", pa.list_(pa.uint32() if is_whole else pa.float64())),
     ]
     if target is not None:
-        kinds = {"int64": pa.int64(), "double": pa.float64(), "string": pa.string()}
+        kinds = {"bool": pa.bool_(), "int64": pa.int64(), "double": pa.float64(), "string": pa.string()}
         columns.append(pa.field("target", kinds.get(target, pa.list_(pa.float64()))))
     text = json.dumps(notes, sort_keys=True, separators=(",", ":"))
     return pa.schema(columns, metadata={KEY: text})

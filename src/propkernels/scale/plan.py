@@ -16,7 +16,7 @@ from propkernels.utils.tables import format_table
 
 FORMAT, VERSION = "propkernels plan", 1
 MOST_SHOWN = 12
-TARGETS = (None, "int64", "double", "string", "list<double>")
+TARGETS = (None, "bool", "int64", "double", "string", "list<double>")
 
 
 def canonical(value: Any) -> bytes:
@@ -63,7 +63,7 @@ class Part:
         Hash of the bytes that these rows are read from.
     span : pair of int
         The bytes of these rows in a text file.
-    target : {None, "int64", "double", "string", "list<double>"}
+    target : {None, "bool", "int64", "double", "string", "list<double>"}
         Type of the target in the whole plan.
     reading : Reading
     """

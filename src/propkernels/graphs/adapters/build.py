@@ -19,6 +19,7 @@ from propkernels.graphs.edges import check_ids
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.arrays import ASK_FROM, available_memory, check_sizes, check_whole, offsets
 from propkernels.utils.checks import reason_of, shown
+from propkernels.utils.columns import typed_column
 
 BYTES_PER_NODE = 20  # that a database without labels and edges takes while it is made
 LARGEST_MEMORY = 2**47  # bytes, where nobody can tell: what a process can address
@@ -264,17 +265,20 @@ def read_targets(graphs: list[Any], read: Callable[[Any], Any], faults: Faults) 
 
 
 def with_target(graphs: GraphDatabase, target: Any, faults: Faults) -> tuple[GraphDatabase, NDArray[Any]]:
-    """Return graphs and the targets of those that were kept, one row per graph."""
+    """Return graphs and the targets of those that were kept, one row per graph; missing ones stay missing."""
     return graphs, _one_row_each(target)[faults.present]
 
 
 def _one_row_each(target: Any) -> NDArray[Any]:
-    """Targets as an array; those of different lengths are objects."""
+    """Targets as an array, numbers, texts or rows of numbers; rows of different lengths are objects."""
+    listed = target if isinstance(target, np.ndarray) else list(target)
+    if not any(isinstance(value, (list, tuple, np.ndarray)) for value in listed):
+        return typed_column(listed)
     try:
-        return np.asarray(target)
+        return np.asarray(listed)
     except ValueError:
-        rows = np.empty(len(target), dtype=object)
-        rows[:] = list(target)
+        rows = np.empty(len(listed), dtype=object)
+        rows[:] = listed
         return rows
 
 

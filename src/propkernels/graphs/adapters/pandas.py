@@ -58,7 +58,8 @@ def from_pandas(
     weight, edge_label, edge_attributes : str or None, sequence of str
         Columns of ``edges``.
     graph_target : str, optional
-        Column of ``graphs`` that is to be predicted.
+        Column of ``graphs`` that is to be predicted. What is missing there stays missing: NaN beside numbers,
+        None beside texts.
     directed : bool, default=False
         Whether edges lead from source to target only. An undirected edge may be listed once or, agreeing in
         everything, in both directions.
@@ -120,7 +121,7 @@ def from_pandas(
         raise ValueError(
             f"graphs has no row for {missing} of {len(keys.ids)} graphs, such as {keys.ids[-1]!r}"
         )
-    return with_target(database, values, faults)
+    return with_target(database, values.tolist(), faults)
 
 
 def _check_columns(table: Any, name: str, columns: list[str | None]) -> None:

@@ -17,6 +17,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.arrays import check_declared, check_sizes
 from propkernels.utils.checks import reason_of
+from propkernels.utils.columns import is_missing, typed_column
 from propkernels.utils.files import atomic_write
 from propkernels.utils.optional import import_optional
 
@@ -117,7 +118,7 @@ def _lists(pa: Any, ptr: NDArray[Any], values: Any) -> Any:
 
 def _label_values(pa: Any, column: LabelColumn) -> tuple[Any, str]:
     """Labels as an Arrow array, null where unobserved, and how they are written."""
-    if all(type(value) is int for value in column.values):
+    if all(type(value) is int and -(2**63) <= value < 2**63 for value in column.values):
         kind, values = "integers", pa.array(column.values, type=pa.int64())
     elif all(type(value) is str for value in column.values):
         kind, values = "texts", pa.array(column.values, type=pa.string())
@@ -150,7 +151,17 @@ def _target(pa: Any, target: Any, n_graphs: int) -> Any:
     values = np.asarray(target)
     if len(values) != n_graphs:
         raise ValueError(f"target has {len(values)} values for {n_graphs} graphs")
+    if values.ndim == 1:
+        values = typed_column(values)
+        return pa.array(values, mask=is_missing(values) if values.dtype == object else None)
     return pa.array(values.tolist())
+
+
+def _read_target(column: Any) -> NDArray[Any]:
+    """Targets; numbers that are null become NaN, and texts that are null None."""
+    if hasattr(column.type, "value_type"):
+        return np.array(column.to_pylist(), dtype=np.float64)
+    return typed_column(column.to_pylist())
 
 
 def from_parquet(path: Any, *, rows: slice | None = None) -> GraphDatabase:
@@ -312,7 +323,7 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
         _optional(columns, "edge_attributes", counts, faults, _vectors),
         notes.get("edge_attribute_names"),
     )
-    target = np.array(columns["y"].to_pylist()) if "y" in columns else None
+    target = _read_target(columns["y"]) if "y" in columns else None
     return build(flat, faults), target
 
 
