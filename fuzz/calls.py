@@ -2,8 +2,8 @@
 
 In each run one ``os.write``, ``os.fsync``, ``os.replace``, ``os.open``, ``os.mkdir``, ``mmap`` or ``open``
 fails, with a full disk, an input/output error, too many open files or no memory. The run must end with
-success or one sentence; what was there before is whole, nothing unfinished is left, and the next run gives the same
-bytes.
+success or one sentence; what was there before is whole, nothing unfinished is left, and the next run gives
+the same bytes.
 """
 
 from __future__ import annotations

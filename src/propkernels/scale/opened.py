@@ -136,7 +136,14 @@ class FeatureFolder:
         """Targets of all graphs, or None; the features are not read."""
         pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
         tables = [read_column(self.path(i), "target") for i in range(self.n_parts)]
-        return None if tables[0] is None else read_target(pa.concat_tables(tables))
+        if tables[0] is None:
+            return None
+        try:
+            return read_target(pa.concat_tables(tables))
+        except pa.ArrowException:
+            raise ValueError(
+                f"the parts of {self.folder} have targets of different types: verify the folder"
+            ) from None
 
     @property
     def ids(self) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from propkernels.graphs.adapters.build import Faults, FlatGraphs, build
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.arrays import check_declared, check_sizes
-from propkernels.utils.checks import reason_of
+from propkernels.utils.checks import reason_of, shown
 from propkernels.utils.columns import is_missing, typed_column
 from propkernels.utils.files import atomic_write
 from propkernels.utils.optional import import_optional
@@ -276,6 +276,8 @@ def _notes(file: Any, path: Any) -> dict[str, Any]:
     try:
         notes = dict(json.loads(text))
         is_newer = notes.get("version", 0) > VERSION
+        if not is_newer:
+            _check_notes(notes)
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"the notes in {path} are damaged ({reason_of(error)})") from None
     if is_newer:
@@ -283,6 +285,15 @@ def _notes(file: Any, path: Any) -> dict[str, Any]:
             f"the file was written by a newer version of propkernels (format {notes['version']})"
         )
     return dict(notes)
+
+
+def _check_notes(notes: dict[str, Any]) -> None:
+    """Refuse notes that no version wrote."""
+    labels, names = notes.get("labels", {}), notes.get("edge_attribute_names")
+    if not isinstance(labels, dict) or not all(isinstance(kind, str) for kind in labels.values()):
+        raise ValueError(f"labels are {shown(labels)}")
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise ValueError(f"names of edge attributes are {shown(names)}")
 
 
 def _rows_between(file: Any, first: int, last: int) -> Any:
