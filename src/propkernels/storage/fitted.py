@@ -146,3 +146,49 @@ FITTED: dict[str, Check] = {
     "used_": check_of(list[str]),
     "weights_": _floats,
 }
+
+_COUNTED = ("_n_features_out", "base_kernel_", "coder_", "counts_", "diagonal_")
+_COMPARED = (
+    "_n_features_out",
+    "comparison_",
+    "completed_",
+    "diagonal_",
+    "partial_",
+    "prepared_",
+    "train_ptr_",
+)
+_COLUMNS = ("coder_", "n_columns_", "stream_codes_", "stream_iterations_")
+_LEARNED = ("intercept_", "kernel_", "posterior_", "rule_", "t_max_")
+
+# What ``fit`` of every version leaves in every case: an estimator has all of it, or nothing.
+ALWAYS: dict[str, tuple[str, ...]] = {
+    "AttributeKernel": _COMPARED,
+    "CategoryPrior": ("classes_", "kernel_", "n_neighbors_", "score_", "t_max_", "target_"),
+    "GraphHopper": _COMPARED,
+    "GraphIndex": ("counter_", "file_", "kernel_", "n_added_", "names_"),
+    "LabelHistogram": _COUNTED,
+    "LabelHistogramFeatures": _COLUMNS,
+    "LabelImputer": ("frequencies_", "prior_", "scheme_"),
+    "LinearModel": ("coef_", "features_", "intercept_", "n_features_in_", "n_iter_"),
+    "NoveltyDetector": (
+        "centers_",
+        "folds_",
+        "held_out_scores_",
+        "index_",
+        "scales_",
+        "scores_",
+        "training_scores_",
+        "used_",
+    ),
+    "P2K": _COUNTED,
+    "PropagationClassifier": (*_LEARNED, "calibration_", "classes_", "layout_"),
+    "PropagationFeatures": _COLUMNS,
+    "PropagationKernel": _COUNTED,
+    "PropagationRegressor": (*_LEARNED, "n_targets_"),
+    "ShortestPath": _COMPARED,
+    "ShortestPathFeatures": _COLUMNS,
+    "SubgraphMatching": _COMPARED,
+    "SumKernel": ("diagonal_", "kernels_", "weights_"),
+    "WeisfeilerLehman": _COUNTED,
+    "WeisfeilerLehmanFeatures": _COLUMNS,
+}
