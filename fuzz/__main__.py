@@ -146,12 +146,18 @@ def fuzz(seconds: float, first: int, only: str | None) -> dict[str, Any]:
     }
 
 
-def repeat(number: int, only: str | None, shrink: bool) -> None:
-    """Run one case here, and print it; or make it smaller first."""
+def repeat(number: int, only: str | None, shrink: bool, name: str | None) -> None:
+    """Run one case here, and print it; or make it smaller first, or keep the file that it reads."""
+    from fuzz.cases import outcome_of
+    from fuzz.corpus import keep_last
     from fuzz.families import case_of, run
     from fuzz.shrink import shrunk, verdict
 
     case = case_of(number, only)
+    if name is not None:
+        outcome_of(lambda: run(case))
+        print(keep_last(name))
+        return
     if shrink:
         case = shrunk(case)
     print(case, *verdict(case), sep="\n")
@@ -171,10 +177,13 @@ def main() -> None:
     )
     parser.add_argument("--repeat", type=int, metavar="NUMBER")
     parser.add_argument("--shrink", type=int, metavar="NUMBER")
+    parser.add_argument(
+        "--keep", metavar="NAME", help="with --repeat: put the file of the case into the corpus"
+    )
     options = parser.parse_args()
     if options.repeat is not None or options.shrink is not None:
         number = options.shrink if options.repeat is None else options.repeat
-        return repeat(number, options.only, options.repeat is None)
+        return repeat(number, options.only, options.repeat is None, options.keep)
     counts = fuzz(options.seconds, next_number() if options.first is None else options.first, options.only)
     print(keep("fuzz", counts))
     for finding in counts["findings"]:

@@ -26,7 +26,7 @@ INTERNAL = re.compile(
     r"|could not be broadcast|unexpected keyword|positional argument|not iterable|ufunc|unpack"
     r"|Found array with 0|numba|Traceback|recursion|assert|not supported between|must be real number"
     r"|invalid literal|negative dimensions|Unable to allocate|too large to convert|too big to convert"
-    r"|codec can"
+    r"|codec can't encode|^(propkernels: )?'utf-8' codec"
     r"|inhomogeneous|array element with a sequence|cannot convert float|argument of type"
     r"|object is not callable|NoneType|truth value|StopIteration|Length of values|zero-size array"
 )

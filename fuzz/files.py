@@ -13,6 +13,7 @@ import numpy as np
 
 import propkernels as pk
 from fuzz.cases import SCRATCH, Case, Wrong, try_to
+from fuzz.corpus import remember
 from fuzz.forging import changed_archive, damaged, pick
 from fuzz.hostile import NUMBERS
 from tests.test_contract_discovery import the_zoo
@@ -38,6 +39,7 @@ def tu_zip(tables: dict[str, bytes]) -> bytes:
 
 def read_and_use(data: bytes, seed: int) -> None:
     path = SCRATCH / f"propkernels-fuzz-{os.getpid()}-{seed}.zip"
+    remember("tu", ".zip", data)
     path.write_bytes(data)
     try:
         found = try_to(lambda: pk.datasets.read_tu(path), OSError)

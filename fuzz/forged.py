@@ -16,6 +16,7 @@ import numpy as np
 
 import propkernels as pk
 from fuzz.cases import SCRATCH, Case, Wrong, try_to
+from fuzz.corpus import remember
 from fuzz.forging import (
     changed_archive,
     changed_npy,
@@ -40,6 +41,7 @@ Generator = np.random.Generator
 def load_and_use(kind: str, data: bytes, seed: int) -> None:
     """Load a model file; what comes out of it answers as its kind does, or refuses in one sentence."""
     path = SCRATCH / f"propkernels-fuzz-{os.getpid()}-{seed}.pk"
+    remember("model", ".pk", data)
     path.write_bytes(data)
     try:
         model = try_to(lambda: pk.load_model(path), ModelFileError)
@@ -86,6 +88,7 @@ def parquet(rng: Generator, seed: int) -> None:
     """Columns of a Parquet database changed: valid graphs, or a sentence."""
     data = table_bytes(changed_table(pick(rng, base_tables()), rng))
     path = SCRATCH / f"propkernels-fuzz-{os.getpid()}-{seed}.parquet"
+    remember("parquet", ".parquet", data)
     path.write_bytes(data)
     try:
         check_database(try_to(lambda: pk.GraphDatabase.from_parquet(path), OSError, MemoryError))
@@ -98,7 +101,9 @@ def part(rng: Generator, seed: int) -> None:
     files = whole().features
     name = pick(rng, sorted(filter(is_part, files)))
     data = table_bytes(changed_table(read_table(files[name]), rng), write_page_checksum=True)
-    with scratch(str(seed), sealed(files, name, data)) as folder:
+    changed = sealed(files, name, data)
+    remember("features", ".zip", changed)
+    with scratch(str(seed), changed) as folder:
         opened = try_to(lambda: pk.open_features(folder), OSError)
         wanted = int(rng.integers(4))
         if wanted == 0:
@@ -115,7 +120,9 @@ def shard(rng: Generator, seed: int) -> None:
     """A shard with other arrays, sealed again: answers, or a sentence."""
     files = whole().index
     name = pick(rng, sorted(filter(is_part, files)))
-    with scratch(str(seed), sealed(files, name, changed_shard(files[name], rng))) as folder:
+    changed = sealed(files, name, changed_shard(files[name], rng))
+    remember("index", ".zip", changed)
+    with scratch(str(seed), changed) as folder:
         if rng.random() < 0.3:
             try_to(lambda: pk.verify(folder), OSError)
         found = try_to(lambda: pk.open_index(folder).query(whole().graphs[:2], k=3), OSError, MemoryError)
@@ -129,6 +136,7 @@ def manifest(rng: Generator, seed: int) -> None:
     name = pick(rng, sorted(name for name in files if not is_part(name)))
     files[name] = json.dumps(changed_tree(json.loads(files[name]), rng)).encode()
     is_index = files.keys() >= whole().index.keys()
+    remember("index" if is_index else "features", ".zip", files)
     with scratch(str(seed), files) as folder:
         if is_index:
             opened = try_to(lambda: pk.open_index(folder), OSError)
@@ -143,6 +151,7 @@ def plan(rng: Generator, seed: int) -> None:
     """A plan with another value is refused when it is read, or when it is carried out."""
     data = json.loads(whole().features["plan.json"])
     files = {"plan.json": json.dumps(changed_tree(data, rng)).encode()}
+    remember("plan", ".json", files["plan.json"])
     with scratch(str(seed), files) as folder:
         found = try_to(lambda: pk.Plan.load(folder / "plan.json"), OSError)
         repr(found), str(found)

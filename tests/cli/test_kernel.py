@@ -62,12 +62,12 @@ def test_force_overwrites(run, small_folder, tmp_path):
 
 @pytest.mark.parametrize("failure", [OSError("the disk is full"), KeyboardInterrupt()])
 def test_failed_write_leaves_everything_as_it_was(run, small_folder, tmp_path, monkeypatch, failure):
-    def fail(stream, **arrays):
+    def fail(stream, arrays):
         stream.write(b"half of it")
         raise failure
 
     (tmp_path / "K.npz").write_text("precious")
-    monkeypatch.setattr(np, "savez", fail)
+    monkeypatch.setattr("propkernels.cli.kernel.write_arrays", fail)
     assert run("kernel", small_folder, "-o", "K.npz", "--force").exit_code != 0
     assert [path.name for path in tmp_path.iterdir()] == ["K.npz"]
     assert (tmp_path / "K.npz").read_text() == "precious"

@@ -141,3 +141,32 @@ def test_what_cannot_be_explained_names_what_can(run, table, tmp_path):
     assert result.exit_code == 1
     assert result.stderr.startswith("propkernels: WeisfeilerLehman is not a dot product of counts with")
     assert "base_kernel='intersection'" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("no", "yes"), ("0", "1"), ("NA", "None")])
+def test_missing_classes_are_left_out_by_every_command(run, tmp_path, words):
+    cells = ["" if i % 4 == 3 else words[active] for i, active in enumerate(ACTIVE)]
+    lines = [f"{text},{cell}" for text, cell in zip(SMILES, cells, strict=True)]
+    (tmp_path / "drugs.csv").write_text("\n".join(["smiles,active", *lines]) + "\n")
+    sentence = f"{len(RADICALS)} of {len(SMILES)} graphs have no target"
+    fitted = run("fit", "drugs.csv", "-o", "model.pk", *QUICK)
+    assert f"{words[0]}, {words[1]}" in fitted.stdout
+    assert f"{len(RADICALS)} of them have no target and are left out." in fitted.stdout
+    assert (
+        "of the 24 with a target as the data set says"
+        in run("predict", "model.pk", "drugs.csv", "-o", "out.csv", "--jobs", 1).stdout
+    )
+    evaluated = run(
+        "evaluate", "drugs.csv", "--kernel", "labels", "--folds", 2, "--t-max", 0, "--C", 1, "--jobs", 1
+    )
+    assert evaluated.exit_code == 0, evaluated.stderr
+    assert sentence in evaluated.stderr
+    audited = run("audit", "drugs.csv", "--t-max", 1, "--jobs", 1)
+    assert f"{len(RADICALS)} graphs have no target: nothing is learned from them." in audited.stdout
+    assert "the largest of 2" in audited.stdout
+    run("featurize", "drugs.csv", "-o", "features")
+    learned = run("fit", "features", "-o", "linear.pk", "--jobs", 1)
+    assert learned.exit_code == 0, learned.stderr
+    assert sentence in learned.stderr
+    assert f"{words[0]}, {words[1]}" in learned.stdout

@@ -1,6 +1,7 @@
 """Folders of results that are not as they should be: one sentence, and nothing is overwritten."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -8,8 +9,9 @@ import threading
 import pytest
 
 import propkernels as pk
-from propkernels.scale.lock import locked
 from propkernels.scale.verifying import DamagedFolderError
+from propkernels.utils.files import locked
+from tests.utils.test_files import posix
 
 from .conftest import contents
 
@@ -57,7 +59,7 @@ def test_two_runs_at_once_are_refused(out, plan, features):
     with locked(out), pytest.raises(OSError, match="another run of this process is writing into"):
         pk.featurize(plan, features, out)
     code = (
-        "import sys; from pathlib import Path; from propkernels.scale.lock import locked\n"
+        "import sys; from pathlib import Path; from propkernels.utils.files import locked\n"
         "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -214,3 +216,120 @@ def test_a_changed_source_fails_its_parts_only(molecules, features, tmp_path):
     ):
         pk.featurize(plan, features, tmp_path / "out")
     assert len(list((tmp_path / "out").glob("*.parquet"))) == 1
+
+
+@posix
+@pytest.mark.parametrize("name", [".lock", "plan.json", "manifest.json", "part", "checksum"])
+@pytest.mark.parametrize("target", ["existing", "missing"])
+def test_nothing_is_written_through_a_link(plan, features, tmp_path, name, target):
+    """A folder from a stranger may hold links of any name, to files that are there or not."""
+    from propkernels.scale.folder import OutputFolder, checksum_path
+    from propkernels.scale.pure import pure_features
+
+    outside, out = tmp_path / "outside", tmp_path / "out"
+    outside.mkdir()
+    out.mkdir()
+    (outside / "existing").write_text("precious")
+    work = pure_features(features, pk.datasets.make_molecules(5, random_state=0).graphs).description
+    part = out / OutputFolder(out, plan, work, ".parquet").names[0]
+    names = {"part": part, "checksum": checksum_path(part)}
+    names.get(name, out / name).symlink_to(outside / target)
+    if (name, target) == ("checksum", "existing"):
+        (out / part.name).unlink(missing_ok=True)
+    with pytest.raises((OSError, ValueError), match=r"link.*"):
+        pk.featurize(plan, features, out)
+    assert os.listdir(outside) == ["existing"]
+    assert (outside / "existing").read_text() == "precious"
+
+
+@posix
+@pytest.mark.parametrize("name", ["plan.json", "manifest.json", "part", ".lock"])
+def test_pipes_are_refused_without_waiting(out, plan, features, name):
+    path = next(out.glob("*.parquet")) if name == "part" else out / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises((OSError, ValueError), match="not a regular file"):
+        pk.featurize(plan, features, out)
+    if name.endswith(".json"):
+        with pytest.raises((OSError, ValueError), match="not a regular file"):
+            pk.verify(out)
+
+
+@posix
+def test_a_folder_whose_name_is_not_utf8(plan, features, tmp_path):
+    out = tmp_path / os.fsdecode(b"caf\xe9")
+    try:
+        out.mkdir()
+    except OSError:
+        pytest.skip("the file system takes names in UTF-8 only")
+    opened = pk.featurize(plan, features, out)
+    assert pk.verify(out).n_graphs == 60
+    assert opened.to_scipy().shape == (60, 1024)
+    assert opened.ids.tolist() == list(range(60))
+
+
+@posix
+def test_a_source_whose_name_is_not_utf8(molecules, features, tmp_path):
+    source = tmp_path / os.fsdecode(b"caf\xe9.parquet")
+    try:
+        molecules.graphs.to_parquet(source)
+    except OSError:
+        pytest.skip("the file system takes names in UTF-8 only")
+    assert pk.GraphDatabase.from_parquet(source) == molecules.graphs
+    pk.featurize(source, features, tmp_path / "out")
+    assert pk.verify(tmp_path / "out").n_graphs == 60
+
+
+FEW_FILES = """
+import resource, sys
+import numpy as np
+import propkernels as pk
+pk.open_features(sys.argv[1]).block(0)  # what is imported on first use
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+opened = pk.open_features(sys.argv[1])
+assert opened.n_parts >= 80
+assert opened.ids.tolist() == list(range(90))
+assert opened.to_scipy().shape[0] == len(opened.target) == 90
+assert pk.verify(sys.argv[1]).n_parts == opened.n_parts
+model = pk.LinearModel().fit(opened)
+assert len(model.predict(opened.to_scipy())) == 90
+"""
+
+
+@pytest.mark.slow
+def test_more_parts_than_files_may_be_open(features, tmp_path):
+    pytest.importorskip("resource")
+    data = pk.datasets.make_molecules(90, random_state=0, mean_nodes=4)
+    data.graphs.to_parquet(tmp_path / "graphs.parquet", target=data.target, row_group_size=1)
+    plan = pk.partition(tmp_path / "graphs.parquet", nodes_per_part=1)
+    pk.featurize(plan, features, tmp_path / "out")
+    command = [sys.executable, "-c", FEW_FILES, str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+NO_FILES = """
+import os, resource, sys
+import propkernels as pk
+opened = pk.open_features(sys.argv[1])
+opened.block(0)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+held = [os.dup(0) for _ in range(64 - len(os.listdir("/proc/self/fd")) + 1)]
+for read in (lambda: opened.block(0), lambda: opened.target, lambda: pk.verify(sys.argv[1])):
+    try:
+        read()
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts descriptors")
+def test_too_many_open_files_are_not_damage(out):
+    done = subprocess.run(
+        [sys.executable, "-c", NO_FILES, str(out)], capture_output=True, text=True, check=False
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3, done.stderr
+    for line in lines:
+        assert line.startswith("OSError [Errno 24] Too many open files"), line
+        assert "remove it" not in line

@@ -121,6 +121,24 @@ def test_a_full_disk_ends_the_run_and_resuming_completes_it(plan, features, expe
     assert contents(tmp_path / "out") == expected
 
 
+def test_a_full_disk_under_the_manifest_is_an_error_that_names_it(
+    plan, features, expected, tmp_path, monkeypatch
+):
+    real = os.replace
+
+    def replace(source, target, **folders):
+        if os.path.basename(target) == "manifest.json":
+            raise OSError(errno.ENOSPC, "No space left on device", source)
+        real(source, target, **folders)
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(OSError, match=r"No space left.*manifest\.json"):
+        pk.featurize(plan, features, tmp_path / "out")
+    monkeypatch.undo()
+    pk.featurize(plan, features, tmp_path / "out")
+    assert contents(tmp_path / "out") == expected
+
+
 def test_a_file_that_is_too_large_for_the_disk(plan, features, expected, tmp_path):
     """A real limit on the size of files, in another process."""
     resource = pytest.importorskip("resource")

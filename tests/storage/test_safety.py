@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
 from propkernels.learn.machines.rule import Rule, dual_members
-from propkernels.storage.archive import from_bytes, to_bytes, write_archive
+from propkernels.storage.archive import from_bytes, to_bytes, to_json, write_archive
 from propkernels.storage.encoder import Encoder
 from propkernels.storage.invariants import CHECKS
 from tests.test_contract_discovery import classes
@@ -69,7 +69,7 @@ def to_file(model):
     encoder = Encoder()
     tree = encoder.encode(model, "model")
     header = {"format": "propkernels model", "format_version": 1, "propkernels": "0", "model": tree}
-    write_archive(folder, header, encoder.arrays)
+    write_archive(folder, to_json(header), encoder.arrays)
     return folder.getvalue()
 
 
@@ -107,7 +107,7 @@ def parts_of(data):
 def forged(header, arrays):
     """A file that is whole, with any contents."""
     stream = io.BytesIO()
-    write_archive(stream, header, arrays)
+    write_archive(stream, to_json(header), arrays)
     return stream.getvalue()
 
 

@@ -213,7 +213,7 @@ def default_model(data: Any, kernel: Any, scoring: str | None) -> Any:
     """The model that 'propkernels fit' learns."""
     from propkernels.learn import PropagationClassifier, PropagationRegressor
 
-    is_class = data.target.dtype.kind in "iubUSO"
+    is_class = data.with_known_target().target.dtype.kind in "iubUSO"
     model = PropagationClassifier if is_class else PropagationRegressor
     return model(scoring=scoring, n_jobs=kernel.n_jobs, verbose=False)
 

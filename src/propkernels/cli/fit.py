@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -104,7 +105,8 @@ def fit(
         return
     columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
     data = open_dataset(name, **columns, errors=errors, node_labels=node_labels)
-    graphs, target = with_target(data.graphs, choose_target(data, target_column))
+    known = replace(data, target=choose_target(data, target_column)).with_known_target()
+    graphs, target = known.graphs, known.target
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
         "solver": solver.value,
@@ -138,20 +140,6 @@ def choose_target(data: Dataset, column: str | None) -> Any:
         last = target.shape[1] - 1
         raise ValueError(f"{data.name} has {last + 1} target columns: choose one by --target 0 to {last}")
     return target[:, number]
-
-
-def with_target(graphs: Any, target: Any) -> tuple[Any, Any]:
-    """Return the graphs whose target is known, and their targets: classes, where all are whole numbers."""
-    import numpy as np
-
-    missing = [value is None or value != value for value in target.tolist()]
-    if not any(missing):
-        return graphs, target
-    known = np.flatnonzero(~np.array(missing))
-    values = target[known]
-    is_whole = values.dtype.kind == "f" and bool((values == np.round(values)).all())
-    few = is_whole and len(np.unique(values)) <= max(2, len(values) // 4)
-    return graphs[known], values.astype(np.int64) if few else values
 
 
 def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:

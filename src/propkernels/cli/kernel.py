@@ -14,7 +14,7 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import build_scheme, compile_loops, label_source, open_dataset
 from propkernels.cli.console import Force, check_output, print_text, seconds, size_of, spinner
-from propkernels.utils.files import atomic_write
+from propkernels.utils.files import atomic_write, write_arrays
 
 if TYPE_CHECKING:
     from propkernels import PropagationKernel
@@ -111,10 +111,8 @@ def check_kernel_file(output: Path, force: bool, cumulative: bool) -> None:
 
 def write(output: Path, arrays: dict[str, Any]) -> None:
     """Write the arrays atomically."""
-    import numpy as np
-
     with atomic_write(output) as stream:
-        np.savez(stream, **arrays)
+        write_arrays(stream, arrays)
 
 
 def write_csv(output: Path, matrix: Any, target: Any, took: float) -> None:

@@ -14,6 +14,7 @@ from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, open_dataset, open_model
 from propkernels.cli.console import Force, check_output, percent, print_text, spinner
 from propkernels.cli.parts.learning import is_parts, predict_parts, rows_of
+from propkernels.utils.columns import is_missing, typed_column
 from propkernels.utils.files import atomic_write
 
 
@@ -93,10 +94,11 @@ def write_rows(stream: Any, ids: list[Any], predictions: Any, columns: dict[str,
 
 def agreement(model: Any, predictions: Any, target: Any) -> str:
     """Return how many predictions are correct, if the targets are classes of the model."""
-    if (
-        not hasattr(model, "classes_")
-        or target.ndim != 1
-        or not set(target.tolist()) <= set(model.classes_.tolist())
-    ):
+    if not hasattr(model, "classes_") or target.ndim != 1:
         return ""
-    return f", {percent((predictions == target).mean())} of them as the data set says"
+    known = ~is_missing(target)
+    truth = typed_column(target[known])
+    if not known.any() or not set(truth.tolist()) <= set(model.classes_.tolist()):
+        return ""
+    of = "them" if known.all() else f"the {known.sum():,} with a target"
+    return f", {percent((predictions[known] == truth).mean())} of {of} as the data set says"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from propkernels.counting.counters import (
 )
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.arrays import sum_in_order
+
+Stream = TypeVar("Stream")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class JoinedCounter(Counter):
         for some, weight, is_normalized in zip(streams, self.weights, self.normalized, strict=True):
             scales = inverse_lengths(some) if is_normalized else None
             ready.append(iter([_scaled(stream, float(weight), scales) for stream in some]))
-        return [next(ready[part]) for part in self.parts]
+        if len(self.parts) != sum(map(len, streams)):
+            raise ValueError(f"the parts count {sum(map(len, streams))} streams, not {len(self.parts)}")
+        return [_next(ready[part]) for part in self.parts]
 
     def split(self, streams: Sequence[Any]) -> list[tuple[Counter, list[Any]]]:
         """The parts, each with what belongs to its own streams; ``streams`` has one entry for each of all."""
@@ -81,7 +85,7 @@ class JoinedCounter(Counter):
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
         """Items of all parts."""
         found = [self._items(part, counter, graphs, n_jobs) for part, counter in enumerate(self.counters)]
-        return (next(found[part]) for part in self.parts)
+        return (_next(found[part]) for part in self.parts)
 
     def contributions(
         self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
@@ -115,6 +119,13 @@ class JoinedCounter(Counter):
             if scales is not None and found.scales is not None:
                 both = scales * found.scales
             yield replace(found, weight=weight * found.weight, scales=both)
+
+
+def _next(streams: Iterator[Stream]) -> Stream:
+    """The next stream of a part."""
+    for stream in streams:
+        return stream
+    raise ValueError("a part counts fewer streams than are listed of it")
 
 
 def inverse_lengths(streams: Sequence[StreamCounts]) -> Values:

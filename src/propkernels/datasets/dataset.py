@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs import GraphDatabase, GridDatabase
 from propkernels.graphs.container import count
+from propkernels.utils.columns import as_classes, is_missing, typed_column
 from propkernels.utils.tables import format_table
 
 MOST_CLASSES, MOST_DRAWN = 20, 6
@@ -62,6 +63,18 @@ class Dataset:
         """Number of distinct class labels; None where the target is real-valued or has several columns."""
         is_class = self.target.ndim == 1 and self.target.dtype.kind in "iu"
         return len(np.unique(self.target)) if is_class else None
+
+    def with_known_target(self) -> Dataset:
+        """Return the graphs whose only target is known, without extras; all where none is missing.
+
+        Targets of which all that are known are whole numbers, few of them different, become integers.
+        """
+        gaps = is_missing(self.target) if self.target.ndim == 1 else np.zeros(0, dtype=bool)
+        if not gaps.any():
+            return self
+        known = np.flatnonzero(~gaps)
+        target = as_classes(typed_column(self.target[known]))
+        return replace(self, graphs=self.graphs[known], target=target, extras={})
 
     def __repr__(self) -> str:
         contents = repr(self.graphs).partition("(")[2].removesuffix(")")
@@ -219,17 +232,25 @@ def check_name(name: Any) -> str:
     return name
 
 
+def home_expanded(path: Any) -> Path:
+    """Return a path with ~ and ~user replaced; a user who does not exist is named in one sentence."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise FileNotFoundError(f"the home folder in {path} is not known: write the whole path") from None
+
+
 def data_folder() -> Path | None:
     """Folder named by PROPKERNELS_DATA, if that is set."""
     value = os.environ.get(DATA_VARIABLE)
-    return Path(value).expanduser() if value else None
+    return home_expanded(value) if value else None
 
 
 def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
     """Folder for downloads: the argument, else PROPKERNELS_CACHE, else the usual place of the system."""
     value = cache or os.environ.get(CACHE_VARIABLE)
     if value:
-        return Path(value).expanduser()
+        return home_expanded(value)
     import pooch
 
     return Path(pooch.os_cache("propkernels"))

@@ -11,16 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.datasets.dataset import BUNDLED, FROM_FILES, IMAGES, Dataset
+from propkernels.datasets.dataset import BUNDLED, FROM_FILES, IMAGES, Dataset, home_expanded
 from propkernels.datasets.loader import load
+from propkernels.datasets.tables import (
+    SMILES_NAMES,
+    TARGET_NAMES,
+    find_column,
+    iter_records,
+    listed_names,
+    read_table,
+    smiles_of,
+)
 from propkernels.datasets.tu.reader import read_tu
 from propkernels.graphs import from_pandas, from_rdkit, from_smiles
 from propkernels.graphs.adapters.parquet import read_parquet
-from propkernels.utils.checks import reason_of
+from propkernels.graphs.labels import UNOBSERVED, LabelColumn, canonical_label
+from propkernels.utils.checks import shown
+from propkernels.utils.columns import as_classes, read_cells, read_labels, typed_column
 from propkernels.utils.optional import import_optional
 
-SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
-TARGET_NAMES = ("target", "label", "class", "activity", "y", "active")
 MOST_NAMED = 5  # molecules that an error names
 SUFFIXES = (".zip", ".parquet", ".csv", ".tsv", ".sdf", ".smi", ".smiles")
 
@@ -100,8 +109,8 @@ def open_source(
     how = Reading(smiles_column, target_column, target_required, node_labels, errors, n_jobs)
     text = str(source)
     if "," in text and not Path(text).exists():
-        return _read_edges([Path(part.strip()).expanduser() for part in text.split(",")], how)
-    path = Path(text).expanduser()
+        return _read_edges([home_expanded(part.strip()) for part in text.split(",")], how)
+    path = home_expanded(text)
     if len(path.parts) <= 1 and path.suffix.lower() not in SUFFIXES and not path.is_dir():
         return load(_known_name(text), target_required=target_required)
     if not path.exists():
@@ -160,54 +169,29 @@ def _checked_target(target: Any, n_graphs: int, path: Path, how: Reading) -> NDA
         if how.target_required:
             raise ValueError(f"{path} has no target: name its column by --target-column")
         return np.empty((n_graphs, 0))
-    values = np.asarray(target)
-    if values.dtype.kind == "f" and len(values) and not np.isnan(values).any():
-        whole = values.astype(np.int64)
-        values = (
-            whole if (whole == values).all() and len(np.unique(whole)) <= max(2, len(whole) // 4) else values
-        )
-    return values.astype(str) if values.dtype.kind == "O" else values
-
-
-def _table(path: Path) -> Any:
-    pd = import_optional("pandas", extra="pandas", purpose="tables need")
-    try:
-        table = pd.read_csv(path, sep="\t" if path.suffix.lower() == ".tsv" else ",")
-    except (ValueError, UnicodeDecodeError) as error:  # pandas' errors are ValueErrors
-        raise ValueError(f"{path} cannot be read as a table: {reason_of(error)}") from None
-    if not len(table):
-        raise ValueError(f"{path} has no rows")
-    return table
-
-
-def _column(table: Any, wanted: str | None, usual: tuple[str, ...], path: Path) -> str | None:
-    """Name of a column: the one asked for, or the first with a usual name."""
-    if wanted is not None:
-        if wanted not in table.columns:
-            raise ValueError(f"{path} has no column {wanted!r}; its columns are {list(table.columns)}")
-        return wanted
-    by_name = {str(name).casefold(): name for name in reversed(list(table.columns))}
-    return next((by_name[name] for name in usual if name in by_name), None)
+    return as_classes(target)
 
 
 def _read_table(path: Path, how: Reading) -> Dataset:
-    table = _table(path)
-    smiles = _column(table, how.smiles_column, SMILES_NAMES, path)
+    table = read_table(path)
+    names = list(table)
+    smiles = find_column(names, how.smiles_column, SMILES_NAMES, path)
     if smiles is None:
-        if {"source", "target"} <= set(table.columns):
+        if {"source", "target"} <= set(names):
             return _read_edges(_companions(path), how)
         raise ValueError(
             f"{path} has neither a column of SMILES nor columns source and target of edges: name the SMILES "
-            f"by --smiles-column; its columns are {list(table.columns)}"
+            f"by --smiles-column; its columns are {listed_names(names)}"
         )
-    column = _column(table, how.target_column, TARGET_NAMES, path)
+    column = find_column(names, how.target_column, TARGET_NAMES, path)
     if column is None and how.target_required:
-        left = [name for name in table.columns if name != smiles]
+        left = listed_names([name for name in names if name != smiles])
         raise ValueError(f"{path} has no column with a usual name for the target: choose one of {left}")
-    graphs = _rows_of_smiles(table[smiles], path, how)
-    kept = slice(None) if graphs.ids is None else graphs.ids.astype(np.int64)
-    target = None if column is None else table[column].to_numpy()[kept]
-    extras = {"smiles": table[smiles].to_numpy()[kept].tolist()}
+    texts = [cell.strip() or None for cell in table[smiles]]
+    graphs = _rows_of_smiles(texts, path, how)
+    kept = list(range(len(texts))) if graphs.ids is None else graphs.ids.astype(np.int64).tolist()
+    target = None if column is None else read_cells(table[column])[kept]
+    extras = {"smiles": [texts[i] for i in kept]}
     return Dataset(path.stem, graphs, _checked_target(target, len(graphs), path, how), (), extras)
 
 
@@ -242,61 +226,82 @@ def _read_edges(paths: list[Path], how: Reading) -> Dataset:
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(f"the file {path} does not exist")
-    tables: dict[str, Any] = {}
+    tables: dict[str, Cells] = {}
     for path in paths:
-        table = _table(path)
-        kind = (
-            "edges"
-            if {"source", "target"} <= set(table.columns)
-            else "nodes"
-            if "node" in table.columns
-            else "graphs"
-        )
+        table = read_table(path)
+        kind = "edges" if {"source", "target"} <= set(table) else "nodes" if "node" in table else "graphs"
         if kind in tables:
             raise ValueError(f"{path} is a second table of {kind}")
         tables[kind] = table
     if "edges" not in tables:
         raise ValueError(f"{paths[0]} has no columns source and target: it is not a table of edges")
-    if all("graph" not in table.columns for table in tables.values()):  # one graph
-        tables = {kind: table.assign(graph=0) for kind, table in tables.items()}
-    columns = _columns_of(tables)
+    if all("graph" not in table for table in tables.values()):  # one graph
+        for table in tables.values():
+            table["graph"] = ["0"] * len(next(iter(table.values())))
     target = (
         None
         if "graphs" not in tables
-        else _column(tables["graphs"], how.target_column, TARGET_NAMES, paths[-1])
+        else find_column(list(tables["graphs"]), how.target_column, TARGET_NAMES, paths[-1])
     )
-    found = from_pandas(**tables, **columns, graph_target=target, errors=how.errors)
+    frames, columns = _frames(tables)
+    found = from_pandas(**frames, **columns, graph_target=target, errors=how.errors)
     graphs, values = (found, None) if target is None else found
     name = paths[0].stem.removesuffix("edges").rstrip("_-") or paths[0].parent.name
     return Dataset(name, graphs, _checked_target(values, len(graphs), paths[0], how))
 
 
-def _columns_of(tables: dict[str, Any]) -> dict[str, Any]:
+Cells = dict[str, list[str]]
+KEYS = {"graph": ("graph",), "node": ("node", "source", "target")}  # read together: the same key is the same
+
+
+def _frames(tables: dict[str, Cells]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tables for :func:`from_pandas`, and which of their columns are what."""
+    pd = import_optional("pandas", extra="pandas", purpose="tables need")
+    read = {kind: _typed(table, kind) for kind, table in tables.items()}
+    for names in KEYS.values():
+        places = [(kind, name) for kind in read for name in names if name in read[kind]]
+        places = [place for place in places if place != ("graphs", "target")]
+        cells = read_labels([cell for kind, name in places for cell in tables[kind][name]])
+        for kind, name in places:
+            n_rows = len(tables[kind][name])
+            read[kind][name], cells = cells[:n_rows], cells[n_rows:]
+    return {kind: pd.DataFrame(columns) for kind, columns in read.items()}, _columns_of(read)
+
+
+def _typed(table: Cells, kind: str) -> dict[str, Any]:
+    """Columns as what their texts stand for: labels of nodes and edges, and all others."""
+    has_labels = kind != "graphs"
+    return {
+        name: (read_labels if has_labels and name == "label" else read_cells)(cells)
+        for name, cells in table.items()
+    }
+
+
+def _columns_of(tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What the columns beside the keys are: label, weight, and numbers, which are attributes."""
     columns: dict[str, Any] = {}
     edges = tables["edges"]
     if "nodes" in tables:
         nodes = tables["nodes"]
-        columns |= {"label": "label"} if "label" in nodes.columns else {}
+        columns |= {"label": "label"} if "label" in nodes else {}
         columns["attributes"] = _number_columns(nodes, ("graph", "node", "label"))
-    columns |= {"edge_label": "label"} if "label" in edges.columns else {}
-    columns |= {"weight": "weight"} if "weight" in edges.columns else {}
+    columns |= {"edge_label": "label"} if "label" in edges else {}
+    columns |= {"weight": "weight"} if "weight" in edges else {}
     columns["edge_attributes"] = _number_columns(
         edges, ("graph", "source", "target", "label", "weight", "directed")
     )
-    if "directed" in edges.columns:
-        columns["directed"] = bool(edges["directed"].all())
+    if "directed" in edges:
+        columns["directed"] = bool(np.all(edges["directed"]))
     return columns
 
 
-def _number_columns(table: Any, without: tuple[str, ...]) -> list[str]:
-    numbers = set(table.select_dtypes("number").columns)
-    return [name for name in table.columns if name in numbers and name not in without]
+def _number_columns(table: dict[str, Any], without: tuple[str, ...]) -> list[str]:
+    return [name for name, values in table.items() if values.dtype.kind in "if" and name not in without]
 
 
 def _read_smi(path: Path, how: Reading) -> Dataset:
     """Lines of SMILES, each with a name, or a target by that name, behind it."""
-    lines = [line.split(None, 1) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    lines = [words for _, record in iter_records(path, quoted=False) if (words := smiles_of(record, path))]
     if not lines:
         raise ValueError(f"{path} has no molecules")
     names = [line[1].strip() if len(line) > 1 else "" for line in lines]
@@ -375,10 +380,48 @@ def _write_tables(graphs: Any, target: Any, path: Path, overwrite: bool) -> None
     base = path.stem.removesuffix("edges").rstrip("_-")
     paths = [path.with_name(f"{base}_{kind}.csv") for kind in ("edges", "nodes", "graphs")]
     _refuse_existing(paths, overwrite)
-    tables = to_pandas(graphs, target)
-    if any(isinstance(value, tuple) for value in graphs.label_values):
-        warnings.warn("labels that are tuples become texts in CSV files", stacklevel=2)
+    if graphs.label_column is not None and not isinstance(graphs.label_column, LabelColumn):
+        raise ValueError("CSV files cannot hold label distributions: use LabelImputer, or save")
+    values = None if target is None else typed_column(target)
+    for column in (graphs.label_column, graphs.edge_label_column):
+        if column is not None:
+            gap = [] if column.observed.all() else [None]
+            _check_texts([*column.present, *gap], "label", path)
+    _check_texts([] if graphs.ids is None else graphs.ids.tolist(), "id", path)
+    if values is not None and values.ndim == 1 and values.dtype.kind not in "if":
+        _check_texts(values.tolist(), "class", path)
+    tables = to_pandas(graphs, values)
     edges = tables.edges.assign(directed=True) if tables.edges.attrs["directed"] else tables.edges
     for place, table in zip(paths, (edges, tables.nodes, tables.graphs), strict=True):
         with atomic_write(place) as stream:
             stream.write(table.to_csv(index=False).encode())
+
+
+def _check_texts(values: list[Any], what: str, path: Path) -> None:
+    """Refuse values that a text file gives back merged or missing; warn where it gives back other ones."""
+    written = list(dict.fromkeys(values))
+    texts = ["" if value is None else str(value) for value in written]
+    read = read_labels(texts).tolist()
+    hidden = what == "label" and all(back is None or type(back) is int for back in read)  # -1: unobserved
+    found: dict[Any, Any] = {}
+    for value, text, back in zip(written, texts, read, strict=True):
+        is_lost = (back is None or (hidden and back == UNOBSERVED)) != (value is None)
+        if is_lost or back in found or not _is_plain(text):
+            other = f" beside {shown(found[back])}" if back in found else ""
+            raise ValueError(
+                f"{path} cannot hold the {what} {shown(value)}{other}: it would be read back as another one, "
+                "or as missing; write a .parquet file"
+            )
+        found[back] = value
+    renamed = [(value, back) for back, value in found.items() if canonical_label(back) != value]
+    if renamed:
+        value, back = renamed[0]
+        warnings.warn(f"{path}: the {what} {shown(value)} is read back as {shown(back)}", stacklevel=4)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text can be written to a CSV file as it is."""
+    try:
+        return "\r" not in text and bool(text.encode("utf-8") or True)
+    except UnicodeEncodeError:
+        return False

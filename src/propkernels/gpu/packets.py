@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from propkernels.gpu.runtime import Runtime
+from propkernels.utils.locks import cached_property
 
 CAPACITY = 320  # nodes of a packet
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from propkernels.graphs.edges import joined_edge_attributes, joined_ids
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.utils.arrays import frozen, index_dtype, offsets, ranges
+from propkernels.utils.locks import cached_property
 
 if TYPE_CHECKING:
     from propkernels.graphs.database import GraphDatabase

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -33,6 +32,7 @@ from propkernels.graphs.validation import (
     check_weights,
 )
 from propkernels.utils.arrays import freeze, frozen
+from propkernels.utils.locks import cached_property
 
 
 class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None]):

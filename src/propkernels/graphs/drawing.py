@@ -65,11 +65,11 @@ def graph_svg(
     >>> svg.count("<circle"), svg.count("<line"), "<b>" in svg
     (2, 1, False)
     """
-    points, content, pairs = np.zeros((0, 2)), "", _pairs(graph)
+    points, content = np.zeros((0, 2)), ""
     if 0 < graph.n_nodes <= MOST_DRAWN:
         points = _placed(node_positions(graph) if positions is None else positions, size)
         radius = _radius(points)
-        content = _edges(pairs, points) + _nodes(graph, points, radius, values, marked, names or {})
+        content = _edges(_pairs(graph), points) + _nodes(graph, points, radius, values, marked, names or {})
     width, height = np.ceil(points.max(axis=0, initial=0) + MARGIN).astype(int).tolist()
     head = f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">'
     return f"{head}<title>{escape(title or repr(graph))}</title>{content}</svg>"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.ids import id_array
 
 _NO_LABEL = ("no label",)
 
@@ -181,11 +182,7 @@ def check_ids(ids: Any, n_graphs: int) -> NDArray[Any] | None:
     values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     if len(values) != n_graphs:
         raise ValueError(f"ids has {len(values)} values for {n_graphs} graphs")
-    if values and all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
-        return np.array(values, dtype=np.int64)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return id_array(values)
 
 
 def joined_ids(parts: Sequence[tuple[NDArray[Any] | None, int]]) -> NDArray[Any] | None:

@@ -154,8 +154,7 @@ def _as_one_dimensional(labels: Any, name: str) -> NDArray[Any]:
         if values and all(issubclass(kind, (int, np.integer)) for kind in set(map(type, values))):
             with contextlib.suppress(OverflowError):
                 return np.array(values, dtype=np.int64)
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
+        array = np.fromiter(values, dtype=object, count=len(values))
     if array.ndim != 1:
         raise ValueError(f"{name} must be a list or array with one label each, got shape {array.shape}")
     return array
@@ -210,7 +209,7 @@ def _encode_objects(labels: Iterable[Any], name: str, place: Callable[[int], str
             _check_depth(label, name, place, index)
         try:
             known = raw.get(label)
-        except TypeError:
+        except Exception:  # whatever a label does when it is hashed or compared
             if label is not np.ma.masked:
                 message = f"{name}: the label {shown(label)} of {place(index)} is not hashable"
                 raise TypeError(message) from None

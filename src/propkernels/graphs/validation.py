@@ -154,7 +154,7 @@ def _numbers(attributes: Any) -> NDArray[np.float64]:
     if isinstance(attributes, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(attributes), np.nan, _numbers(attributes.data))
     if issparse(attributes) and attributes.ndim == 2:
-        attributes = check_sparse(attributes, "node_attributes").toarray()
+        attributes = check_sparse(attributes, "node_attributes").astype(np.float64).toarray()
     try:
         raw = np.asarray(attributes)
         if raw.dtype.kind in "biufO":

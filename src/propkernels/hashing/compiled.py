@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from numba import config
 
 from propkernels.hashing.codes import KEPT_BITS, LARGEST_FLOOR, NO_BIN
 from propkernels.utils.jit import compiled
+from propkernels.utils.locks import ForkSafeLock
 from propkernels.utils.mixing import mix_other, mix_word
 from propkernels.utils.randomness import GOLDEN, OTHER_FACTOR
 
@@ -298,7 +298,7 @@ def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -
                     codes[t, i] = mix_word(mix_word(codes[t - 1, i]) + total)
 
 
-_LOCK = Lock()
+_LOCK = ForkSafeLock()
 _users: list[int] = []  # the compiler's own setting, once for each block of slp_vectorization that is open
 
 

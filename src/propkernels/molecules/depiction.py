@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.graphs.adapters.chemistry.asking import asking_rdkit
 from propkernels.utils.optional import import_optional
 
 Values = NDArray[np.float64]
@@ -52,7 +53,8 @@ def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     if molecule.GetNumAtoms() == n_nodes:
         return molecule
-    full = chem.AddHs(molecule)
+    with asking_rdkit(f"molecule {number}"):
+        full = chem.AddHs(molecule)
     if full.GetNumAtoms() != n_nodes:
         raise ValueError(
             f"molecules are not those that were explained: molecule {number} has {molecule.GetNumAtoms()} "
@@ -109,7 +111,7 @@ def depict(
     scaled = [None if panel.bonds is None else scale * panel.bonds for panel in panels]
     bonds = [_colors(values, norm, colors) for values in scaled]
     canvas.DrawMolecules(
-        [draw.PrepareMolForDrawing(panel.molecule, addChiralHs=False) for panel in panels],
+        [_prepared(draw, panel.molecule, number) for number, panel in enumerate(panels)],
         legends=[panel.title for panel in panels],
         highlightAtoms=[list(range(len(panel.values))) for panel in panels],
         highlightAtomColors=[_colors(panel.values, norm, colors) for panel in panels],
@@ -120,6 +122,11 @@ def depict(
     canvas.FinishDrawing()
     text = canvas.GetDrawingText()
     return text.encode() if isinstance(text, str) else bytes(text)
+
+
+def _prepared(draw: Any, molecule: Any, number: int) -> Any:
+    with asking_rdkit(f"panel {number}"):
+        return draw.PrepareMolForDrawing(molecule, addChiralHs=False)
 
 
 def bond_scale(values: Sequence[Values], bonds: Sequence[Values | None]) -> float:

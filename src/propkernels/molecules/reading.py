@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from propkernels.graphs.adapters.build import Faults, listed
+from propkernels.graphs.adapters.chemistry.asking import parse_smiles
 from propkernels.graphs.adapters.rdkit import ERRORS, is_mol, why_not
 from propkernels.utils.optional import import_optional
 
@@ -31,8 +32,7 @@ def as_molecules(molecules: Any, errors: str = "raise") -> list[Any]:
     found = []
     with base.BlockLogs():
         for i, item in enumerate(items):
-            is_text = isinstance(item, str) and bool(item.strip())
-            mol = chem.MolFromSmiles(item) if is_text else item
+            mol = parse_smiles(chem, item) if isinstance(item, str) else item
             if not is_mol(mol):
                 faults.add(i, why_not(chem, item))
                 mol = chem.Mol()

@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.graphs.adapters.build import Faults
+from propkernels.graphs.adapters.chemistry.asking import rdkit_reason
+from propkernels.graphs.adapters.rdkit import ERRORS
 from propkernels.molecules.reading import as_molecules
 from propkernels.utils.checks import check_choice
 from propkernels.utils.optional import import_optional
+
+CARBON = 6
 
 
 def scaffolds(molecules: Any, *, generic: bool = False, errors: str = "raise") -> NDArray[np.int64]:
@@ -51,19 +56,79 @@ def scaffolds(molecules: Any, *, generic: bool = False, errors: str = "raise") -
     array([0, 1, 0])
     """
     check_choice(errors, ("raise", "empty"), "errors")
-    murcko = import_optional("rdkit.Chem.Scaffolds.MurckoScaffold", extra="chem", purpose="molecules need")
     base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
     mols = as_molecules(molecules, errors)
-    numbers: dict[str, int] = {}
+    faults = Faults(errors, len(mols), noun="molecule", allowed=ERRORS)
+    names = [""] * len(mols)
     with base.BlockLogs():
-        names = [_scaffold(murcko, mol, generic) for mol in mols]
+        for i, mol in enumerate(mols):
+            try:
+                names[i] = _scaffold(mol, generic)
+            except Exception as error:  # RDKit's, such as of a molecule that was not sanitized
+                faults.add(i, rdkit_reason(error))
+    faults.warn()
+    numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
-def _scaffold(murcko: Any, mol: Any, generic: bool) -> str:
+def _scaffold(mol: Any, generic: bool) -> str:
+    """The scaffold as SMILES; an empty text without rings."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
-    core = murcko.GetScaffoldForMol(mol)
+    murcko = import_optional("rdkit.Chem.Scaffolds.MurckoScaffold", extra="chem", purpose="molecules need")
+    if not mol.GetRingInfo().NumRings():
+        return ""
+    core = _core(mol)
     if generic:
         # atoms that double bonds tie to the core are single bonds to carbon by then: cut them off once more
-        core = murcko.GetScaffoldForMol(murcko.MakeScaffoldGeneric(core))
+        core = _core(murcko.MakeScaffoldGeneric(core))
     return str(chem.MolToSmiles(core, isomericSmiles=False))
+
+
+def _core(mol: Any) -> Any:
+    """Cut off what is neither in a ring, nor between rings, nor tied to these by a double bond.
+
+    This is RDKit's ``MurckoDecompose``, which looks for paths between all pairs of atoms: its time grows with
+    the third power of their number, and a chain of 4,000 atoms takes minutes.
+    """
+    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+    around = [[other.GetIdx() for other in atom.GetNeighbors()] for atom in mol.GetAtoms()]
+    inside = _without_ends(around)
+    core = chem.RWMol(mol)
+    core.BeginBatchEdit()
+    for i in np.flatnonzero(~inside).tolist():
+        kept = [core.GetAtomWithIdx(j) for j in around[i] if inside[j]]
+        bonds = [core.GetBondBetweenAtoms(i, atom.GetIdx()).GetBondType() for atom in kept]
+        if chem.BondType.DOUBLE in bonds:
+            continue
+        for atom in kept:
+            _close(chem, atom)
+        core.RemoveAtom(i)
+    core.CommitBatchEdit()
+    core.UpdatePropertyCache(strict=False)
+    chem.FastFindRings(core)
+    return core
+
+
+def _without_ends(around: list[list[int]]) -> NDArray[np.bool_]:
+    """Whether each atom is left when atoms with at most one neighbor are taken away, again and again."""
+    inside, degrees = np.ones(len(around), dtype=bool), [len(others) for others in around]
+    ends = [i for i, degree in enumerate(degrees) if degree <= 1]
+    while ends:
+        end = ends.pop()
+        inside[end] = False
+        for other in around[end]:
+            degrees[other] -= 1
+            if degrees[other] == 1 and inside[other]:
+                ends.append(other)
+    return inside
+
+
+def _close(chem: Any, atom: Any) -> None:
+    """Give an atom that has lost a neighbor its hydrogen back, as RDKit does."""
+    unspecified = chem.ChiralType.CHI_UNSPECIFIED
+    if atom.GetIsAromatic() and atom.GetAtomicNum() != CARBON:
+        atom.SetNumExplicitHs(1)
+    elif atom.GetNoImplicit() or atom.GetChiralTag() != unspecified:
+        atom.SetNoImplicit(False)
+        atom.SetNumExplicitHs(0)
+        atom.SetChiralTag(unspecified)

@@ -11,10 +11,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from propkernels.scale.lock import locked
 from propkernels.scale.plan import Part, Plan, canonical
+from propkernels.utils.arrays import check_sizes
 from propkernels.utils.checks import reason_of
-from propkernels.utils.files import atomic_write, remove_stale_files
+from propkernels.utils.files import (
+    atomic_write,
+    locked,
+    open_regular,
+    read_regular,
+    remove_stale_files,
+)
 
 FORMAT, VERSION = "propkernels parts", 1
 PLAN, MANIFEST = "plan.json", "manifest.json"
@@ -99,11 +105,13 @@ class Manifest:
         """Read the manifest of a folder; a sentence says what is wrong with it."""
         path = folder / MANIFEST
         try:
-            known = json.loads(path.read_text(encoding="utf-8"))
+            known = json.loads(read_regular(path).decode("utf-8"))
             if known["format"] != FORMAT or known["version"] != VERSION:
                 raise ValueError(f"its format is {known['format']!r}, version {known['version']!r}")
             receipts = tuple(None if row is None else _receipt(row) for row in known["parts"])
             manifest = cls(dict(known["work"]), str(known["plan"]), receipts)
+            counted = [receipt.counts["n_graphs"] for receipt in receipts if receipt is not None]
+            check_sizes(counted, "n_graphs of its parts")
             if (known["complete"], known["n_graphs"], known["n_bytes"]) != (
                 manifest.is_complete,
                 manifest.total("n_graphs"),
@@ -134,7 +142,7 @@ def _receipt(row: dict[str, Any]) -> Receipt:
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -173,7 +181,7 @@ def checksum_path(path: Path) -> Path:
 
 def write_checksum(path: Path, digest: str) -> None:
     """Say what the file of a part will be."""
-    with atomic_write(checksum_path(path), text=True) as stream:
+    with atomic_write(checksum_path(path), text=True, follow_links=False) as stream:
         stream.write(f"{digest}  {path.name}\n")
 
 
@@ -187,7 +195,7 @@ def found_digest(path: Path) -> tuple[str, bool]:
     """
     digest = file_digest(path)
     try:
-        known = checksum_path(path).read_text(encoding="utf-8").split()
+        known = read_regular(checksum_path(path)).decode("utf-8").split()
     except (OSError, UnicodeDecodeError):
         return digest, False
     if known != [digest, path.name]:
@@ -227,11 +235,17 @@ class OutputFolder:
             self._check_contents()
             self._take_receipts()
             if not (self.path / PLAN).exists():
-                self.plan.save(self.path / PLAN)
+                self._write(PLAN, self.plan.to_json())
             yield self
 
     def _check_contents(self) -> None:
-        """Refuse a folder of other results, and files that no run wrote."""
+        """Refuse a folder of other results, links out of it, and files that no run wrote."""
+        for entry in sorted(self.path.iterdir()):
+            if not entry.name.startswith(".") and (entry.is_symlink() or not entry.is_file()):
+                raise ValueError(
+                    f"{self.path} holds {entry.name}, a link or something else that is not a regular file: "
+                    "remove it or choose another folder"
+                )
         if (self.path / PLAN).exists() and Plan.load(self.path / PLAN).digest != self.plan.digest:
             raise ValueError(f"{self.path} holds results of another plan: choose another folder")
         expected = {PLAN, MANIFEST, *self.names}
@@ -270,9 +284,12 @@ class OutputFolder:
     def write_manifest(self) -> Manifest:
         """Write what is there now."""
         manifest = Manifest(self.work, self.plan.digest, tuple(self.receipts))
-        with atomic_write(self.path / MANIFEST, text=True) as stream:
-            stream.write(manifest.to_json())
+        self._write(MANIFEST, manifest.to_json())
         return manifest
+
+    def _write(self, name: str, text: str) -> None:
+        with atomic_write(self.path / name, text=True, follow_links=False) as stream:
+            stream.write(text)
 
 
 def check_size(path: Path, receipt: Receipt) -> None:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, vstack
 
 from propkernels.kernels.features import CountFeatures
 from propkernels.scale.folder import Manifest, check_size
-from propkernels.scale.part_files import FeatureBlock, open_part, read_block, read_target
+from propkernels.scale.part_files import FeatureBlock, n_columns, read_block, read_column, read_target
 from propkernels.scale.pure import rebuilt
 from propkernels.utils.checks import check_integer
 from propkernels.utils.optional import import_optional
@@ -51,7 +51,7 @@ class FeatureFolder:
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
-        self.folder, self.manifest = folder, manifest
+        self.folder, self.manifest, self._n_columns = folder, manifest, n_columns(manifest.work)
         self._receipts = [receipt for receipt in manifest.receipts if receipt is not None]
 
     @property
@@ -62,7 +62,7 @@ class FeatureFolder:
     @property
     def shape(self) -> tuple[int, int]:
         """Number of graphs, and of columns."""
-        return self.manifest.total("n_graphs"), int(self.manifest.work["n_features"])
+        return self.manifest.total("n_graphs"), self._n_columns
 
     @property
     def n_parts(self) -> int:
@@ -135,16 +135,21 @@ class FeatureFolder:
     def target(self) -> Any:
         """Targets of all graphs, or None; the features are not read."""
         pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
-        files = [open_part(self.path(i)) for i in range(self.n_parts)]
-        if "target" not in files[0].schema_arrow.names:
+        tables = [read_column(self.path(i), "target") for i in range(self.n_parts)]
+        if tables[0] is None:
             return None
-        return read_target(pa.concat_tables([file.read(columns=["target"]) for file in files]))
+        try:
+            return read_target(pa.concat_tables(tables))
+        except pa.ArrowException:
+            raise ValueError(
+                f"the parts of {self.folder} have targets of different types: verify the folder"
+            ) from None
 
     @property
     def ids(self) -> NDArray[np.int64]:
         """Numbers of the graphs in the plan; the features are not read."""
-        files = [open_part(self.path(i)) for i in range(self.n_parts)]
-        return np.concatenate([file.read(columns=["graph_id"]).column(0).to_numpy() for file in files])
+        tables = [read_column(self.path(i), "graph_id") for i in range(self.n_parts)]
+        return np.concatenate([table.column(0).to_numpy() for table in tables])
 
     def estimator(self) -> CountFeatures:
         """Return the features' estimator, with which ``fit_transform`` gives the same features of new graphs.

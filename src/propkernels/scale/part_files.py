@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -11,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels.utils.arrays import offsets
-from propkernels.utils.checks import reason_of
+from propkernels.utils.arrays import check_indices, offsets
+from propkernels.utils.checks import check_integer, reason_of
+from propkernels.utils.files import open_regular
 from propkernels.utils.optional import import_optional
 
 KEY, COUNTS = b"propkernels", b"propkernels counts"
@@ -46,7 +48,7 @@ def schema_of(target: str | None, is_whole: bool, notes: dict[str, Any]) -> Any:
         pa.field("counts", pa.list_(pa.uint32() if is_whole else pa.float64())),
     ]
     if target is not None:
-        kinds = {"int64": pa.int64(), "double": pa.float64(), "string": pa.string()}
+        kinds = {"bool": pa.bool_(), "int64": pa.int64(), "double": pa.float64(), "string": pa.string()}
         columns.append(pa.field("target", kinds.get(target, pa.list_(pa.float64()))))
     text = json.dumps(notes, sort_keys=True, separators=(",", ":"))
     return pa.schema(columns, metadata={KEY: text})
@@ -101,19 +103,49 @@ def _targets(pa: Any, target: list[Any], wanted: Any) -> Any:
     return pa.array(target, type=wanted)
 
 
-def open_part(path: Path, check: bool = False) -> Any:
-    """Open a file of features; ``check``: verify the checksums of what is read."""
+@contextmanager
+def open_parquet_part(path: Path, check: bool = False) -> Iterator[Any]:
+    """Yield the Parquet file of a part, which is closed in the end; a damaged one is refused.
+
+    ``check`` verifies the checksums of what is read. The file is opened here, not by Arrow, which takes names
+    in UTF-8 only.
+    """
     pa = import_optional("pyarrow", **PARQUET)
     pq = import_optional("pyarrow.parquet", **PARQUET)
     try:
-        file = pq.ParquetFile(path, page_checksum_verification=check)
+        with open_regular(path) as stream:
+            yield pq.ParquetFile(stream, page_checksum_verification=check)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path} is missing: run again to compute it") from None
     except (pa.ArrowException, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise FileNotFoundError(f"{path} is missing: run again to compute it") from None
-        raise ValueError(f"{path} is not a Parquet file, or it is damaged: remove it and run again") from None
-    if not {"graph_id", "indices", "counts"} <= set(file.schema_arrow.names):
-        raise ValueError(f"{path} does not hold features: remove it and run again")
-    return file
+        raise ValueError(
+            f"{path} is not a Parquet file, or it is damaged ({reason_of(error)}): remove it and run again"
+        ) from None
+
+
+@contextmanager
+def open_part(path: Path, check: bool = False) -> Iterator[Any]:
+    """Yield a file of features; see :func:`open_parquet_part`."""
+    with open_parquet_part(path, check) as file:
+        if not _holds_features(file.schema_arrow):
+            raise ValueError(f"{path} does not hold features: remove it and run again")
+        yield file
+
+
+def _holds_features(schema: Any) -> bool:
+    """Whether the columns of a file have the names and types of :func:`schema_of`."""
+    names = ("graph_id", "indices", "counts")
+    if not set(names) <= set(schema.names):
+        return False
+    graph_id, indices, counts = (schema.field(name).type for name in names)
+    lists = all(str(kind).startswith("list<") for kind in (indices, counts))
+    known = lists and (str(graph_id), str(indices.value_type)) == ("int64", "uint32")
+    return known and str(counts.value_type) in ("uint32", "double")
+
+
+def n_columns(work: dict[str, Any]) -> int:
+    """Number of columns of the features that a manifest describes; columns are numbered by 32 bits."""
+    return check_integer(work.get("n_features"), "n_features of the manifest", 1, 2**32)
 
 
 def read_notes(file: Any, key: bytes) -> dict[str, Any]:
@@ -126,39 +158,48 @@ def read_notes(file: Any, key: bytes) -> dict[str, Any]:
 
 def check_part(path: Path, notes: dict[str, Any], thorough: bool) -> dict[str, int]:
     """Count what a file holds; refuse one that is damaged or about something else."""
-    pa = import_optional("pyarrow", **PARQUET)
-    file = open_part(path, thorough)
-    if read_notes(file, KEY) != json.loads(json.dumps(notes)):
-        raise ValueError(f"{path} was not computed from this input: remove it and run again")
-    counts = read_notes(file, COUNTS)
-    try:
+    with open_part(path, thorough) as file:
+        own, counts, n_rows = read_notes(file, KEY), read_notes(file, COUNTS), file.metadata.num_rows
+        if own != json.loads(json.dumps(notes)):
+            raise ValueError(f"{path} was not computed from this input: remove it and run again")
         rows = [file.read_row_group(i).num_rows for i in range(file.num_row_groups)] if thorough else []
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is damaged ({reason_of(error)}): remove it and run again") from None
-    if counts.get("n_graphs") != file.metadata.num_rows or (thorough and sum(rows) != file.metadata.num_rows):
-        raise ValueError(
-            f"{path} has {file.metadata.num_rows} rows, not what it says: remove it and run again"
-        )
-    return {name: int(counts[name]) for name in ("n_graphs", "n_entries")}
+    if counts.get("n_graphs") != n_rows or (thorough and sum(rows) != n_rows):
+        raise ValueError(f"{path} has {n_rows} rows, not what it says: remove it and run again")
+    return {name: check_integer(counts.get(name), name, 0) for name in ("n_graphs", "n_entries")}
 
 
 def read_block(path: Path, n_features: int) -> FeatureBlock:
     """Read a file of features as one block."""
-    pa = import_optional("pyarrow", **PARQUET)
-    file = open_part(path, check=True)
-    try:
+    with open_part(path, check=True) as file:
         table = file.read(use_threads=False).combine_chunks()
-    except (pa.ArrowException, OSError) as error:
+    try:
+        return _block(table, n_features)
+    except (ValueError, TypeError) as error:
         raise ValueError(f"{path} is damaged ({reason_of(error)}): remove it and run again") from None
+
+
+def _block(table: Any, n_features: int) -> FeatureBlock:
+    """Features, target and ids of a table, of which every number is looked at."""
+    if any(table.column(name).null_count for name in ("graph_id", "indices", "counts")):
+        raise ValueError("a graph has no features")
     ends, indices = _flat(table.column("indices"))
     other_ends, counts = _flat(table.column("counts"))
-    if not np.array_equal(ends, other_ends) or (len(indices) and int(indices.max()) >= n_features):
-        raise ValueError(f"{path} holds features that cannot be: remove it and run again")
+    if not np.array_equal(ends, other_ends):
+        raise ValueError("indices and counts differ in number")
+    if not np.isfinite(counts).all():
+        raise ValueError("counts must be finite")
     index = np.int32 if len(indices) < 2**31 else np.int64
-    arrays = (counts.astype(np.float64), indices.astype(index), ends.astype(index))
+    columns = check_indices(indices, n_features, "indices").astype(index)
+    arrays = (counts.astype(np.float64), columns, ends.astype(index))
     features = csr_array(arrays, shape=(table.num_rows, n_features))
-    ids = table.column("graph_id").to_numpy()
-    return FeatureBlock(features, read_target(table), np.asarray(ids, dtype=np.int64))
+    ids = check_indices(table.column("graph_id").to_numpy(), 2**62, "graph_id")
+    return FeatureBlock(features, read_target(table), ids)
+
+
+def read_column(path: Path, name: str) -> Any:
+    """Read one column of a file of features as a table, or None where the file does not have it."""
+    with open_part(path) as file:
+        return file.read(columns=[name]) if name in file.schema_arrow.names else None
 
 
 def read_target(table: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from propkernels.datasets.dataset import home_expanded
 from propkernels.scale.plan import FORMAT, Part, Plan, Reading
 from propkernels.scale.sources.reading import FORMATS
 from propkernels.utils.checks import check_choice, check_integer
@@ -121,7 +122,7 @@ def _files(source: Any) -> Iterator[tuple[str, Path]]:
         for item in items:
             yield from _files(item)
         return
-    path = Path(os.path.abspath(Path(source).expanduser()))
+    path = Path(os.path.abspath(home_expanded(source)))
     if not path.exists():
         raise FileNotFoundError(f"the file or folder {path} does not exist")
     if path.is_dir():

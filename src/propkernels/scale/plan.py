@@ -6,17 +6,17 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+from propkernels.utils.arrays import check_sizes
 from propkernels.utils.checks import reason_of
-from propkernels.utils.files import Pathlike, atomic_write
+from propkernels.utils.files import Pathlike, atomic_write, read_regular
+from propkernels.utils.locks import cached_property
 from propkernels.utils.tables import format_table
 
 FORMAT, VERSION = "propkernels plan", 1
 MOST_SHOWN = 12
-TARGETS = (None, "int64", "double", "string", "list<double>")
+TARGETS = (None, "bool", "int64", "double", "string", "list<double>")
 
 
 def canonical(value: Any) -> bytes:
@@ -63,7 +63,7 @@ class Part:
         Hash of the bytes that these rows are read from.
     span : pair of int
         The bytes of these rows in a text file.
-    target : {None, "int64", "double", "string", "list<double>"}
+    target : {None, "bool", "int64", "double", "string", "list<double>"}
         Type of the target in the whole plan.
     reading : Reading
     """
@@ -198,7 +198,7 @@ class Plan:
             If the file is not a plan, or it is damaged.
         """
         try:
-            return cls._from_json(json.loads(Path(path).read_text(encoding="utf-8")))
+            return cls._from_json(json.loads(read_regular(path).decode("utf-8")))
         except (KeyError, TypeError, IndexError, AttributeError, ValueError, RecursionError) as error:
             raise ValueError(
                 f"{path} is not a plan of propkernels, or it is damaged ({reason_of(error)})"
@@ -214,6 +214,7 @@ class Plan:
             path, reading = known["paths"][_whole(row["path"])], readings[_whole(row["reading"])]
             row = row | {"path": path, "reading": reading}
             parts.append(Part(**_checked(row | {"span": tuple(row["span"])}, Part)))
+        check_sizes([len(part) for part in parts], "rows of its parts")
         return cls(tuple(parts), _whole(known["nodes_per_part"]))
 
     def __repr__(self) -> str:
@@ -232,8 +233,8 @@ class Plan:
 
 
 def _whole(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r} is not a whole number")
+    if type(value) is not int or not 0 <= value < 2**62:
+        raise ValueError(f"{value!r} is not a whole number from 0 to 2**62 - 1")
     return value
 
 

@@ -20,14 +20,13 @@ from propkernels.scale.folder import (
     write_checksum,
 )
 from propkernels.scale.plan import Part, Plan
-from propkernels.utils.files import atomic_write
+from propkernels.utils.files import NO_SPACE, atomic_write
 from propkernels.utils.progress import ProgressBar
 
 MOST_FAILURES = 3  # of a part, until it is given up
 MOST_LOSSES = 5  # workers that a part may lose in the company of others, who may be to blame
 MOST_BREAKS = 10  # losses of workers before the first part is complete
 IN_FLIGHT_PER_WORKER = 2
-NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 MOST_NAMED = 5
 
 
@@ -133,13 +132,17 @@ def run_parts(
         engine = resolve_executor(executor, work.n_jobs)
         run = _Run(folder, work, engine, todo)
         try:
-            with ProgressBar(text, total=len(plan), done=len(plan) - len(todo)) as bar:
-                run.complete(bar)
-        finally:
-            run.cancel()
-            engine.close()
+            try:
+                with ProgressBar(text, total=len(plan), done=len(plan) - len(todo)) as bar:
+                    run.complete(bar)
+            finally:
+                run.cancel()
+                engine.close()
+        except BaseException:
             with suppress(OSError):  # a full disk is reported by what met it first
-                manifest = folder.write_manifest()
+                folder.write_manifest()
+            raise
+        manifest = folder.write_manifest()
     if run.failures:
         failed = {i: (plan.parts[i], reason) for i, reason in sorted(run.failures.items())}
         raise PartsFailedError(failed, len(plan))
@@ -153,7 +156,7 @@ def compute_part(work: Work, part: Part, folder: str, name: str) -> Receipt:
     if is_found:
         digest, is_vouched_for = found_digest(path)
     else:
-        with atomic_write(path) as stream:
+        with atomic_write(path, follow_links=False) as stream:
             hashed = HashedStream(stream)
             work.write(part, name, hashed)
             digest, is_vouched_for = hashed.sha256, True

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from propkernels.scale.folder import MANIFEST, PLAN, Manifest, Receipt, file_digest, part_name
-from propkernels.scale.part_files import COUNTS, open_part, read_notes
 from propkernels.scale.plan import Part, Plan
 from propkernels.utils.parallel import run_threads
 from propkernels.utils.progress import ProgressBar
+
+# Who knows the files of a kind of work: modules with ``check_file``, imported when such a folder is verified,
+# since an index belongs to a later station.
+Check = Callable[[Path, Part, dict[str, Any]], dict[str, int]]
+MODULES = {"features": "propkernels.scale.featurizing", "index": "propkernels.learn.retrieval.shard_work"}
 
 
 class Verified(NamedTuple):
@@ -121,8 +127,19 @@ def _of_a_part(folder: Path, manifest: Manifest, part: Part, receipt: Receipt | 
         return [f"{receipt.name} is missing: run again to compute it"]
     if path.stat().st_size != receipt.n_bytes or file_digest(path) != receipt.sha256:
         return [f"{receipt.name} is not what was written: remove it and run again"]
-    if manifest.work.get("work") == "features":
-        counts = read_notes(open_part(path), COUNTS)
-        if counts != receipt.counts:
-            return [f"{MANIFEST} says {receipt.counts} of {receipt.name}, which holds {counts}"]
+    try:
+        counts = _checker(manifest)(path, part, manifest.work)
+    except ValueError as error:
+        return [str(error)]
+    if counts != receipt.counts:
+        return [f"{MANIFEST} says {receipt.counts} of {receipt.name}, which holds {counts}"]
     return []
+
+
+def _checker(manifest: Manifest) -> Check:
+    """The function that looks at every number of a file of this work, and counts what it holds."""
+    module = MODULES.get(str(manifest.work.get("work")))
+    if module is None:
+        raise ValueError(f"{MANIFEST} is about {manifest.work.get('work')!r}, not about features or an index")
+    check: Check = import_module(module).check_file
+    return check

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from propkernels.utils.arrays import check_compressed
+from propkernels.utils.files import zip_writer
 
 KINDS = "biufcUS"  # booleans, numbers, text and bytes: nothing that refers to objects
 
@@ -40,6 +41,13 @@ def from_bytes(data: bytes) -> NDArray[Any]:
     flat = np.frombuffer(data, dtype, count, start) if count else np.empty(0, dtype)
     array = flat.astype(dtype.newbyteorder("="))
     return array.reshape(shape, order="F" if fortran_order else "C")
+
+
+def as_read(array: NDArray[Any]) -> NDArray[Any]:
+    """Return what reading a written array gives, as a read-only view where the bytes are the same."""
+    view = array.astype(array.dtype.newbyteorder("="), copy=False).view()
+    view.setflags(write=False)
+    return view
 
 
 FORMATS = {"csr": csr_array, "csc": csc_array}
@@ -68,11 +76,10 @@ HEADER = "model.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same model makes the same file, to the byte
 
 
-def write_archive(stream: IO[bytes], header: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
+def write_archive(stream: IO[bytes], header: str, arrays: Sequence[NDArray[Any]]) -> None:
     """Write the JSON first, and then one member for each array."""
-    with ZipFile(stream, "w", ZIP_STORED, allowZip64=True) as archive:
-        text = json.dumps(header, allow_nan=False, ensure_ascii=True)
-        archive.writestr(ZipInfo(HEADER, LONG_AGO), text)
+    with zip_writer(stream) as archive:
+        archive.writestr(ZipInfo(HEADER, LONG_AGO), header)
         for number, array in enumerate(arrays):
             archive.writestr(ZipInfo(member(number), LONG_AGO), to_bytes(np.asarray(array)))
 
@@ -94,7 +101,17 @@ def check_members(archive: ZipFile, n_bytes: int) -> None:
 
 def read_header(archive: ZipFile) -> dict[str, Any]:
     """Read the JSON."""
-    header = json.loads(archive.read(HEADER).decode("ascii"), parse_constant=_refuse)
+    return from_json(archive.read(HEADER).decode("ascii"))
+
+
+def to_json(header: dict[str, Any]) -> str:
+    """Write a header as text."""
+    return json.dumps(header, allow_nan=False, ensure_ascii=True)
+
+
+def from_json(text: str) -> dict[str, Any]:
+    """Read a header; words for numbers that JSON lacks are refused."""
+    header = json.loads(text, parse_constant=_refuse)
     if not isinstance(header, dict):
         raise TypeError("its JSON is not an object")
     return header

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ CODECS: dict[type, Codec] = {
         lambda p: datetime.fromisoformat(p[0]).replace(fold=p[1]),
     ),
     date: Codec("date", date.isoformat, date.fromisoformat),
+    UUID: Codec("uuid", str, UUID),
 }
 BY_TAG = {codec.tag: codec for codec in CODECS.values()}
 

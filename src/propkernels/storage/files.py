@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZipFile
 
+from numpy.typing import NDArray
+
 from propkernels._version import __version__
 from propkernels.graphs.database import GraphDatabase
-from propkernels.storage.archive import check_members, read_array, read_header, write_archive
+from propkernels.storage.archive import (
+    as_read,
+    check_members,
+    from_json,
+    read_array,
+    read_header,
+    to_json,
+    write_archive,
+)
 from propkernels.storage.classes import name_of
 from propkernels.storage.decoder import Decoder
 from propkernels.storage.encoder import Encoder
 from propkernels.utils.checks import reason_of, shown
-from propkernels.utils.files import atomic_write
+from propkernels.utils.files import atomic_write, open_regular
 
 
 class ModelFileError(ValueError):
@@ -55,6 +66,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     TypeError
         If the model, or something in it, is not this library's: a function as base kernel, a scheme of your
         own. The message says where.
+    ValueError
+        If :func:`load_model` would refuse the file, whose checks are made before anything is written.
 
     See Also
     --------
@@ -89,8 +102,22 @@ def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, str])
         "n_arrays": len(encoder.arrays),
         "model": tree,
     } | ({"notes": notes} if notes else {})
+    text = _readable(header, encoder.arrays, type(model).__name__)
     with atomic_write(path) as stream:
-        write_archive(stream, header, encoder.arrays)
+        write_archive(stream, text, encoder.arrays)
+
+
+def _readable(header: dict[str, Any], arrays: list[NDArray[Any]], name: str) -> str:
+    """Return the header as text, from which a model was made as ``load_model`` makes it, with all checks."""
+    try:
+        text = to_json(header)
+        _decoded(from_json(text), lambda number: as_read(arrays[number]))
+    except MemoryError:
+        raise
+    except Exception as error:
+        reason = reason_of(error)
+        raise ValueError(f"the {name} cannot be saved: load_model would refuse it ({reason})") from error
+    return text
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -135,7 +162,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
     """Read a model, and the notes that were written with it."""
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         try:
             return _read(stream, os.fstat(stream.fileno()).st_size)
         except ModelFileError as error:
@@ -149,9 +176,13 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
 def _read(stream: IO[bytes], n_bytes: int) -> tuple[Any, dict[str, str]]:
     with ZipFile(stream) as archive:
         check_members(archive, n_bytes)
-        header = read_header(archive)
-        _check_version(header)
-        model = Decoder(lambda number: read_array(archive, number)).decode(header["model"])
+        return _decoded(read_header(archive), lambda number: read_array(archive, number))
+
+
+def _decoded(header: dict[str, Any], arrays: Callable[[int], NDArray[Any]]) -> tuple[Any, dict[str, str]]:
+    """Make the model and its notes from a header and a function that gives arrays by number."""
+    _check_version(header)
+    model = Decoder(arrays).decode(header["model"])
     if not is_model(model):
         raise ValueError("it does not hold an estimator")
     notes = header.get("notes", {})

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from propkernels.storage.classes import name_of
 from propkernels.storage.types import Check, check_of
+from propkernels.utils.ids import is_id
 
 
 class Objects:
@@ -122,7 +123,7 @@ FITTED: dict[str, Check] = {
     "n_levels_": _whole,
     "n_neighbors_": _whole,
     "n_targets_": check_of(int | None),
-    "names_": lambda value: isinstance(value, list) and all(map(check_of(int | str), value)),
+    "names_": _list_of(is_id),
     "normalize_": check_of(bool | None),
     "offset_": _number,
     "partial_": lambda value: value is None or name_of(value) in ("TiledMatrix", "SubgraphTally"),
@@ -144,4 +145,50 @@ FITTED: dict[str, Check] = {
     "training_scores_": _floats,
     "used_": check_of(list[str]),
     "weights_": _floats,
+}
+
+_COUNTED = ("_n_features_out", "base_kernel_", "coder_", "counts_", "diagonal_")
+_COMPARED = (
+    "_n_features_out",
+    "comparison_",
+    "completed_",
+    "diagonal_",
+    "partial_",
+    "prepared_",
+    "train_ptr_",
+)
+_COLUMNS = ("coder_", "n_columns_", "stream_codes_", "stream_iterations_")
+_LEARNED = ("intercept_", "kernel_", "posterior_", "rule_", "t_max_")
+
+# What ``fit`` of every version leaves in every case: an estimator has all of it, or nothing.
+ALWAYS: dict[str, tuple[str, ...]] = {
+    "AttributeKernel": _COMPARED,
+    "CategoryPrior": ("classes_", "kernel_", "n_neighbors_", "score_", "t_max_", "target_"),
+    "GraphHopper": _COMPARED,
+    "GraphIndex": ("counter_", "file_", "kernel_", "n_added_", "names_"),
+    "LabelHistogram": _COUNTED,
+    "LabelHistogramFeatures": _COLUMNS,
+    "LabelImputer": ("frequencies_", "prior_", "scheme_"),
+    "LinearModel": ("coef_", "features_", "intercept_", "n_features_in_", "n_iter_"),
+    "NoveltyDetector": (
+        "centers_",
+        "folds_",
+        "held_out_scores_",
+        "index_",
+        "scales_",
+        "scores_",
+        "training_scores_",
+        "used_",
+    ),
+    "P2K": _COUNTED,
+    "PropagationClassifier": (*_LEARNED, "calibration_", "classes_", "layout_"),
+    "PropagationFeatures": _COLUMNS,
+    "PropagationKernel": _COUNTED,
+    "PropagationRegressor": (*_LEARNED, "n_targets_"),
+    "ShortestPath": _COMPARED,
+    "ShortestPathFeatures": _COLUMNS,
+    "SubgraphMatching": _COMPARED,
+    "SumKernel": ("diagonal_", "kernels_", "weights_"),
+    "WeisfeilerLehman": _COUNTED,
+    "WeisfeilerLehmanFeatures": _COLUMNS,
 }

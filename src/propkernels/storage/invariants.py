@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from propkernels.storage.classes import FORGOTTEN, name_of
-from propkernels.storage.fitted import FITTED
+from propkernels.storage.fitted import ALWAYS, FITTED
 from propkernels.storage.numbers import check_numbers
 from propkernels.storage.types import check_of, declared_types
+from propkernels.utils.arrays import MOST_THINGS
 
 
 def check_fields(thing: Any) -> None:
@@ -28,6 +29,9 @@ def check_fields(thing: Any) -> None:
         for name, value in vars(thing).items():
             if name in FITTED and not FITTED[name](value):
                 raise ValueError(f"{cls.__name__}.{name} is not what fit makes it")
+        missing = set(ALWAYS.get(cls.__name__, ())) - vars(thing).keys()
+        if missing and FITTED.keys() & vars(thing).keys():
+            raise ValueError(f"{cls.__name__} lacks {min(missing)}")
 
 
 def _text(annotation: Any) -> str:
@@ -86,8 +90,9 @@ def _entry_coder(coder: Any) -> bool:
 
 
 def _exact_coder(coder: Any) -> bool:
-    numbers = (number for table in coder.tables for number in table.values())
-    return _refinement_coder(coder) and len(coder.tables) == coder.n_iter + 1 and min(numbers, default=0) >= 0
+    numbers = [number for table in coder.tables for number in table.values()]
+    fits = _refinement_coder(coder) and len(coder.tables) == coder.n_iter + 1
+    return fits and min(numbers, default=0) >= 0 and max(numbers, default=0) < MOST_THINGS
 
 
 def _hash(lsh: Any) -> bool:
@@ -188,8 +193,37 @@ def _category_prior(prior: Any) -> bool:
     """Whether every training graph has a class."""
     if not hasattr(prior, "target_"):
         return True
-    target = prior.target_
-    return _is(target, "i", 1) and prior.n_neighbors_ >= 1 and len(prior.classes_) > target.max(initial=0)
+    n_graphs = getattr(prior.kernel_, "_n_features_out", len(prior.target_))
+    return len(prior.target_) == n_graphs >= 1 and prior.n_neighbors_ >= 1
+
+
+def _linear_model(model: Any) -> bool:
+    """Whether there are as many coefficients as columns, and as many machines as classes need."""
+    if not hasattr(model, "coef_"):
+        return True
+    shape: tuple[int, ...] = (model.n_features_in_,)
+    n_machines = 1
+    if model.loss in ("logistic", "squared_hinge"):
+        n_classes = len(set(model.classes_.tolist()))
+        if n_classes < 2 or n_classes != len(model.classes_):
+            return False
+        n_machines = 1 if n_classes == 2 else n_classes
+        shape = (n_machines, model.n_features_in_)
+    stream = [getattr(model, name) for name in ("gradients_", "squares_") if hasattr(model, name)]
+    return (
+        model.loss in ("logistic", "squared_hinge", "squared")
+        and model.coef_.shape == shape
+        and model.intercept_.shape == (n_machines,)
+        and all(array.shape == (n_machines, model.n_features_in_ + 1) for array in stream)
+        and bool(np.isfinite(model.coef_).all() and np.isfinite(model.intercept_).all())
+    )
+
+
+def _joined_counter(counter: Any) -> bool:
+    """Whether every counter has a weight, and every stream is of one of them."""
+    n_counters = len(counter.counters)
+    fits = counter.weights.shape == counter.normalized.shape == (n_counters,) and n_counters >= 1
+    return fits and _not_negative(counter.weights)
 
 
 def _colors(quantizer: Any) -> bool:
@@ -248,9 +282,34 @@ def _novelty_detector(detector: Any) -> bool:
         or not 0 <= folds.min() <= folds.max() < n_graphs
     ):
         return False
-    shape = (len(detector.used_), int(folds.max()) + 2)
+    n_rows = int(folds.max()) + 2
+    shape = (len(detector.used_), n_rows)
     fits = detector.centers_.shape == detector.scales_.shape == shape and 1 <= shape[0] <= 2
+    fits = fits and all(_has_rows(score, n_graphs, n_rows) for score in detector.scores_.values())
     return fits and {"rarity", *detector.used_} == set(detector.scores_)
+
+
+def _has_rows(score: Any, n_graphs: int, n_rows: int) -> bool:
+    """Whether a score is about so many training graphs, and about so many folds and all of them."""
+    name = name_of(score)
+    if name == "RarityScore":
+        return all(table.shape[1] == n_rows for table in score.numbers)
+    if name == "SizeScore":
+        return bool(score.centers.shape == score.scales.shape == (n_rows, 3))
+    if name == "OneClassScore":
+        return score.coefficients.shape == (n_graphs, n_rows) and score.intercepts.shape == (n_rows,)
+    return len(score.folds) == n_graphs and int(score.folds.max()) + 2 == n_rows
+
+
+def _neighbor_score(score: Any) -> bool:
+    """Whether so many neighbors are left outside every fold."""
+    folds = score.folds
+    return _is(folds, "i", 1) and 1 <= score.k <= max(len(folds) - int(np.bincount(folds).max()), 1)
+
+
+def _density_score(score: Any) -> bool:
+    shape = (int(score.folds.max()) + 2, len(score.folds))
+    return _neighbor_score(score) and score.reaches.shape == score.densities.shape == shape
 
 
 def _rarity_score(score: Any) -> bool:
@@ -360,6 +419,10 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "ShortestPathFeatures": _count_features,
     "LabelHistogramFeatures": _count_features,
     "CategoryPrior": _category_prior,
+    "LinearModel": _linear_model,
+    "JoinedCounter": _joined_counter,
+    "NeighborScore": _neighbor_score,
+    "DensityScore": _density_score,
     "KMeansColors": _colors,
     "StreamCounts": _stream_counts,
     "Postings": _postings,

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from propkernels.utils.files import is_system_error
+
 MOST_STREAMS = 2**20
 SMALLEST_WIDTH = 1e-100
 
@@ -30,11 +32,16 @@ def shown(value: Any) -> str:
 def reason_of(error: BaseException) -> str:
     """Why something could not be read, in one line; texts for programmers are left out.
 
+    An error of the machine (too many open files, memory, rights, the disk) says nothing about what was read,
+    which may be whole: such an error is raised as it is, so that nobody removes a good file because of it.
+
     Examples
     --------
     >>> reason_of(KeyError("parts")), reason_of(TypeError("'int' object is not subscriptable"))
     ("'parts' is missing", 'a part of it is of the wrong kind')
     """
+    if is_system_error(error):
+        raise error
     if isinstance(error, KeyError):
         return f"{shown(error.args[0]) if error.args else 'a part'} is missing"
     if isinstance(error, (AttributeError, IndexError, TypeError, RecursionError)):

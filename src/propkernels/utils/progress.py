@@ -9,8 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Any, Self
+
+from propkernels.utils.locks import ForkSafeLock
 
 PATIENCE = 2.0  # seconds before a bar appears
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
@@ -54,7 +56,7 @@ class ProgressBar:
 
     def __init__(self, text: str, total: int | None = None, done: int = 0, *, unit: str = "") -> None:
         self.text, self.total, self.done, self.unit = text, total, done, unit
-        self._lock = Lock()
+        self._lock = ForkSafeLock()
         self._bar: Any = self._new_bar() if is_watched() else None
 
     def _new_bar(self) -> Any:

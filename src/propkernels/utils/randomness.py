@@ -79,9 +79,11 @@ def _describe_number(value: Any) -> str:
             return repr(value)
         value = value.real
     try:
-        return "{}/{}".format(*value.as_integer_ratio())
+        ratio = value.as_integer_ratio()
     except (AttributeError, OverflowError, ValueError):
         return repr(float(value))
+    # Python refuses to write more than 4,300 decimal digits.
+    return "/".join(str(part) if part.bit_length() < 14_000 else hex(part) for part in ratio)
 
 
 def mix(*words: Any) -> NDArray[np.uint64]:

@@ -320,3 +320,11 @@ def test_repeated_lines_are_compared() -> None:
     assert EdgeOrder.of(ends, 2, [np.array([[5], [6], [5]])]).entries.tolist() == [0, 1]
     assert EdgeOrder.of(ends, 2, [np.array([[np.nan], [6], [np.nan]])]).entries.tolist() == [0, 1]
     assert EdgeOrder.of(ends, 2, [np.array([[5], [6], [7]])]).entries.tolist() == [0, 2, 1]
+
+
+def test_graphs_that_are_only_counted_are_in_proportion_to_the_file(tmp_path: Path) -> None:
+    files = {"A": "", "graph_indicator": "1\n9000000000\n"}
+    folder = write_folder(tmp_path / "TINY", files)
+    message = "9,000,000,000 graphs are declared beside 2 lines of TINY_graph_indicator.txt, which allow"
+    with pytest.raises(ValueError, match=message):
+        read_tu(folder, target_required=False)

@@ -44,6 +44,21 @@ def test_estimated_normals_of_a_plane_and_a_sphere():
     assert np.nanmean(round_.node_attributes) > 0.01
 
 
+def test_more_neighbors_than_points(monkeypatch):
+    clouds = [np.random.default_rng(i).normal(size=(n, 3)) for i, n in enumerate((9, 2, 5))]
+    everyone = pk.from_points(clouds, k=8)
+    assert pk.from_points(clouds, k=10**9) == everyone
+    monkeypatch.setattr("propkernels.graphs.adapters.points.VALUES_IN_MEMORY", 40)
+    again = pk.from_points(clouds, k=8)
+    np.testing.assert_allclose(again.node_attributes, everyone.node_attributes, rtol=1e-12)
+
+
+def test_neighbors_that_do_not_fit_are_refused(monkeypatch):
+    monkeypatch.setattr("propkernels.utils.arrays.available_memory", lambda: 2**26)
+    with pytest.raises(MemoryError, match="choose a smaller k"):
+        pk.from_points([np.zeros((3000, 2))], k=2000)
+
+
 def test_points_that_are_wrong():
     good = np.zeros((3, 2)) + np.arange(3)[:, None]
     for wrong, message in (
@@ -98,6 +113,18 @@ def test_relations_of_one_pair_are_parallel_and_repeated_facts_count_once():
     assert pk.from_triples(pandas.DataFrame(FACTS), ["a"], radius=1) == graphs
 
 
+@pytest.mark.parametrize("n_facts", [1, 255, 256, 257, 512])
+def test_any_number_of_facts_joins_two_entities(n_facts):
+    facts = [("a", f"r{i}", "b") for i in range(n_facts)] + [("b", "r", "c")]
+    graphs = pk.from_triples(facts, ["a"], radius=2)
+    assert graphs.graph_sizes.tolist() == [3]
+    assert graphs.adjacency.nnz == n_facts + 1
+
+
+def test_steps_end_where_nothing_new_is_reached():
+    assert pk.from_triples(FACTS, radius=10**12) == pk.from_triples(FACTS, radius=len(FACTS))
+
+
 def test_triples_that_are_wrong(monkeypatch):
     with pytest.raises(ValueError, match="entity 'x' is in no triple"):
         pk.from_triples(FACTS, ["a", "x"])
@@ -132,6 +159,16 @@ def test_matrices_in_every_form():
         3,
         4,
     ]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, bool])
+def test_repeated_entries_of_small_integers_are_added_up(dtype):
+    ends = np.array([0, 1] * 256), np.array([1, 0] * 256)
+    matrix = sparse.coo_array((np.ones(512, dtype=dtype), ends), shape=(2, 2))
+    assert pk.from_adjacency([matrix]).adjacency.toarray().tolist() == [[0, 256], [256, 0]]
+    attributes = sparse.coo_array((np.ones(512, dtype=dtype), ends), shape=(2, 2))
+    graphs = GraphDatabase(np.zeros((2, 2)), [0, 2], node_attributes=attributes)
+    assert graphs.node_attributes.tolist() == [[0, 256], [256, 0]]
 
 
 def test_matrices_that_are_wrong():

@@ -230,3 +230,30 @@ def test_several_recipes_side_by_side(stereo):
         pk.from_smiles(["CC"], node_labels=())
     with pytest.raises(ValueError, match="or several, got 'symbols'"):
         pk.from_smiles(["CC"], node_labels=("symbol", "symbols"))
+
+
+def test_an_unknown_element_is_a_fault_of_its_molecule_alone():
+    with pytest.raises(ValueError, match=r"molecule 1: '\[#119\]' is not a possible molecule"):
+        pk.from_smiles(["CCO", "[#119]"])
+    with pytest.warns(UserWarning, match="skipped 1 of 3 molecules: 1"):
+        graphs = pk.from_smiles(["CCO", "[#119]", "CC"], errors="skip")
+    assert graphs.graph_sizes.tolist() == [3, 2]
+    raw = Chem.MolFromSmiles("[#119]", sanitize=False)
+    with pytest.raises(ValueError, match=r"molecule 0: RDKit refuses it \(Atomic number not found\)"):
+        pk.from_rdkit([raw])
+
+
+def test_molecules_that_were_not_sanitized_are_faults_where_more_is_asked():
+    raw = Chem.MolFromSmiles("CCO", sanitize=False)
+    assert pk.from_rdkit([raw]).node_labels.tolist() == ["C", "C", "O"]
+    with pytest.warns(UserWarning, match=r"skipped 1 of 2 molecules: 1 \(RDKit refuses it"):
+        graphs = pk.from_rdkit([Chem.MolFromSmiles("C"), raw], explicit_hydrogens=True, errors="skip")
+    assert graphs.graph_sizes.tolist() == [5]
+
+
+@pytest.mark.parametrize("stereo", [False, True])
+def test_bonds_of_large_molecules_are_those_of_small_ones(stereo, monkeypatch):
+    texts = [*SMILES, "F/C=C/F", "F/C=C\\F"]
+    small = pk.from_smiles(texts, stereo=stereo)
+    monkeypatch.setattr("propkernels.graphs.adapters.chemistry.bonds.LARGE", 1)
+    assert pk.from_smiles(texts, stereo=stereo) == small

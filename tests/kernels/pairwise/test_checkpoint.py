@@ -1,5 +1,6 @@
 """Checkpoints: what is believed, what is refused in one sentence, and what tells two kernels apart."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -119,6 +120,96 @@ def test_a_place_where_nothing_can_be_written_is_refused_before_the_work(tmp_pat
     monkeypatch.setattr("propkernels.kernels.attribute_kernel.MeanOverPairs.tile", None)
     with pytest.raises(FileNotFoundError, match="its folder does not exist"):
         fill(tmp_path / "nowhere" / "kernel.npz")
+
+
+RUN = """
+import sys
+import numpy as np
+import propkernels as pk
+from propkernels.kernels import attribute_kernel
+from propkernels.kernels.pairwise import tiles
+tiles.NODES_IN_TILE, tiles.SAVE_EVERY = 3, 0.0
+tile = attribute_kernel.MeanOverPairs.tile
+def slowly(*arguments):
+    print("begun", flush=True)
+    sys.stdin.readline()  # until the test goes on
+    return tile(*arguments)
+attribute_kernel.MeanOverPairs.tile = slowly
+graphs = pk.check_graphs([(np.ones((2, 2)) - np.eye(2), [0, 1], [[i / 7], [1.0]]) for i in range(12)])
+kernel = pk.AttributeKernel(checkpoint=sys.argv[1], standardize=False)
+try:
+    np.save(sys.argv[2], kernel.fit_transform(graphs))
+except BlockingIOError as error:
+    sys.exit(str(error))
+"""
+
+
+def start(checkpoint, result):
+    command = [sys.executable, "-c", RUN, str(checkpoint), str(result)]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, **pipes, text=True)
+
+
+@pytest.mark.slow
+def test_a_second_process_on_one_checkpoint_is_refused_and_nothing_is_lost(tmp_path):
+    checkpoint = tmp_path / "kernel.npz"
+    with start(checkpoint, tmp_path / "one.npy") as one:
+        assert one.stdout.readline() == "begun\n"
+        with start(checkpoint, tmp_path / "two.npy") as two:
+            text = two.communicate()[1]
+        assert two.returncode == 1
+        assert f"another run is writing into {checkpoint} (process {one.pid} on" in text
+        one.communicate()
+    assert one.returncode == 0
+    with start(checkpoint, tmp_path / "two.npy") as two:
+        begun = two.communicate()[0]
+    assert begun == "", "the checkpoint is whole"
+    assert np.array_equal(np.load(tmp_path / "one.npy"), np.load(tmp_path / "two.npy"))
+    assert sorted(os.listdir(tmp_path)) == ["kernel.npz", "one.npy", "two.npy"]
+
+
+@pytest.mark.slow
+def test_a_checkpoint_of_a_killed_process_is_taken_up(tmp_path):
+    checkpoint = tmp_path / "kernel.npz"
+    with start(checkpoint, tmp_path / "one.npy") as one:
+        for _ in range(5):
+            assert one.stdout.readline() == "begun\n"
+            one.stdin.write("\n")
+            one.stdin.flush()
+        one.stdout.readline()
+        one.kill()
+    with start(checkpoint, tmp_path / "two.npy") as two:
+        begun = two.communicate()[0].count("begun")
+    assert 0 < begun < 12 * 13 // 2
+
+
+def test_resuming_keeps_the_tiles_that_another_run_added(tmp_path, monkeypatch):
+    monkeypatch.setattr("propkernels.kernels.pairwise.tiles.NODES_IN_TILE", 3)
+    path = tmp_path / "kernel.npz"
+    stopped = pk.AttributeKernel(checkpoint=path, time_limit=1e-9)
+    with pytest.warns(UserWarning, match="the time limit came first"):
+        stopped.fit_transform(GRAPHS)
+    reference = fill(path)  # meanwhile another run completes the file
+    monkeypatch.setattr("propkernels.kernels.attribute_kernel.MeanOverPairs.tile", None)
+    assert np.array_equal(stopped.resume(), reference)
+    assert stopped.completed_ == 1
+
+
+def test_a_whole_checkpoint_is_read_where_nothing_can_be_written(checkpoint, monkeypatch):
+    path, reference = checkpoint
+    monkeypatch.setattr(os, "access", lambda place, mode: False)
+    monkeypatch.setattr("propkernels.kernels.attribute_kernel.MeanOverPairs.tile", None)
+    assert np.array_equal(fill(path), reference)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_too_many_open_files_are_not_damage(checkpoint, monkeypatch):
+    def fails(place):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), str(place))
+
+    monkeypatch.setattr("propkernels.kernels.pairwise.checkpoint.open_regular", fails)
+    with pytest.raises(OSError, match="Too many open files"):
+        fill(checkpoint[0])
 
 
 def test_numbers_that_print_alike_are_told_apart(tmp_path):

@@ -1,14 +1,17 @@
 """edge_contributions: what nodes add, shared out among the edges of their surroundings."""
 
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.csgraph import dijkstra
 
 import propkernels as pk
+from propkernels.learn.explain import edges
 from propkernels.learn.explain.edges import edge_contributions
 
 
@@ -48,6 +51,34 @@ def test_equals_the_definition(case):
     has_neighbors = adjacency.sum(axis=1) > 0
     expected_sums = contributions[has_neighbors, 1:].sum(axis=0)
     np.testing.assert_allclose(found[:, 1:].sum(axis=0), expected_sums, atol=1e-12)
+
+
+@pytest.mark.parametrize("in_memory", [1, 7, 2**22])
+def test_nodes_in_blocks_give_the_same_shares(in_memory, monkeypatch):
+    """The distances between all pairs tell the same; they are the second implementation here."""
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.random((30, 30)) < 0.08, 1)
+    adjacency, contributions = (upper | upper.T).astype(int), rng.normal(size=(30, 6))
+    monkeypatch.setattr(edges, "VALUES_IN_MEMORY", in_memory)
+    ends, found = edge_contributions(csr_array(adjacency), contributions)
+    steps = dijkstra(csr_array(adjacency), unweighted=True)
+    nearer = np.minimum(steps[:, ends[:, 0]], steps[:, ends[:, 1]])
+    for t in range(1, 6):
+        known = (nearer <= t - 1).sum(axis=1)
+        parts = np.divide(contributions[:, t], known, out=np.zeros(30), where=known > 0)
+        np.testing.assert_allclose(found[:, t], parts @ (nearer <= t - 1), rtol=1e-12, atol=1e-15)
+
+
+def test_a_long_path_takes_memory_by_its_length(monkeypatch):
+    """Nodes times edges would be 3 GB."""
+    n = 20_000
+    path = diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1]).tocsr()
+    tracemalloc.start()
+    _, shares = edge_contributions(path, np.ones((n, 3)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert shares[:, 1:].sum() == pytest.approx(2 * n)
+    assert peak < 2**27
 
 
 def test_of_an_explanation():

@@ -165,6 +165,8 @@ def test_one_class_against_the_others_is_the_mean_of_its_pairs(pictures):
     assert np.allclose(alone.decisions, np.mean([pair.decisions for pair in pairs], axis=0), atol=1e-9)
     assert (alone.speaks_for, alone.against) == (2, None)
     assert (pairs[1].speaks_for, pairs[1].against) == (2, 1)
+    with pytest.raises(ValueError, match="one or two of"):
+        model.explain(grids, 7)
 
 
 @pytest.fixture

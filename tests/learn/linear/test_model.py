@@ -365,8 +365,8 @@ def test_bad_targets_of_folders_are_named(folder, tmp_path):
         pk.LinearModel().fit_parts(folder, y[:-1])
     with pytest.raises(ValueError, match="2 targets: give y, one of the columns"):
         pk.LinearModel().fit_parts(folder, np.column_stack([y, y]))
-    with pytest.raises(ValueError, match="the target of graph 3 is missing"):
-        pk.LinearModel(loss="squared").fit_parts(folder, np.where(np.arange(120) == 3, np.nan, y))
+    with pytest.raises(ValueError, match="that of graph 3 is not"):
+        pk.LinearModel(loss="squared").fit_parts(folder, np.where(np.arange(120) == 3, np.inf, y))
     with pytest.raises(ValueError, match="holds texts"):
         pk.LinearModel(loss="squared").fit_parts(folder, np.array(["a"] * 120))
     with pytest.raises(ValueError, match="sample_weight must be 120 numbers"):
@@ -377,6 +377,18 @@ def test_bad_targets_of_folders_are_named(folder, tmp_path):
     plain = pk.featurize(tmp_path / "graphs.parquet", FEATURES, tmp_path / "features")
     with pytest.raises(ValueError, match="the files hold no target: give y"):
         pk.LinearModel().fit_parts(plain)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_of_a_folder_without_a_target_are_left_out(folder, loss):
+    target, known = molecules().target.astype(object), np.flatnonzero(np.arange(120) % 4)
+    target[::4] = None
+    with pytest.warns(UserWarning, match="30 of 120 graphs have no target and are left out"):
+        model = pk.LinearModel(loss=loss).fit_parts(folder, target)
+    weights = np.isin(np.arange(120), known).astype(float)
+    same(model, pk.LinearModel(loss=loss).fit(rows(), weights * molecules().target, weights))
+    if loss != "squared":
+        assert model.classes_.tolist() == [0, 1]
 
 
 # predictions in files

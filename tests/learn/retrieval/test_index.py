@@ -1,10 +1,11 @@
 """GraphIndex: exact, whatever was added and taken out on the way."""
 
+import copy
 import os
 import pickle
 import subprocess
 import sys
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 
 import networkx as nx
 import numpy as np
@@ -19,6 +20,7 @@ from propkernels.counting.counters import StreamCounts
 from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.postings import Postings
 from tests.test_contract_discovery import the_zoo
+from tests.utils.test_locks import ends_in_child, forks, in_another_thread
 from tests.zoo import zoo
 
 KERNELS = {
@@ -229,7 +231,7 @@ def test_errors_change_nothing():
             action()
     for action, message in [
         (lambda: index.remove("abc"), "ids must be a list of ids"),
-        (lambda: index.add(graphs[:1], ids=[[1]]), "ids must be hashable"),
+        (lambda: index.add(graphs[:1], ids=[[1]]), "ids must be numbers other than NaN, text"),
     ]:
         with pytest.raises(TypeError, match=message):
             action()
@@ -372,3 +374,74 @@ def test_a_pickled_index_has_locks_of_its_own():
         again = pickle.loads(pickle.dumps(index))
         assert run_together(lambda: again.add(graphs[4:])) == []
     assert (len(index), len(again)) == (4, 6)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda i: pickle.loads(pickle.dumps(i))])
+def test_copies_are_of_one_moment(copied, monkeypatch):
+    """A graph is added while a copy is made, between two attributes."""
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
+    late = iter([graphs[4:]])
+
+    def add_meanwhile(file):
+        for more in late:
+            index.add(more)
+        return vars(file)
+
+    monkeypatch.setattr(InvertedFile, "__getstate__", add_meanwhile, raising=False)
+    again = copied(index)
+    assert len(again.names_) == len(again.file_.alive) == again.n_added_
+    assert again.ids_.tolist() == list(range(len(again)))
+
+
+def test_ids_of_more_than_64_bits():
+    graphs = pk.datasets.make_molecules(4, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs, ids=[2**63, -(2**80), 7, 8])
+    assert index.query(graphs[0], k=1).ids.tolist() == [2**63]
+    assert index.query(graphs[2:], k=1).ids.dtype == np.int64
+    assert index.remove([2**63]).ids_.tolist() == [-(2**80), 7, 8]
+
+
+@forks
+def test_a_child_forked_while_a_thread_changes_the_index():
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
+
+    def use():
+        assert len(index.query(graphs[0], k=3).ids) == 3
+        assert len(index.add(graphs[4:]).remove([0])) == 5
+        pickle.dumps(copy.deepcopy(index))
+
+    use_once = copy.deepcopy(index)
+    use_once.query(graphs[0])  # loops are compiled before the fork
+    with in_another_thread(index._writing()):
+        assert ends_in_child(use)
+
+
+@pytest.mark.slow
+@forks
+def test_children_forked_at_any_moment():
+    graphs = pk.datasets.make_molecules(40, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:10])
+    index.query(graphs[:2])
+    done = Event()
+
+    def change():
+        while not done.is_set():
+            index.add(graphs[10:], ids=range(10, 40)).remove(range(10, 40))
+
+    def use():
+        assert len(index) in (10, 40)
+        assert len(index.names_) == len(index.file_.alive)
+        index.query(graphs[:2], k=4)
+        index.add(graphs[:3], ids=["a", "b", "c"])
+
+    threads = [Thread(target=change), Thread(target=lambda: [index.query(graphs[:5]) for _ in range(100)])]
+    for thread in threads:
+        thread.start()
+    try:
+        assert all(ends_in_child(use) for _ in range(20))
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()

@@ -1,7 +1,11 @@
 """The index on the disk: the answers of the index in memory, to the bit; added to, resumed and checked."""
 
+import hashlib
 import json
 import os
+import subprocess
+import sys
+import weakref
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
@@ -12,6 +16,8 @@ import propkernels as pk
 from propkernels.learn.retrieval import shard_file, shard_search
 from propkernels.learn.retrieval.nearest_rows import candidates
 from propkernels.learn.retrieval.shard_file import Shard
+from propkernels.scale.verifying import DamagedFolderError
+from propkernels.utils.files import locked
 
 KERNEL = pk.PropagationKernel(t_max=2, random_state=0)
 
@@ -223,6 +229,11 @@ def test_lengths_that_do_not_fit_are_refused(shard):
                 _ = Shard(shard).arrays
 
 
+def forge(shard, arrays):
+    """Put other arrays in the place of those in the file."""
+    shard_file.MAPPINGS._known[weakref.ref(shard)] = shard.mapped._replace(arrays=arrays)
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("postings", 2**32 - 1), ("directory", -1), ("directory", 2**40), ("directory", None)]
 )
@@ -234,7 +245,7 @@ def test_numbers_that_point_elsewhere_are_refused(shard, tmp_path, name, value):
     else:
         changed[name][:, 1] = np.arange(len(changed[name]))[::-1] if value is None else value
     opened = index.shards[0][0]
-    opened.__dict__["arrays"] = changed
+    forge(opened, changed)
     with pytest.raises(ValueError, match="is damaged: remove it"):
         index.query(graphs()[:5])
 
@@ -274,7 +285,7 @@ def test_pairs_that_point_elsewhere_are_refused(tmp_path):
     for value in (-1.0, 4.0, np.nan, np.inf):
         changed = {key: array.copy() for key, array in Shard(shard.path).arrays.items()}
         changed["postings"][::2] = value
-        shard.__dict__["arrays"] = changed
+        forge(shard, changed)
         with pytest.raises(ValueError, match="is damaged: remove it"):
             index.query(found)
 
@@ -309,3 +320,143 @@ def test_pages_are_asked_for_while_the_disk_is_read(monkeypatch):
         ahead.look()
         needed.append(ahead.is_needed)
     assert needed == [True] * shard_search.CALM + [False, True]
+
+
+# numbers in a shard whose checksum is right
+
+
+def rewritten(path, name, values):
+    """Write other numbers into an array of a shard, and its new hash into manifest and checksum."""
+    mapped = Shard(path).mapped
+    data = bytearray(path.read_bytes())
+    raw = np.asarray(values, dtype=mapped.arrays[name].dtype).tobytes()
+    data[mapped.places[name] : mapped.places[name] + len(raw)] = raw
+    path.unlink()  # the old file may be mapped still
+    path.write_bytes(data)
+    manifest = path.parent / "manifest.json"
+    known = json.loads(manifest.read_text())
+    receipt = next(part for part in known["parts"] if part["name"] == path.name)
+    receipt["sha256"] = hashlib.sha256(data).hexdigest()
+    manifest.write_text(json.dumps(known))
+
+
+WRONG_NUMBERS = {
+    "stream_ptr that wraps around": ("stream_ptr", lambda a: [0, 2**63 - 1, -(2**63), *a[3:]]),
+    "directory that falls": ("directory", lambda a: np.c_[a[:, 0], a[::-1, 1]]),
+    "directory that wraps around": ("directory", lambda a: np.c_[a[:, 0], [0, 2**63 - 1, *a[2:, 1]]]),
+    "codes that fall": ("directory", lambda a: np.c_[a[::-1, 0], a[:, 1]]),
+    "fences elsewhere": ("fences", lambda a: a + 1),
+    "dense bins outside": ("dense_bins", lambda a: a + 2**40),
+    "dense bins that fall": ("dense_bins", lambda a: a[::-1]),
+    "postings of other graphs": ("postings", lambda a: a | np.uint32(2**31)),
+    "ids of other graphs": ("ids", lambda a: a + 2**40),
+    "negative ids": ("ids", lambda a: a - 2**40),
+    "weights that are not numbers": ("weights", lambda a: a * np.nan),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG_NUMBERS)
+def test_verify_looks_at_every_number_of_a_shard(shard, fault):
+    name, change = WRONG_NUMBERS[fault]
+    pk.verify(shard.parent)
+    rewritten(shard, name, change(Shard(shard).arrays[name]))
+    with pytest.raises(DamagedFolderError, match=shard.name):
+        pk.verify(shard.parent)
+
+
+def test_offsets_of_a_shard_that_wrap_around_are_refused_when_it_is_opened(shard, tmp_path):
+    name, change = WRONG_NUMBERS["stream_ptr that wraps around"]
+    rewritten(shard, name, change(Shard(shard).arrays[name]))
+    with pytest.raises(ValueError, match="stream_ptr falls from 9223372036854775807"):
+        pk.open_index(tmp_path / "index").query(graphs()[:1])
+
+
+def test_ids_of_a_shard_that_cannot_be_are_refused(shard, tmp_path):
+    rewritten(shard, "ids", -1 - Shard(shard).arrays["ids"])
+    with pytest.raises(ValueError, match="is damaged: remove it"):
+        pk.open_index(tmp_path / "index").query(graphs()[:1])
+
+
+# files
+
+
+MANY = """
+import os, resource, sys
+import numpy as np
+import propkernels as pk
+from propkernels.learn.retrieval import shard_file
+queries = pk.datasets.make_molecules(4, random_state=3, mean_nodes=7).graphs
+expected = pk.open_index(sys.argv[1]).query(queries, k=5)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+for n_jobs in (None, 2):
+    index = pk.open_index(sys.argv[1], n_jobs=n_jobs)
+    assert index.n_shards >= 80
+    found = index.query(queries, k=5)
+    assert np.array_equal(found.similarities, expected.similarities)
+    assert np.array_equal(found.ids, expected.ids)
+    assert len(shard_file.MAPPINGS._known) <= 16
+    del index
+    assert not shard_file.MAPPINGS._known
+held = [os.dup(0) for _ in range(64 - len(os.listdir("/proc/self/fd")) + 1)]
+try:
+    pk.open_index
+    shard_file.Shard(next(p for p in shard_file.Path(sys.argv[1]).rglob("*.shard"))).arrays
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts descriptors")
+def test_more_shards_than_files_may_be_open(tmp_path):
+    graphs(90).to_parquet(tmp_path / "graphs.parquet", row_group_size=1)
+    plan = pk.partition(tmp_path / "graphs.parquet", nodes_per_part=1)
+    pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    command = [sys.executable, "-c", MANY, str(tmp_path / "index")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Too many open files" in done.stdout
+
+
+def test_shards_that_were_let_go_are_mapped_again(plan, tmp_path, monkeypatch):
+    index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    reference = index.query(graphs(5, 3), k=4)
+    monkeypatch.setattr(shard_file, "most_mapped", lambda: 1)
+    for n_jobs in (None, 3):
+        index.n_jobs = n_jobs
+        same(index.query(graphs(5, 3), k=4), reference)
+    assert len(shard_file.MAPPINGS._known) <= 1
+
+
+def test_an_index_is_not_written_through_links(plan, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "plan00000").symlink_to(outside)
+    with pytest.raises(OSError, match="plan00000 is a link or a file instead of a folder"):
+        pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    assert os.listdir(outside) == []
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "index" / "plan00000").unlink()
+    (tmp_path / "index" / ".lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="is a symbolic link"):
+        pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_one_run_at_a_time_adds_to_an_index(plan, tmp_path):
+    index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    more = files(tmp_path / "more", 40, 1)
+    with locked(tmp_path / "index"), pytest.raises(BlockingIOError, match="another run"):
+        index.add(more)
+    assert len(index.add(more)) == 130
+    assert not (tmp_path / "index" / ".lock").exists()
+
+
+def test_a_plan_that_cannot_be_added_leaves_no_folder(plan, tmp_path):
+    index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
+    more = files(tmp_path / "more", 40, 1)
+    (tmp_path / "more" / "graphs.parquet").unlink()
+    with pytest.raises(ValueError, match="no part of the plan can be read"):
+        index.add(more)
+    assert len(pk.open_index(tmp_path / "index")) == 90

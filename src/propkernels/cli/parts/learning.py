@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -47,15 +48,25 @@ def fit_parts(
     from propkernels.learn import LinearModel
     from propkernels.scale import open_features
     from propkernels.storage import save_model
+    from propkernels.utils.columns import as_classes, is_missing, typed_column
 
     features = open_features(folder)
     print_text(repr(features))
     target = choose_column(features.target, column, folder)
-    is_class = target.dtype.kind in "iubUSO" if task is Task.auto else task is Task.classes
+    gaps = is_missing(target)
+    known = as_classes(typed_column(target[~gaps]))
+    is_class = known.dtype.kind in "iubUSO" if task is Task.auto else task is Task.classes
+    if gaps.any():
+        target = target.astype(object)
+        target[~gaps] = known.tolist()
     loss = "logistic" if is_class else "squared"
     start = perf_counter()
     model = LinearModel(loss=loss, C=1.0 if cost is None else cost, n_jobs=jobs)
-    model.fit_parts(features, target)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit_parts(features, target)
+    for warning in said:
+        typer.echo(f"propkernels: {warning.message}", err=True)
     save_model(model, output)
     table = new_table(["learned", "value"], [])
     if is_class:

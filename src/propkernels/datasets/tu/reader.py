@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.tu.files import float_table, integer_table, read_files, text_lines
 from propkernels.graphs import GraphDatabase, LabelColumn
-from propkernels.utils.arrays import index_dtype, offsets
+from propkernels.utils.arrays import check_declared, index_dtype, offsets
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,10 @@ class TuFiles:
     def target(self) -> NDArray[Any]:
         """Graph labels, or graph attributes of graphs without labels."""
         if not self.target_required and not {"graph_labels", "graph_attributes"} & set(self.files):
-            return np.empty((int(self.integers(INDICATOR, columns=1).max(initial=0)), 0))
+            graph = self.integers(INDICATOR, columns=1)
+            n_graphs = int(graph.max(initial=0))
+            check_declared(n_graphs, len(graph), "graphs", f"lines of {self.file(INDICATOR)}")
+            return np.empty((n_graphs, 0))
         is_regression = self.target_kind == "graph_attributes"
         table = self.floats("graph_attributes") if is_regression else self.integers("graph_labels")
         if not len(table):

@@ -15,7 +15,8 @@ from propkernels.datasets.dataset import Dataset, check_name
 from propkernels.graphs import GraphDatabase, GridDatabase, check_graphs
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.utils.checks import shown
-from propkernels.utils.files import atomic_write
+from propkernels.utils.columns import is_missing
+from propkernels.utils.files import atomic_write, zip_writer
 
 SAME_TIME = (1980, 1, 1, 0, 0, 0)  # the same graphs make the same zip
 
@@ -122,6 +123,8 @@ def _target_files(target: Any, names: tuple[str, ...]) -> dict[str, str]:
         return files | ({"graph_label_names": _texts(names, "name of a class")} if names else {})
     if target.dtype.kind == "f" or target.ndim == 2:
         return {"graph_attributes": _lines(np.asarray(target, dtype=np.float64))}
+    if is_missing(target).any():
+        raise ValueError("the TU layout cannot hold missing classes: leave these graphs out, or use .parquet")
     classes, numbers = np.unique([str(value) for value in target.tolist()], return_inverse=True)
     return {"graph_labels": _lines(numbers), "graph_label_names": _texts(classes.tolist(), "name of a class")}
 
@@ -143,9 +146,9 @@ def _label_files(column: Any, kind: str) -> dict[str, str]:
         return {f"{kind}s": _lines(rank[column.ids]), f"{kind}_names": names}
     if column.observed.all() and _are_rows(values):
         return {f"{kind}s": _lines(np.array(values, dtype=np.int64)[column.ids])}
-    odd = next(value for value in values if not isinstance(value, int))
+    odd = next((v for v in values if not isinstance(v, int) or not -(2**63) < v < 2**63), None)
     raise ValueError(
-        "the TU layout holds labels that are whole numbers, texts, or tuples of whole numbers, "
+        "the TU layout holds labels that are whole numbers of 64 bits, texts, or tuples of whole numbers, "
         f"got {shown(odd)}"
     )
 
@@ -178,7 +181,7 @@ def _write_zip(path: Path, name: str, files: dict[str, str], overwrite: bool) ->
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists already: pass overwrite=True to replace it")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_write(path) as stream, zip_writer(stream, zipfile.ZIP_DEFLATED) as archive:
         for kind, text in files.items():
             member = zipfile.ZipInfo(f"{name}/{name}_{kind}.txt", SAME_TIME)
             archive.writestr(member, text, zipfile.ZIP_DEFLATED)
@@ -194,7 +197,7 @@ def _write_folder(path: Path, name: str, files: dict[str, str], overwrite: bool)
         if overwrite and (path / f"{name}_{kind}.txt") in old:
             (path / f"{name}_{kind}.txt").unlink()
     for kind, text in files.items():
-        with atomic_write(path / f"{name}_{kind}.txt") as stream:
+        with atomic_write(path / f"{name}_{kind}.txt", follow_links=False) as stream:
             stream.write(text.encode())
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed, numbers
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.checks import shown
 
 
 def from_adjacency(
@@ -80,7 +81,10 @@ def _from_stack(stack: Any) -> FlatGraphs:
 
 def _from_list(matrices: list[Any], faults: Faults) -> FlatGraphs:
     """Entries of CSR arrays one after the other; other matrices are brought to CSR first."""
-    parts = [_csr_arrays(matrix, i, faults) for i, matrix in enumerate(matrices)]
+    parts = [_NOTHING] * len(matrices)
+    for i, matrix in enumerate(matrices):
+        with faults.reading(i):
+            parts[i] = _csr_arrays(matrix, i, faults)
     sizes = integers([len(indptr) - 1 for _, _, indptr in parts])
     counts = integers([len(indices) for _, indices, _ in parts])
     ptr = joined([indptr for _, _, indptr in parts], integers([]))
@@ -96,7 +100,7 @@ def _from_list(matrices: list[Any], faults: Faults) -> FlatGraphs:
     )
 
 
-_NOTHING = (np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+_NOTHING: tuple[Any, Any, Any] = (np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
 def _csr_arrays(matrix: Any, position: int, faults: Faults) -> tuple[Any, Any, Any]:
@@ -119,7 +123,9 @@ def _csr_arrays(matrix: Any, position: int, faults: Faults) -> tuple[Any, Any, A
         rows, cols = np.nonzero(matrix)
         indptr = np.searchsorted(rows, np.arange(shape[0] + 1))
         return matrix[rows, cols], cols, indptr
-    csr = matrix if matrix.format == "csr" else matrix.tocsr()
+    csr = (
+        matrix if matrix.format == "csr" else matrix.astype(np.float64).tocsr()
+    )  # sums of small integers wrap
     indptr = csr.indptr
     fits = len(indptr) == shape[0] + 1 and indptr[0] == 0 and len(csr.indices) == len(csr.data) == indptr[-1]
     if not fits or (indptr[1:] < indptr[:-1]).any():
@@ -137,12 +143,16 @@ def _per_node(labels: Any, sizes: NDArray[np.int64], name: str, faults: Faults) 
         return LabelColumn.from_values(labels.ravel())
     parts: list[Any] = []
     for i, own in enumerate(labels):
-        values = own.tolist() if hasattr(own, "tolist") else list(own)
+        values: list[Any] = []
+        with faults.reading(i):
+            values = own.tolist() if getattr(own, "ndim", 0) == 1 else listed(own, f"node {name}")
+        if i in faults.found:
+            values = [None] * int(sizes[i])
         if len(values) != sizes[i]:
             faults.add(i, f"has {len(values)} node {name} for {sizes[i]} nodes", link=" ")
             values = [None] * int(sizes[i])
         parts.append(values)
-    return LabelColumn.from_values(list(chain.from_iterable(parts)))
+    return list(chain.from_iterable(parts))
 
 
 def _rows(attributes: Any, sizes: NDArray[np.int64], faults: Faults) -> Any:
@@ -151,11 +161,12 @@ def _rows(attributes: Any, sizes: NDArray[np.int64], faults: Faults) -> Any:
     _check_number(attributes, len(sizes), "node_attributes")
     parts, width = [], None
     for i, own in enumerate(attributes):
-        try:
-            rows = np.asarray(own, dtype=np.float64)
-        except (TypeError, ValueError):
-            faults.add(i, "node attributes are not vectors of numbers, all of one length")
-            rows = np.empty((0, 0))
+        rows = None
+        with faults.reading(i):
+            rows = numbers(own)
+            if rows is None or rows.ndim not in (1, 2):
+                faults.add(i, "node attributes are not vectors of numbers, all of one length")
+        rows = np.empty((0, width or 1)) if rows is None or rows.ndim not in (1, 2) else rows
         rows = rows[:, None] if rows.ndim == 1 else rows
         if sizes[i] == 0:
             continue
@@ -169,6 +180,8 @@ def _rows(attributes: Any, sizes: NDArray[np.int64], faults: Faults) -> Any:
 
 
 def _check_number(values: Sequence[Any], n_graphs: int, name: str) -> None:
+    if not hasattr(values, "__len__"):
+        raise TypeError(f"{name} must hold one sequence for each of {n_graphs} graphs, got {shown(values)}")
     if len(values) != n_graphs:
         raise ValueError(f"{name} must hold one sequence for each of {n_graphs} graphs, got {len(values)}")
 

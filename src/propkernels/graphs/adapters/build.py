@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,8 +17,9 @@ from scipy.sparse import coo_array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import check_ids
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.arrays import ASK_FROM, available_memory, check_sizes, offsets
-from propkernels.utils.checks import shown
+from propkernels.utils.arrays import ASK_FROM, available_memory, check_sizes, check_whole, offsets
+from propkernels.utils.checks import reason_of, shown
+from propkernels.utils.columns import typed_column
 
 BYTES_PER_NODE = 20  # that a database without labels and edges takes while it is made
 LARGEST_MEMORY = 2**47  # bytes, where nobody can tell: what a process can address
@@ -60,18 +63,32 @@ class Faults:
         self.errors, self.n_graphs, self.first, self.noun = errors, n_graphs, first, noun
         self.ids = check_ids(ids, n_graphs)
         self.found: dict[int, str] = {}
+        self.raised: Exception | None = None
 
     def name(self, position: int) -> str:
         """What a graph is called in a sentence."""
         if self.ids is None:
             return f"{self.noun} {self.first + int(position)}"
-        return f"{self.noun} {self.ids.tolist()[position]!r}"
+        return f"{self.noun} {shown(self.ids.tolist()[position])}"
 
     def add(self, position: int, reason: str, kind: type[Exception] = ValueError, link: str = ": ") -> None:
         """Note what is wrong with a graph, or raise it."""
         if self.errors == "raise":
-            raise kind(f"{self.name(position)}{link}{reason}") from None
+            self.raised = kind(f"{self.name(position)}{link}{reason}")
+            raise self.raised from None
         self.found.setdefault(int(position), reason)
+
+    @contextmanager
+    def reading(self, position: int) -> Iterator[None]:
+        """Turn any error of the caller's objects into a fault of the graph that is read."""
+        try:
+            yield
+        except MemoryError:
+            raise
+        except Exception as error:
+            if error is self.raised:
+                raise
+            self.add(position, f"cannot be read ({reason_of(error)})", link=" ")
 
     def refuse(self, reason: str, kind: type[Exception] = ValueError) -> NoReturn:
         """Raise what no graph alone is to blame for."""
@@ -107,7 +124,7 @@ class Faults:
         names = range(self.first, self.first + self.n_graphs) if self.ids is None else self.ids.tolist()
         wrong = {names[i]: self.found[i] for i in sorted(self.found)}
         if wrong:
-            named = [f"{name!r} ({reason})" for name, reason in list(wrong.items())[:MOST_NAMED]]
+            named = [f"{shown(name)} ({reason})" for name, reason in list(wrong.items())[:MOST_NAMED]]
             more = ", ..." if len(wrong) > MOST_NAMED else ""
             what = "skipped" if self.errors == "skip" else "left empty"
             warnings.warn(
@@ -115,6 +132,93 @@ class Faults:
                 stacklevel=stacklevel,
             )
         return wrong
+
+
+Convert = Callable[..., GraphDatabase]
+
+
+class _Trial(Faults):
+    """Faults of a trial, which are told nobody."""
+
+    def finish(self, graphs: GraphDatabase) -> GraphDatabase:
+        return graphs
+
+
+def guarded(convert: Convert) -> Convert:
+    """Let a conversion name the graph where an object of the caller raises an error, or lies.
+
+    ``convert(graphs, faults, ...)`` converts all graphs together. Where it raises anything but a fault,
+    halves of the list are tried until the graphs are found that do not convert alone; these are faults, and
+    the others are converted. ``convert`` must not touch a graph that is a fault already.
+    """
+
+    @wraps(convert)
+    def convert_or_blame(graphs: list[Any], faults: Faults, *args: Any, **options: Any) -> GraphDatabase:
+        def attempt(some: list[Any]) -> None:
+            convert(some, _Trial("skip", len(some), noun=faults.noun), *args, **options)
+
+        try:
+            return convert(graphs, faults, *args, **options)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if error is faults.raised:
+                raise
+            reasons = reasons_of(attempt, graphs)
+            if not reasons and isinstance(error, (TypeError, ValueError)):
+                raise
+            if not reasons:
+                faults.refuse(f"the {faults.noun}s do not convert together: {reason_of(error)}")
+        for position, reason in reasons.items():
+            if position not in faults.found:
+                faults.add(position, reason, link=" ")
+        return convert(graphs, faults, *args, **options)
+
+    return convert_or_blame
+
+
+def reasons_of(
+    attempt: Callable[[list[Any]], Any],
+    items: Sequence[Any],
+    tell: Callable[[Exception], str] = lambda error: f"cannot be read ({reason_of(error)})",
+) -> dict[int, str]:
+    """Return, by position, why items do not convert alone; a half of them that converts is not divided.
+
+    Parameters
+    ----------
+    attempt : callable
+        Converts some items.
+    items : sequence
+    tell : callable
+        Says what an error means.
+
+    Examples
+    --------
+    >>> reasons_of(lambda some: [1 / item for item in some], [1, 2, 0, 4])
+    {2: 'cannot be read (division by zero)'}
+    """
+    if _error_of(attempt, []) is not None:
+        return {}  # what is wrong is wrong without any item
+    runs, reasons = [(0, len(items))], {}
+    while runs:
+        first, last = runs.pop()
+        error = _error_of(attempt, list(items[first:last]))
+        if error is not None and last - first == 1:
+            reasons[first] = tell(error).replace(" of graph 0", "")
+        elif error is not None:
+            middle = (first + last) // 2
+            runs += [(middle, last), (first, middle)]
+    return reasons
+
+
+def _error_of(attempt: Callable[[list[Any]], Any], items: list[Any]) -> Exception | None:
+    try:
+        attempt(items)
+    except MemoryError:
+        raise
+    except Exception as error:
+        return error
+    return None
 
 
 def listed(items: Any, kind: str) -> list[Any]:
@@ -138,20 +242,44 @@ def convert_list(
         raise TypeError(f"from_{name} takes a list of graphs; wrap the one graph: [graph]")
     several = listed(graphs, "graphs")
     faults = Faults(errors, len(several), ids)
+    kinds = [is_one(graph) for graph in several]
     for i, graph in enumerate(several):
-        if not is_one(graph):
+        if not kinds[i]:
             article = "an" if name[0] in "aeiou" else "a"
             faults.add(i, f"is a {type(graph).__name__}, not {article} {name} graph", TypeError, " ")
     database = convert(several, faults)
     if read_target is None:
         return database
-    values = [read_target(graph) if is_one(graph) else None for graph in several]
-    return with_target(database, values, faults)
+    return with_target(database, read_targets(several, read_target, faults), faults)
+
+
+def read_targets(graphs: list[Any], read: Callable[[Any], Any], faults: Faults) -> list[Any]:
+    """List the targets of graphs; None for a graph that is left out."""
+    values = []
+    for i, graph in enumerate(graphs):
+        try:
+            values.append(None if i in faults.found else read(graph))
+        except Exception as error:
+            faults.refuse(f"{faults.name(i)}: its target cannot be read ({reason_of(error)})")
+    return values
 
 
 def with_target(graphs: GraphDatabase, target: Any, faults: Faults) -> tuple[GraphDatabase, NDArray[Any]]:
-    """Return graphs and the targets of those that were kept, one row per graph."""
-    return graphs, np.asarray(target)[faults.present]
+    """Return graphs and the targets of those that were kept, one row per graph; missing ones stay missing."""
+    return graphs, _one_row_each(target)[faults.present]
+
+
+def _one_row_each(target: Any) -> NDArray[Any]:
+    """Targets as an array, numbers, texts or rows of numbers; rows of different lengths are objects."""
+    listed = target if isinstance(target, np.ndarray) else list(target)
+    if not any(isinstance(value, (list, tuple, np.ndarray)) for value in listed):
+        return typed_column(listed)
+    try:
+        return np.asarray(listed)
+    except ValueError:
+        rows = np.empty(len(listed), dtype=object)
+        rows[:] = listed
+        return rows
 
 
 @dataclass
@@ -286,18 +414,30 @@ def _encoded(labels: Any, counts: NDArray[np.int64], noun: str, faults: Faults) 
         return labels
     try:
         return LabelColumn.from_values(labels, name=f"{noun}_labels")
-    except TypeError:
-        graph, starts = owners(counts), offsets(counts)
+    except Exception:  # labels may be objects of any manners
         values = list(labels)
-        for row, label in enumerate(values):
-            try:
-                hash(label)
-            except TypeError:
-                place = f"{noun} {row - int(starts[graph[row]])}"
-                reason = f"{noun}_labels: the label {label!r} of {place} is not hashable"
-                faults.add(int(graph[row]), reason, TypeError)
+        starts = offsets(counts)
+        for row, graph in enumerate(owners(counts).tolist()):
+            reason = why_no_label(values[row])
+            if reason is not None:
+                place = f"{noun} {row - int(starts[graph])}"
+                named = f"{noun}_labels: the label {shown(values[row])} of {place} {reason}"
+                faults.add(graph, named, TypeError)
                 values[row] = None
         return LabelColumn.from_values(values)
+
+
+def why_no_label(label: Any) -> str | None:
+    """Why a value cannot be a label; None where it can."""
+    try:
+        hash(label)
+    except Exception:
+        return "is not hashable"
+    try:
+        LabelColumn.from_values([label])
+    except Exception as error:
+        return f"cannot be one ({reason_of(error)})"
+    return None
 
 
 def _check_ends(flat: FlatGraphs, faults: Faults) -> None:
@@ -382,7 +522,26 @@ def _spread(counts: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.in
 
 def integers(values: Any) -> NDArray[np.int64]:
     """A flat array of whole numbers from a list of them."""
-    return np.asarray(values, dtype=np.int64).reshape(-1)
+    return check_whole(np.asarray(values).reshape(-1), "numbers of nodes and edges").astype(np.int64)
+
+
+def numbers(values: Any) -> NDArray[np.float64] | None:
+    """Values as floats; None where some are not numbers, too large for a float, or rows of several lengths.
+
+    Examples
+    --------
+    >>> numbers([1, 2.5]), numbers([10**400]), numbers(["a"]), numbers([[1], [2, 3]])
+    (array([1. , 2.5]), None, None, None)
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biufO":
+            return np.asarray(array, dtype=np.float64)
+    except MemoryError:
+        raise
+    except Exception:  # whatever a value does when it is asked for a number
+        pass
+    return None
 
 
 def joined(parts: list[Any], like: Any = ()) -> NDArray[Any]:

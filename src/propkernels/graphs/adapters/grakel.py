@@ -6,11 +6,23 @@ from collections.abc import Hashable, Mapping, Set
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array, issparse
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, listed
+from propkernels.graphs.adapters.build import (
+    Faults,
+    FlatGraphs,
+    build,
+    guarded,
+    integers,
+    listed,
+    numbers,
+    owners,
+)
 from propkernels.graphs.adapters.listing import list_edges
 from propkernels.graphs.database import GraphDatabase
+from propkernels.utils.arrays import check_sparse
+from propkernels.utils.checks import shown
 
 
 class DanglingError(ValueError):
@@ -66,18 +78,23 @@ def _are_edges(thing: Any) -> bool:
     return isinstance(thing, (Mapping, Set)) and not issparse(thing)
 
 
+@guarded
 def convert(graphs: list[Any], faults: Faults) -> GraphDatabase:
     """Convert a list of graphs in GraKeL's formats."""
     sizes, counts = np.zeros((2, len(graphs)), dtype=np.int64)
     source, target, weights, edge_labels = [], [], [], []
     labels: list[Any] = []
     for i, graph in enumerate(graphs):
+        if i in faults.found:
+            continue
         try:
             nodes, edges, own_labels, own_edge_labels = _one(graph)
         except DanglingError as error:
             faults.add(i, str(error))
             continue
-        except (TypeError, ValueError, IndexError, KeyError, AttributeError):
+        except MemoryError:
+            raise
+        except Exception:  # whatever objects of the caller do
             expected = "edges as a set or dictionary, labels as dictionaries"
             faults.add(i, f"is not a graph in one of GraKeL's formats ({expected})", TypeError, " ")
             continue
@@ -88,7 +105,7 @@ def convert(graphs: list[Any], faults: Faults) -> GraphDatabase:
         weights += [w for _, _, w in edges]
         labels += [own_labels.get(node) for node in nodes]
         edge_labels += [own_edge_labels.get((u, v)) for u, v, _ in edges]
-    rows = _vectors(labels)
+    rows = _vectors(labels, sizes, faults)
     flat = FlatGraphs(
         sizes,
         counts,
@@ -103,14 +120,21 @@ def convert(graphs: list[Any], faults: Faults) -> GraphDatabase:
     return build(flat, faults)
 
 
-def _vectors(labels: list[Any]) -> Any:
-    """Attributes, where all node labels are vectors."""
+def _vectors(labels: list[Any], sizes: NDArray[np.int64], faults: Faults) -> NDArray[np.float64] | None:
+    """Attributes, where all node labels are vectors; all of them must be as long as the first."""
     if not labels or not all(isinstance(label, (list, np.ndarray)) for label in labels):
         return None
-    try:
-        return np.array(labels, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("node labels that are vectors must hold numbers, all as many") from None
+    vectors = [numbers(label) for label in labels]
+    length = next((len(one) for one in vectors if one is not None and one.ndim == 1), 1)
+    rows = np.full((len(labels), length), np.nan)
+    for i, (graph, vector) in enumerate(zip(owners(sizes).tolist(), vectors, strict=True)):
+        if vector is not None and vector.shape == (length,):
+            rows[i] = vector
+        elif graph not in faults.found:
+            faults.add(
+                graph, f"node labels that are vectors must be {length} numbers, got {shown(labels[i])}"
+            )
+    return rows
 
 
 def _one(graph: Any) -> tuple[list[Any], list[Any], Mapping[Any, Any], Mapping[Any, Any]]:
@@ -128,7 +152,9 @@ def _one(graph: Any) -> tuple[list[Any], list[Any], Mapping[Any, Any], Mapping[A
     for u, v, _ in edges:
         for node in (u, v):
             if node not in known:
-                raise DanglingError(f"edge ({u!r}, {v!r}) names node {node!r}, which has no label")
+                raise DanglingError(
+                    f"edge ({shown(u)}, {shown(v)}) names node {shown(node)}, which has no label"
+                )
     return nodes, edges, labels, edge_labels
 
 
@@ -155,7 +181,7 @@ def _has_pairs(edges: Mapping[Any, Any]) -> bool:
 
 def _edges(edges: Any) -> list[tuple[Any, Any, float]]:
     if hasattr(edges, "ndim") or hasattr(edges, "tocoo"):
-        entries = coo_array(edges)
+        entries = coo_array(check_sparse(edges, "the adjacency matrix") if issparse(edges) else edges)
         return list(zip(*(axis.tolist() for axis in entries.coords), entries.data.tolist(), strict=True))
     if not isinstance(edges, Mapping):
         return [(*edge[:2], float(edge[2]) if len(edge) > 2 else 1.0) for edge in edges]

@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import NAMES, Faults, FlatGraphs, Names, build, convert_list, integers
+from propkernels.graphs.adapters.build import (
+    NAMES,
+    Faults,
+    FlatGraphs,
+    Names,
+    build,
+    convert_list,
+    guarded,
+    integers,
+    numbers,
+)
 from propkernels.graphs.adapters.listing import edge_columns, list_edges, node_columns
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
@@ -81,6 +91,7 @@ def is_igraph(thing: Any) -> bool:
     )
 
 
+@guarded
 def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
     """Convert a list of igraph graphs, but for those that are known to be faulty."""
     node_label, node_attributes, edge_label, weight, edge_attributes = names
@@ -106,7 +117,8 @@ def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDat
         _side_by_side(node_rows),
         _labels(usable, edge_label, "es", counts),
         _side_by_side(edge_rows),
-        edge_attributes,
+        [name for name, rows in zip(edge_attributes or (), edge_rows, strict=True) if rows is not None]
+        or None,
     )
     return build(flat, faults)
 
@@ -146,15 +158,11 @@ def _numbers(
         if i not in known and default is None:
             faults.add(i, f"its {noun}s have no {name!r}")
         values = getattr(graph, where)[name] if i in known else [default] * int(counts[i])
-        try:
-            filled = [
-                (np.nan if default is None else default) if value is None else value for value in values
-            ]
-            own = np.array(filled, dtype=np.float64).reshape(len(values), -1)
-            width = width or own.shape[1]
-            if own.shape[1] != width:
-                raise ValueError
-        except (TypeError, ValueError):
+        gap = np.nan if default is None else default
+        table = numbers([gap if value is None else value for value in values])
+        own = None if table is None else table.reshape(len(values), -1)
+        width = width or (0 if own is None else own.shape[1])
+        if own is None or own.shape[1] != width:
             faults.add(i, f"the {noun} attribute {name!r} does not hold numbers, or vectors of one length")
             own = np.full((len(values), 1), np.nan)
         rows.append(own)

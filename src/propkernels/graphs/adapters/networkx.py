@@ -10,10 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import NAMES, Faults, FlatGraphs, Names, build, convert_list, integers
+from propkernels.graphs.adapters.build import (
+    NAMES,
+    Faults,
+    FlatGraphs,
+    Names,
+    build,
+    convert_list,
+    guarded,
+    integers,
+    numbers,
+    owners,
+)
 from propkernels.graphs.adapters.listing import edge_columns, list_edges, node_columns
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.utils.checks import shown
 from propkernels.utils.optional import import_optional
 
 _MISSING: Any = object()
@@ -85,6 +97,7 @@ def is_networkx(thing: Any) -> bool:
     )
 
 
+@guarded
 def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
     """Convert a list of networkx graphs, none of them looked at twice, but for those known to be faulty."""
     node_label, node_attributes, edge_label, weight, edge_attributes = names
@@ -175,17 +188,14 @@ def _column(values: list[Any]) -> list[Any] | None:
 
 def _weights(graphs: list[Any], data: list[Any], name: str, faults: Faults) -> NDArray[np.float64]:
     values = [entry.get(name, 1.0) for entry in data]
-    try:
-        numbers = np.array(values, dtype=np.float64)
-        if numbers.ndim == 1 and bool(((numbers >= 0) & (numbers < np.inf)).all()):
-            return numbers
-    except (TypeError, ValueError):
-        pass
+    weights = numbers(values)
+    if weights is not None and weights.ndim == 1 and bool(((weights >= 0) & (weights < np.inf)).all()):
+        return weights
     for i, graph in enumerate(graphs):
         faulty = ((u, v, _fault(d.get(name, 1.0))) for u, v, d in graph.edges(data=True))
         for u, v, fault in faulty:
             if fault is not None:
-                faults.add(i, f"edge ({u!r}, {v!r}) {fault}")
+                faults.add(i, f"edge ({shown(u)}, {shown(v)}) {fault}")
                 break
     return np.array([1.0 if _fault(value) else float(value) for value in values])
 
@@ -194,10 +204,12 @@ def _fault(weight: Any) -> str | None:
     """What is wrong with a weight."""
     try:
         number = float(weight)
-    except (TypeError, ValueError):
-        return f"has weight {weight!r}, not a number"
+    except OverflowError:
+        number = np.inf
+    except Exception:  # whatever an object of the caller does when it is asked for a number
+        return f"has weight {shown(weight)}, not a number"
     if not 0 <= number < np.inf:
-        return f"has weight {weight!r}: weights must be finite and not negative"
+        return f"has weight {shown(weight)}: weights must be finite and not negative"
     return None
 
 
@@ -244,22 +256,23 @@ def _rows_of(
         return np.empty((len(data), 0))
     if not all(present):
         node = list(graph)[present.index(False)]
-        faults.add(position, f"node {node!r} has no {' or '.join(map(repr, names))}")
+        faults.add(position, f"node {shown(node)} has no {' or '.join(map(repr, names))}")
         return None
-    try:
-        if len(names) == 1 and np.ndim(data[0][names[0]]) == 1:
-            rows = np.array([values[names[0]] for values in data], dtype=np.float64)
-        else:
-            rows = np.array(
-                [np.concatenate([np.atleast_1d(values[name]) for name in names]) for values in data],
-                dtype=np.float64,
-            )
-        if rows.ndim == 2:
-            return rows
-    except (TypeError, ValueError):
-        pass
+    rows = _matrix(data, names)
+    if rows is not None and rows.ndim == 2:
+        return rows
     faults.add(position, "node attributes are not vectors of numbers, all of one length")
     return None
+
+
+def _matrix(data: list[Any], names: list[str]) -> NDArray[np.float64] | None:
+    """Attributes of nodes side by side; None where they are not numbers."""
+    try:
+        if len(names) == 1 and np.ndim(data[0][names[0]]) == 1:
+            return numbers([values[names[0]] for values in data])
+        return numbers([np.concatenate([np.atleast_1d(values[name]) for name in names]) for values in data])
+    except (TypeError, ValueError):
+        return None
 
 
 def _edge_rows(
@@ -268,17 +281,17 @@ def _edge_rows(
     columns = []
     for name in names:
         values = [entry.get(name, np.nan) for entry in data]
-        try:
-            columns.append(np.array(values, dtype=np.float64).reshape(len(values)))
-        except (TypeError, ValueError):
-            graph_of = np.repeat(np.arange(len(counts)), counts)
-            numbers = np.full(len(values), np.nan)
+        column = numbers(values)
+        if column is None or column.ndim != 1:
+            graph_of = owners(counts)
+            column = np.full(len(values), np.nan)
             for i, value in enumerate(values):
-                try:
-                    numbers[i] = float(value)
-                except (TypeError, ValueError):
-                    faults.add(int(graph_of[i]), f"an edge has {name} {value!r}, not a number")
-            columns.append(numbers)
+                number = numbers(value)
+                if number is None or number.ndim:
+                    faults.add(int(graph_of[i]), f"an edge has {name} {shown(value)}, not a number")
+                else:
+                    column[i] = number
+        columns.append(column)
     return np.stack(columns, axis=1) if columns else np.empty((len(data), 0))
 
 

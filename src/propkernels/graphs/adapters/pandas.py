@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, with_target
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, numbers, why_no_label, with_target
 from propkernels.graphs.adapters.listing import list_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.checks import shown
 from propkernels.utils.optional import import_optional
 
 Codes = NDArray[np.int64]
@@ -57,7 +58,8 @@ def from_pandas(
     weight, edge_label, edge_attributes : str or None, sequence of str
         Columns of ``edges``.
     graph_target : str, optional
-        Column of ``graphs`` that is to be predicted.
+        Column of ``graphs`` that is to be predicted. What is missing there stays missing: NaN beside numbers,
+        None beside texts.
     directed : bool, default=False
         Whether edges lead from source to target only. An undirected edge may be listed once or, agreeing in
         everything, in both directions.
@@ -102,9 +104,9 @@ def from_pandas(
         second,
         directed,
         None if weight is None else _numbers(edges, [weight], edge_order, "edges", keys, faults)[:, 0],
-        None if label is None else _labels(nodes[label], order),
+        None if label is None else _labels(nodes, label, order, "nodes", keys, faults),
         _numbers(nodes, attributes, order, "nodes", keys, faults) if attributes else None,
-        None if edge_label is None else _labels(edges[edge_label], edge_order),
+        None if edge_label is None else _labels(edges, edge_label, edge_order, "edges", keys, faults),
         _numbers(edges, edge_attributes, edge_order, "edges", keys, faults) if edge_attributes else None,
         tuple(edge_attributes) or None,
     )
@@ -119,7 +121,7 @@ def from_pandas(
         raise ValueError(
             f"graphs has no row for {missing} of {len(keys.ids)} graphs, such as {keys.ids[-1]!r}"
         )
-    return with_target(database, values, faults)
+    return with_target(database, values.tolist(), faults)
 
 
 def _check_columns(table: Any, name: str, columns: list[str | None]) -> None:
@@ -127,7 +129,9 @@ def _check_columns(table: Any, name: str, columns: list[str | None]) -> None:
         raise TypeError(f"{name} must be a pandas DataFrame, got {type(table).__name__}")
     for column in columns:
         if column is not None and column not in table.columns:
-            raise ValueError(f"{name} has no column {column!r}; its columns are {list(table.columns)}")
+            raise ValueError(f"{name} has no column {column!r}; its columns are {shown(list(table.columns))}")
+        if column is not None and list(table.columns).count(column) > 1:
+            raise ValueError(f"{name} has several columns {column!r}: rename all but one")
 
 
 class _Keys:
@@ -137,11 +141,9 @@ class _Keys:
         self, edges: Any, nodes: Any, graphs: Any, graph: str, source: str, target: str, node: str
     ) -> None:
         pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
-        self.missing: list[tuple[str, int, str]] = []
         tables = [("graphs", graphs), ("nodes", nodes), ("edges", edges)]
         given = [(name, table[graph]) for name, table in tables if table is not None]
-        codes, ids = pd.factorize(pd.concat([column for _, column in given], ignore_index=True))
-        self._note_missing(given, codes, graph)
+        codes, ids = _numbered(pd, given, "graph")
         self.ids = ids.tolist()
         parts = dict(
             zip(
@@ -153,8 +155,7 @@ class _Keys:
         edge_graph = parts["edges"].astype(np.int64)
         named = [("nodes", nodes[node])] if nodes is not None else []
         columns = [*named, ("edges", edges[source]), ("edges", edges[target])]
-        node_codes, _ = pd.factorize(pd.concat([column for _, column in columns], ignore_index=True))
-        self._note_missing(columns, node_codes, "node")
+        node_codes, _ = _numbered(pd, columns, "node")
         split = np.split(node_codes.astype(np.int64), np.cumsum([len(c) for _, c in columns])[:-1])
         self.width = int(node_codes.max(initial=-1)) + 2
         ends = [edge_graph * self.width + codes for codes in split[-2:]]
@@ -172,14 +173,6 @@ class _Keys:
         self.sizes = np.bincount(self.node_graph[self.node_graph >= 0], minlength=n)
         self.edge_counts = np.bincount(edge_graph[edge_graph >= 0], minlength=n)
         self.ends = self._local(ends)
-
-    def _note_missing(self, columns: Any, codes: Any, what: str) -> None:
-        start = 0
-        for name, column in columns:
-            gaps = np.flatnonzero(codes[start : start + len(column)] < 0)
-            if gaps.size:
-                self.missing.append((name, int(gaps[0]), what))
-            start += len(column)
 
     def _local(self, ends: list[Codes]) -> list[Codes]:
         """Number of each end among the nodes of its graph; -1 for an end that is not a node."""
@@ -199,49 +192,97 @@ class _Keys:
         self.repeated = by_key[1:][sorted_keys[1:] == sorted_keys[:-1]]
         return local
 
+    def graphs_of(self, name: str) -> Codes:
+        """The graph of each row of a table."""
+        return self.node_graph if name == "nodes" else self.edge_graph
+
     def check(self, faults: Faults) -> None:
-        """Refuse rows without keys, nodes that are listed twice, and edges that dangle."""
-        if self.missing:
-            name, row, what = self.missing[0]
-            raise ValueError(f"row {row} of {name} names no {what}: the value is missing")
+        """Refuse nodes that are listed twice, and edges that dangle."""
         if self.given_nodes is not None:
             for row in sorted(self.repeated.tolist()):
                 key = self.given_nodes[self.node].iloc[row]
                 first = int(np.flatnonzero(self.keys == self.keys[row])[0])
                 faults.add(
                     int(self.node_graph[row]),
-                    f"row {row} of nodes lists node {_plain(key)!r} again, which is in row {first}",
+                    f"row {row} of nodes lists node {shown(_plain(key))} again, which is in row {first}",
                 )
         for ends, column in zip(self.ends, self.names, strict=True):
             for row in np.flatnonzero(ends < 0).tolist():
                 key = _plain(self.edges[column].iloc[row])
-                reason = f"row {row} of edges names node {key!r}, which is not in nodes"
+                reason = f"row {row} of edges names node {shown(key)}, which is not in nodes"
                 faults.add(int(self.edge_graph[row]), reason)
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic) else value
 
 
-def _labels(column: Any, order: Codes) -> LabelColumn:
-    return LabelColumn.from_values(column).take(order)
+def _numbered(pd: Any, columns: list[tuple[str, Any]], what: str) -> tuple[Codes, Any]:
+    """Number the keys of graphs or nodes in the order in which they appear; every row must have one."""
+    try:
+        codes, keys = pd.factorize(pd.concat([column for _, column in columns], ignore_index=True))
+    except Exception:  # whatever a key does when it is hashed or compared
+        wrong = [i for i, key in enumerate(_values(columns)) if why_no_label(key) is not None]
+        place = _place(columns, wrong[0]) if wrong else "a row"
+        raise TypeError(f"{place} names a {what} by a value that is not hashable") from None
+    missing = np.flatnonzero(codes < 0)
+    if missing.size:
+        raise ValueError(f"{_place(columns, int(missing[0]))} names no {what}: the value is missing")
+    return codes, keys
+
+
+def _values(columns: list[tuple[str, Any]]) -> list[Any]:
+    return [value for _, column in columns for value in column.tolist()]
+
+
+def _place(columns: list[tuple[str, Any]], position: int) -> str:
+    """The row of a value among the values of several columns."""
+    ends = np.cumsum([len(column) for _, column in columns])
+    at = int(np.searchsorted(ends, position, side="right"))
+    return f"row {position - int(ends[at]) + len(columns[at][1])} of {columns[at][0]}"
+
+
+def _labels(table: Any, column: str, order: Codes, name: str, keys: _Keys, faults: Faults) -> LabelColumn:
+    """Labels in the order of the graphs; one that is not hashable is named by its row."""
+    try:
+        return LabelColumn.from_values(table[column]).take(order)
+    except Exception:
+        values = table[column].tolist()
+    for row, graph in enumerate(keys.graphs_of(name).tolist()):
+        reason = why_no_label(values[row])
+        if reason is not None:
+            faults.add(
+                graph, f"row {row} of {name} has {column} {shown(values[row])}, which {reason}", TypeError
+            )
+            values[row] = None
+    return LabelColumn.from_values(values).take(order)
 
 
 def _numbers(
     table: Any, names: Sequence[str], order: Codes, name: str, keys: _Keys, faults: Faults
 ) -> NDArray[np.float64]:
     """Columns of numbers in the order of the graphs; what is not a number is named by its row."""
-    pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
     columns = []
     for column in names:
-        values = pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        values = _as_floats(table[column])
         wrong = np.flatnonzero(np.isnan(values) & table[column].notna().to_numpy())
-        graph = keys.node_graph if name == "nodes" else keys.edge_graph
+        graph = keys.graphs_of(name)
         for row in wrong.tolist():
-            value = table[column].iloc[row]
-            faults.add(int(graph[row]), f"row {row} of {name} has {column} {value!r}, which is not a number")
+            value = shown(_plain(table[column].iloc[row]))
+            faults.add(int(graph[row]), f"row {row} of {name} has {column} {value}, which is not a number")
         columns.append(values)
     return np.stack(columns, axis=1)[order]
+
+
+def _as_floats(column: Any) -> NDArray[np.float64]:
+    """Values as floats; NaN for what is not a number."""
+    pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
+    try:
+        found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(found, dtype=np.float64)
+    except Exception:  # whatever a value does when it is asked for a number
+        each = [numbers(value) for value in column.tolist()]
+        return np.array([np.nan if one is None or one.ndim else float(one) for one in each])
 
 
 def _each_edge_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> FlatGraphs:

@@ -16,7 +16,8 @@ from propkernels.graphs.adapters.build import Faults, FlatGraphs, build
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.arrays import check_declared, check_sizes
-from propkernels.utils.checks import reason_of
+from propkernels.utils.checks import reason_of, shown
+from propkernels.utils.columns import is_missing, typed_column
 from propkernels.utils.files import atomic_write
 from propkernels.utils.optional import import_optional
 
@@ -117,7 +118,7 @@ def _lists(pa: Any, ptr: NDArray[Any], values: Any) -> Any:
 
 def _label_values(pa: Any, column: LabelColumn) -> tuple[Any, str]:
     """Labels as an Arrow array, null where unobserved, and how they are written."""
-    if all(type(value) is int for value in column.values):
+    if all(type(value) is int and -(2**63) <= value < 2**63 for value in column.values):
         kind, values = "integers", pa.array(column.values, type=pa.int64())
     elif all(type(value) is str for value in column.values):
         kind, values = "texts", pa.array(column.values, type=pa.string())
@@ -150,7 +151,17 @@ def _target(pa: Any, target: Any, n_graphs: int) -> Any:
     values = np.asarray(target)
     if len(values) != n_graphs:
         raise ValueError(f"target has {len(values)} values for {n_graphs} graphs")
+    if values.ndim == 1:
+        values = typed_column(values)
+        return pa.array(values, mask=is_missing(values) if values.dtype == object else None)
     return pa.array(values.tolist())
+
+
+def _read_target(column: Any) -> NDArray[Any]:
+    """Targets; numbers that are null become NaN, and texts that are null None."""
+    if hasattr(column.type, "value_type"):
+        return np.array(column.to_pylist(), dtype=np.float64)
+    return typed_column(column.to_pylist())
 
 
 def from_parquet(path: Any, *, rows: slice | None = None) -> GraphDatabase:
@@ -236,11 +247,12 @@ def iter_rows(
 
 def open_parquet(path: Any) -> Any:
     """Open a Parquet file of graphs; nothing but its footer is read."""
+    pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
     if not Path(path).is_file():
         raise FileNotFoundError(f"the file {path} does not exist")
     with reading_parquet(path):
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))  # as text, Arrow takes UTF-8 only
     missing = [name for name in REQUIRED if name not in file.schema_arrow.names]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; graphs have {', '.join(REQUIRED)}")
@@ -264,6 +276,8 @@ def _notes(file: Any, path: Any) -> dict[str, Any]:
     try:
         notes = dict(json.loads(text))
         is_newer = notes.get("version", 0) > VERSION
+        if not is_newer:
+            _check_notes(notes)
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"the notes in {path} are damaged ({reason_of(error)})") from None
     if is_newer:
@@ -271,6 +285,15 @@ def _notes(file: Any, path: Any) -> dict[str, Any]:
             f"the file was written by a newer version of propkernels (format {notes['version']})"
         )
     return dict(notes)
+
+
+def _check_notes(notes: dict[str, Any]) -> None:
+    """Refuse notes that no version wrote."""
+    labels, names = notes.get("labels", {}), notes.get("edge_attribute_names")
+    if not isinstance(labels, dict) or not all(isinstance(kind, str) for kind in labels.values()):
+        raise ValueError(f"labels are {shown(labels)}")
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise ValueError(f"names of edge attributes are {shown(names)}")
 
 
 def _rows_between(file: Any, first: int, last: int) -> Any:
@@ -311,7 +334,7 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
         _optional(columns, "edge_attributes", counts, faults, _vectors),
         notes.get("edge_attribute_names"),
     )
-    target = np.array(columns["y"].to_pylist()) if "y" in columns else None
+    target = _read_target(columns["y"]) if "y" in columns else None
     return build(flat, faults), target
 
 

@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed
+from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed, numbers
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.point_clouds import curvature
+from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import check_integer, shown
 
 Points = NDArray[np.float64]
+LARGEST = 2.0**500  # of coordinates: sums of squares of differences stay finite
+VALUES_IN_MEMORY = 2**22
+FEWER = "choose a smaller k, or fewer points at a time"
 
 
 def from_points(
@@ -77,7 +81,7 @@ def from_points(
     sizes = integers([len(table) for table in tables])
     points = joined(tables, np.empty((0, 1)))
     graph = np.repeat(np.arange(len(sizes)), sizes)
-    source, target, neighbors = _neighbors(points, graph, k, mutual)
+    source, target, neighbors = _neighbors(points, graph, min(k, int(sizes.max(initial=0))), mutual)
     starts = np.cumsum(sizes) - sizes
     lengths = np.linalg.norm(points[source] - points[target], axis=1)
     rows = _curvatures(points, neighbors, source, target, normals, sizes, faults)
@@ -112,17 +116,22 @@ def _tables(clouds: list[Any], faults: Faults) -> list[Points]:
 
 
 def _checked(cloud: Any, position: int, faults: Faults) -> Points | None:
-    try:
-        table = np.asarray(cloud, dtype=np.float64)
-    except (TypeError, ValueError):
-        faults.add(position, "points must be rows of numbers, all of one length")
+    table = None
+    with faults.reading(position):
+        table = numbers(cloud)
+        if table is None:
+            faults.add(position, "points must be rows of numbers, all of one length")
+    if table is None:
         return None
-    if table.ndim != 2:
+    if table.ndim != 2 or (len(table) and not table.shape[1]):
         faults.add(position, f"points must be of shape (n, d), got the shape {table.shape}")
         return None
-    wrong = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    wrong = np.flatnonzero(~(np.abs(table) < LARGEST).all(axis=1))
     if wrong.size:
-        faults.add(position, f"point {wrong[0]} is not finite: {table[wrong[0]].tolist()}")
+        what = (
+            f"has coordinates beyond {LARGEST:.0e}" if np.isfinite(table[wrong[0]]).all() else "is not finite"
+        )
+        faults.add(position, f"point {wrong[0]} {what}: {shown(table[wrong[0]].tolist())}")
         return None
     return table
 
@@ -140,6 +149,7 @@ def _neighbors(
     if not len(points):
         none = integers([])
         return none, none, np.empty((0, k), dtype=np.int64)
+    check_room(len(points), k + 1, 4, ways_out=FEWER)
     apart = 2.0 * float(np.linalg.norm(np.ptp(points, axis=0))) + 1.0
     raised = np.column_stack([points, graph * apart])
     found = cKDTree(raised).query(raised, min(k + 1, len(points)), distance_upper_bound=apart)[1]
@@ -175,11 +185,18 @@ def _curvatures(
 
 
 def _given(normals: Any, points: Points, sizes: NDArray[np.int64], faults: Faults) -> Points:
-    if len(normals) != len(sizes):
-        raise ValueError(f"normals must hold one array for each of {len(sizes)} clouds, got {len(normals)}")
+    if not hasattr(normals, "__len__") or len(normals) != len(sizes):
+        found = len(normals) if hasattr(normals, "__len__") else shown(normals)
+        raise ValueError(f"normals must hold one array for each of {len(sizes)} clouds, got {found}")
     parts = []
     for i, own in enumerate(normals):
-        table = np.asarray(own, dtype=np.float64)
+        table: Points = np.empty((0, 0))
+        with faults.reading(i):
+            known = numbers(own)
+            if known is None:
+                faults.add(i, "normals must be rows of numbers, all of one length")
+            else:
+                table = known
         if table.shape != (sizes[i], points.shape[1]):
             if i not in faults.found:
                 expected = (int(sizes[i]), points.shape[1])
@@ -204,8 +221,18 @@ def estimate_normals(points: Points, neighbors: NDArray[np.int64]) -> Points:
     >>> estimate_normals(flat, np.array([[1, 2], [0, 3], [0, 3], [1, 2]]))[0].round(6).tolist()
     [0.0, 0.0, 1.0]
     """
-    n, d = points.shape
-    group = np.column_stack([np.arange(n), neighbors])
+    rows = max(VALUES_IN_MEMORY // max((neighbors.shape[1] + 1) * points.shape[1], 1), 1)
+    parts = [
+        _normals_of(points, np.arange(first, min(first + rows, len(points))), neighbors[first : first + rows])
+        for first in range(0, len(points), rows)
+    ]
+    return joined(parts, np.empty((0, points.shape[1])))
+
+
+def _normals_of(points: Points, own: NDArray[np.int64], neighbors: NDArray[np.int64]) -> Points:
+    """Normals of some points, given their numbers and those of their neighbors."""
+    n, d = len(own), points.shape[1]
+    group = np.column_stack([own, neighbors])
     known = group >= 0
     around = np.where(known[:, :, None], points[group], 0.0)
     number = known.sum(axis=1)

@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed, with_target
+from propkernels.graphs.adapters.build import (
+    Faults,
+    FlatGraphs,
+    build,
+    integers,
+    joined,
+    listed,
+    read_targets,
+    reasons_of,
+    with_target,
+)
+from propkernels.graphs.adapters.chemistry.asking import parse_smiles, rdkit_reason
 from propkernels.graphs.adapters.chemistry.atoms import Recipe, atom_labels, check_recipe
 from propkernels.graphs.adapters.chemistry.bonds import bonds_of, load_rdkit
 from propkernels.graphs.database import GraphDatabase
@@ -88,10 +99,8 @@ def from_rdkit(
     database = convert(several, faults, options)
     if target is None:
         return database
-    values = [
-        _property(mol, target) if kept else np.nan for mol, kept in zip(several, faults.kept, strict=True)
-    ]
-    return with_target(database, values, faults)
+    values = read_targets(several, lambda mol: _property(mol, target), faults)
+    return with_target(database, [np.nan if value is None else value for value in values], faults)
 
 
 def from_smiles(
@@ -225,9 +234,7 @@ def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Ite
 def _read(texts: Sequence[Any], options: _Options) -> _Part:
     chem, base = load_rdkit(), load_rdkit("rdkit.rdBase")
     with base.BlockLogs():
-        mols = [
-            chem.MolFromSmiles(text) if isinstance(text, str) and text.strip() else None for text in texts
-        ]
+        mols = [parse_smiles(chem, text) for text in texts]
         reasons = {i: why_not(chem, texts[i]) for i, mol in enumerate(mols) if mol is None}
     part = _extract(mols, options)
     part.faults |= reasons
@@ -241,15 +248,34 @@ def why_not(chem: Any, text: Any) -> str:
     if not text.strip():
         return "the SMILES string is empty"
     short = text if len(text) <= 60 else text[:57] + "..."
-    mol = chem.MolFromSmiles(text, sanitize=False)
-    problems = [] if mol is None else chem.DetectChemistryProblems(mol)
+    mol = parse_smiles(chem, text, sanitize=False)
+    try:
+        problems = [] if mol is None else chem.DetectChemistryProblems(mol)
+    except Exception as error:
+        return f"{short!r} is not a possible molecule: {rdkit_reason(error)}"
     if problems:
         return f"{short!r} is not a possible molecule: {problems[0].Message()}"
     return f"{short!r} cannot be read as SMILES"
 
 
 def _extract(mols: Sequence[Any], options: _Options) -> _Part:
-    """Atoms and bonds of some molecules."""
+    """Atoms and bonds of some molecules; those at which RDKit raises an error are faults."""
+    with load_rdkit("rdkit.rdBase").BlockLogs():
+        try:
+            return _asked(mols, options)
+        except MemoryError:
+            raise
+        except Exception:
+            reasons = reasons_of(lambda some: _asked(some, options), mols, rdkit_reason)
+            if not reasons:
+                raise
+        part = _asked([None if i in reasons else mol for i, mol in enumerate(mols)], options)
+    part.faults |= reasons
+    return part
+
+
+def _asked(mols: Sequence[Any], options: _Options) -> _Part:
+    """Atoms and bonds of some molecules, asked of all together."""
     chem = load_rdkit()
     faults: dict[int, str] = {}
     usable: list[Any] = []

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array
 
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, listed
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.utils.arrays import ranges
-from propkernels.utils.checks import check_integer, shown
+from propkernels.utils.checks import check_integer, reason_of, shown
 
 MOST_NODES = 50_000_000
 
@@ -73,12 +73,14 @@ def from_triples(
     """
     radius = check_integer(radius, "radius", 0)
     number, head, relation, tail = _numbered(triples)
-    wanted = list(number) if entities is None else list(entities)
+    wanted = list(number) if entities is None else listed(entities, "entities")
     faults = Faults(errors, len(wanted), wanted, noun="entity")
+    roots = np.full(len(wanted), -1)
     for i, entity in enumerate(wanted):
-        if entity not in number:
-            faults.add(i, "is in no triple", link=" ")
-    roots = integers([number.get(entity, -1) for entity in wanted])
+        with faults.reading(i):
+            roots[i] = number.get(entity, -1)
+            if roots[i] < 0:
+                faults.add(i, "is in no triple", link=" ")
     graph, nodes = _within(head, tail, len(number), roots, radius)
     sizes = np.bincount(graph, minlength=len(wanted))
     counts, source, target, fact = _facts_between(head, tail, len(number), graph, nodes, sizes)
@@ -99,15 +101,18 @@ def from_triples(
 def _numbered(triples: Any) -> tuple[dict[Any, int], NDArray[np.int64], list[Any], NDArray[np.int64]]:
     """Numbers of entities in the order in which they appear, and the parts of all different facts."""
     values = triples.to_numpy().tolist() if hasattr(triples, "to_numpy") else triples
-    rows: list[tuple[Any, ...]] = []
+    different: dict[tuple[Any, ...], None] = {}
     for i, item in enumerate(listed(values, "triples")):
-        row = tuple(listed(item, f"three parts as triple {i}"))
-        if len(row) != 3:
-            raise ValueError(f"triple {i} has {len(row)} parts instead of head, relation and tail: {row!r}")
-        if any(part is None or part != part for part in row):
-            raise ValueError(f"triple {i} has a part that is missing: {row!r}")
-        rows.append(row)
-    rows = list(dict.fromkeys(rows))
+        row = _row(item, i)
+        try:
+            missing = any(part is None or part != part for part in row)
+            different.setdefault(row)
+        except Exception as error:
+            reason = "a part is not hashable" if isinstance(error, TypeError) else reason_of(error)
+            raise TypeError(f"triple {i} cannot be read ({reason}): {shown(row)}") from None
+        if missing:
+            raise ValueError(f"triple {i} has a part that is missing: {shown(row)}")
+    rows = list(different)
     number: dict[Any, int] = {}
     head = integers([0] * len(rows))
     tail = head.copy()
@@ -117,29 +122,51 @@ def _numbered(triples: Any) -> tuple[dict[Any, int], NDArray[np.int64], list[Any
     return number, head, [row[1] for row in rows], tail
 
 
+def _row(item: Any, i: int) -> tuple[Any, ...]:
+    """Head, relation and tail of one triple."""
+    try:
+        row = tuple(listed(item, f"three parts as triple {i}"))
+    except TypeError:
+        raise
+    except Exception as error:
+        raise ValueError(f"triple {i} cannot be read ({reason_of(error)})") from None
+    if len(row) != 3:
+        raise ValueError(f"triple {i} has {len(row)} parts instead of head, relation and tail: {shown(row)}")
+    return row
+
+
 def _within(
     head: NDArray[np.int64], tail: NDArray[np.int64], n: int, roots: NDArray[np.int64], radius: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Graph and entity of each node: those within some steps of the root, which comes first."""
-    ones = np.ones(2 * len(head), dtype=np.int8)
-    ends = np.concatenate([head, tail]), np.concatenate([tail, head])
-    step = (csr_array((ones, ends), shape=(n, n)) + eye_array(n, dtype=np.int8, format="csr")).astype(bool)
+    here = np.arange(n)
+    ends = np.concatenate([head, tail, here]), np.concatenate([tail, head, here])
+    step = csr_array((np.ones(len(ends[0]), dtype=bool), ends), shape=(n, n))  # parallel facts are one step
     known = roots >= 0
     rows = np.flatnonzero(known)
     reached = csr_array((np.ones(len(rows), dtype=bool), (rows, roots[known])), shape=(len(roots), n))
-    reach = np.diff(step.indptr)
     for _ in range(radius):
-        if int(reach[reached.indices].sum()) > MOST_NODES:
-            raise ValueError(
-                f"neighborhoods of radius {radius} would have more than {MOST_NODES} nodes together: "
-                "choose fewer entities or a smaller radius"
-            )
-        reached = (reached @ step).astype(bool)
+        _check_size(reached, step, radius)
+        further = reached @ step
+        if further.nnz == reached.nnz:  # nothing new
+            break
+        reached = further
     reached.sort_indices()
     graph = np.repeat(np.arange(len(roots)), np.diff(reached.indptr))
     nodes = reached.indices.astype(np.int64)
     order = np.lexsort((nodes, nodes != roots[graph], graph))
     return graph[order], nodes[order]
+
+
+def _check_size(reached: csr_array, step: csr_array, radius: int) -> None:
+    """Refuse a step after which the neighborhoods could have too many nodes together."""
+    owner = np.repeat(np.arange(reached.shape[0]), np.diff(reached.indptr))
+    most = np.bincount(owner, np.diff(step.indptr)[reached.indices])
+    if np.minimum(most, step.shape[0]).sum() > MOST_NODES:
+        raise ValueError(
+            f"neighborhoods of radius {radius} would have more than {MOST_NODES} nodes together: "
+            "choose fewer entities or a smaller radius"
+        )
 
 
 def _facts_between(
@@ -177,4 +204,8 @@ def _labels(node_labels: Any, names: list[Any], nodes: NDArray[np.int64]) -> Lab
         return LabelColumn.from_values(names).take(nodes)
     if not isinstance(node_labels, Mapping):
         raise TypeError(f"node_labels must be a mapping, 'entity' or None, got {type(node_labels).__name__}")
-    return LabelColumn.from_values([node_labels.get(name) for name in names]).take(nodes)
+    return LabelColumn.from_values(
+        [node_labels.get(name) for name in names],
+        name="node_labels",
+        place=lambda i: f"entity {shown(names[i])}",
+    ).take(nodes)

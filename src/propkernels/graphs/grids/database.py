@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from propkernels.graphs.label_distributions import LabelDistributions, concat_la
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.validation import check_node_labels
 from propkernels.utils.arrays import freeze, frozen, offsets, ranges
+from propkernels.utils.locks import cached_property
 
 
 class Grid:

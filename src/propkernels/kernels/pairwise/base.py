@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from copy import copy
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from propkernels.gram.linear import normalized
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.base import check_options
-from propkernels.kernels.pairwise.checkpoint import fingerprint, load_checkpoint, save_checkpoint
+from propkernels.kernels.pairwise.checkpoint import checkpointed, fingerprint
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.tiles import TiledMatrix, check_finite
 from propkernels.utils.arrays import check_room
@@ -195,8 +196,6 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             return kernel[None]
         matrix = TiledMatrix.square(database.graph_ptr, comparison.depth)
         mark = fingerprint(database, self, NOT_IN_THE_KERNEL)
-        if self.checkpoint is not None:
-            load_checkpoint(self.checkpoint, matrix, mark)
         self._compute(comparison, prepared, matrix, self.time_limit, mark)
         self._keep(database, comparison, prepared, matrix, None)
         self.fingerprint_ = mark
@@ -206,16 +205,15 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _compute(
         self, comparison: Any, prepared: Any, matrix: TiledMatrix, time_limit: float | None, mark: str
     ) -> None:
-        def save(known: TiledMatrix) -> None:
-            save_checkpoint(self.checkpoint, known, mark)
-
-        matrix.compute(
-            lambda rows, columns: comparison.tile(prepared, rows, prepared, columns),
-            self.n_jobs,
-            time_limit,
-            None if self.checkpoint is None else save,
-            type(self).__name__,
-        )
+        has_file = self.checkpoint is not None
+        with checkpointed(self.checkpoint, matrix, mark) if has_file else nullcontext() as save:
+            matrix.compute(
+                lambda rows, columns: comparison.tile(prepared, rows, prepared, columns),
+                self.n_jobs,
+                time_limit,
+                save,
+                type(self).__name__,
+            )
 
     def _rectangle(self, comparison: TiledComparison, new: Any, ptr: NDArray[np.int64]) -> Matrix:
         matrix = TiledMatrix.rectangle(ptr, self.train_ptr_, comparison.depth)

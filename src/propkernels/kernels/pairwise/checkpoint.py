@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from numbers import Number
 from pathlib import Path
 from typing import Any
@@ -19,50 +20,70 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
-from propkernels.kernels.pairwise.tiles import TiledMatrix
-from propkernels.utils.files import atomic_write, remove_stale_files
+from propkernels.kernels.pairwise.tiles import Save, TiledMatrix
+from propkernels.utils.files import (
+    atomic_write,
+    is_system_error,
+    locked,
+    open_regular,
+    remove_stale_files,
+    write_arrays,
+)
 from propkernels.utils.randomness import label_keys
 
 FORMAT = b"propkernels checkpoint 2"
 
 
-def save_checkpoint(path: Any, matrix: TiledMatrix, fingerprint: str) -> None:
-    """Write what is known to a file that replaces the one before when it is complete."""
-    done = matrix.done.copy()  # first: a tile that another thread adds meanwhile is not yet marked
-    with atomic_write(path) as file:
-        np.savez(file, values=matrix.values, done=done, fingerprint=np.array(fingerprint))
+@contextmanager
+def checkpointed(path: Any, matrix: TiledMatrix, fingerprint: str) -> Iterator[Save]:
+    """Fill in what a checkpoint knows, and yield a function that writes it again, with what is known then.
 
-
-def load_checkpoint(path: Any, matrix: TiledMatrix, fingerprint: str) -> None:
-    """Fill in what a checkpoint knows, if there is one; refuse one of other graphs or parameters.
+    The checkpoint is locked meanwhile: of two processes on one file, each would overwrite tiles of the other.
+    Where nothing can be written, a whole checkpoint is read without a lock.
 
     Raises
     ------
     ValueError
         If the file is not a whole checkpoint of this very kernel matrix.
     OSError
-        If no checkpoint can be written there: better said before the work than after it.
+        If another run writes it, or nobody can write there: better said before the work than after it.
     """
     place = Path(path)
-    if not place.exists():
-        if not place.parent.is_dir() or not os.access(place.parent, os.W_OK):
+    is_writable = place.parent.is_dir() and os.access(place.parent, os.W_OK)
+    with locked(place) if is_writable else nullcontext():
+        _load(place, matrix, fingerprint)
+        if not is_writable and matrix.completed < 1:
             raise FileNotFoundError(f"checkpoint {place}: its folder does not exist, or is not writable")
+        yield lambda known: _save(place, known, fingerprint)
+
+
+def _save(place: Path, matrix: TiledMatrix, fingerprint: str) -> None:
+    """Write what is known to a file that replaces the one before when it is complete."""
+    done = matrix.done.copy()  # first: a tile that another thread adds meanwhile is not yet marked
+    arrays = {"values": matrix.values, "done": done, "fingerprint": np.array(fingerprint)}
+    with atomic_write(place) as stream:
+        write_arrays(stream, arrays)
+
+
+def _load(place: Path, matrix: TiledMatrix, fingerprint: str) -> None:
+    """Add the tiles that a checkpoint has, if there is one; refuse one of other graphs or parameters."""
+    if not os.path.lexists(place):
         return
     remove_stale_files(place.parent)  # a whole checkpoint is not written again, which would remove them
     text = np.array(fingerprint)
     try:
-        if not place.is_file():
-            raise ValueError("not a regular file")
-        with ZipFile(place) as archive:
+        with open_regular(place) as stream, ZipFile(stream) as archive:
             found = str(_member(archive, "fingerprint", text.dtype, ()))
             if found == fingerprint:
                 values = _member(archive, "values", matrix.values.dtype, matrix.values.shape)
                 done = _member(archive, "done", matrix.done.dtype, matrix.done.shape)
     except Exception as error:  # whatever a damaged archive makes its readers raise
+        if is_system_error(error):
+            raise
         raise ValueError(f"checkpoint {place} is not readable: delete it, or name another file") from error
     if found != fingerprint:
         raise ValueError(f"checkpoint {place} belongs to other graphs or parameters: name another file")
-    matrix.values, matrix.done = values, done
+    matrix.add(values, done)
 
 
 def _member(archive: ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -84,6 +84,15 @@ class TiledMatrix:
             self.values[:, columns, rows] = np.swapaxes(values, 1, 2)
         self.done[number] = True
 
+    def add(self, values: NDArray[np.float64], done: NDArray[np.bool_]) -> None:
+        """Take over tiles of the same matrix that are known elsewhere, and missing here."""
+        for number, (rows, columns) in enumerate(self.tiles):
+            if done[number] and not self.done[number]:
+                self.values[:, rows, columns] = values[:, rows, columns]
+                if self.symmetric:
+                    self.values[:, columns, rows] = values[:, columns, rows]
+                self.done[number] = True
+
     def compute(
         self, compute: Compute, n_jobs: int | None, time_limit: float | None, save: Save | None, text: str
     ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from propkernels.graphs.adapters.chemistry.asking import asking_rdkit, parse_smiles
 from propkernels.graphs.adapters.rdkit import from_rdkit, is_mol
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.counterfactuals.edits import (
@@ -41,10 +42,12 @@ def molecule_of(graph: GraphDatabase, molecule: Any) -> Any:
     if molecule is None:
         return _rebuilt(graph)
     chem = _chem()
-    mol = chem.MolFromSmiles(molecule) if isinstance(molecule, str) else molecule
+    mol = parse_smiles(chem, molecule) if isinstance(molecule, str) else molecule
     if mol is None or not is_mol(mol):
         raise ValueError(f"molecule must be an RDKit molecule or SMILES, got {shown(molecule)}")
-    for candidate in (mol, chem.AddHs(mol)):
+    with asking_rdkit("the molecule"):
+        candidates = (mol, chem.AddHs(mol))
+    for candidate in candidates:
         if _fits(graph, candidate):
             return candidate
     raise ValueError(
@@ -126,7 +129,8 @@ class Chemist:
     def __init__(self, mol: Any, editor: Editor, told_apart: bool) -> None:
         self.chem, self.editor, self.told_apart = _chem(), editor, told_apart
         self.kekulized = self.chem.RWMol(mol)
-        self.chem.Kekulize(self.kekulized, clearAromaticFlags=True)
+        with asking_rdkit("the molecule"):
+            self.chem.Kekulize(self.kekulized, clearAromaticFlags=True)
         table = self.chem.GetPeriodicTable()
         self.numbers: dict[int, int] = {}
         for number in editor.alphabet.new_labels.tolist():

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -31,6 +30,7 @@ from propkernels.learn.selection.folds import Fold, Indices, Seeds, small_classe
 from propkernels.learn.selection.search import choose_among
 from propkernels.learn.selection.sources import has_steps, redrawn
 from propkernels.utils.checks import check_integer, shown
+from propkernels.utils.locks import ForkSafeLock
 from propkernels.utils.parallel import run_threads
 
 LEAVE_ONE_OUT = "loo"
@@ -163,7 +163,7 @@ class Report:
     tell: Callable[[int, int], None] | None
     total: int = 0
     done: int = 0
-    lock: Any = field(default_factory=Lock)
+    lock: ForkSafeLock = field(default_factory=ForkSafeLock)
 
     def one_more(self) -> None:
         """Another fold is done."""

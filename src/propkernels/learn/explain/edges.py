@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse import csr_array
 
 Values = NDArray[np.float64]
+VALUES_IN_MEMORY = 2**22  # pairs of a node and an edge that it has looked across
 
 
 def edge_contributions(adjacency: Any, contributions: Values) -> tuple[NDArray[np.int64], Values]:
@@ -36,12 +37,33 @@ def edge_contributions(adjacency: Any, contributions: Values) -> tuple[NDArray[n
     shares = np.zeros((len(ends), contributions.shape[1]))
     if not len(ends):
         return ends, shares
-    # a copy: dijkstra of older SciPy refuses read-only arrays
-    steps = dijkstra(adjacency.copy(), directed=False, unweighted=True, limit=contributions.shape[1])
-    nearer = np.minimum(steps[:, ends[:, 0]], steps[:, ends[:, 1]])  # from each node to each edge
-    for t in range(1, contributions.shape[1]):
-        seen = nearer <= t - 1
-        known = seen.sum(axis=1)
-        parts = np.divide(contributions[:, t], known, out=np.zeros(len(known)), where=known > 0)
-        shares[:, t] = parts @ seen
+    n_nodes = adjacency.shape[0]
+    step = _marks(
+        np.concatenate([rows, cols, np.arange(n_nodes)]),
+        np.concatenate([cols, rows, np.arange(n_nodes)]),
+        (n_nodes, n_nodes),
+    )
+    touches = _marks(ends.T.ravel(), np.tile(np.arange(len(ends)), 2), (n_nodes, len(ends)))
+    n_rows = max(VALUES_IN_MEMORY // len(ends), 1)
+    for first in range(0, n_nodes, n_rows):
+        own = np.arange(first, min(first + n_rows, n_nodes))
+        ball = _marks(np.arange(len(own)), own, (len(own), n_nodes))
+        _share_out(contributions[own], ball, step, touches, shares)
     return ends, shares
+
+
+def _share_out(contributions: Values, ball: Any, step: Any, touches: Any, shares: Values) -> None:
+    """Add the shares of some nodes: ``ball`` holds what each of them reaches, wider by one step at each t."""
+    seen = ball @ touches  # (these nodes, edges)
+    for t in range(1, contributions.shape[1]):
+        wider = ball @ step if t > 1 else ball
+        if wider.nnz > ball.nnz:
+            ball, seen = wider, wider @ touches
+        known = np.diff(seen.indptr)
+        parts = np.divide(contributions[:, t], known, out=np.zeros(len(known)), where=known > 0)
+        shares[:, t] += parts @ seen
+
+
+def _marks(rows: Any, columns: Any, shape: tuple[int, int]) -> csr_array:
+    """A matrix of truth values; an entry that is named again stays one."""
+    return csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from propkernels.learn.linear.losses import CLASSIFIES
+from propkernels.learn.selection.targets import Known, check_numbers, known_targets
 
 Values = NDArray[np.float64]
 LEAST_RANGE = 2.0**-20  # of numbers, relative to the largest: below it, the intercept decides
@@ -27,8 +29,8 @@ def canonical_rows(X: Any) -> csr_array:
     return features
 
 
-def check_targets(target: Any, n_rows: int, loss: str) -> NDArray[Any]:
-    """Return one target per graph of a folder, none of which is missing."""
+def check_targets(target: Any, n_rows: int, loss: str) -> Known:
+    """Return which graphs of a folder have a target, and these targets."""
     if target is None:
         raise ValueError("the files hold no target: give y, one value per graph")
     values = np.asarray(target)
@@ -36,25 +38,13 @@ def check_targets(target: Any, n_rows: int, loss: str) -> NDArray[Any]:
         raise ValueError(f"the files hold {values.shape[1]} targets: give y, one of the columns")
     if values.shape != (n_rows,):
         raise ValueError(f"y must hold one value for each of {n_rows} graphs, got shape {values.shape}")
-    missing = _missing(values)
-    if missing.any():
-        raise ValueError(f"the target of graph {int(np.flatnonzero(missing)[0])} is missing: give y")
+    known = known_targets(target, n_rows)
     if loss in CLASSIFIES:
-        check_classification_targets(values)
-        return values
-    if values.dtype.kind not in "biuf":
+        check_classification_targets(known.target)
+        return known
+    if known.target.dtype.kind not in "biuf":
         raise ValueError('loss="squared" learns numbers, and the target holds texts')
-    return values.astype(np.float64)
-
-
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype.kind == "f":
-        return ~np.isfinite(values)
-    return (
-        np.array([value is None for value in values])
-        if values.dtype == object
-        else np.zeros(len(values), bool)
-    )
+    return replace(known, target=check_numbers(known.target, len(known.places), known.places))
 
 
 def target_unit(target: NDArray[Any], has_intercept: bool) -> float:

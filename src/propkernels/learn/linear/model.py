@@ -21,6 +21,7 @@ from propkernels.learn.linear.inputs import (
 from propkernels.learn.linear.losses import CLASSIFIES, LOSSES
 from propkernels.learn.linear.optimize import Learned, Settings, minimize_loss
 from propkernels.learn.linear.rows import ArrayRows, PartRows, Problem, Rows
+from propkernels.learn.selection.targets import Known
 from propkernels.scale.opened import FeatureFolder
 from propkernels.utils.checks import check_choice, check_integer, check_positive, shown
 
@@ -148,7 +149,8 @@ class LinearModel(LinearDecisions):
         features : FeatureFolder
             As :func:`open_features` gives it.
         y : array-like of shape (n,), optional
-            One value per graph, in the order of the parts; by default the target in the files.
+            One value per graph, in the order of the parts; by default the target in the files. Graphs whose
+            target is missing (None or NaN) are left out, with a warning that counts them.
         executor : optional
             As in :func:`featurize`: None (threads), a number of processes, an executor, a Dask client.
         sample_weight : array-like of shape (n,), optional
@@ -160,12 +162,13 @@ class LinearModel(LinearDecisions):
         if not isinstance(features, FeatureFolder):
             raise TypeError(f"features must be what open_features gives, got {shown(features)}")
         settings = self._settings()
-        y = check_targets(features.target if y is None else y, len(features), self.loss)
+        known = check_targets(features.target if y is None else y, len(features), self.loss)
         weights = np.ones(len(features)) if sample_weight is None else np.asarray(sample_weight, np.float64)
         if weights.shape != (len(features),) or not (weights >= 0).all() or not np.isfinite(weights).all():
             raise ValueError(f"sample_weight must be {len(features)} numbers that are not negative")
+        known.warn()
         with PartRows.opened(features, executor, self.n_jobs) as rows:
-            self._learn(rows, y, weights, settings)
+            self._learn(rows, known.target, weights[known.places], settings, known)
         self.n_features_in_ = features.shape[1]
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -228,8 +231,10 @@ class LinearModel(LinearDecisions):
         found = -np.divide(self.gradients_, scale, out=np.zeros(shape), where=self.squares_ > 0)
         self._keep(found)
 
-    def _learn(self, rows: Rows, y: NDArray[Any], weights: Values, settings: Settings) -> None:
-        """Learn one machine, or one for each class against the rest."""
+    def _learn(
+        self, rows: Rows, y: NDArray[Any], weights: Values, settings: Settings, known: Known | None = None
+    ) -> None:
+        """Learn one machine, or one for each class against the rest; ``known``: the rows that y is about."""
         if self.loss in CLASSIFIES:
             classes = np.unique(y)
             if len(classes) < 2:
@@ -244,7 +249,7 @@ class LinearModel(LinearDecisions):
         unit = 1.0 if self.loss in CLASSIFIES else target_unit(y, bool(self.fit_intercept))
         for number, targets in enumerate(self._targets(y)):
             text = "Learning" if len(found) == 0 else f"Learning class {number + 1}"
-            problem = Problem(LOSSES[self.loss], targets / unit, weights)
+            problem = Problem(LOSSES[self.loss], *_of_all_rows(targets / unit, weights, known))
             found.append(minimize_loss(rows, problem, settings, text))
         for name in ("gradients_", "squares_"):  # a stream begins anew
             if hasattr(self, name):
@@ -304,3 +309,12 @@ class LinearModel(LinearDecisions):
         else:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
+
+
+def _of_all_rows(targets: Values, weights: Values, known: Known | None) -> tuple[Values, Values]:
+    """Targets and weights of all rows: those that have no target count nothing."""
+    if known is None or not known.n_missing:
+        return targets, weights
+    everyone = np.zeros((2, known.n_graphs))
+    everyone[:, known.places] = targets, weights
+    return everyone[0], everyone[1]

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from propkernels.learn.linear.scores import chosen, probabilities_of, scores_of
 from propkernels.scale.folder import PLAN, part_name
 from propkernels.scale.opened import FeatureFolder
-from propkernels.scale.part_files import read_block
+from propkernels.scale.part_files import open_parquet_part, read_block
 from propkernels.scale.plan import Part, Plan
 from propkernels.scale.run import run_parts
-from propkernels.utils.checks import reason_of
 from propkernels.utils.optional import import_optional
 
 PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
@@ -81,13 +80,8 @@ class PredictionWork:
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
         """Count the predictions of a file."""
-        pa = import_optional("pyarrow", **PARQUET)
-        pq = import_optional("pyarrow.parquet", **PARQUET)
-        try:
-            file = pq.ParquetFile(path)
+        with open_parquet_part(path) as file:
             rows = file.read(columns=["graph_id"]).num_rows if thorough else file.metadata.num_rows
-        except (pa.ArrowException, OSError, KeyError) as error:
-            raise ValueError(f"{path} is damaged ({reason_of(error)}): remove it and run again") from None
         return {"n_graphs": int(rows)}
 
 

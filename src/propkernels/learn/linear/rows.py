@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from propkernels.scale.executors import Engine, is_worker_loss, resolve_executor
 from propkernels.scale.opened import FeatureFolder
 from propkernels.scale.part_files import read_block
 from propkernels.utils.arrays import available_memory
+from propkernels.utils.locks import ForkSafeLock
 from propkernels.utils.parallel import run_threads, thread_count
 
 Values = NDArray[np.float64]
@@ -217,7 +217,7 @@ class PartCache:
 
     def __init__(self) -> None:
         self._parts: OrderedDict[str, csr_array] = OrderedDict()
-        self._lock = Lock()
+        self._lock = ForkSafeLock()
 
     def features(self, path: str, n_columns: int) -> csr_array:
         """Features of a part, read from its file unless they are here."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
-from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -21,6 +20,8 @@ from propkernels.graphs.grids.database import Grid
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.inverted_file import InvertedFile, self_similarities
 from propkernels.utils.checks import GraphInput, check_integer, shown
+from propkernels.utils.ids import id_array, plain_ids
+from propkernels.utils.locks import ForkSafeLock
 from propkernels.utils.parallel import run_threads
 
 if TYPE_CHECKING:
@@ -40,37 +41,24 @@ def check_ids(ids: Iterable[Hashable], n_graphs: int, taken: Collection[Hashable
     >>> check_ids(np.array([4, 7]), 2, [1, 2])
     [4, 7]
     """
-    names = _plain(ids)
+    names = plain_ids(ids)
     if len(names) != n_graphs:
         raise ValueError(f"there are {len(names)} ids for {n_graphs} graphs")
     seen = set(taken)
     for name in names:
         if name in seen:
-            raise ValueError(f"ids must be different from each other, but {name!r} is there already")
+            raise ValueError(f"ids must be different from each other, but {shown(name)} is there already")
         seen.add(name)
     return names
 
 
 def check_known(ids: Iterable[Hashable], known: Collection[Hashable]) -> list[Hashable]:
     """Return ids, each once, all of which are known."""
-    names = _plain(ids)
+    names = plain_ids(ids)
     for name in names:
         if name not in known:
-            raise ValueError(f"{name!r} is not in the index")
+            raise ValueError(f"{shown(name)} is not in the index")
     return list(dict.fromkeys(names))
-
-
-def _plain(ids: Any) -> list[Hashable]:
-    """Ids as Python's own values; what is hashable, and a collection."""
-    if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
-        raise TypeError(f"ids must be a list of ids, got {shown(ids)}")
-    names = [name.item() if isinstance(name, np.generic) else name for name in ids]
-    for name in names:
-        try:
-            hash(name)
-        except TypeError:
-            raise TypeError(f"ids must be hashable, got {shown(name)}") from None
-    return names
 
 
 def check_counting(kernel: Any) -> None:
@@ -106,13 +94,8 @@ class Contents(NamedTuple):
     n_added: int
 
     def named(self, places: NDArray[np.int64]) -> NDArray[Any]:
-        """Ids at some places: an integer array where all of them are integers."""
-        names = [self.names[place] for place in places]
-        if all(type(name) is int for name in names):
-            return np.array(names, dtype=np.int64)
-        array = np.empty(len(names), dtype=object)
-        array[:] = names
-        return array
+        """Ids at some places: an integer array where all of them are integers of 64 bits."""
+        return id_array([self.names[place] for place in places])
 
     def places(self) -> dict[Hashable, int]:
         """The place of each graph that is in the index, by its id."""
@@ -120,8 +103,7 @@ class Contents(NamedTuple):
 
 
 # Locks are kept beside the indexes, which are copied, pickled and saved without them.
-_SWAP = Lock()
-_WRITERS: WeakKeyDictionary[GraphIndex, RLock] = WeakKeyDictionary()
+_WRITERS: WeakKeyDictionary[GraphIndex, ForkSafeLock] = WeakKeyDictionary()
 
 
 class GraphIndex(GraphInput, BaseEstimator):
@@ -189,8 +171,9 @@ class GraphIndex(GraphInput, BaseEstimator):
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`. What a kernel learns in fit (how attributes are
             standardised, say) is learned from these.
-        ids : iterable of hashables, optional
-            What the graphs are called; 0, 1, 2, ... by default.
+        ids : iterable, optional
+            What the graphs are called; 0, 1, 2, ... by default. An id is a number other than NaN (of up to
+            4,000 digits), text, bytes, a date, a UUID, None, or a tuple of these.
 
         Returns
         -------
@@ -213,8 +196,9 @@ class GraphIndex(GraphInput, BaseEstimator):
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-        ids : iterable of hashables, optional
-            What they are called; by default numbers go on from the number of graphs ever added.
+        ids : iterable, optional
+            What they are called, as in :meth:`fit`; by default numbers go on from the number of graphs ever
+            added.
         """
         check_is_fitted(self, "file_")
         graphs = check_graphs(X)
@@ -232,7 +216,7 @@ class GraphIndex(GraphInput, BaseEstimator):
 
         Parameters
         ----------
-        ids : iterable of hashables
+        ids : iterable
             As given to, or by, :meth:`fit` and :meth:`add`.
 
         Raises
@@ -357,20 +341,27 @@ class GraphIndex(GraphInput, BaseEstimator):
 
     def _contents(self) -> Contents:
         """The index as it is now: later changes replace its parts, and do not touch them."""
-        with _SWAP:
-            return Contents(self.counter_, self.file_, self.names_, self.n_added_)
+        state = self.__getstate__()
+        return Contents(*(state[f"{name}_"] for name in Contents._fields))
 
     def _replace(self, contents: Contents, **others: Any) -> None:
         """Put other contents into the place of these, at once."""
-        with _SWAP:
-            self.counter_, self.file_, self.names_, self.n_added_ = contents
-            for name, value in others.items():
-                setattr(self, name, value)
+        now = {f"{name}_": part for name, part in contents._asdict().items()} | others
+        before = self.__getstate__()  # kept until the end: the update deletes no object, which might run code
+        self.__dict__.update(now)
+        del before
 
-    def _writing(self) -> RLock:
+    def __getstate__(self) -> dict[str, Any]:
+        """All attributes at one moment, for copies, pickles and queries.
+
+        Attributes are copied by one call, and replaced by one: other threads and forked processes see all of
+        a change, or nothing of it.
+        """
+        return dict(vars(self))
+
+    def _writing(self) -> ForkSafeLock:
         """Whoever changes the index holds this lock from reading what it replaces to replacing it."""
-        with _SWAP:
-            return _WRITERS.setdefault(self, RLock())
+        return _WRITERS.setdefault(self, ForkSafeLock())
 
 
 def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:

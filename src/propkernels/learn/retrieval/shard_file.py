@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import mmap
+import weakref
+from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -15,8 +18,10 @@ from numpy.typing import NDArray
 
 from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.postings import Postings
-from propkernels.utils.arrays import offsets
+from propkernels.utils.arrays import check_indices, check_offsets, offsets
 from propkernels.utils.checks import reason_of
+from propkernels.utils.files import n_descriptors, open_regular
+from propkernels.utils.locks import cached_property
 
 MAGIC = b"propkernels shard 2\n"
 ALIGNED = 64  # bytes that arrays begin at multiples of
@@ -55,7 +60,7 @@ def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -
     arrays: dict[str, NDArray[Any]] = {
         "weights": file.weights,
         "stream_ptr": part.stream_ptr,
-        "fences": _fences(part),
+        "fences": _fences(part.stream_ptr, part.codes),
         "dense_bins": np.flatnonzero(is_dense),
         "squares": _compact(file.squares),
         "ids": ids,
@@ -79,9 +84,9 @@ def _fits_words(part: Postings) -> bool:
     return whole and part.n_graphs <= 2 ** (32 - PACKED_BITS)
 
 
-def _fences(part: Postings) -> NDArray[np.int64]:
-    ends = zip(part.stream_ptr[:-1].tolist(), part.stream_ptr[1:].tolist(), strict=True)
-    return np.concatenate([part.codes[first:last:FENCE_WIDTH] for first, last in ends])
+def _fences(stream_ptr: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    ends = pairwise(stream_ptr.tolist())
+    return np.concatenate([codes[:0], *(codes[first:last:FENCE_WIDTH] for first, last in ends)])
 
 
 def _directory(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -128,9 +133,40 @@ class Mapped(NamedTuple):
     arrays: dict[str, NDArray[Any]]
 
 
-@dataclass(frozen=True)
+class Mappings:
+    """The shards whose files are mapped: those that were looked at last, and only so many at a time.
+
+    A mapping holds a descriptor of its file, of which a process has a limited number, often 1,024. A shard
+    that was let go is mapped again when it is looked at.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[weakref.ref[Shard], Mapped] = OrderedDict()  # its methods need no lock
+
+    def of(self, shard: Shard) -> Mapped:
+        """Return the mapping of a shard, which is the last to be let go from now on."""
+        mapped = self._known.pop(weakref.ref(shard), None) or _mapped(shard.path)
+        self._known[weakref.ref(shard, self._forget)] = mapped
+        while len(self._known) > most_mapped():
+            with suppress(KeyError):  # another thread was faster
+                self._known.popitem(last=False)
+        return mapped
+
+    def _forget(self, shard: weakref.ref[Shard]) -> None:
+        self._known.pop(shard, None)
+
+
+MAPPINGS = Mappings()
+
+
+def most_mapped() -> int:
+    """Number of shards that are mapped at a time: a quarter of the files that the process may open."""
+    return max(n_descriptors() // 4, 1)
+
+
+@dataclass(frozen=True, eq=False)
 class Shard:
-    """Postings of some graphs in a file; arrays are mapped when they are first looked at.
+    """Postings of some graphs in a file; arrays are mapped when they are looked at.
 
     Attributes
     ----------
@@ -139,11 +175,11 @@ class Shard:
 
     path: Path
 
-    @cached_property
+    @property
     def mapped(self) -> Mapped:
         """The file in memory; the system reads the pages that are looked at, and none ahead of them."""
         try:
-            return _mapped(self.path)
+            return MAPPINGS.of(self)
         except (ValueError, KeyError, TypeError, OSError) as error:
             if isinstance(error, FileNotFoundError):
                 raise
@@ -151,7 +187,7 @@ class Shard:
                 f"{self.path} is not a shard of an index, or it is damaged ({reason_of(error)})"
             ) from None
 
-    @cached_property
+    @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name, as the disk has them."""
         return self.mapped.arrays
@@ -175,6 +211,28 @@ class Shard:
     def fence_ptr(self) -> NDArray[np.int64]:
         """Which fences belong to which stream."""
         return _fence_ptr(self.arrays["stream_ptr"])
+
+    def check(self, first_id: int, last_id: int) -> None:
+        """Look at every number: offsets, codes, bins, postings, and ids from first_id to last_id - 1.
+
+        Raises
+        ------
+        ValueError
+            One sentence that names the file and the first thing found wrong.
+        """
+        arrays = self.arrays
+        try:
+            _check_bins(arrays, self.n_postings)
+            _check_postings(arrays["postings"], self.n_graphs)
+            check_indices(arrays["ids"], last_id, "ids", least=first_id)
+            _check_ascending(arrays["ids"], "ids")
+            for name in ("weights", "squares"):
+                if not (np.isfinite(arrays[name]) & (arrays[name] >= 0)).all():
+                    raise ValueError(f"{name} must be finite and not negative")
+        except ValueError as error:
+            raise ValueError(
+                f"{self.path} is damaged ({error}): remove it, and build the index again"
+            ) from None
 
     def announce(self, spans: Sequence[Span]) -> None:
         """Have the system read parts of arrays, all at once, while something else is done."""
@@ -222,7 +280,7 @@ def _fence_ptr(stream_ptr: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _mapped(path: Path) -> Mapped:
     """Map the arrays of a file, whose head must fit the file and itself."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         head = stream.read(LONGEST_HEAD)
         if not head.startswith(MAGIC):
             raise ValueError("it does not begin as one of this version")
@@ -251,13 +309,14 @@ def _mapped(path: Path) -> Mapped:
 
 def _shaped(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Refuse arrays that do not fit together; what is inside long ones is checked where it is used."""
-    stream_ptr, n_graphs, n_rows = arrays["stream_ptr"], len(arrays["ids"]), len(arrays["dense_bins"])
+    n_graphs, n_rows = len(arrays["ids"]), len(arrays["dense_bins"])
+    n_bins = len(arrays["directory"]) // 2 - 1
+    stream_ptr = check_offsets(
+        arrays["stream_ptr"], n_bins, "stream_ptr", pieces=len(arrays["weights"]), piece="stream"
+    )
     is_words = arrays["postings"].dtype.kind == "u"
     fits = (
-        len(stream_ptr) == len(arrays["weights"]) + 1
-        and stream_ptr[0] == 0
-        and bool((np.diff(stream_ptr) >= 0).all())
-        and len(arrays["directory"]) == 2 * (int(stream_ptr[-1]) + 1)
+        len(arrays["directory"]) == 2 * (n_bins + 1)
         and len(arrays["fences"]) == _fence_ptr(stream_ptr)[-1]
         and len(arrays["squares"]) == n_graphs
         and len(arrays["dense"]) == n_rows * n_graphs
@@ -267,3 +326,31 @@ def _shaped(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         raise ValueError("its arrays do not fit together")
     shapes = {"directory": (-1, 2), "dense": (n_rows, n_graphs)}
     return arrays | {name: arrays[name].reshape(shape) for name, shape in shapes.items()}
+
+
+def _check_bins(arrays: dict[str, NDArray[Any]], n_postings: int) -> None:
+    """Refuse a directory, fences or dense bins that searches would lose their way in."""
+    codes, ptr, stream_ptr = arrays["directory"][:-1, 0], arrays["directory"][:, 1], arrays["stream_ptr"]
+    check_offsets(ptr, n_postings, "the directory", piece="bin")
+    for first, last in pairwise(stream_ptr.tolist()):
+        _check_ascending(codes[first:last], "codes of a stream")
+    if not np.array_equal(arrays["fences"], _fences(stream_ptr, codes)):
+        raise ValueError("fences must be codes of the directory")
+    check_indices(arrays["dense_bins"], len(codes), "dense_bins")
+    _check_ascending(arrays["dense_bins"], "dense_bins")
+
+
+def _check_postings(postings: NDArray[Any], n_graphs: int) -> None:
+    """Refuse postings of graphs that do not exist, and counts that are not numbers."""
+    if postings.dtype.kind == "u":
+        check_indices(postings >> np.uint32(PACKED_BITS), n_graphs, "graphs of postings")
+        return
+    if not (np.isfinite(postings) & (postings >= 0)).all() or (postings[::2] >= n_graphs).any():
+        raise ValueError(f"graphs of postings must be numbers from 0 to {n_graphs - 1}, and counts finite")
+    if (postings[::2] != np.rint(postings[::2])).any():
+        raise ValueError("graphs of postings must be whole numbers")
+
+
+def _check_ascending(values: NDArray[Any], name: str) -> None:
+    if bool((values[1:] <= values[:-1]).any()):
+        raise ValueError(f"{name} must ascend")

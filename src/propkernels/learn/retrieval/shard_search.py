@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from propkernels.counting.counters import StreamCounts
 from propkernels.learn.retrieval.shard_file import FENCE_WIDTH, Shard
+from propkernels.utils.arrays import MOST_THINGS
 
 Item = TypeVar("Item")
 CALM = 32  # steps without the disk, after which pages are no longer asked for
@@ -142,6 +143,13 @@ class ShardSearch:
         better = values > least
         self.ahead.look()
         return places[better], values[better]
+
+    def ids(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of graphs of the shard in their plan."""
+        found = self.shard.ids[places]
+        if ((found < 0) | (found >= MOST_THINGS)).any():
+            raise self._damaged()
+        return found
 
     def _products(self) -> NDArray[np.float64]:
         """The kernel between the query and every graph; bins of equal weight are added up, then weighted."""

@@ -54,9 +54,19 @@ class ShardWork:
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
         """Count the graphs and postings of a shard."""
-        shard = Shard(path)
-        n_in_rows = int(np.count_nonzero(shard.arrays["dense"]))
-        return {"n_graphs": shard.n_graphs, "n_entries": shard.n_postings + n_in_rows}
+        return check_file(path, part, self.describe()) if thorough else _counts(Shard(path))
+
+
+def check_file(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
+    """Count the graphs and postings of a shard, of which every number is looked at."""
+    shard = Shard(path)
+    shard.check(part.first_id, part.first_id + len(part))
+    return _counts(shard)
+
+
+def _counts(shard: Shard) -> dict[str, int]:
+    n_in_rows = int(np.count_nonzero(shard.arrays["dense"]))
+    return {"n_graphs": shard.n_graphs, "n_entries": shard.n_postings + n_in_rows}
 
 
 def counting_features(kernel: Any) -> CountFeatures:

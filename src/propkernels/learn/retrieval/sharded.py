@@ -18,7 +18,7 @@ from propkernels.graphs.grids.database import Grid
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.index import DEFAULT_T_MAX, Neighbors, largest
 from propkernels.learn.retrieval.inverted_file import self_similarities
-from propkernels.learn.retrieval.shard_file import Shard
+from propkernels.learn.retrieval.shard_file import Shard, most_mapped
 from propkernels.learn.retrieval.shard_search import Item, Query, ReadAhead, ShardSearch, ahead
 from propkernels.learn.retrieval.shard_work import ShardWork, shard_work
 from propkernels.scale.featurizing import sample_of
@@ -29,6 +29,7 @@ from propkernels.scale.pure import pure_features, rebuilt
 from propkernels.scale.run import run_parts
 from propkernels.scale.sources.reading import iter_part
 from propkernels.utils.checks import check_integer
+from propkernels.utils.files import inner_folder, locked
 from propkernels.utils.parallel import run_threads, thread_count
 
 AHEAD = 64  # shards that the disk reads for at once, in each step of a query
@@ -109,7 +110,9 @@ class ShardedIndex:
     ) -> ShardedIndex:
         """Build the shards of the first plan of a folder that are missing, and open it."""
         place = Path(os.fspath(folder))
-        run_parts(plan, work, place / _name(0), executor, text="Indexing")
+        place.mkdir(parents=True, exist_ok=True)
+        with locked(place):
+            run_parts(plan, work, inner_folder(place, _name(0)), executor, text="Indexing")
         return cls(place, n_jobs)
 
     def add(self, plan: Any, executor: Any = None) -> Self:
@@ -129,19 +132,20 @@ class ShardedIndex:
         self
         """
         plan = plan if isinstance(plan, Plan) else partition(plan)
-        place = self._place_of(plan)
         work = ShardWork(pure_features(self._features(), sample_of(plan)), self.n_jobs)
-        run_parts(plan, work, place, executor, text="Indexing")
+        with locked(self.folder):
+            place = inner_folder(self.folder, self._name_of(plan))
+            run_parts(plan, work, place, executor, text="Indexing")
         self._take(list(_groups(self.folder)))
         return self
 
-    def _place_of(self, plan: Plan) -> Path:
-        """The folder of a plan: the one that was begun for it, or the next one."""
+    def _name_of(self, plan: Plan) -> str:
+        """Name of a plan's folder: of the one that was begun for it, or of the next one."""
         begun = sorted(path for path in self.folder.iterdir() if _is_group(path))
         for path in begun:
             if (path / PLAN).exists() and Plan.load(path / PLAN).digest == plan.digest:
-                return path
-        return self.folder / _name(len(begun))
+                return path.name
+        return _name(len(begun))
 
     def query(self, X: Any, k: int = 10) -> Neighbors:
         """Return the graphs of the index that are most similar to each of the given ones.
@@ -181,7 +185,7 @@ class ShardedIndex:
             search, first = item
             places, values = search.above(least[0])
             best = largest(values, min(k, len(values)))
-            return values[best], first + search.shard.ids[places[best]]
+            return values[best], first + search.ids(places[best])
 
         values, ids = np.empty(0), np.empty(0, dtype=np.int64)
         for some in _runs(self._searches(query), thread_count(self.n_jobs)):
@@ -194,10 +198,11 @@ class ShardedIndex:
 
     def _searches(self, query: Query) -> Iterator[tuple[ShardSearch, int]]:
         """Searches of all shards, and the number of the first graph of their plan; the disk runs ahead."""
+        n = min(AHEAD, most_mapped() // 4)  # of each step; all that are under way stay mapped
         begun = (_begin(shard, n_graphs, query, self._ahead) for shard, _, n_graphs in self.shards)
-        located = (search.locate() for search in ahead(begun, AHEAD))
-        found = (search.find() for search in ahead(located, AHEAD))
-        return zip(ahead(found, AHEAD), (first for _, first, _ in self.shards), strict=True)
+        located = (search.locate() for search in ahead(begun, n))
+        found = (search.find() for search in ahead(located, n))
+        return zip(ahead(found, n), (first for _, first, _ in self.shards), strict=True)
 
     def graph(self, number: int) -> Any:
         """Read a graph of the index from the file that it was in when the plan was made.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +17,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.sum_kernel import aligned_weights
 from propkernels.learn.selection.folds import Indices
 from propkernels.utils.checks import shown
+from propkernels.utils.locks import cached_property
 
 Matrix = NDArray[np.float64]
 

@@ -87,7 +87,7 @@ def known_targets(target: Any, n_graphs: int) -> Known:
     >>> known.places.tolist(), known.target.tolist(), known.sentence
     ([0, 2], ['a', 'b'], '1 of 3 graphs has no target and is left out')
     """
-    values, everyone = np.asarray(target), np.arange(n_graphs)
+    values, everyone = _as_array(target), np.arange(n_graphs)
     if values.shape != (n_graphs,) or not n_graphs:
         return Known(everyone, n_graphs, values)  # what is wrong with it, the checks below say
     gaps = is_missing(target if isinstance(target, np.ma.MaskedArray) else values)
@@ -96,6 +96,15 @@ def known_targets(target: Any, n_graphs: int) -> Known:
     if not gaps.any():
         return Known(everyone, n_graphs, values)
     return Known(np.flatnonzero(~gaps), n_graphs, typed_column(values[~gaps]))
+
+
+def _as_array(target: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(target)
+    except ValueError:
+        raise ValueError(
+            "target must hold one class or number per graph, or rows of one length; its rows differ in length"
+        ) from None
 
 
 def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
@@ -109,7 +118,11 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
         raise ValueError(
             f"Unknown label type: target must hold one class label per graph, got a {kind} target"
         )
-    classes, numbers = np.unique(labels, return_inverse=True)
+    try:
+        classes, numbers = np.unique(labels, return_inverse=True)
+    except TypeError:
+        names = sorted({type(label).__name__ for label in labels.tolist()})
+        raise TypeError(f"class labels must be of one kind, got {' and '.join(names)}") from None
     if len(classes) < 2:
         only = classes.tolist()
         raise ValueError(f"one class is not enough: target must have at least two classes, got only {only}")

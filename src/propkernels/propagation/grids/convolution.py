@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from propkernels.graphs.grids.neighborhoods import BOUNDARIES, NEAREST, resolve_
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.schemes import SCHEMES, PropagationScheme
 from propkernels.utils.checks import check_choice
+from propkernels.utils.locks import cached_property
 
 Offset = tuple[int, ...]
 

@@ -33,7 +33,9 @@ def _target_type(kind: Any, path: Path) -> str:
 
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         return "list<double>"
-    if types.is_integer(kind) or types.is_boolean(kind):
+    if types.is_boolean(kind):
+        return "bool"
+    if types.is_integer(kind):
         return "int64"
     if types.is_floating(kind):
         return "double"

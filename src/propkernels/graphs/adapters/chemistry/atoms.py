@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.build import integers, owners
+from propkernels.graphs.adapters.chemistry.asking import rdkit_reason
 from propkernels.graphs.adapters.chemistry.bonds import Bonds, load_rdkit
 from propkernels.graphs.adapters.chemistry.roles import ROLES, Atoms, role_bits
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
@@ -85,7 +86,7 @@ def _labels_by(
 ) -> LabelColumn:
     """Labels by one recipe; invariants, where they are known already, tell symbols and roles."""
     if not isinstance(recipe, str):
-        every = _asked(_by(recipe), mols, sizes, None, faults)
+        every = _asked(_by(recipe), mols, sizes, None, faults, _function_reason)
         return LabelColumn.from_values(_objects(list(chain.from_iterable(every))))
     if invariants is None or recipe == "symbol+aromatic":
         return _symbols(mols, sizes, recipe == "symbol+aromatic")
@@ -131,16 +132,22 @@ def _asked(
     sizes: NDArray[np.int64],
     unknown: Any,
     faults: dict[int, str],
+    tell: Callable[[Exception], str],
 ) -> list[Any]:
     """What each molecule answers about its atoms; a molecule that was not sanitized cannot answer."""
     answers = []
     for i, mol in enumerate(mols):
         try:
             answers.append(question(mol))
-        except (RuntimeError, ValueError) as error:
-            faults.setdefault(i, " ".join(str(error).split())[:200])
+        except Exception as error:  # RDKit's, or of a function of the caller
+            faults.setdefault(i, tell(error))
             answers.append([unknown] * int(sizes[i]))
     return answers
+
+
+def _function_reason(error: Exception) -> str:
+    text = " ".join(str(error).split())[:200]
+    return f"the function node_labels raises {type(error).__name__}{': ' if text else ''}{text}"
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:
@@ -151,7 +158,12 @@ def _objects(values: list[Any]) -> NDArray[Any]:
 
 
 def _by(function: Any) -> Callable[[Any], list[Any]]:
-    return lambda mol: [function(atom) for atom in mol.GetAtoms()]
+    def labels(mol: Any) -> list[Any]:
+        found = [function(atom) for atom in mol.GetAtoms()]
+        hash(tuple(found))  # labels that are not hashable are the molecule's fault
+        return found
+
+    return labels
 
 
 def _symbols(mols: Sequence[Any], sizes: NDArray[np.int64], aromatic: bool) -> LabelColumn:
@@ -201,7 +213,7 @@ def _all_invariants(
     starts = np.cumsum(sizes) - sizes
     unclear = _are_unclear(mols, sizes, valences)
     hashes = load_rdkit("rdkit.Chem.rdMolDescriptors").GetConnectivityInvariants
-    every = chain.from_iterable(_asked(hashes, mols, sizes, 0, faults))
+    every = chain.from_iterable(_asked(hashes, mols, sizes, 0, faults, rdkit_reason))
     keys = np.fromiter(every, np.int64, len(valences)) << 16 | np.nan_to_num(2 * valences).astype(np.int64)
     unclear[list(faults)] = True
     keys[np.repeat(unclear, sizes)] = -1

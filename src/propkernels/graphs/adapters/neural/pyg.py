@@ -11,15 +11,25 @@ from propkernels.graphs.adapters.build import (
     FlatGraphs,
     build,
     check_n_nodes,
+    guarded,
     listed,
+    numbers,
+    read_targets,
     with_target,
 )
 from propkernels.graphs.adapters.listing import list_edges
-from propkernels.graphs.adapters.neural.tensors import Table, as_labels, labels_or_attributes, to_numpy
+from propkernels.graphs.adapters.neural.tensors import (
+    MEANINGS,
+    Table,
+    as_labels,
+    labels_or_attributes,
+    to_numpy,
+)
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.arrays import check_indices, check_offsets
+from propkernels.utils.arrays import check_indices, check_offsets, check_whole
+from propkernels.utils.checks import check_choice, reason_of
 from propkernels.utils.optional import import_optional
 
 
@@ -73,7 +83,9 @@ def from_pyg(
     >>> pk.from_pyg([data], target="y")
     (GraphDatabase(1 graph, 3 nodes, 2 edges, 3 node labels), array([1]))
     """
-    if not is_dataset(graphs) and _get(graphs, "edge_index") is not None:
+    check_choice(x, MEANINGS, "x")
+    check_choice(edge_attr, MEANINGS, "edge_attr")
+    if is_pyg(graphs):
         if _get(graphs, "ptr") is None:
             raise TypeError(
                 "from_pyg takes a list of graphs, a Batch or a dataset; wrap the one graph: [data]"
@@ -83,21 +95,27 @@ def from_pyg(
     several = listed(graphs, "graphs")
     faults = Faults(errors, len(several), ids)
     database = convert(several, faults, x, edge_attr, weight)
-    return database if target is None else with_target(database, _targets(several, target), faults)
+    return database if target is None else with_target(database, _targets(several, target, faults), faults)
 
 
 def is_pyg(thing: Any) -> bool:
     """Whether something offers what a ``Data`` does."""
     if is_dataset(thing):
         return False
-    return hasattr(type(thing), "edge_index") or (
-        hasattr(thing, "edge_index") and hasattr(thing, "num_nodes")
-    )
+    return hasattr(type(thing), "edge_index") or (_has(thing, "edge_index") and _has(thing, "num_nodes"))
 
 
 def is_dataset(thing: Any) -> bool:
     """Whether something is a dataset, which also offers what all its graphs have together."""
-    return hasattr(thing, "get") and hasattr(thing, "indices") and hasattr(thing, "slices")
+    return _has(thing, "get") and _has(thing, "indices") and _has(thing, "slices")
+
+
+def _has(thing: Any, name: str) -> bool:
+    """Whether an object has an attribute; one whose property raises an error has it too."""
+    try:
+        return hasattr(thing, name)
+    except Exception:
+        return True
 
 
 def _get(graph: Any, name: str) -> Any:
@@ -105,6 +123,7 @@ def _get(graph: Any, name: str) -> Any:
     return None if callable(value) else value
 
 
+@guarded
 def convert(
     graphs: list[Any],
     faults: Faults,
@@ -116,18 +135,20 @@ def convert(
     sizes, counts = np.zeros((2, len(graphs)), dtype=np.int64)
     ends = []
     for i, graph in enumerate(graphs):
-        index = _get(graph, "edge_index")
-        if index is None:
-            faults.add(i, f"is a {type(graph).__name__} without an edge_index", TypeError, " ")
+        if i in faults.found:
             continue
-        own = to_numpy(index)
-        if own.ndim != 2 or own.shape[0] != 2 or own.dtype.kind not in "iu":
-            if own.size:
-                faults.add(i, f"edge_index must hold whole numbers in two rows, got shape {own.shape}")
+        with faults.reading(i):
+            index = _get(graph, "edge_index")
+            if index is None:
+                faults.add(i, f"is a {type(graph).__name__} without an edge_index", TypeError, " ")
                 continue
-            own = np.empty((2, 0), dtype=np.int64)
-        sizes[i] = check_n_nodes(_n_nodes(graph, own), i, faults)
-        if i not in faults.found:
+            own = _checked_ends(to_numpy(index))
+            if isinstance(own, str):
+                faults.add(i, own)
+                continue
+            sizes[i] = check_n_nodes(_n_nodes(graph, own), i, faults)
+            if i in faults.found:
+                continue
             counts[i] = own.shape[1]
             ends.append(own)
     source, target = np.concatenate([np.empty((2, 0), dtype=np.int64), *ends], axis=1)
@@ -149,14 +170,14 @@ def _flat(
     x: str,
     edge_attr: str,
 ) -> FlatGraphs:
-    labels, rows = _told_apart(tables["node_type"], tables["x"], x, "x")
-    edge_labels, edge_rows = _told_apart(tables["edge_type"], tables["edge_attr"], edge_attr, "edge_attr")
-    flat_weights = None if weights is None else weights.astype(np.float64).reshape(-1)
+    labels, rows = _told_apart(tables["node_type"], tables["x"], x)
+    edge_labels, edge_rows = _told_apart(tables["edge_type"], tables["edge_attr"], edge_attr)
+    flat_weights = None if weights is None else _numbers(weights, "weights").reshape(-1)
     return FlatGraphs(
         sizes,
         counts,
-        source.astype(np.int64),
-        target.astype(np.int64),
+        source,
+        target,
         True,
         flat_weights,
         labels,
@@ -166,12 +187,21 @@ def _flat(
     )
 
 
-def _told_apart(types: Any, table: Any, meaning: str, name: str) -> tuple[LabelColumn | None, Table | None]:
+def _told_apart(types: Any, table: Any, meaning: str) -> tuple[LabelColumn | None, Table | None]:
     """Labels and attributes; where types are given, the table is attributes."""
     if types is None:
-        return labels_or_attributes(table, meaning, name)
+        return labels_or_attributes(table, meaning)
     meaning = "attributes" if meaning == "auto" else meaning
-    return as_labels(types), labels_or_attributes(table, meaning, name)[1]
+    return as_labels(types), labels_or_attributes(table, meaning)[1]
+
+
+def _checked_ends(ends: Table) -> Table | str:
+    """Both ends of each edge as int64, (2, edges); or what is wrong with them."""
+    if not ends.size:
+        return np.empty((2, 0), dtype=np.int64)
+    if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
+        return f"edge_index must hold whole numbers in two rows, got shape {ends.shape} of {ends.dtype}"
+    return check_whole(ends.ravel(), "edge_index").astype(np.int64).reshape(2, -1)
 
 
 def _n_nodes(graph: Any, ends: Table) -> Any:
@@ -182,13 +212,20 @@ def _n_nodes(graph: Any, ends: Table) -> Any:
     return len(rows) if number is None else number
 
 
+def _numbers(table: Table, name: str) -> Table:
+    values = numbers(table)
+    if values is None:
+        raise ValueError(f"{name} must be numbers, got values of dtype {table.dtype}")
+    return values
+
+
 def _stacked(graphs: list[Any], name: str, lengths: Table, faults: Faults) -> Table | None:
     """One tensor of all graphs, stacked; graphs without nodes (or edges) need not have it."""
     parts: list[Table | None] = []
     first: int | None = None
     for i, graph in enumerate(graphs):
-        tensor = _get(graph, name)
-        own = None if tensor is None or i in faults.found else to_numpy(tensor)
+        tensor = None if i in faults.found else _get(graph, name)
+        own = None if tensor is None else to_numpy(tensor)
         own = own[:, None] if own is not None and own.ndim == 1 else own
         parts.append(own)
         if own is not None and first is None and lengths[i]:
@@ -215,23 +252,31 @@ def _from_batch(
     batch: Any, x: str, edge_attr: str, weight: str | None, ids: Any, errors: str
 ) -> tuple[GraphDatabase, Faults]:
     """Convert a Batch: its graphs lie one after the other already."""
-    ends = to_numpy(batch.edge_index)
-    ends = ends if ends.size else np.empty((2, 0), dtype=np.int64)
-    if ends.ndim != 2 or len(ends) != 2:
-        raise ValueError(f"edge_index must hold whole numbers in two rows, got shape {ends.shape}")
-    ptr, n_nodes = to_numpy(batch.ptr), _batch_nodes(batch)
-    ptr = check_offsets(ptr, n_nodes, "ptr", piece="graph")
-    faults = Faults(errors, len(ptr) - 1, ids)
-    ends = np.stack([check_indices(row, n_nodes, "edge_index") for row in ends])
+    try:
+        ptr = check_offsets(to_numpy(batch.ptr), _batch_nodes(batch), "ptr", piece="graph")
+        faults = Faults(errors, len(ptr) - 1, ids)
+        flat = _flat_batch(batch, ptr, x, edge_attr, weight)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(f"the batch cannot be read ({reason_of(error)})") from None
+    return build(flat, faults), faults
+
+
+def _flat_batch(batch: Any, ptr: Table, x: str, edge_attr: str, weight: str | None) -> FlatGraphs:
+    ends = _checked_ends(to_numpy(batch.edge_index))
+    if isinstance(ends, str):
+        raise ValueError(ends)
+    n_nodes, n_edges = int(ptr[-1]), ends.shape[1]
+    check_indices(ends.ravel(), n_nodes, "edge_index")
     graph = np.searchsorted(ptr, ends[0], side="right") - 1
     order = np.argsort(graph, kind="stable")
     source, target = (ends - ptr[graph])[:, order]
     counts = np.bincount(graph, minlength=len(ptr) - 1)
-    tables = {name: _table(batch, name) for name in ("x", "node_type")}
-    tables |= {name: _table(batch, name, order) for name in ("edge_attr", "edge_type")}
-    weights = None if weight is None else _table(batch, weight, order)
-    flat = _flat(np.diff(ptr), counts, source, target, tables, weights, x, edge_attr)
-    return build(flat, faults), faults
+    tables = {name: _table(batch, name, n_nodes) for name in ("x", "node_type")}
+    tables |= {name: _table(batch, name, n_edges, order) for name in ("edge_attr", "edge_type")}
+    weights = None if weight is None else _table(batch, weight, n_edges, order)
+    return _flat(np.diff(ptr), counts, source, target, tables, weights, x, edge_attr)
 
 
 def _batch_nodes(batch: Any) -> int:
@@ -241,21 +286,37 @@ def _batch_nodes(batch: Any) -> int:
     return check_n_nodes((last or [0])[0] if number is None else number, 0, Faults("raise", 1, noun="batch"))
 
 
-def _table(batch: Any, name: str, order: Any = slice(None)) -> Table | None:
+def _table(batch: Any, name: str, n_rows: int, order: Any = slice(None)) -> Table | None:
+    """One tensor of a batch; an edge's value follows the edge."""
     tensor = _get(batch, name)
-    return None if tensor is None else to_numpy(tensor)[order]
+    if tensor is None:
+        return None
+    table = to_numpy(tensor)
+    if table.ndim == 0 or len(table) != n_rows:
+        raise ValueError(f"{name} must have {n_rows} rows, got shape {table.shape}")
+    return np.asarray(table[order])
 
 
 def _batch_target(batch: Any, name: str) -> Table:
-    values, n = to_numpy(getattr(batch, name)), len(batch.ptr) - 1
-    return values if len(values) == n else values.reshape(n, -1)
+    n = len(batch.ptr) - 1
+    try:
+        values = to_numpy(getattr(batch, name))
+        return values if len(values) == n else values.reshape(n, -1)
+    except Exception as error:
+        raise ValueError(f"{name} of the batch must hold {n} targets ({reason_of(error)})") from None
 
 
-def _targets(graphs: list[Any], name: str) -> Table:
+def _targets(graphs: list[Any], name: str, faults: Faults) -> Table:
     """One value per graph, or a row; NaN for graphs that have none."""
-    rows = [_get(graph, name) for graph in graphs]
-    values = [np.array([np.nan]) if row is None else to_numpy(row).reshape(-1) for row in rows]
-    table = np.stack(values) if len({len(value) for value in values}) == 1 else np.array(values, dtype=object)
+
+    def read(graph: Any) -> Table:
+        row = _get(graph, name)
+        return np.array([np.nan]) if row is None else to_numpy(row).reshape(-1)
+
+    rows = read_targets(graphs, read, faults)
+    values = [np.array([np.nan]) if row is None else row for row in rows]
+    same = len({len(value) for value in values}) == 1
+    table = np.stack(values) if same else np.array([*values, None], dtype=object)[:-1]
     return table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
 
 

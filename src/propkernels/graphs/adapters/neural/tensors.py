@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.checks import shown
 
 Table = NDArray[Any]
+MEANINGS = ("auto", "labels", "attributes", "ignore")
 
 
 def to_numpy(tensor: Any) -> Table:
@@ -38,9 +38,7 @@ def as_labels(table: Table) -> LabelColumn:
     return LabelColumn(ids.ravel().astype(np.int32), tuple(map(tuple, rows.tolist())))
 
 
-def labels_or_attributes(
-    table: Table | None, meaning: str, name: str
-) -> tuple[LabelColumn | None, Table | None]:
+def labels_or_attributes(table: Table | None, meaning: str) -> tuple[LabelColumn | None, Table | None]:
     """Tell whether rows are labels or attributes.
 
     Parameters
@@ -48,11 +46,7 @@ def labels_or_attributes(
     table : ndarray or None
     meaning : {"auto", "labels", "attributes", "ignore"}
         "auto": labels where rows are one-hot or whole numbers by their type, else attributes.
-    name : str
-        What the table is called in an error.
     """
-    if meaning not in ("auto", "labels", "attributes", "ignore"):
-        raise ValueError(f"{name} must be 'auto', 'labels', 'attributes' or 'ignore', got {shown(meaning)}")
     if table is None or meaning == "ignore" or (table.ndim == 2 and table.shape[1] == 0):
         return None, None
     if meaning == "auto":

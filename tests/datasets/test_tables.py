@@ -1,0 +1,155 @@
+"""One reader of tables: the same columns, whoever reads them."""
+
+from time import process_time
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.datasets import open_source
+from propkernels.datasets.sources import save_source
+from propkernels.datasets.tables import LONGEST_RECORD, iter_records, read_table
+from propkernels.utils.columns import as_classes, is_missing, typed_column
+
+SMILES = ["CCO", "CCN", "CC", "CCC", "CO", "CN"]
+TARGETS = {
+    "whole numbers": ["0", "1", "1", "0", "1", "0"],
+    "numbers": ["0.5", "1e-3", "-2", "3", ".5", "7.25"],
+    "numbers with gaps": ["0.5", "", "-2", "3", "", "7.25"],
+    "whole numbers with gaps": ["0", "", "1", "0", "1", "0"],
+    "texts": ["yes", "no", "yes", "no", "no", "yes"],
+    "texts with gaps": ["yes", "", "no", "yes", "no", ""],
+    "words for missing": ["NA", "None", "null", "N/A", "nan", "NA"],
+    "booleans": ["True", "False", "True", "True", "False", "False"],
+    "booleans with gaps": ["True", "", "True", "True", "False", ""],
+    "codes": ["01", "1", "01", "1", "001", "1"],
+    "quoted": ['"a,b"', '"say ""x"""', '"a,b"', "c", '"two\nlines"', "c"],
+}
+
+
+def written(folder, cells, separator=",", suffix="csv"):
+    lines = [f"{smiles}{separator}{cell}" for smiles, cell in zip(SMILES, cells, strict=True)]
+    path = folder / f"table.{suffix}"
+    path.write_text("\n".join([f"smiles{separator}class", *lines]) + "\n")
+    return path
+
+
+def column(values):
+    """A target, comparable: which are missing, and the others as they are."""
+    gaps = is_missing(values)
+    known = as_classes(typed_column(np.asarray(values)[~gaps]))
+    return gaps.tolist(), known.dtype.kind, known.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TARGETS)
+def test_all_readers_agree(name, tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = written(tmp_path, TARGETS[name])
+    features = pk.PropagationFeatures(n_features=2**10, t_max=1, random_state=0)
+
+    def featurized(source, name):
+        return pk.featurize(source, features, tmp_path / name).target
+
+    data = open_source(path)
+    expected = column(data.target)
+    if "\n" not in "".join(TARGETS[name]):
+        assert column(open_source(written(tmp_path, TARGETS[name], "\t", "tsv")).target) == expected
+    assert column(featurized(path, "a")) == expected
+    save_source(data, tmp_path / "graphs.parquet")
+    assert column(open_source(tmp_path / "graphs.parquet").target) == expected
+    assert column(featurized(tmp_path / "graphs.parquet", "b")) == expected
+    save_source(data, tmp_path / "graphs_edges.csv")
+    assert column(open_source(tmp_path / "graphs_edges.csv").target) == expected
+    edges = pd.DataFrame({"graph": range(6), "source": 0, "target": 1})
+    graphs = pd.DataFrame({"graph": range(6), "class": pd.Series(data.target.tolist(), dtype=object)})
+    assert column(pk.from_pandas(edges, graphs=graphs, graph_target="class")[1]) == expected
+
+
+def pair(labels, **parts):
+    n = len(labels)
+    path = np.eye(n, k=1) + np.eye(n, k=-1)
+    return pk.GraphDatabase(path, [0, n], node_labels=labels, **parts)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["01", "1", "None", "null", "NA", None],
+        [1, 2, None, 7],
+        [2**63, 2**63 + 1, 5],
+        ["a,b", 'say "x"', "two\nlines", " a"],
+        [0.5, 1, None],
+    ],
+    ids=str,
+)
+def test_labels_come_back_from_tables(labels, tmp_path):
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    graphs = pair(array)
+    for name in ("x.parquet", "x_edges.csv"):
+        save_source(pk.datasets.Dataset("X", graphs, np.empty((1, 0))), tmp_path / name)
+        again = open_source(tmp_path / name, target_required=False).graphs
+        assert again == graphs
+        kernel = pk.WeisfeilerLehman(n_iter=2)
+        assert np.array_equal(kernel.fit_transform(again), kernel.fit_transform(graphs))
+
+
+@pytest.mark.parametrize(
+    "labels", [["", "a"], [" ", "a"], ["+1", "1"], ["1.0", "1"], ["a\rb", "c"], ["\udce9", "c"], [-1, 2]]
+)
+def test_labels_that_a_table_would_merge_are_refused(labels, tmp_path):
+    data = pk.datasets.Dataset("X", pair(np.array(labels, dtype=object)), np.empty((1, 0)))
+    with pytest.raises(ValueError, match=r"cannot hold the label .*write a .parquet file"):
+        save_source(data, tmp_path / "x_edges.csv")
+    assert not (tmp_path / "x_nodes.csv").exists()
+
+
+def test_labels_that_a_table_renames_are_said(tmp_path):
+    graphs = pair(["1", "2"])
+    with pytest.warns(UserWarning, match="the label '1' is read back as 1"):
+        save_source(pk.datasets.Dataset("X", graphs, np.empty((1, 0))), tmp_path / "x_edges.csv")
+    assert open_source(tmp_path / "x_edges.csv", target_required=False).graphs.node_labels.tolist() == [1, 2]
+
+
+def test_keys_are_the_same_in_all_tables(tmp_path):
+    (tmp_path / "x_edges.csv").write_text("graph,source,target\n01,1,2\n1,1,02\n")
+    (tmp_path / "x_nodes.csv").write_text("graph,node\n01,1\n01,2\n1,1\n1,02\n")
+    graphs = open_source(tmp_path / "x_edges.csv", target_required=False).graphs
+    assert graphs.ids.tolist() == ["01", "1"]
+    assert graphs.graph_sizes.tolist() == [2, 2]
+
+
+def test_molecules_without_smiles_are_named(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("smiles,class\nCC,1\n ,0\nCO,1\n")
+    with pytest.raises(ValueError, match="1 of 3 molecules cannot be read: row 1"):
+        open_source(path)
+
+
+@pytest.mark.parametrize("line", ["CC", "CC,1,2", "CC,1,"])
+def test_lines_of_another_length_are_refused(line, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(f"smiles,class\nCO,1\n{line}\n")
+    for read in (open_source, pk.partition):
+        with pytest.raises(ValueError, match=r"has a line with \d cells instead of 2: b'CC"):
+            read(path)
+
+
+def test_an_open_quote_takes_time_in_proportion(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text('smiles,class\nC,"' + "\n" * (LONGEST_RECORD - 100))
+    start = process_time()
+    with pytest.raises(ValueError, match="a quote that is never closed, in the line at byte 13"):
+        list(iter_records(path))
+    assert process_time() - start < 20  # minutes, where the line is copied again and again
+
+
+def test_tables_of_other_programs(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes(b'\xef\xbb\xbfname,"a ""b""",name\r\n1,"x\r\ny",3\r\n\r\n')
+    assert read_table(path) == {"name": ["1"], 'a "b"': ["x\r\ny"]}
+    path.write_bytes(b"a\n\xff\n")
+    with pytest.raises(ValueError, match=r"x.csv cannot be read as a table: .*utf-8"):
+        read_table(path)

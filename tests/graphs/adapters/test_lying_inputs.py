@@ -1,0 +1,254 @@
+"""Objects that lie about shapes, types and numbers: a database, or one line that names the graph."""
+
+import re
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import propkernels as pk
+
+EDGES = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+MATRIX = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+class Angry:
+    """Raises an error of its own, whatever it is asked."""
+
+    def refuse(self, *args, **options):
+        raise LookupError("several\nlines\nof anger")
+
+    __eq__ = __hash__ = __len__ = __iter__ = __float__ = __int__ = __index__ = __getitem__ = refuse
+    __array__ = __bool__ = __lt__ = refuse
+    __repr__ = object.__repr__
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise LookupError("no such thing")
+
+
+NUMBERS = [None, float("nan"), float("inf"), -1, 2**62, 2**63, 10**400, 1e200, 2.7, True]
+OTHERS = ["text", "\udce9", b"x", [], [1, [2]], {}, (), {1}, object(), np.array(5), np.ones((2, 1)), Angry()]
+ARRAYS = [
+    np.array([]),
+    np.array([[0, 9], [9, 0]]),
+    np.array([[-1], [0]]),
+    np.array([[2**63], [0]], dtype=np.uint64),
+    np.full((3, 3), np.nan),
+    np.full((3, 3), 1e200),
+    np.full((3, 2), "a"),
+    np.ones((3, 0)),
+    np.ones((4, 2, 2)),
+    np.array([[0, 1]] * 2, dtype=object),
+    sparse.csr_array(MATRIX),
+]
+LIES = [*NUMBERS, *OTHERS, *ARRAYS]
+
+
+def lies_about_pyg():
+    for lie in LIES:
+        for name in ("edge_index", "num_nodes", "x", "edge_attr", "edge_weight", "node_type", "edge_type"):
+            fields = {"edge_index": EDGES, "num_nodes": 3, "x": np.eye(3), "edge_weight": np.ones(4)}
+            yield SimpleNamespace(**(fields | {name: lie})), {}
+        yield lie, {}
+
+
+def lies_about_networkx():
+    networkx = pytest.importorskip("networkx")
+    for lie in LIES:
+        for where in ("nodes", "edges"):
+            for name in ("label", "attributes", "weight", "other"):
+                graph = networkx.path_graph(3)
+                (graph.nodes[1] if where == "nodes" else graph.edges[0, 1])[name] = lie
+                yield graph, {"edge_attributes": ["other"]}
+        yield lie, {}
+    liar = networkx.path_graph(3)
+    liar._adj[0][7] = {}
+    yield liar, {}
+    liar = networkx.path_graph(3)
+    liar.adjacency = Angry().refuse
+    yield liar, {}
+
+
+def lies_about_igraph():
+    igraph = pytest.importorskip("igraph")
+    for lie in LIES:
+        for where in ("vs", "es"):
+            for name in ("label", "attributes", "weight", "other"):
+                graph = igraph.Graph([(0, 1), (1, 2)])
+                getattr(graph, where)[name] = [lie] * len(getattr(graph, where))
+                yield graph, {"edge_attributes": ["other"]}
+        yield lie, {}
+
+
+def lies_about_grakel():
+    for lie in LIES:
+        yield lie, {}
+        yield [lie], {}
+        yield [{(0, 1): lie}], {}
+        yield [{(0, 1)}, {0: lie, 1: lie}], {}
+        yield [{(0, 1)}, {0: "C", 1: "O"}, {(0, 1): lie}], {}
+        yield [{0: lie}], {}
+        yield [[(0, 1, lie)]], {}
+
+
+def lies_about_adjacency():
+    good = ["C", "O", "N"]
+    for lie in LIES:
+        yield lie, {}
+        yield MATRIX, {"node_labels": [good, lie, good]}
+        yield MATRIX, {"node_labels": [good, [lie] * 3, good]}
+        yield MATRIX, {"node_attributes": [np.ones(3), lie, np.ones(3)]}
+    outside = sparse.coo_array(MATRIX)
+    outside.coords[1][0] = 99
+    yield outside, {}
+
+
+def lies_about_points():
+    good = np.eye(3)
+    for lie in LIES:
+        yield lie, {"normals": False}
+        yield [[lie, 1.0, 2.0]] * 3, {}
+        yield good, {"normals": [good, lie, good]}
+
+
+def lies_about_smiles():
+    texts = ["[#119]", "C\udce9", "C\0C", "[nH]", "c1cc", "C(C)(C)(C)(C)C", "*" * 50, "[999C]", "[C+99]"]
+    for lie in [*LIES, *texts]:
+        yield lie, {}
+        yield lie, {"node_labels": ("symbol", "invariants", "pharmacophore"), "explicit_hydrogens": True}
+
+
+def lies_about_rdkit():
+    chem = pytest.importorskip("rdkit.Chem")
+    raw = [
+        chem.MolFromSmiles(text, sanitize=False) for text in ("CCO", "c1ccccc1", "[#119]", "C(C)(C)(C)(C)C")
+    ]
+    for lie in [*raw, *LIES]:
+        for options in ({}, {"node_labels": "invariants"}, {"explicit_hydrogens": True}, {"stereo": True}):
+            yield lie, options
+    yield chem.MolFromSmiles("CC"), {"node_labels": lambda atom: Angry()}
+    yield chem.MolFromSmiles("CC"), {"node_labels": lambda atom: [1]}
+
+
+def in_a_list(lies, good):
+    """Two good graphs around each lie."""
+    return [([good(), lie, good()], options) for lie, options in lies]
+
+
+def triples():
+    facts = [("a", "r", "b"), ("b", "r", "c")]
+    for lie in LIES:
+        for fact in (lie, ("a", "r", lie), (lie, "r", "b"), ("a", lie, "b"), ("a", "r")):
+            yield (facts[:1] + [fact] + facts[1:],), {}
+        yield (facts, ["a", lie]), {}
+        yield (facts,), {"node_labels": {"a": lie}}
+
+
+def tables():
+    pandas = pytest.importorskip("pandas")
+
+    def column(values):
+        series = pandas.Series([None] * len(values), dtype=object)
+        for i, value in enumerate(values):
+            series.iat[i] = value
+        return series
+
+    for lie in LIES:
+        for name in ("graph", "source", "target", "w", "l"):
+            edges = {
+                "graph": [0, 0, 1],
+                "source": [0, 1, 0],
+                "target": [1, 2, 1],
+                "w": [1, 1, 1],
+                "l": list("abc"),
+            }
+            edges[name] = column([edges[name][0], lie, edges[name][2]])
+            yield (pandas.DataFrame(edges),), {"weight": "w", "edge_label": "l"}
+        edges = pandas.DataFrame({"graph": [0, 1], "source": [0, 0], "target": [1, 1]})
+        for name in ("graph", "node", "label", "a"):
+            nodes = {
+                "graph": [0, 0, 1, 1],
+                "node": [0, 1, 0, 1],
+                "label": list("abcd"),
+                "a": [1.0, 2.0, 3.0, 4.0],
+            }
+            nodes[name] = column([*nodes[name][:1], lie, *nodes[name][2:]])
+            yield (edges, pandas.DataFrame(nodes)), {"label": "label", "attributes": ["a"]}
+
+
+def cases_of(name):
+    """Arguments and options of all lying calls of one adapter."""
+    if name == "from_triples":
+        return list(triples())
+    if name == "from_pandas":
+        return list(tables())
+    good = {
+        "from_pyg": lambda: SimpleNamespace(
+            edge_index=EDGES, num_nodes=3, x=np.eye(3), edge_weight=np.ones(4)
+        ),
+        "from_networkx": lambda: pytest.importorskip("networkx").path_graph(3),
+        "from_igraph": lambda: pytest.importorskip("igraph").Graph([(0, 1), (1, 2)]),
+        "from_grakel": lambda: [{(0, 1), (1, 0)}, {0: "C", 1: "O"}],
+        "from_adjacency": lambda: MATRIX,
+        "from_points": lambda: np.eye(3),
+        "from_smiles": lambda: "CCO",
+        "from_rdkit": lambda: pytest.importorskip("rdkit.Chem").MolFromSmiles("CCO"),
+    }[name]
+    lies = globals()[f"lies_about_{name.removeprefix('from_')}"]()
+    return [((several,), options) for several, options in in_a_list(lies, good)]
+
+
+ADAPTERS = sorted(name for name in dir(pk) if name.startswith("from_"))
+NAMED = {
+    "from_pandas": r"(graph|row) -?[\w']",
+    "from_triples": r"(entity|triple|label) \S",
+    "from_points": r"cloud \d",
+    "from_smiles": r"molecule \d",
+    "from_rdkit": r"molecule \d",
+}
+
+
+def test_every_adapter_has_lying_inputs():
+    assert len(ADAPTERS) >= 9
+    for name in ADAPTERS:
+        assert (
+            name in ("from_triples", "from_pandas") or f"lies_about_{name.removeprefix('from_')}" in globals()
+        )
+
+
+def refusal(adapter, args, options):
+    """The error of a call, or None; a database must have one graph per item at most."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = adapter(*args, **options)
+        except (TypeError, ValueError, MemoryError) as error:
+            return error
+    assert isinstance(found, pk.GraphDatabase)
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_a_lie_is_read_or_refused_in_one_line_that_names_the_graph(name):
+    for args, options in cases_of(name):
+        error = refusal(getattr(pk, name), args, options)
+        if error is None:
+            continue
+        assert re.fullmatch(rf".*({NAMED.get(name, 'graph [0-9]')}).*", str(error)), (
+            str(error),
+            args,
+            options,
+        )
+        assert len(str(error)) < 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in ADAPTERS if name not in ("from_triples", "from_pandas")])
+def test_a_lie_that_is_skipped_leaves_the_others(name):
+    for args, options in cases_of(name):
+        assert refusal(getattr(pk, name), args, {**options, "errors": "skip"}) is None, (args, options)

@@ -1,0 +1,133 @@
+"""Locks of other threads do not stop a forked process."""
+
+import os
+import re
+import signal
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+import propkernels
+from propkernels.utils.locks import ForkSafeLock, cached_property
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+
+
+def ends_in_child(function, seconds=20):
+    """Whether a forked process runs a function to its end; one that waits for ever is ended by the alarm."""
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(seconds)
+        try:
+            function()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@contextmanager
+def in_another_thread(context):
+    """Another thread stays in a context while this one goes on."""
+    entered, leave = Event(), Event()
+
+    def stay():
+        with context:
+            entered.set()
+            leave.wait()
+
+    thread = Thread(target=stay)
+    thread.start()
+    entered.wait()
+    try:
+        yield
+    finally:
+        leave.set()
+        thread.join()
+
+
+def take(lock):
+    with lock:
+        pass
+
+
+@forks
+def test_a_lock_of_another_thread_is_free_in_the_child():
+    lock, free = ForkSafeLock(), ForkSafeLock()
+    with in_another_thread(lock):
+        assert ends_in_child(lambda: (take(lock), take(free)))
+    take(lock)
+
+
+@forks
+def test_a_lock_of_the_forking_thread_is_still_its_own_in_the_child():
+    lock = ForkSafeLock()
+
+    def release():
+        lock.__exit__()
+        with in_another_thread(lock):
+            pass
+
+    with lock:
+        assert ends_in_child(release)
+
+
+@forks
+def test_a_child_of_a_child():
+    lock = ForkSafeLock()
+    with in_another_thread(lock):
+        assert ends_in_child(lambda: take(lock) if ends_in_child(lambda: take(lock)) else os._exit(1))
+
+
+def test_threads_take_turns():
+    lock, order = ForkSafeLock(), []
+    with lock, lock:
+        other = Thread(target=lambda: (lock.__enter__(), order.append("other"), lock.__exit__()))
+        other.start()
+        order.append("this")
+    other.join()
+    assert order == ["this", "other"]
+
+
+class Slow:
+    """An object whose value another thread is asking for."""
+
+    def __init__(self, wait=None):
+        self.wait = wait
+
+    @cached_property
+    def value(self):
+        if self.wait is not None:
+            self.wait()
+        return 7
+
+
+@forks
+def test_a_property_that_another_thread_computes_can_be_computed_in_the_child():
+    asked, go_on = Event(), Event()
+    slow = Slow(lambda: (asked.set(), go_on.wait()))
+    thread = Thread(target=lambda: slow.value)
+    thread.start()
+    asked.wait()
+    try:
+        assert ends_in_child(lambda: Slow().value)
+    finally:
+        go_on.set()
+        thread.join()
+    assert vars(slow)["value"] == 7
+
+
+NOT_FORK_SAFE = re.compile(
+    r"threading import .*\b(Lock|RLock|Condition|Semaphore)\b|threading\.(R?Lock|Condition|Semaphore)\b"
+    r"|functools import .*\bcached_property\b|functools\.cached_property\b"
+)
+
+
+def test_all_locks_of_the_library_are_fork_safe():
+    package = Path(propkernels.__file__).parent
+    for path in package.rglob("*.py"):
+        found = NOT_FORK_SAFE.search(path.read_text())
+        assert found is None or path.name == "locks.py", f"{path}: import it from propkernels.utils.locks"
