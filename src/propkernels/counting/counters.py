@@ -334,7 +334,11 @@ class Coder(Counter):
 
     def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
         """Codes of all nodes; None on a device, which counts by itself."""
-        return None if active_device() is not None else Listed(graphs.graph_ptr, self.codes(graphs, n_jobs), False)
+        return (
+            None
+            if active_device() is not None
+            else Listed(graphs.graph_ptr, self.codes(graphs, n_jobs), False)
+        )
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Codes on a GPU, or None where only the CPU can give them (:mod:`propkernels.gpu`)."""

@@ -109,7 +109,9 @@ class Entries:
             share_out(self.places[:n_streams], width, self.iterations, self.counts, values, shares)
             return shares
         for found, slots in self.items()[:n_streams]:
-            each = np.where(slots >= 0, values[slots] / self.counts[slots], 0.0) if len(values) else slots * 0.0
+            each = (
+                np.where(slots >= 0, values[slots] / self.counts[slots], 0.0) if len(values) else slots * 0.0
+            )
             shares[:, found.iteration] += found.by_node(each, self.graphs.n_nodes)
         return shares
 
@@ -161,9 +163,7 @@ def _of_counts(
         ]
 
     sizes = np.diff(ends, axis=1)
-    return Entries(
-        graphs, ends[:, :-1], sizes, np.concatenate(columns), data, iterations, items=items
-    )
+    return Entries(graphs, ends[:, :-1], sizes, np.concatenate(columns), data, iterations, items=items)
 
 
 def _slots(

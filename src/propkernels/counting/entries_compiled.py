@@ -1,8 +1,8 @@
 """Compiled loops over entries: the bins of new graphs, found among those of the training graphs.
 
-Entries of stream s in graph g are the slots ``starts[s, g]`` to ``starts[s, g] + sizes[s, g]`` of ``columns``
-and ``counts``, in the order in which the graph's nodes meet their bins. Sums over entries go stream by stream,
-so that a decision has the same bits in any batch.
+Entries of stream s in graph g are the slots ``starts[s, g]`` to ``starts[s, g] + sizes[s, g]`` of
+``columns`` and ``counts``, in the order in which the graph's nodes meet their bins. Sums over entries go
+stream by stream, so that a decision has the same bits in any batch.
 """
 
 from __future__ import annotations
@@ -167,7 +167,14 @@ def entry_value(count: float, column: int, level_ptr: Any, weights: Any, d: int)
 
 @compiled
 def decide_folded(
-    starts: Any, sizes: Any, columns: Any, counts: Any, n_streams: int, level_ptr: Any, weights: Any, sums: Any
+    starts: Any,
+    sizes: Any,
+    columns: Any,
+    counts: Any,
+    n_streams: int,
+    level_ptr: Any,
+    weights: Any,
+    sums: Any,
 ) -> None:
     """Write the sums of the weights of each graph's entries to ``sums``, (graphs, decisions)."""
     for graph in range(len(sums)):
@@ -184,7 +191,14 @@ def decide_folded(
 
 @compiled
 def folded_values(
-    starts: Any, sizes: Any, columns: Any, counts: Any, n_streams: int, level_ptr: Any, weights: Any, values: Any
+    starts: Any,
+    sizes: Any,
+    columns: Any,
+    counts: Any,
+    n_streams: int,
+    level_ptr: Any,
+    weights: Any,
+    values: Any,
 ) -> None:
     """Write what each entry adds to the only decision of ``weights``, (columns or levels, 1)."""
     for s in range(n_streams):
@@ -245,7 +259,9 @@ def _add_row(count: Any, line: Any, assigned: bool, shared: Any) -> None:
 
 
 @compiled(cache=False)
-def _add_shared(columns: Any, counts: Any, start: int, stop: int, kept: Any, shared: Any, touched: Any) -> Any:
+def _add_shared(
+    columns: Any, counts: Any, start: int, stop: int, kept: Any, shared: Any, touched: Any
+) -> Any:
     """Add to ``shared`` what the entries of one stream share with each kept graph.
 
     Return how many kept graphs share something, listed in ``touched``, or -1 if all have to be looked at.
@@ -352,7 +368,15 @@ def decide_ratios(
 
 @compiled(cache=False)
 def _factors(
-    columns: Any, counts: Any, start: int, stop: int, kept: Any, s: int, coefficients: Any, every: bool, work: Any
+    columns: Any,
+    counts: Any,
+    start: int,
+    stop: int,
+    kept: Any,
+    s: int,
+    coefficients: Any,
+    every: bool,
+    work: Any,
 ) -> None:
     """Write ``a_i / (own + other - shared)`` of one stream to the factors of ``work``.
 
@@ -374,8 +398,10 @@ def _factors(
 
 
 @compiled(cache=False)
-def _weight_of(count: Any, first: int, last: int, graphs: Any, numbers: Any, assigned: bool, factors: Any) -> Any:
-    """Sum over kept graphs of factors times what they share with an entry; four sums hide the additions' latency."""
+def _weight_of(
+    count: Any, first: int, last: int, graphs: Any, numbers: Any, assigned: bool, factors: Any
+) -> Any:
+    """Sum over kept graphs of factors times what they share with an entry; four sums hide the latency."""
     a = b = c = d = 0.0
     p = first
     while p + 4 <= last:
@@ -419,7 +445,9 @@ def ratio_values(
                 if columns[e] >= 0:
                     first, last = ptr[columns[e]], ptr[columns[e] + 1]
                     count = numbers.dtype.type(counts[e])
-                    values[e] = weights[s] * _weight_of(count, first, last, graphs, numbers, assigned, factors)
+                    values[e] = weights[s] * _weight_of(
+                        count, first, last, graphs, numbers, assigned, factors
+                    )
 
 
 @compiled

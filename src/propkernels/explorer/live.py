@@ -16,6 +16,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.hashing.codes import NO_BIN, in_key_order, stream_numbers
 from propkernels.kernels.propagation import PropagationCoder
 from propkernels.kernels.weisfeiler_lehman import ExactCoder, RefinementCoder
+
 FoldedRule = object
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import UNKNOWN, initial_distributions

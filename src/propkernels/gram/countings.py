@@ -17,8 +17,8 @@ class Counting:
     """A kernel that compares bin by bin.
 
     In each stream, two graphs share s, the sum over bins of the products of their counts, or (``assigned``)
-    of the smaller counts. The kernel is the weighted sum over streams of s, or (``ratio``) of s / (l + r - s),
-    where l and r are what each graph shares with itself.
+    of the smaller counts. The kernel is the weighted sum over streams of s, or (``ratio``) of
+    s / (l + r - s), where l and r are what each graph shares with itself.
 
     Attributes
     ----------
@@ -52,7 +52,9 @@ class Counting:
         if not self.normalize:
             return np.ones(self.counts[0].counts.shape[0])
         own = (self.own_sums > 0).astype(np.float64) if self.ratio else self.own_sums
-        return inverse_length(sum_in_order(w * part for w, part in zip(self.stream_weights, own, strict=True)))
+        return inverse_length(
+            sum_in_order(w * part for w, part in zip(self.stream_weights, own, strict=True))
+        )
 
 
 def own_sums(stream: StreamCounts, assigned: bool) -> Values:

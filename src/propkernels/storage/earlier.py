@@ -33,9 +33,10 @@ class FoldedRule:
     def check_parts(self) -> None:
         """Refuse weights that do not belong to the codes."""
         n_streams = {len(self.codes), len(self.weights), len(self.stream_weights)}
-        shapes = [(codes.shape, table.ndim, len(table)) for codes, table in zip(self.codes, self.weights)]
-        if len(n_streams) != 1 or not self.codes or {table.shape[-1] for table in self.weights} == set():
+        if len(n_streams) != 1 or not self.codes:
             raise ValueError("every stream needs codes, weights and a weight")
+        streams = zip(self.codes, self.weights, strict=True)
+        shapes = [(codes.shape, table.ndim, len(table)) for codes, table in streams]
         if any(shape != (n,) or ndim != 2 for shape, ndim, n in shapes):
             raise ValueError("every code needs a row of weights")
         if len({table.shape[1] for table in self.weights}) != 1:
@@ -80,7 +81,7 @@ class KernelRule:
 class SumRule:
     """Several rules, as version 0.1 stored them."""
 
-    rules: list[Any]
+    rules: list[Rule]
 
     def check_parts(self) -> None:
         """Refuse parts that are not rules with the same decisions."""
@@ -92,7 +93,9 @@ class SumRule:
         return Rule.of([member for rule in self.rules for member in rule.members])
 
 
-def _member(counter: Counter, streams: Sequence[tuple[Codes, Matrix, float]], normalize: bool) -> FoldedMember:
+def _member(
+    counter: Counter, streams: Sequence[tuple[Codes, Matrix, float]], normalize: bool
+) -> FoldedMember:
     """Weights of bins; those of levels are put in order, bin by bin."""
     stream_weights = np.array([weight for _, _, weight in streams])
     if not isinstance(counter, LevelCounter):

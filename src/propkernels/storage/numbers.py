@@ -47,7 +47,10 @@ OFFSETS: dict[str, dict[str, tuple[Length, Length]]] = {
         "bin_ptr": (lambda part: len(part.graphs), lambda part: len(part.codes)),
     },
     "FoldedMember": {
-        "level_ptr": (lambda member: len(member.weights), lambda member: member.vocabulary.starts[len(member.stream_weights)]),
+        "level_ptr": (
+            lambda member: len(member.weights),
+            lambda member: member.vocabulary.starts[len(member.stream_weights)],
+        ),
     },
     "TiledMatrix": {
         "rows": (lambda matrix: matrix.values.shape[1], lambda matrix: len(matrix.rows) - 1),

@@ -84,7 +84,9 @@ def test_contributions_equal_the_naive_twin(kernel, things, matches, n_steps):
     train, test = graphs[:5], graphs[5:]
     coefficients = np.random.default_rng(SEED).normal(size=(5, 1))
     matrix = kernel.fit(train).transform(test)
-    explanation = explain_rule(Rule.of(dual_members(kernel, coefficients)), pk.check_graphs(test), [1.0], [0.5], None)
+    explanation = explain_rule(
+        Rule.of(dual_members(kernel, coefficients)), pk.check_graphs(test), [1.0], [0.5], None
+    )
     for position, graph in enumerate(test):
         expected = naive_contributions(train, coefficients[:, 0], graph, things, matches, n_steps)
         assert np.allclose(explanation.of_graph(position), expected, atol=1e-9, rtol=0)

@@ -84,13 +84,20 @@ def test_models_with_ratios_are_explained(base_kernel):
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kernel, base_kernel):
     kernel = kernel.set_params(base_kernel=base_kernel, normalize=False).fit(TRAIN)
-    rule, share = Rule.of(dual_members(kernel, np.random.default_rng(1).normal(size=(30, 2)))), np.array([1.0, 3.0])
+    rule, share = (
+        Rule.of(dual_members(kernel, np.random.default_rng(1).normal(size=(30, 2)))),
+        np.array([1.0, 3.0]),
+    )
     alone = [rule.bin_weights(TEST[[i]], share, None)[0] for i in range(len(TEST))]
     for i, bins in enumerate(alone):
         streams = bins.counter.count(TEST[[i]], None, None)
-        weight = dict(zip(zip(bins.stream.tolist(), bins.codes.tolist()), bins.weights.tolist()))
-        counted = ((s, int(stream.codes[b]), n) for s, stream in enumerate(streams) for b, n in zip(stream.counts.indices, stream.counts.data))
-        total = sum(weight.get((s, code), 0.0) * n for s, code, n in counted)
+        keys = zip(bins.stream.tolist(), bins.codes.tolist(), strict=True)
+        weight = dict(zip(keys, bins.weights.tolist(), strict=True))
+        total = sum(
+            weight.get((s, int(stream.codes[b])), 0.0) * n
+            for s, stream in enumerate(streams)
+            for b, n in zip(stream.counts.indices, stream.counts.data, strict=True)
+        )
         assert total == pytest.approx(rule.decisions(TEST[[i]], None)[0] @ share, abs=1e-12)
     (together,) = rule.bin_weights(TEST, share, None)
     mean = np.mean([one.weights for one in alone], axis=0)
@@ -102,5 +109,7 @@ def test_graphs_without_nodes_add_nothing():
     kernel = pk.LabelHistogram(base_kernel="jaccard").fit(graphs)
     found = explain.explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs, [1.0], [0.0], None)
     assert found.contributions.tolist() == [[0.5], [0.5]]
-    empty = explain.explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs[:0], [1.0], [0.0], None)
+    empty = explain.explain_rule(
+        Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs[:0], [1.0], [0.0], None
+    )
     assert empty.contributions.shape == (0, 1)

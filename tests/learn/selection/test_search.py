@@ -9,8 +9,8 @@ from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, WhiteKe
 from sklearn.svm import LinearSVC
 
 import propkernels as pk
-from propkernels.learn.machines.members import FoldedMember
 from propkernels.learn.machines.linear import LinearClassification, LinearRegression
+from propkernels.learn.machines.members import FoldedMember
 from propkernels.learn.selection import search
 from propkernels.learn.selection.candidates import resolve_selection
 from propkernels.learn.selection.search import Race, Trial, resolve_solver

@@ -20,6 +20,7 @@ from propkernels.hashing.codes import NO_BIN, in_key_order, stream_numbers
 from propkernels.kernels.propagation import PropagationCoder
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.learn.counterfactuals.alphabet import Alphabet
+
 FoldedRule = object
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (

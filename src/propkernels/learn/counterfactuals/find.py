@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.levels import LevelCounter
 from propkernels.graphs.adapters.rdkit import is_mol
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.container import Graph

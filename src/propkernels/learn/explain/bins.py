@@ -43,7 +43,7 @@ def strongest_bins(
     stream, codes, values = (
         np.concatenate([getattr(one, name) for one in members]) for name in ("stream", "codes", "weights")
     )
-    # equal weights in the order of stream, member and code, so that the order of training graphs does not matter
+    # equal weights by stream, member and code: the order of the training graphs does not matter
     order = np.lexsort((codes, member, stream, -np.abs(values)))[:n]
     shown = Shown(graphs, target, molecules, label_names or {})
     described: dict[int, Bin] = {}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from propkernels.counting.counters import Counter, Occurrences
+from propkernels.counting.counters import Occurrences
 from propkernels.gram.linear import inverse_length
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.labels import LabelColumn
@@ -94,7 +94,9 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
     last = 0
     for counting in countings_of(kernel, graphs):
         found = counting.counter.occurrences(graphs, n_jobs)
-        streams = [_compared(replace(one, assigned=one.assigned or counting.assigned), graphs) for one in found]
+        streams = [
+            _compared(replace(one, assigned=one.assigned or counting.assigned), graphs) for one in found
+        ]
         last = max(last, *(stream.t for stream in streams))
         for stream, scale in zip(streams, _scales(streams, counting), strict=True):
             _merge(stream, scale, merged)

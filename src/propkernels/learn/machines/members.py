@@ -109,7 +109,7 @@ class Member(ABC):
 
     @abstractmethod
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
-        """Weights of the bins in a weighted sum of decisions; their means over the graphs where each has its own."""
+        """Weights of the bins in a weighted sum of decisions; means over the graphs where they differ."""
 
     @abstractmethod
     def shared_bins(self) -> list[SharedBins]:

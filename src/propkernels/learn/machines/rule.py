@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -114,7 +115,7 @@ class Rule:
         runs = whole_runs(graphs.graph_ptr, least)
         if len(runs) <= 2:
             return [function(Counted(graphs, n_jobs))]
-        parts = [slice(a, b) for a, b in zip(runs, runs[1:], strict=False)]
+        parts = [slice(a, b) for a, b in pairwise(runs)]
         return run_threads(lambda part: function(Counted(graphs[part], 1)), parts, n_jobs)
 
 
