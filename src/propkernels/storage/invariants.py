@@ -306,9 +306,10 @@ def _novelty_detector(detector: Any) -> bool:
     if not hasattr(detector, "index_"):
         return True
     folds, n_graphs = detector.folds_, len(detector.index_.names_)
-    arrays = (folds, detector.training_scores_, detector.held_out_scores_)
+    scores = (detector.training_scores_, detector.held_out_scores_)
     if (
-        not all(array.shape == (n_graphs,) for array in arrays)
+        folds.shape != (n_graphs,)
+        or not all(array.shape == detector.judged_.shape for array in scores)
         or not 0 <= folds.min() <= folds.max() < n_graphs
     ):
         return False

@@ -451,11 +451,12 @@ def check_room(rows: int, columns: int, matrices: int = 1, *, ways_out: str = WA
 def available_memory() -> int | None:
     """Bytes that can be allocated before the system has to end a process, or None where nobody can tell.
 
-    On Linux this is the least of what the machine and every control group of the process have left; on macOS
+    On Linux this is the least of what the machine, every control group of the process, and the limit of its
+    addresses (``ulimit -v``) have left; on macOS
     all of the machine's memory; on Windows None, since an allocation that is too large fails there by itself.
     """
     if MEMINFO.exists():
-        return min((*_machine(), *_control_groups()), default=None)
+        return min((*_machine(), *_control_groups(), *_own_limit()), default=None)
     with suppress(ValueError, OSError, AttributeError):
         return int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
     return None
@@ -466,6 +467,17 @@ def _machine() -> Iterator[int]:
         for line in MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 yield 1024 * int(line.split()[1])
+
+
+def _own_limit(pages: Path = Path("/proc/self/statm")) -> Iterator[int]:
+    """What is left of the addresses that this process may use."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most != resource.RLIM_INFINITY:
+            used = int(pages.read_text().split()[0]) * resource.getpagesize()
+            yield max(most - used, 0)
 
 
 def _control_groups(processes: Path = Path("/proc/self/cgroup"), root: Path = CGROUPS) -> Iterator[int]:
