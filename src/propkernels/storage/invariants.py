@@ -280,8 +280,7 @@ def _postings(postings: Any) -> bool:
 def _inverted_file(file: Any) -> bool:
     n_graphs = sum(part.n_graphs for part in file.segments)
     return (
-        all(name_of(part) == "Postings" for part in file.segments)
-        and _is(file.weights, "f", 1)
+        _is(file.weights, "f", 1)
         and all(len(part.stream_ptr) == len(file.weights) + 1 for part in file.segments)
         and _is(file.squares, "f", 1)
         and _is(file.alive, "b", 1)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.novelty.scores import Score, Training, Values
-from propkernels.learn.retrieval.index import largest
-from propkernels.learn.retrieval.inverted_file import self_similarities
+from propkernels.learn.retrieval.search import Query, largest
 from propkernels.utils.arrays import check_room
 from propkernels.utils.parallel import run_threads
 
@@ -23,11 +22,10 @@ NU = 0.1  # share of the training graphs that the one-class SVM may leave outsid
 
 def for_each_row(index: Any, graphs: GraphDatabase, use: Callable[[int, Values], Any]) -> list[Any]:
     """What ``use`` makes of each graph's similarities to all graphs of an index, one row at a time."""
-    streams = index.counter_.count(graphs, None, index.n_jobs)
-    squares, found = self_similarities(streams), index.file_.find(streams)
+    queries = Query.all(index.counter_.count(graphs, None, index.n_jobs))
 
-    def one(query: int) -> Any:
-        return use(query, index.file_.similarities(streams, found, query, float(squares[query])))
+    def one(row: int) -> Any:
+        return use(row, index.file_.similarities(queries[row]))
 
     return run_threads(one, range(len(graphs)), index.n_jobs)
 

@@ -1,9 +1,15 @@
-"""Loops over a shard: codes are found where they are, and products add up as in plain Python."""
+"""Loops over a segment: codes are found where they are, and products add up as in plain Python."""
 
 import numpy as np
 import pytest
 
-from propkernels.learn.retrieval.shard_compiled import add_packed, add_pairs, add_rows, find_bins, find_blocks
+from propkernels.learn.retrieval.search_compiled import (
+    add_packed,
+    add_pairs,
+    add_rows,
+    find_bins,
+    find_blocks,
+)
 from propkernels.utils.arrays import offsets
 
 pytestmark = pytest.mark.compiled
