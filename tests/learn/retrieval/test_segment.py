@@ -35,7 +35,7 @@ CASES = {
 @pytest.mark.parametrize("streams", CASES.values(), ids=CASES)
 def test_the_plain_form_comes_back(streams):
     plain = Postings.of(streams)
-    again = Segment.of(plain).plain()
+    again = Segment.of(plain).stored()
     for name in ("n_graphs", "stream_ptr", "codes", "bin_ptr", "graphs", "counts"):
         ours, theirs = np.asarray(getattr(again, name)), np.asarray(getattr(plain, name))
         assert np.array_equal(ours, theirs), name

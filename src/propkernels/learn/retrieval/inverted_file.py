@@ -103,4 +103,4 @@ def _joined(parts: Sequence[Segment]) -> Segment:
 
 
 def _merged(parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> Segment:
-    return Segment.of(Postings.merge([part.plain() for part in parts], numbers))
+    return Segment.of(Postings.merge([part.stored() for part in parts], numbers))

@@ -56,24 +56,20 @@ class Segment(NamedTuple):
         """Pack postings."""
         packed, lengths = _fits_words(part), part.bin_ptr[1:] - part.bin_ptr[:-1]
         is_dense = packed & (4 * lengths > part.n_graphs)
-        dense_bins = np.flatnonzero(is_dense)
+        in_rows = np.repeat(is_dense, lengths)
         return cls(
             part.n_graphs,
             part.stream_ptr,
             fences(part.stream_ptr, part.codes),
-            dense_bins,
+            np.flatnonzero(is_dense),
             _directory(part.codes, np.where(is_dense, 0, lengths)),
-            _rows(part, dense_bins),
-            _words(part, ~np.repeat(is_dense, lengths)) if packed else _pairs(part),
+            _rows(part, lengths[is_dense], in_rows),
+            _words(part, ~in_rows) if packed else _pairs(part),
             fence_ptr(part.stream_ptr),
         )
 
     def stored(self) -> Postings:
-        """Return what is written to a file of a model."""
-        return self.plain()
-
-    def plain(self) -> Postings:
-        """Return the postings, of which this is the packed form."""
+        """Return the postings, of which this is the packed form: what files of models hold."""
         bins, graphs, counts = self._listed()
         rows, dense_graphs = np.nonzero(self.dense)
         of_dense = self.dense_bins[rows]
@@ -134,11 +130,10 @@ def _directory(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[
     return found
 
 
-def _rows(part: Postings, bins: NDArray[np.int64]) -> NDArray[np.uint8]:
-    rows = np.zeros((len(bins), part.n_graphs), dtype=np.uint8)
-    for row, b in zip(rows, bins.tolist(), strict=True):
-        own = slice(part.bin_ptr[b], part.bin_ptr[b + 1])
-        row[part.graphs[own]] = part.counts[own]
+def _rows(part: Postings, lengths: NDArray[np.int64], in_rows: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Rows of counts of all graphs, for bins with these numbers of postings; ``in_rows`` says which."""
+    rows = np.zeros((len(lengths), part.n_graphs), dtype=np.uint8)
+    rows[np.repeat(np.arange(len(lengths)), lengths), part.graphs[in_rows]] = part.counts[in_rows]
     return rows
 
 
