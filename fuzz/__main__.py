@@ -84,7 +84,8 @@ class Driver:
             finding = line["finding"]
             head = finding["text"].split(":")[0] if finding["kind"] == "unclear" else ""
             key = " ".join([finding["kind"], line["family"], finding["where"], head])
-            known = self.findings.setdefault(key, {**finding, "number": line["number"], "times": 0})
+            said = {**finding, "family": line["family"], "number": line["number"], "times": 0}
+            known = self.findings.setdefault(key, said)
             known["times"] += 1
 
     def compare_processes(self) -> None:

@@ -22,7 +22,8 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "offsets": Family(0.40, "offsets, sizes and indices near powers of two, or wrapping, at every door"),
+    "pointers": Family(0.25, "offsets, sizes and indices: accepted if, and only if, Python's integers agree"),
+    "offsets": Family(0.25, "offsets, sizes and indices near powers of two, or wrapping, at every door"),
     "forged": Family(0.12, "model files of every kind, Parquet, parts, shards and plans, sealed again"),
     "adapters": Family(0.12, "graphs of other libraries that lie, and graphs that go there and back"),
     "hostile": Family(0.10, "matrices with broken indices, odd labels, attributes, images and parameters"),

@@ -101,7 +101,7 @@ def unpacked(rng: Generator) -> None:
         elif value is not None and len(value) > 1 and rng.random() < 0.5 and name != "data":
             parts[name] = in_some_type(rng, wild_offsets(rng, len(value) - 1, int(value[-1])))
         elif value is not None:
-            parts[name] = wild_array(rng, value)
+            parts[name] = wild_array(rng, np.asarray(value))
     try:
         found = unpack(parts)
     except (MemoryError, SystemError):

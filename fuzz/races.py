@@ -88,7 +88,7 @@ JOBS: dict[str, Callable[[Path], None]] = {
 
 
 def in_fork(run: Callable[[], object]) -> int:
-    """Start something in a fork, quietly; return its process number. It ends with 3 where a folder is busy."""
+    """Start something in a fork, quietly; return its process number. A busy folder ends it with 3."""
     child = os.fork()
     if child:
         return child

@@ -112,12 +112,6 @@ def test_sub_packages_import_only_earlier_ones(station):
             assert not forbidden, f"{path.relative_to(PACKAGE)} imports {sorted(forbidden)}"
 
 
-def test_no_folder_is_crowded():
-    for folder in {path.parent for path in PACKAGE.rglob("*.py")}:
-        n_files = len([path for path in folder.glob("*.py") if path.name != "__init__.py"])
-        assert n_files <= 14, f"{folder.relative_to(PACKAGE)} holds {n_files} modules"
-
-
 @pytest.mark.slow
 def test_imports_have_no_cycles():
     """Modules can be put into an order in which each imports only earlier ones at its top level."""

@@ -1,4 +1,4 @@
-"""Plain American English, and nothing that only the developers' machines know."""
+"""American spelling of identifiers, and no paths of the developers' machines."""
 
 from __future__ import annotations
 
@@ -15,21 +15,7 @@ FILES = [*ROOT.glob("*"), *(path for folder in FOLDERS for path in (ROOT / folde
 TEXT_FILES = sorted(
     path for path in FILES if path.is_file() and path.suffix in TEXTS and path != Path(__file__)
 )
-PROSE = [path for path in TEXT_FILES if path.suffix in (".py", ".md") and path.name != "CONTRIBUTING.md"]
 
-UNITS = (
-    "(row|graph|bin|node|edge|label|file|fold|class|column|iteration|stream|step|block|thread|part|dimension"
-    "|worker|process|evaluation|second|repeat|axis|feature|molecule|pixel|image|query|line)"
-)
-ONE_A = re.compile(
-    rf"\b(one|two|a|handful of) [a-z]+ an? {UNITS}\b|\b(bytes|seconds|hashes|GB|MB|N) an? {UNITS}\b"
-    rf"|\bone an? {UNITS}\b|\bone [a-z]+ (label|value|number) an? {UNITS}\b"
-    rf"|_one_[a-z]+_an?_{UNITS}|_seconds_an?_{UNITS}",  # in names of tests
-    re.IGNORECASE,
-)
-IS_NO = re.compile(r"\b(is|are|was|were) no [a-z]+\b", re.IGNORECASE)
-NAMED_NO = re.compile(r"_(is|are)_no_(?!longer|more|other|such)[a-z]+")  # in names of tests
-RIGHT = re.compile(r"\b(is|are) no (longer|more|need|other|such|way|reason)\b")
 MACHINE = re.compile(r"(?<![\w.])/(work|root|farm|home|dev/shm)/\w")
 PRIVATE = re.compile(r"\(design, section|the issue named|\.\./shared\b")
 KEPT = {"centre"}  # a field of saved models
@@ -56,17 +42,6 @@ def identifiers(path):
             yield node.lineno, node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id
-
-
-def test_per_not_a():
-    found = list(lines_with(ONE_A, PROSE))
-    assert not found, "\n".join(["write 'one row per graph':", *found])
-
-
-def test_is_not_a():
-    found = [line for line in lines_with(IS_NO, PROSE) if not RIGHT.search(line)]
-    found += list(lines_with(NAMED_NO, PROSE))
-    assert not found, "\n".join(["write 'is not a sum':", *found])
 
 
 @pytest.mark.parametrize("pattern", [MACHINE, PRIVATE], ids=["paths", "documents"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 
 import pytest
 from rich.console import Console
@@ -34,12 +36,83 @@ def test_error_is_one_line_on_stderr(run):
     assert result.stderr == "propkernels: the file or folder no/such/folder does not exist\n"
 
 
-def test_mistakes_in_the_program_keep_their_traceback(run, monkeypatch):
+KINDS = [
+    KeyError("a mistake"),
+    StopIteration(),
+    OverflowError("large"),
+    TypeError("x"),
+    RuntimeError("y"),
+]
+
+
+@pytest.mark.parametrize("error", KINDS, ids=lambda error: type(error).__name__)
+def test_every_error_is_one_line(run, monkeypatch, error):
     def broken():
-        raise KeyError("a mistake")
+        raise error
 
     monkeypatch.setattr("propkernels.datasets.list_datasets", broken)
-    assert isinstance(run("datasets").exception, KeyError)
+    result = run("datasets")
+    assert result.exit_code == 1
+    assert result.stderr == f"propkernels: {sentence(error)}\n"
+    monkeypatch.setenv(console.TRACEBACK, "1")
+    assert run("datasets").exception is error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["fit", "~nobody-of-this-name/x.csv", "-o", "m.pk"],
+            "the home folder in ~nobody-of-this-name/x.csv",
+        ),
+        (["fit", "x.csv", "-o", "m.pk", "--t-max", 10**20], "t_max + 1 must be at most 1048576"),
+        (["fit", "x.csv", "-o", "m.pk", "--t-max", 10**9], "t_max + 1 must be at most 1048576"),
+    ],
+)
+def test_odd_arguments_end_in_one_sentence(run, tmp_path, arguments, said):
+    pytest.importorskip("rdkit")
+    lines = [f"{'C' * (i + 1)},{i % 2}" for i in range(8)]
+    (tmp_path / "x.csv").write_text("\n".join(["smiles,active", *lines]) + "\n")
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_results_without_a_standard_output(monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(OSError, match="standard output is closed"):
+        console.print_records(RECORDS, "csv")
+    with pytest.raises(OSError, match="standard output is closed"):
+        console.results_stream()
+
+
+def run_module(code, **options):
+    """Run the command line in another interpreter."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="closes a descriptor")
+def test_a_closed_standard_output_is_said():
+    code = "import os, subprocess, sys; sys.exit(subprocess.call([sys.executable, '-m', 'propkernels.cli', "
+    code += "'datasets', '--format', 'csv'], preexec_fn=lambda: os.close(1)))"
+    done = run_module(code)
+    assert done.returncode == 1
+    assert done.stderr == "propkernels: standard output is closed: results have nowhere to go\n"
+
+
+@pytest.mark.slow
+def test_lone_surrogates_are_printed():
+    code = (
+        "import sys\nfrom propkernels.cli import __main__, app\n"
+        "from propkernels.cli.console import print_text\n"
+        "@app.app.command()\ndef say():\n    print_text('caf\\udce9')\n"
+        "sys.argv = ['propkernels', 'say']\n__main__.WITHOUT_COMPUTING = {'say'}\n__main__.main()\n"
+    )
+    done = run_module(code)
+    assert (done.returncode, done.stdout) == (0, "caf\\udce9\n"), done.stderr
 
 
 @pytest.mark.parametrize(

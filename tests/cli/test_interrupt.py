@@ -77,3 +77,25 @@ def test_a_command_is_interrupted_with_one_line():
     status, errors = interrupted(start(IN_PYTHON))
     assert status == 130
     assert errors == "propkernels: interrupted, stopping\n"
+
+
+IN_IMPORTS = """
+import sys, time
+from propkernels.cli import __main__
+
+class Slow:  # an import that Ctrl-C meets
+    def find_spec(self, name, path=None, target=None):
+        if name == "propkernels.cli.app":
+            print("started", flush=True)
+            time.sleep(60)
+
+sys.meta_path.insert(0, Slow())
+sys.argv = ["propkernels", "datasets"]
+__main__.main()
+"""
+
+
+def test_imports_are_interrupted_with_one_line():
+    status, errors = interrupted(start(IN_IMPORTS))
+    assert status == 130
+    assert errors == "propkernels: interrupted, stopping\n"

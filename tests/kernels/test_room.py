@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import diags_array
 
 import propkernels as pk
 from propkernels.utils import arrays
@@ -88,3 +89,51 @@ def test_three_hundred_thousand_graphs_are_refused_at_once():
     )
     with pytest.raises(KernelTooLargeError, match=r"300000 x 300000 needs 720\.0 GB"):
         pk.PropagationKernel(random_state=0).fit_transform(edge)
+
+
+def path_of(n, labels):
+    matrix = diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1]).tocsr()
+    return pk.GraphDatabase(matrix, [0, n], node_labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("compute", "way_out"),
+    [
+        (pk.ShortestPath().fit_transform, "compare no pairs of nodes"),
+        (pk.ShortestPath(weighted=False).fit_transform, "compare no pairs of nodes"),
+        (pk.GraphHopper().fit_transform, "compare no pairs of nodes"),
+        (pk.PropagationKernel(metric="hellinger", t_max=1).fit_transform, "give rare labels one name"),
+        (pk.LabelImputer().fit_transform, "give rare labels one name"),
+        (pk.PropagationKernel(propagation="belief_propagation").fit_transform, "give rare labels one name"),
+    ],
+)
+def test_a_single_large_graph_is_refused_before_anything_is_allocated(compute, way_out, available):
+    n = 600
+    graphs = path_of(n, [None, *map(str, range(1, n))])
+    available(2**20)
+    with pytest.raises(KernelTooLargeError, match=way_out) as error:
+        compute(graphs)
+    assert "\n" not in str(error.value)
+
+
+def test_path_counts_of_a_long_path_are_refused(available):
+    graphs = path_of(60, list(range(60)))
+    available(60 * 60 * 8 * 4)  # enough for its pairs of nodes
+    assert pk.ShortestPath().fit_transform(graphs).shape == (1, 1)
+    with pytest.raises(KernelTooLargeError, match=r"60 x 3600.*compare no pairs of nodes"):
+        pk.GraphHopper().fit_transform(graphs)
+
+
+def test_belief_propagation_of_very_many_labels_is_refused():
+    with pytest.raises(ValueError, match="belief propagation of 3000 labels along 49998 edges takes"):
+        pk.PropagationKernel(propagation="belief_propagation", t_max=1).fit_transform(
+            path_of(25_000, [i % 3000 for i in range(25_000)])
+        )
+
+
+def test_the_limit_of_a_process_counts(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (10**15, 10**15))
+    assert 10**15 - 10**13 < next(arrays._own_limit()) < 10**15
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert list(arrays._own_limit()) == []

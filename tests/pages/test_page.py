@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import re
 from html.parser import HTMLParser
 
@@ -111,3 +112,17 @@ def test_a_fragment_has_no_script_and_its_style_stays_inside():
     assert len(selectors) > 30
     for selector in selectors:
         assert all(".pk" in part for part in selector.split(",")), selector
+
+
+def test_halves_of_surrogate_pairs_can_be_saved(tmp_path):
+    """A label, or the name of a file that is not UTF-8."""
+    name = os.fsdecode(b"caf\xe9") if os.name == "posix" else "caf\udce9"
+    data = {"names": [name]}
+    path = write_page(tmp_path / "page.html", "pages/base.html.j2", title=name, data=data)
+    page = path.read_text(encoding="utf-8")
+    assert "<title>caf\\udce9</title>" in page
+    assert '["caf\\udce9"]' in page
+    render_page("pages/base.html.j2", title=name).encode("utf-8")
+    from propkernels.pages.fragments import Remark, show_result
+
+    assert "caf\\udce9" in show_result(name, Remark(name)).encode("utf-8").decode()

@@ -1,5 +1,6 @@
 """save and load: nothing is lost, whatever was fitted, in this process or another."""
 
+import errno
 import json
 import os
 import subprocess
@@ -342,3 +343,36 @@ def test_file_is_readable_without_the_library(tmp_path):
 def test_checkpoint_is_not_taken_along(tmp_path):
     kernel = pk.AttributeKernel(checkpoint=tmp_path / "somewhere")
     assert round_trip(kernel, tmp_path).checkpoint is None
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, TimeoutError])
+def test_an_interrupt_while_a_model_is_saved_comes_out_as_it_is(tmp_path, monkeypatch, failure):
+    def interrupted(*arguments):
+        raise failure
+
+    kernel = pk.PropagationKernel(t_max=1, random_state=0).fit(SMALL.graphs)
+    pk.save_model(kernel, tmp_path / "model.pk")
+    before = (tmp_path / "model.pk").read_bytes()
+    monkeypatch.setattr(zipfile._ZipWriteFile, "__init__", interrupted)
+    with pytest.raises(failure):
+        pk.save_model(kernel, tmp_path / "model.pk")
+    assert (tmp_path / "model.pk").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["model.pk"]
+
+
+def test_too_many_open_files_do_not_make_a_model_damaged(tmp_path, monkeypatch):
+    pk.save_model(pk.PropagationKernel().fit(SMALL.graphs), tmp_path / "model.pk")
+
+    def fails(archive):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("propkernels.storage.files.read_header", fails)
+    with pytest.raises(OSError, match="Input/output error"):
+        pk.load_model(tmp_path / "model.pk")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="pipe is not a regular file"):
+        pk.load_model(tmp_path / "pipe")

@@ -281,3 +281,33 @@ def test_a_machine_that_says_nothing_has_no_limit(monkeypatch, tmp_path):
     assert available_memory() > 0  # all of the machine's
     monkeypatch.delattr(arrays.os, "sysconf")
     assert available_memory() is None
+
+
+LIMITED = """
+import resource, sys
+import numpy as np
+from propkernels.utils.arrays import available_memory, check_room
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**29, used + 2**29))
+assert 2**28 < available_memory() <= 2**29, available_memory()
+try:
+    check_room(10_000, 10_000)
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="Linux only")
+def test_the_limit_of_the_process_counts():
+    done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, check=False)
+    assert "10000 x 10000 needs 800.0 MB of memory" in done.stdout, done.stderr
+
+
+def test_small_amounts_are_told_in_small_units():
+    assert [arrays.in_bytes(n) for n in (10**12, 10**9, 64 * 10**6, 1500, 3)] == [
+        "1000.0 GB",
+        "1.0 GB",
+        "64.0 MB",
+        "1.5 kB",
+        "3 bytes",
+    ]

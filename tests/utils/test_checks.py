@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+
 import numpy as np
 import pytest
 
 import propkernels as pk
 from propkernels import images
-from propkernels.utils.checks import check_integer, random_generator
+from propkernels.utils.checks import check_integer, random_generator, reason_of
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
@@ -56,3 +58,10 @@ def test_estimators_of_images(cls):
     tags = cls().__sklearn_tags__()
     assert tags.input_tags.three_d_array
     assert not tags.input_tags.two_d_array
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "Too many open files"), MemoryError("no room")])
+def test_errors_of_the_machine_are_no_reason_to_remove_a_file(error: Exception) -> None:
+    with pytest.raises(type(error), match=str(error.args[-1])):
+        reason_of(error)
+    assert reason_of(OSError("Couldn't deserialize thrift")) == "Couldn't deserialize thrift"

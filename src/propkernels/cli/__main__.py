@@ -1,22 +1,29 @@
 """Entry point of the command ``propkernels``."""
 
 import gc
+import io
 import os
+import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
-from propkernels.cli._quick_import import quick_import
-from propkernels.cli.app import app
-from propkernels.cli.interrupt import INTERRUPTED, prompt_interrupts
+from propkernels.cli.interrupt import INTERRUPTED, LINE, prompt_interrupts
 
 WITHOUT_COMPUTING = {"datasets", "info"}
 
 
 def main() -> None:
     """Run the command line; after Ctrl-C the status is 130."""
+    with _quiet_imports():
+        from propkernels.cli.app import app
+
+        _import_what_computes(sys.argv[1:])
+    _escape_surrogates()
     try:
         with prompt_interrupts():
-            _run()
+            _run(app)
     except (KeyboardInterrupt, SystemExit) as error:
         if isinstance(error, SystemExit) and error.code != INTERRUPTED:
             raise
@@ -27,12 +34,46 @@ def main() -> None:
         os._exit(INTERRUPTED)
 
 
-def _run() -> None:
-    """Run the command; skip garbage collection at exit, which saves 0.3 s."""
+@contextmanager
+def _quiet_imports() -> Iterator[None]:
+    """End at Ctrl-C without a traceback of the import machinery: nothing is half done yet."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:  # ignored in the background, or the business of a host
+        yield
+        return
+    signal.signal(signal.SIGINT, _leave)
     try:
-        if _will_compute(sys.argv[1:]):
-            with quick_import():
-                import propkernels.kernels  # noqa: F401
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _leave(*_: Any) -> None:
+    with suppress(OSError):
+        os.write(2, LINE.encode())
+    os._exit(INTERRUPTED)
+
+
+def _escape_surrogates() -> None:
+    r"""Print characters that the terminal's encoding lacks, lone surrogates too, as \udce9."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _import_what_computes(words: list[str]) -> None:
+    """Import scikit-learn with placeholders for what it does not use, if the command will compute."""
+    if _will_compute(words):
+        from propkernels.cli._quick_import import quick_import
+
+        with quick_import():
+            import propkernels.kernels  # noqa: F401
+
+
+def _run(app: Any) -> None:
+    """Run the command; skip garbage collection at exit, which saves 0.3 s."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be UTF-8
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
         app(prog_name="propkernels")
     finally:
         gc.freeze()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,11 +40,14 @@ def size_of(path: Path) -> str:
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.1f} kB"
 
 
-EXPECTED = (ValueError, OSError, ImportError, MemoryError)
+EXPECTED = (ValueError, OSError, ImportError, MemoryError, RuntimeError)  # with texts written for people
+TRACEBACK = "PROPKERNELS_TRACEBACK"
+USAGE_ERROR: Any = typer.BadParameter.__mro__[2]  # the base of all errors in options
+ENDINGS: tuple[type[BaseException], ...] = (BrokenPipeError, typer.Exit, typer.Abort, USAGE_ERROR)
 
 
 class OneSentenceErrors(TyperGroup):
-    """Commands whose foreseeable errors end with one sentence instead of a traceback."""
+    """Commands whose errors end with one sentence instead of a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error becomes one sentence."""
@@ -53,12 +57,17 @@ class OneSentenceErrors(TyperGroup):
 
 @contextmanager
 def one_sentence_errors() -> Iterator[None]:
-    """End the process with one sentence on stderr if a foreseeable error is raised inside."""
+    """End the process with one sentence on stderr if an error is raised inside.
+
+    With the environment variable PROPKERNELS_TRACEBACK, the traceback is shown instead.
+    """
     try:
         yield
-    except BrokenPipeError:
+    except ENDINGS:
         raise
-    except EXPECTED as error:
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
         typer.echo(f"propkernels: {sentence(error)}", err=True)
         sys.exit(1)
 
@@ -72,12 +81,18 @@ def sentence(error: BaseException) -> str:
     't_max must be at least 0'
     >>> sentence(FileNotFoundError(2, "No such file or directory", "K.npz"))
     'K.npz: no such file or directory'
+    >>> sentence(KeyError("bins"))
+    "KeyError: 'bins' (a mistake in propkernels; PROPKERNELS_TRACEBACK=1 shows where)"
     """
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
     if isinstance(error, MemoryError):
         return f"not enough memory ({error})" if str(error) else "not enough memory"
-    return " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split())
+    if isinstance(error, EXPECTED):
+        return text or type(error).__name__
+    name = type(error).__name__ + (f": {text}" if text else "")
+    return f"{name} (a mistake in propkernels; {TRACEBACK}=1 shows where)"
 
 
 WIDTH_OF_FILES = 200
@@ -91,6 +106,13 @@ def stdout() -> Any:
     if not console.is_terminal:
         console.width = WIDTH_OF_FILES
     return console
+
+
+def results_stream() -> Any:
+    """Return standard output for results; refuse, in one sentence, where it is closed."""
+    if sys.stdout is None:
+        raise OSError("standard output is closed: results have nowhere to go")
+    return sys.stdout
 
 
 def print_text(text: str = "") -> None:
@@ -137,10 +159,11 @@ def print_records(
     formats : dict of str, optional
         How tables show the numbers of a column, such as ``{"share": ".2f"}``; programs get all digits.
     """
+    stream = results_stream()
     if output_format == "json":
         typer.echo(json.dumps(records, indent=1, default=str))
     elif output_format == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(list(records[0]) if records else [])
         writer.writerows([list(record.values()) for record in records])
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,7 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import build_scheme, compile_loops, label_source, open_dataset
-from propkernels.cli.console import Force, check_output, print_text, seconds, size_of, spinner
+from propkernels.cli.console import Force, check_output, print_text, results_stream, seconds, size_of, spinner
 from propkernels.utils.files import atomic_write, write_arrays
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def write_csv(output: Path, matrix: Any, target: Any, took: float) -> None:
     rows = ([*own, *values] for own, values in zip(columns.tolist(), matrix.tolist(), strict=True))
     table = [[*names, *range(len(matrix))], *rows]
     if output == STDOUT:
-        csv.writer(sys.stdout, lineterminator="\n").writerows(table)
+        csv.writer(results_stream(), lineterminator="\n").writerows(table)
         return
     with atomic_write(output, text=True) as stream:
         csv.writer(stream, lineterminator="\n").writerows(table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 import warnings
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,9 +11,8 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, open_dataset, open_model
-from propkernels.cli.console import Force, check_output, percent, print_text, spinner
+from propkernels.cli.console import Force, check_output, percent, print_text, results_stream, spinner
 from propkernels.cli.parts.learning import is_parts, predict_parts, rows_of
-from propkernels.utils.columns import is_missing, typed_column
 from propkernels.utils.files import atomic_write
 
 
@@ -57,7 +55,7 @@ def predict(
     for warning in said:
         typer.echo(f"propkernels: {warning.message}", err=True)
     if output is None:
-        write_rows(sys.stdout, ids_of(data.graphs), predictions, columns)
+        write_rows(results_stream(), ids_of(data.graphs), predictions, columns)
         return
     with atomic_write(output, text=True) as stream:
         write_rows(stream, ids_of(data.graphs), predictions, columns)
@@ -94,6 +92,8 @@ def write_rows(stream: Any, ids: list[Any], predictions: Any, columns: dict[str,
 
 def agreement(model: Any, predictions: Any, target: Any) -> str:
     """Return how many predictions are correct, if the targets are classes of the model."""
+    from propkernels.utils.columns import is_missing, typed_column
+
     if not hasattr(model, "classes_") or target.ndim != 1:
         return ""
     known = ~is_missing(target)

@@ -15,9 +15,9 @@ from propkernels.kernels.pairwise.base import PairwiseKernel
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
 from propkernels.kernels.shortest_path import stream_of
-from propkernels.paths.distances import PathLengths, path_lengths, runs_of_graphs
+from propkernels.paths.distances import WITHOUT_PAIRS, PathLengths, path_lengths, runs_of_graphs
 from propkernels.propagation.initial import node_keys
-from propkernels.utils.arrays import offsets
+from propkernels.utils.arrays import check_room, offsets
 from propkernels.utils.checks import check_choice
 from propkernels.utils.randomness import mix
 
@@ -96,6 +96,8 @@ def _hop_counts(paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int) -
         most = int(distances[distances < np.inf].max(initial=0.0))
     else:
         most = most_hops(*edges)
+    check_room(n_slots, (most + 1) ** 2, 2, ways_out=WITHOUT_PAIRS)
+    check_room(size, most + 1, 2, ways_out=WITHOUT_PAIRS)
     counts = np.zeros((n_slots, most + 1, most + 1))
     count_hops(*edges, slots.astype(np.int64), counts)
     return counts

@@ -18,7 +18,12 @@ from propkernels.kernels.features import CountFeatures
 from propkernels.kernels.pairwise.base import PairwiseKernel
 from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
-from propkernels.paths.distances import PathLengths, path_lengths, runs_of_graphs
+from propkernels.paths.distances import (
+    WITHOUT_PAIRS,
+    PathLengths,
+    path_lengths,
+    runs_of_graphs,
+)
 from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,
@@ -26,7 +31,7 @@ from propkernels.propagation.initial import (
     node_keys,
     resolve_source,
 )
-from propkernels.utils.arrays import index_dtype, offsets
+from propkernels.utils.arrays import check_room, index_dtype, offsets
 from propkernels.utils.checks import check_choice
 from propkernels.utils.parallel import run_threads
 
@@ -84,6 +89,8 @@ class TripletCoder(Counter):
 
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
         adjacency = graphs.adjacency
+        if len(graphs) == 1:  # several have few pairs of nodes
+            check_room(graphs.n_nodes, len(keys), 2, ways_out=WITHOUT_PAIRS)
         room = Search.room(int(graphs.graph_sizes.max(initial=1)), len(keys))
         edges = (adjacency.indptr, adjacency.indices)
         counted: Counted = count_triplets(*edges, graphs.graph_ptr, ids, keys, room)

@@ -59,7 +59,7 @@ def render_page(
     """
     own_styles = [read_static("pages/style.css"), *styles]
     own_scripts = [read_static("pages/theme.js"), *scripts]
-    return (
+    return _encodable(
         _environment()
         .get_template(template)
         .render(
@@ -111,7 +111,12 @@ def render_fragment(template: str, **context: Any) -> str:
     True
     """
     style = _verbatim(read_static("pages/style.css"), "style")
-    return _environment().get_template(template).render(page_styles=[style], **context).strip()
+    return _encodable(_environment().get_template(template).render(page_styles=[style], **context).strip())
+
+
+def _encodable(text: str) -> str:
+    r"""A text that UTF-8 can hold: halves of surrogate pairs, as in names of files, become ``\udce9``."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 @cache

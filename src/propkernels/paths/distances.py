@@ -12,9 +12,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.utils.arrays import offsets
+from propkernels.utils.arrays import check_room, offsets
 
 PAIRS_IN_MEMORY = 2**22
+PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distances, words, codes, and what is sorted
+WITHOUT_PAIRS = (
+    "PropagationKernel and WeisfeilerLehman take graphs of any size, since they compare no pairs of nodes"
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
     """
     from propkernels.paths.compiled import hop_distances, round_lengths
 
+    check_pairs(graphs)
     pair_ptr = offsets(graphs.graph_sizes**2)
     distances = np.empty(pair_ptr[-1])
     adjacency = graphs.adjacency
@@ -73,6 +78,12 @@ def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
         distances[pair_ptr[i] : pair_ptr[i + 1]] = _weighted(adjacency, *graphs.graph_ptr[i : i + 2])
     round_lengths(distances)
     return PathLengths(graphs, adjacency.data.astype(np.float64), pair_ptr, distances)
+
+
+def check_pairs(graphs: GraphDatabase) -> None:
+    """Refuse graphs whose pairs of nodes do not fit into memory, before anything is allocated."""
+    pairs = sum(size * size for size in graphs.graph_sizes.tolist())
+    check_room(pairs, PAIRS_AT_ONCE, ways_out=WITHOUT_PAIRS)
 
 
 def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64]:

@@ -10,11 +10,12 @@ from scipy.sparse import csr_array
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import distinct_labels
-from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.initial import WITHOUT_DISTRIBUTIONS, InitialDistributions
 from propkernels.propagation.schemes import SCHEMES, PropagationScheme
-from propkernels.utils.arrays import offsets
+from propkernels.utils.arrays import check_room, offsets
 from propkernels.utils.checks import check_fraction, check_positive
 
+MOST_PRODUCTS = 2**37  # per round: some minutes
 SMALLEST = 1e-100  # lower bound on messages, so that the cavity division stays finite
 
 
@@ -77,6 +78,7 @@ class BeliefPropagation(PropagationScheme):
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Messages:
         """Return the messages of round 0, which say nothing."""
         damping = check_fraction(self.damping, "damping")
+        _check_work(graphs.adjacency.nnz, len(initial.values))
         return Messages(graphs, initial.to_dense(), self._couplings(initial), damping)
 
     def step(
@@ -101,6 +103,17 @@ class BeliefPropagation(PropagationScheme):
         both = (known[:, None] >= 0) & (known[None, :] >= 0)
         couplings[both] = given[known[:, None], known[None, :]][both]
         return np.asarray(couplings / max(given.max(), 1.0))
+
+
+def _check_work(n_entries: int, n_labels: int) -> None:
+    """Refuse a round of messages that would take minutes, or would not fit into memory."""
+    if n_entries * n_labels**2 > MOST_PRODUCTS:
+        raise ValueError(
+            f"belief propagation of {n_labels} labels along {n_entries} edges takes "
+            f"{n_entries * n_labels**2:.1e} products per round: give rare labels one name, or use "
+            "LabelPropagation"
+        )
+    check_room(n_entries, n_labels, 5, ways_out=WITHOUT_DISTRIBUTIONS)
 
 
 def check_compatibility(compatibility: Any) -> NDArray[np.float64]:

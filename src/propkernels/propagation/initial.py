@@ -15,12 +15,16 @@ from scipy.sparse import csr_array, eye_array, vstack
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions, concat_distributions, distinct_labels
 from propkernels.graphs.labels import LabelColumn, canonical_label
-from propkernels.utils.arrays import freeze
+from propkernels.utils.arrays import check_room, freeze
 from propkernels.utils.checks import check_choice
 from propkernels.utils.randomness import label_keys, mix
 
 _ISOLATED = -(2**15)  # below the exponent of any degree
 SMALLEST_SUM = 2.0**-1000
+WITHOUT_DISTRIBUTIONS = (
+    'give rare labels one name, or use a metric other than "hellinger" with a scheme of affine steps '
+    "(diffusion, label propagation), which never form the distributions"
+)
 ENTRIES = "entries"  # of labels that are tuples
 UNKNOWN = ("propkernels", "unknown")  # the one label of unobserved nodes where no label is known at all
 
@@ -55,7 +59,8 @@ class InitialDistributions:
         return InitialDistributions(self.rows[part], self.table, self.values, self.observed[part])
 
     def to_dense(self) -> NDArray[np.float64]:
-        """Return P_0 itself, (N, k)."""
+        """Return P_0 itself, (N, k), if it and the distributions of two steps fit into memory."""
+        check_room(len(self.rows), len(self.values), 3, ways_out=WITHOUT_DISTRIBUTIONS)
         return np.asarray(self.table[self.rows].toarray(), dtype=np.float64)
 
 

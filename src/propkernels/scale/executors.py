@@ -7,16 +7,29 @@ import os
 import signal
 import sys
 import warnings
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Collection, Iterable
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import suppress
 from threading import Thread
+from time import monotonic
 from typing import Any
 
-from propkernels.utils.checks import check_integer, shown
+from propkernels.utils.checks import check_integer, check_positive, shown
 from propkernels.utils.files import discard_unfinished
 from propkernels.utils.optional import import_optional
 from propkernels.utils.parallel import thread_count
 
+TIMEOUT = "PROPKERNELS_WORKER_TIMEOUT"
+LONGEST_WAIT = 300.0  # seconds without any worker of Dask: clusters take minutes to replace one
+POLL = 2.0  # seconds between two looks at the workers
 MMAP_THRESHOLD = "MALLOC_MMAP_THRESHOLD_"
 SLOW_ARRAYS = (
     "workers of Dask map the memory of every array anew, which costs about a third more time: start them "
@@ -43,6 +56,15 @@ class Engine:
         """Run a function on a worker."""
         future: Future[Any] = self.executor.submit(function, *arguments)
         return future
+
+    def wait(self, futures: Collection[Future[Any]]) -> set[Future[Any]]:
+        """Wait until one of several calls has ended; return those that have."""
+        return wait(futures, return_when=FIRST_COMPLETED).done
+
+    def cancel(self, futures: Iterable[Future[Any]]) -> None:
+        """Let go of calls that have not begun."""
+        for future in futures:
+            future.cancel()
 
     def n_workers(self) -> int:
         """Number of parts that are computed at once."""
@@ -85,15 +107,46 @@ class DaskEngine(Engine):
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
         """Run a function on a worker; what failed before is not remembered instead."""
+        self.renew()
         future: Future[Any] = self.executor.submit(function, *arguments, pure=False)
         return future
 
+    def wait(self, futures: Collection[Future[Any]]) -> set[Future[Any]]:
+        """Wait until one of several calls has ended, but not for ever: a scheduler may lose all its workers.
+
+        Raises
+        ------
+        ConnectionError
+            If the scheduler is gone, or has had no workers for ``PROPKERNELS_WORKER_TIMEOUT`` seconds.
+        """
+        limit, last = worker_timeout(), monotonic()
+        while True:
+            done = wait(futures, min(limit, POLL), FIRST_COMPLETED).done
+            if done:
+                return done
+            self.renew()
+            if self._n_threads():
+                last = monotonic()
+            elif monotonic() - last >= limit:
+                raise ConnectionError(
+                    f"the Dask scheduler has had no workers for {limit:g} seconds: start some and run again "
+                    f"to resume, or set {TIMEOUT}={10 * limit:g} in the environment to wait longer"
+                )
+
+    def cancel(self, futures: Iterable[Future[Any]]) -> None:
+        """Let go of calls that have not begun, if the scheduler is still there to be told."""
+        with suppress(Exception):  # of its connection; why the run ends is what matters
+            super().cancel(futures)
+
     def n_workers(self) -> int:
         """Threads of all workers that are there now."""
+        return max(1, self._n_threads())
+
+    def _n_threads(self) -> int:
         try:
-            return max(1, sum(self.client.nthreads().values()))
-        except OSError:  # the scheduler does not answer: what is in flight will be lost, and renew says so
-            return 1
+            return sum(self.client.nthreads().values())
+        except Exception:  # of a client whose scheduler does not answer: renew says so
+            return 0
 
     def renew(self) -> None:
         """Go on if there is still a scheduler."""
@@ -102,10 +155,20 @@ class DaskEngine(Engine):
 
     def close(self) -> None:
         """Cancel what has not begun; close the client if it is ours."""
-        if self.is_ours:
-            self.executor.shutdown(wait=False)
+        with suppress(Exception):  # of its connection
+            if self.is_ours:
+                self.executor.shutdown(wait=False)
         if self.owns_client:
             self.client.close()
+
+
+def worker_timeout() -> float:
+    """Seconds that a run waits for the workers of a Dask scheduler that has none."""
+    text = os.environ.get(TIMEOUT, "")
+    try:
+        return check_positive(float(text), TIMEOUT) if text else LONGEST_WAIT
+    except ValueError:
+        raise ValueError(f"{TIMEOUT} in the environment must be seconds above 0, got {text!r}") from None
 
 
 def maps_arrays_anew() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections import Counter, deque
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -181,16 +181,14 @@ class _Run:
         """Compute parts, a bounded number at a time, until none is left."""
         while self.waiting or self.suspects or self.flight:
             self._submit()
-            done, _ = wait(self.flight, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in self.engine.wait(self.flight):
                 bar.step(self._take(future))
             if self.full is not None:
                 self._stop()
 
     def cancel(self) -> None:
         """Let go of what has not begun, if the run ends early."""
-        for future in self.flight:
-            future.cancel()
+        self.engine.cancel(self.flight)
 
     def _submit(self) -> None:
         """Keep the workers busy; parts that may have killed workers run alone, in the end."""

@@ -44,7 +44,7 @@ class FoldedRule:
         if isinstance(self.counter, JoinedCounter) and len(self.counter.parts) != len(self.codes):
             raise ValueError("every stream belongs to a part of the sum")
 
-    def today(self) -> Rule:
+    def restored(self) -> Rule:
         """The rule as a sum of members."""
         streams = list(zip(self.codes, self.weights, self.stream_weights.tolist(), strict=True))
         if not isinstance(self.counter, JoinedCounter):
@@ -72,7 +72,7 @@ class KernelRule:
         if self.coefficients.ndim != 2 or len(self.coefficients) != n_graphs:
             raise ValueError("every training graph needs a row of coefficients")
 
-    def today(self) -> Rule:
+    def restored(self) -> Rule:
         """The rule as a sum of members."""
         return Rule.of(dual_members(self.kernel, self.coefficients))
 
@@ -88,7 +88,7 @@ class SumRule:
         if len(self.rules) < 2 or not all(isinstance(rule, Rule) for rule in self.rules):
             raise ValueError("it needs several rules")
 
-    def today(self) -> Rule:
+    def restored(self) -> Rule:
         """The rule as a sum of members."""
         return Rule.of([member for rule in self.rules for member in rule.members])
 

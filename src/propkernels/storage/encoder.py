@@ -107,6 +107,7 @@ class Encoder:
             return {"sparse": {"format": SPARSE[type(value)], "shape": list(map(int, value.shape)), **parts}}
         if isinstance(value, np.random.RandomState):
             return {"random state": self.encode(value.get_state(legacy=False), path)}
+        value = value.stored() if hasattr(value, "stored") else value
         name = name_of(value)
         if name is None:
             kind = f"{type(value).__module__}.{type(value).__qualname__}"

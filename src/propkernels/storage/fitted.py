@@ -111,6 +111,7 @@ FITTED: dict[str, Check] = {
     "imputer_": lambda value: value is None or name_of(value) == "LabelImputer",
     "index_": Objects("GraphIndex"),
     "intercept_": _floats,
+    "judged_": check_of(NDArray[np.int64]),
     "kernel_": Objects(),
     "kernels_": _list_of(Objects()),
     "layout_": Objects("DecisionLayout"),

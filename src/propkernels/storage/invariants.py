@@ -250,8 +250,7 @@ def _postings(postings: Any) -> bool:
 def _inverted_file(file: Any) -> bool:
     n_graphs = sum(part.n_graphs for part in file.segments)
     return (
-        all(name_of(part) == "Postings" for part in file.segments)
-        and _is(file.weights, "f", 1)
+        _is(file.weights, "f", 1)
         and all(len(part.stream_ptr) == len(file.weights) + 1 for part in file.segments)
         and _is(file.squares, "f", 1)
         and _is(file.alive, "b", 1)
@@ -276,9 +275,10 @@ def _novelty_detector(detector: Any) -> bool:
     if not hasattr(detector, "index_"):
         return True
     folds, n_graphs = detector.folds_, len(detector.index_.names_)
-    arrays = (folds, detector.training_scores_, detector.held_out_scores_)
+    scores = (detector.training_scores_, detector.held_out_scores_)
     if (
-        not all(array.shape == (n_graphs,) for array in arrays)
+        folds.shape != (n_graphs,)
+        or not all(array.shape == detector.judged_.shape for array in scores)
         or not 0 <= folds.min() <= folds.max() < n_graphs
     ):
         return False

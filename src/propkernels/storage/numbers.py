@@ -66,7 +66,10 @@ INDICES: dict[str, dict[str, Length]] = {
     "DensityScore": _FOLDS,
     "JoinedCounter": {"parts": lambda counter: len(counter.counters)},
     "NeighborScore": _FOLDS,
-    "NoveltyDetector": {"folds_": lambda detector: len(detector.folds_)},
+    "NoveltyDetector": {
+        "folds_": lambda detector: len(detector.folds_),
+        "judged_": lambda detector: len(detector.folds_),
+    },
     "Postings": {"graphs": lambda part: part.n_graphs},
 }
 

@@ -443,19 +443,34 @@ def check_room(rows: int, columns: int, matrices: int = 1, *, ways_out: str = WA
     if there is not None and needed > there:
         several = "" if matrices == 1 else f" ({matrices} of them at a time)"
         raise KernelTooLargeError(
-            f"a dense matrix of {rows} x {columns}{several} needs {needed / 1e9:.1f} GB of memory, and "
-            f"{there / 1e9:.1f} GB are available: {ways_out}"
+            f"a dense matrix of {rows} x {columns}{several} needs {in_bytes(needed)} of memory, and "
+            f"{in_bytes(there)} are available: {ways_out}"
         )
+
+
+def in_bytes(number: int) -> str:
+    """A number of bytes in the unit that shows it.
+
+    Examples
+    --------
+    >>> in_bytes(720_000_000_000), in_bytes(4_200_000), in_bytes(0)
+    ('720.0 GB', '4.2 MB', '0 bytes')
+    """
+    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if number >= unit:
+            return f"{number / unit:.1f} {name}"
+    return f"{number} bytes"
 
 
 def available_memory() -> int | None:
     """Bytes that can be allocated before the system has to end a process, or None where nobody can tell.
 
-    On Linux this is the least of what the machine and every control group of the process have left; on macOS
-    all of the machine's memory; on Windows None, since an allocation that is too large fails there by itself.
+    On Linux this is the least of what the machine, every control group of the process and ``ulimit -v`` have
+    left; on macOS all of the machine's memory; on Windows None, since an allocation that is too large fails
+    there by itself.
     """
     if MEMINFO.exists():
-        return min((*_machine(), *_control_groups()), default=None)
+        return min((*_machine(), *_control_groups(), *_own_limit()), default=None)
     with suppress(ValueError, OSError, AttributeError):
         return int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
     return None
@@ -466,6 +481,17 @@ def _machine() -> Iterator[int]:
         for line in MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 yield 1024 * int(line.split()[1])
+
+
+def _own_limit(pages: Path = Path("/proc/self/statm")) -> Iterator[int]:
+    """What is left of the addresses that this process may use."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most != resource.RLIM_INFINITY:
+            used = int(pages.read_text().split()[0]) * resource.getpagesize()
+            yield max(most - used, 0)
 
 
 def _control_groups(processes: Path = Path("/proc/self/cgroup"), root: Path = CGROUPS) -> Iterator[int]:

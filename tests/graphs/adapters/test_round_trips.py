@@ -5,6 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.graphs import GraphDatabase, from_parquet, to_parquet
+from tests.test_contract_discovery import the_zoo
 from tests.zoo import one, zoo
 
 
@@ -152,3 +153,11 @@ def test_damaged_parquet_gives_one_sentence(tmp_path):
         else:
             refused += 1  # values that no reader can tell from others: attributes, weights, unused bytes
     assert refused == len(range(4, len(data), 61))
+
+
+@pytest.mark.parametrize("first", [2**70, ("a", 1), "\ud800"])
+def test_ids_that_parquet_cannot_hold_are_refused(first, tmp_path):
+    graphs = the_zoo()[:3].with_ids([first, "b", "c"] if isinstance(first, str) else [first, 1, 2])
+    with pytest.raises(TypeError, match="cannot be written to Parquet"):
+        graphs.to_parquet(tmp_path / "g.parquet")
+    assert not list(tmp_path.iterdir())

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.learn.novelty import detector as detector_module
 from propkernels.learn.novelty.detector import SCORES, cross_conformal, deal_folds
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=0, mean_nodes=10).graphs
@@ -195,3 +196,43 @@ def test_too_few_graphs():
 @every_score
 def test_three_graphs_are_enough(score):
     assert detector(score).fit(TRAIN[:3]).predict_p(NEW).max() <= 1
+
+
+@pytest.fixture
+def judging_forty(monkeypatch):
+    monkeypatch.setattr(detector_module, "MOST_COMPARISONS", 0)
+    monkeypatch.setattr(detector_module, "LEAST_JUDGED", 40)
+
+
+@pytest.mark.parametrize("score", ["auto", "neighbors", "density", "one_class_svm", "rarity", "size"])
+def test_a_sample_is_judged_as_it_is_among_all(score, judging_forty, monkeypatch):
+    graphs = pk.datasets.make_molecules(90, random_state=1).graphs
+    sampled = pk.NoveltyDetector(score=score, random_state=0).fit(graphs)
+    assert len(sampled.judged_) == len(sampled.training_scores_) == len(sampled.held_out_scores_) == 40
+    assert np.bincount(sampled.folds_[sampled.judged_]).tolist() == [4] * 10
+    monkeypatch.undo()
+    every = pk.NoveltyDetector(score=score, random_state=0).fit(graphs)
+    assert every.judged_.tolist() == list(range(90))
+    if score != "auto":  # whose weights follow from the judged graphs
+        np.testing.assert_array_equal(sampled.training_scores_, every.training_scores_[sampled.judged_])
+        np.testing.assert_array_equal(sampled.held_out_scores_, every.held_out_scores_[sampled.judged_])
+        np.testing.assert_array_equal(sampled.score_samples(graphs[:5]), every.score_samples(graphs[:5]))
+
+
+def test_fit_predict_judges_every_graph(judging_forty):
+    graphs = pk.datasets.make_molecules(90, random_state=1).graphs
+    assert pk.NoveltyDetector(random_state=0).fit_predict(graphs).shape == (90,)
+
+
+@pytest.mark.slow
+def test_p_values_of_a_sample_are_valid(judging_forty):
+    """False alarms of graphs of the same distribution are as frequent as promised, up to chance."""
+    values = []
+    for seed in range(12):
+        graphs = pk.datasets.make_molecules(120, random_state=seed).graphs
+        detector = pk.NoveltyDetector(random_state=seed).fit(graphs[:80])
+        values.append(detector.predict_p(graphs[80:]))
+    for level in (0.05, 0.1, 0.2, 0.5):
+        share = np.mean(np.concatenate(values) <= level)
+        assert share <= level + 0.06
+    assert np.concatenate(values).min() >= 1 / 41

@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
-from propkernels.learn.retrieval.postings_compiled import add_postings, count_postings, move_postings
+from propkernels.learn.retrieval.postings_compiled import count_postings, move_postings
 
 pytestmark = pytest.mark.compiled
 BIN_PTR, GRAPHS, COUNTS = np.array([0, 2, 4]), np.array([0, 1, 1, 2]), np.array([2.0, 1.0, 3.0, 1.0])
-
-
-def test_scores_add_up_products_of_counts():
-    scores = np.zeros(3)
-    add_postings(np.array([0, -1, 1]), np.array([1.0, 50.0, 2.0]), BIN_PTR, GRAPHS, COUNTS, scores)
-    assert scores.tolist() == [2.0, 7.0, 2.0]
 
 
 def test_postings_move_to_their_targets():

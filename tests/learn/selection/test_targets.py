@@ -152,3 +152,16 @@ def test_the_unit_of_the_target_does_not_matter(solver, data):
         assert np.array_equal(predicted(unit), unit * expected)
     for unit in (1e-12, 1e12):
         assert np.allclose(predicted(unit) / unit, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("several", [[1, "a"], [(1, 2), "a"]])
+def test_class_labels_of_several_kinds_are_refused(several):
+    target = np.empty(4, dtype=object)
+    target[:] = several * 2
+    with pytest.raises(TypeError, match="all numbers or all texts"):
+        check_target(target, 4)
+
+
+def test_rows_of_several_lengths_are_refused():
+    with pytest.raises(ValueError, match="rows differ in length"):
+        known_targets(["a", (1, 2)], 2)

@@ -81,5 +81,7 @@ def _named(model: Any, target: str | None) -> Any:
             raise ValueError(f"--to must be a number for this model, got {target!r}") from None
     names = {str(name): name for name in model.classes_.tolist()}
     if target not in names:
-        raise ValueError(f"the class {target} does not exist; the model knows {', '.join(names)}")
+        from propkernels.datasets.tables import listed_names
+
+        raise ValueError(f"the class {target} does not exist; the model knows {listed_names(list(names))}")
     return names[target]

@@ -109,7 +109,9 @@ def can_explain(model: Any) -> bool:
 
 def _named(names: dict[str, Any], wanted: str) -> Any:
     if wanted not in names:
-        raise ValueError(f"the class {wanted} does not exist; the model knows {', '.join(names)}")
+        from propkernels.datasets.tables import listed_names
+
+        raise ValueError(f"the class {wanted} does not exist; the model knows {listed_names(list(names))}")
     return names[wanted]
 
 

@@ -17,7 +17,7 @@ from scipy.sparse import coo_array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import check_ids
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.arrays import ASK_FROM, available_memory, check_sizes, check_whole, offsets
+from propkernels.utils.arrays import ASK_FROM, available_memory, check_sizes, check_whole, in_bytes, offsets
 from propkernels.utils.checks import reason_of, shown
 from propkernels.utils.columns import typed_column
 
@@ -378,8 +378,8 @@ def check_nodes_fit(n_nodes: int) -> None:
     needed = n_nodes * BYTES_PER_NODE
     there = needed if needed < ASK_FROM else available_memory() or LARGEST_MEMORY
     if needed > there:
-        found = f"{there / 1e9:.1f} GB are available"
-        raise ValueError(f"{n_nodes:,} nodes need {needed / 1e9:.1f} GB of memory, and {found}")
+        found = f"{in_bytes(there)} are available"
+        raise ValueError(f"{n_nodes:,} nodes need {in_bytes(needed)} of memory, and {found}")
 
 
 def _check_lengths(flat: FlatGraphs, faults: Faults) -> None:

@@ -84,7 +84,7 @@ def _columns(pa: Any, database: GraphDatabase) -> tuple[dict[str, Any], dict[str
         _check_bare_nodes(database.n_nodes, len(database) + int(entries[-1]))
     adjacency = database.adjacency.tocoo()
     owner = np.repeat(nodes[:-1], np.diff(entries))
-    columns: dict[str, Any] = {} if database.ids is None else {"id": pa.array(database.ids.tolist())}
+    columns: dict[str, Any] = {} if database.ids is None else {"id": _ids(pa, database.ids.tolist())}
     columns["n_nodes"] = pa.array(np.diff(nodes))
     for name, axis in zip(("source", "target"), adjacency.coords, strict=True):
         columns[name] = _lists(pa, entries, pa.array((axis - owner).astype(np.int32)))
@@ -110,6 +110,16 @@ def _columns(pa: Any, database: GraphDatabase) -> tuple[dict[str, Any], dict[str
             columns[name] = _lists(pa, ptr, vectors)
     notes["edge_attribute_names"] = database.edge_attribute_names
     return columns, notes
+
+
+def _ids(pa: Any, ids: list[Any]) -> Any:
+    try:
+        return pa.array(ids)
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError):
+        kinds = "all texts, or all whole numbers of 64 bits"
+        raise TypeError(
+            f"the ids, such as {shown(ids[0])}, cannot be written to Parquet: use {kinds}"
+        ) from None
 
 
 def _lists(pa: Any, ptr: NDArray[Any], values: Any) -> Any:

@@ -198,17 +198,19 @@ class PartRows(Rows):
 def _compute(engine: Engine, calls: dict[int, Any], results: dict[int, Any]) -> bool:
     """Make calls on workers; return whether no worker was lost."""
     try:
-        futures = {number: engine.submit(*call) for number, call in calls.items()}
+        futures = {engine.submit(*call): number for number, call in calls.items()}
     except BrokenExecutor:
         return False
     is_whole = True
-    for number, future in futures.items():
-        try:
-            results[number] = future.result()
-        except BaseException as error:
-            if not is_worker_loss(error):
-                raise
-            is_whole = False
+    while futures:
+        for future in engine.wait(futures):
+            number = futures.pop(future)
+            try:
+                results[number] = future.result()
+            except BaseException as error:
+                if not is_worker_loss(error):
+                    raise
+                is_whole = False
     return is_whole
 
 

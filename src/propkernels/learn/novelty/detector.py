@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +32,8 @@ COMBINED = ("neighbors", "size")  # in this order, which combine relies on
 SHARPNESS = 3  # how fast the weight moves from one score to the other
 DEFAULT_T_MAX = 4
 N_FOLDS = 10
+MOST_COMPARISONS = 250_000_000  # of training graphs with each other in fit
+LEAST_JUDGED = 1000
 LEAST_GRAPHS = 3
 FENCE = 1.5  # Tukey's: values that many interquartile ranges below the quartile lie outside
 
@@ -78,10 +81,14 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         The kernel in use.
     index_ : GraphIndex
         The training graphs.
-    training_scores_ : ndarray of shape (graphs,)
-        Score of each training graph as judged by all others.
-    held_out_scores_ : ndarray of shape (graphs,)
-        Score of each training graph as judged by those outside its fold.
+    judged_ : ndarray of shape (judged,)
+        Positions of the training graphs that the others judged: all of up to 15,811, else a random sample,
+        so small (but for at least 1,000 graphs) that ``fit`` makes at most 250 million comparisons. New
+        graphs are compared with all training graphs in any case.
+    training_scores_ : ndarray of shape (judged,)
+        Score of each of these graphs as judged by all others.
+    held_out_scores_ : ndarray of shape (judged,)
+        Score of each of these graphs as judged by those outside its fold.
 
     See Also
     --------
@@ -91,9 +98,10 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
 
     Notes
     -----
-    A p-value (:meth:`predict_p`) compares a new graph with held-out training graphs, fold by fold [3]_. If
-    it comes from the same distribution as the n training graphs, the probability of ``p <= a`` is at most
-    ``2 a + sqrt(2 / n)`` for ten folds, whatever the distribution [4]_, and close to ``a`` in practice.
+    A p-value (:meth:`predict_p`) compares a new graph with held-out training graphs, fold by fold [3]_: with
+    the n of ``judged_``. If it comes from the same distribution as these, the probability of ``p <= a`` is
+    at most ``2 a + sqrt(2 / n)`` for ten folds, whatever the distribution [4]_, and close to ``a`` in
+    practice.
     The guarantee needs a kernel that learns nothing from the graphs: all but those that standardize
     attributes or number labels.
 
@@ -153,6 +161,10 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         -------
         self
         """
+        return self._learn(X, MOST_COMPARISONS)
+
+    def _learn(self, X: Any, comparisons: float) -> Self:
+        """Fit; so many comparisons decide how many of the training graphs are judged by the others."""
         contamination = check_contamination(self.contamination)
         check_choice(self.score, ("auto", *SCORES), "score")
         k = check_integer(self.n_neighbors, "n_neighbors", 1)
@@ -163,16 +175,19 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
             )
         seed = draw_seed(self.random_state)
         index = GraphIndex(kernel=self._kernel(seed), n_jobs=self.n_jobs).fit(graphs)
-        training = Training(graphs, index, deal_folds(len(graphs), seed), k, self.n_jobs)
+        folds = deal_folds(len(graphs), seed)
+        judged = choose_judged(folds, max(comparisons / len(graphs), LEAST_JUDGED), seed)
+        is_sample = len(judged) < len(graphs)
+        training = Training(graphs, index, folds, k, self.n_jobs, judged if is_sample else None)
         used = list(COMBINED) if self.score == "auto" else [self.score]
         learned = {name: SCORES[name].learn(training) for name in dict.fromkeys([*used, "rarity"])}
         values = np.array([learned[name][1] for name in used])
-        self.index_, self.folds_, self.used_ = index, training.folds, used
+        self.index_, self.folds_, self.used_, self.judged_ = index, folds, used, judged
         self.scores_ = {name: score for name, (score, _) in learned.items()}
-        self.centers_, self.scales_ = scales_of(values, training.folds)
+        self.centers_, self.scales_ = scales_of(values, folds[judged])
         combined = combine(values, self.centers_, self.scales_)
         self.training_scores_ = combined[-1]
-        self.held_out_scores_ = combined[training.folds, np.arange(len(graphs))]
+        self.held_out_scores_ = combined[folds[judged], np.arange(len(judged))]
         self.offset_ = lower_threshold(self.training_scores_, contamination)
         return self
 
@@ -208,8 +223,11 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         return _signs(self.decision_function(X))
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
-        """Fit, and return -1 for outliers among the training graphs, each judged by all others; else 1."""
-        self.fit(X)
+        """Fit, and return -1 for outliers among the training graphs, each judged by all others; else 1.
+
+        Every training graph is compared with every other, however many there are.
+        """
+        self._learn(X, math.inf)
         return _signs(self.training_scores_ - self.offset_)
 
     def predict_p(self, X: Any) -> Values:
@@ -225,10 +243,10 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         Returns
         -------
         ndarray of shape (graphs,)
-            From 1 / (training graphs + 1) to 1.
+            From 1 / (judged training graphs + 1) to 1.
         """
         values = self._values(self._checked(X), True)
-        return cross_conformal(values[:-1], self.held_out_scores_, self.folds_)
+        return cross_conformal(values[:-1], self.held_out_scores_, self.folds_[self.judged_])
 
     def explain(self, X: Any) -> NoveltyExplanation:
         """Write the rarity of graphs as a sum over nodes and iterations, whatever ``score`` is.
@@ -278,6 +296,24 @@ def deal_folds(n_graphs: int, seed: int) -> NDArray[np.int64]:
     """The fold of each graph, at random, all of about one size."""
     order = np.random.default_rng(seed).permutation(n_graphs)
     return np.asarray(order % min(N_FOLDS, n_graphs), dtype=np.int64)
+
+
+def choose_judged(folds: NDArray[np.int64], most: float, seed: int) -> NDArray[np.int64]:
+    """Positions of the graphs to judge: all, or at most so many at random, as many of each fold.
+
+    Examples
+    --------
+    >>> choose_judged(np.array([0, 1, 0, 1]), 10, 0)
+    array([0, 1, 2, 3])
+    >>> len(choose_judged(np.array([0, 1, 0, 1]), 2, 0))
+    2
+    """
+    if len(folds) <= most:
+        return np.arange(len(folds))
+    order = np.random.default_rng([seed, 1]).permutation(len(folds))
+    by_fold = order[np.argsort(folds[order], kind="stable")]
+    rank = np.arange(len(folds)) - np.searchsorted(folds[by_fold], folds[by_fold])
+    return np.sort(by_fold[rank < most // (int(folds.max()) + 1)])
 
 
 def scales_of(values: Values, folds: NDArray[np.int64]) -> tuple[Values, Values]:

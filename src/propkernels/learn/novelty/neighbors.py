@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.novelty.scores import Score, Training, Values
-from propkernels.learn.retrieval.index import largest
-from propkernels.learn.retrieval.inverted_file import self_similarities
+from propkernels.learn.retrieval.search import Query, largest
+from propkernels.utils.arrays import check_room
 from propkernels.utils.parallel import run_threads
 
 Places = NDArray[np.int64]
+OTHER_SCORES = 'the other scores need no such matrix: score="neighbors", say'
 NU = 0.1  # share of the training graphs that the one-class SVM may leave outside
 
 
 def for_each_row(index: Any, graphs: GraphDatabase, use: Callable[[int, Values], Any]) -> list[Any]:
     """What ``use`` makes of each graph's similarities to all graphs of an index, one row at a time."""
-    streams = index.counter_.count(graphs, None, index.n_jobs)
-    squares, found = self_similarities(streams), index.file_.find(streams)
+    queries = Query.all(index.counter_.count(graphs, None, index.n_jobs))
 
-    def one(query: int) -> Any:
-        return use(query, index.file_.similarities(streams, found, query, float(squares[query])))
+    def one(row: int) -> Any:
+        return use(row, index.file_.similarities(queries[row]))
 
     return run_threads(one, range(len(graphs)), index.n_jobs)
 
@@ -62,12 +62,15 @@ def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int |
 
 
 def neighbors_of(
-    index: Any, graphs: GraphDatabase, folds: Places, k: int, rows: int, is_training: bool
+    index: Any, graphs: GraphDatabase, folds: Places, k: int, rows: int, own: Places | None = None
 ) -> tuple[Places, Values]:
-    """Places and similarities of the nearest training graphs, (rows, graphs, k)."""
+    """Places and similarities of the nearest training graphs, (rows, graphs, k).
+
+    ``own`` are the places of the graphs where they are training graphs themselves.
+    """
 
     def nearest(query: int, values: Values) -> tuple[Places, Values]:
-        places = nearest_by_fold(values, folds, k, rows, query if is_training else None)
+        places = nearest_by_fold(values, folds, k, rows, None if own is None else int(own[query]))
         return places, values[places]
 
     places, similarities = zip(*for_each_row(index, graphs, nearest), strict=True)
@@ -97,19 +100,21 @@ class NeighborScore(Score):
     def learn(cls, training: Training) -> tuple[NeighborScore, Values]:
         """The score, and those of the training graphs, which are not their own neighbors."""
         score = cls(training.folds, possible_neighbors(training))
-        return score, score._values(training.graphs, training.index, score.n_rows, True)
+        own = np.arange(len(training.folds)) if training.judged is None else training.judged
+        graphs = training.graphs if training.judged is None else training.graphs[own]
+        return score, score._values(graphs, training.index, score.n_rows, own)
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
         """Scores of new graphs."""
-        return self._values(graphs, index, self.n_rows if by_fold else 1, False)
+        return self._values(graphs, index, self.n_rows if by_fold else 1)
 
     @property
     def n_rows(self) -> int:
         """Folds, and one."""
         return int(self.folds.max()) + 2
 
-    def _values(self, graphs: GraphDatabase, index: Any, rows: int, is_training: bool) -> Values:
-        similarities = neighbors_of(index, graphs, self.folds, self.k, rows, is_training)[1]
+    def _values(self, graphs: GraphDatabase, index: Any, rows: int, own: Places | None = None) -> Values:
+        similarities = neighbors_of(index, graphs, self.folds, self.k, rows, own)[1]
         return np.asarray(similarities.mean(axis=2))
 
 
@@ -136,17 +141,18 @@ class DensityScore(Score):
     def learn(cls, training: Training) -> tuple[DensityScore, Values]:
         """The score, and those of the training graphs."""
         k, rows = possible_neighbors(training), int(training.folds.max()) + 2
-        near = neighbors_of(training.index, training.graphs, training.folds, k, rows, True)
+        everyone = np.arange(len(training.folds))
+        near = neighbors_of(training.index, training.graphs, training.folds, k, rows, everyone)
         places, distances = near[0], kernel_distances(near[1])
         reaches = distances[:, :, -1]
         densities = local_densities(places, distances, reaches)
         score = cls(training.folds, k, reaches, densities)
-        return score, -np.mean(_taken(densities, places), axis=2) / densities
+        return score, training.of_judged(-np.mean(_taken(densities, places), axis=2) / densities)
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
         """Scores of new graphs."""
         rows = len(self.reaches) if by_fold else 1
-        places, similarities = neighbors_of(index, graphs, self.folds, self.k, rows, False)
+        places, similarities = neighbors_of(index, graphs, self.folds, self.k, rows)
         reaches, known = self.reaches[-rows:], self.densities[-rows:]
         densities = local_densities(places, kernel_distances(similarities), reaches)
         return np.asarray(-np.mean(_taken(known, places), axis=2) / densities)
@@ -188,13 +194,14 @@ class OneClassScore(Score):
 
         Leaving out one graph after the other would take one machine each.
         """
+        check_room(len(training.folds), len(training.folds), 3, ways_out=OTHER_SCORES)
         matrix = np.array(for_each_row(training.index, training.graphs, lambda _, values: values))
         out = training.left_out
         machines = [_one_class_machine(matrix, np.flatnonzero(~row)) for row in out]
         score = cls(np.array([c for c, _ in machines]).T, np.array([b for _, b in machines]))
         values = (matrix @ score.coefficients + score.intercepts).T
         values[-1] = values[training.folds, np.arange(len(matrix))]
-        return score, values
+        return score, training.of_judged(values)
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
         """Scores of new graphs."""

@@ -76,7 +76,7 @@ class RarityScore(Score):
             for found, known in zip(tallies, codes, strict=True)
         ]
         score = cls(counter, codes, numbers)
-        return score, score._values(training.graphs, tallies, slice(None), kept)
+        return score, training.of_judged(score._values(training.graphs, tallies, slice(None), kept))
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
         """Scores of new graphs."""

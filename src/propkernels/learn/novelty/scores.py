@@ -32,6 +32,8 @@ class Training(NamedTuple):
         The fold of each graph, from 0 on; none is empty.
     n_neighbors : int
     n_jobs : int or None
+    judged : ndarray of int64, (judged,), or None
+        Graphs whose own scores are wanted, by position; None: all.
     """
 
     graphs: GraphDatabase
@@ -39,6 +41,11 @@ class Training(NamedTuple):
     folds: NDArray[np.int64]
     n_neighbors: int
     n_jobs: int | None
+    judged: NDArray[np.int64] | None = None
+
+    def of_judged(self, values: Values) -> Values:
+        """Columns of the graphs whose own scores are wanted."""
+        return values if self.judged is None else values[:, self.judged]
 
     @property
     def left_out(self) -> NDArray[np.bool_]:
@@ -106,7 +113,7 @@ class SizeScore(Score):
         sizes = size_features(training.graphs)
         found = [center_and_scale(sizes[~out]) for out in training.left_out]
         score = cls(np.array([center for center, _ in found]), np.array([scale for _, scale in found]))
-        return score, score._values(sizes, slice(None))
+        return score, training.of_judged(score._values(sizes, slice(None)))
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
         """Scores of new graphs."""

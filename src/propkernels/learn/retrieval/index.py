@@ -18,7 +18,8 @@ from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import Grid
 from propkernels.kernels.propagation import PropagationKernel
-from propkernels.learn.retrieval.inverted_file import InvertedFile, self_similarities
+from propkernels.learn.retrieval.inverted_file import InvertedFile
+from propkernels.learn.retrieval.search import Query, nearest
 from propkernels.utils.checks import GraphInput, check_integer, shown
 from propkernels.utils.ids import id_array, plain_ids
 from propkernels.utils.locks import ForkSafeLock
@@ -317,15 +318,9 @@ class GraphIndex(GraphInput, BaseEstimator):
     def _best(
         self, now: Contents, graphs: GraphDatabase, k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        streams = now.counter.count(graphs, None, self.n_jobs)
-        squares, found = self_similarities(streams), now.file.find(streams)
-
-        def one_query(query: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-            values = now.file.similarities(streams, found, query, float(squares[query]))
-            best = largest(values, k)
-            return best, values[best]
-
-        places, similarities = zip(*run_threads(one_query, range(len(graphs)), self.n_jobs), strict=True)
+        queries = Query.all(now.counter.count(graphs, None, self.n_jobs))
+        found = run_threads(lambda query: nearest(now.file.searches(query), k, 1), queries, self.n_jobs)
+        similarities, places = zip(*found, strict=True)
         return np.array(places), np.array(similarities)
 
     @property
@@ -362,19 +357,3 @@ class GraphIndex(GraphInput, BaseEstimator):
     def _writing(self) -> ForkSafeLock:
         """Whoever changes the index holds this lock from reading what it replaces to replacing it."""
         return _WRITERS.setdefault(self, ForkSafeLock())
-
-
-def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Places of the k largest values, largest first; among equals the first ones.
-
-    Examples
-    --------
-    >>> largest(np.array([0.5, 0.9, 0.5, 0.1, 0.5]), 3)
-    array([1, 0, 2])
-    """
-    if k == 0:
-        return np.empty(0, dtype=np.int64)
-    least = np.partition(values, len(values) - k)[len(values) - k]
-    candidates = np.flatnonzero(values >= least)
-    order = np.lexsort((candidates, -values[candidates]))
-    return candidates[order[:k]]

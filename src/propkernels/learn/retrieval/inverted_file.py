@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.counting.counters import StreamCounts
-from propkernels.gram.linear import self_products
 from propkernels.learn.retrieval.postings import Postings
-
-Bins = list[NDArray[np.int64]]  # for each stream, the bin of each of the query's codes
+from propkernels.learn.retrieval.search import Query, Search, self_similarities
+from propkernels.learn.retrieval.segment import Segment
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class InvertedFile:
 
     Attributes
     ----------
-    segments : list of Postings
+    segments : list of Segment
         Graph 0 of each follows the last graph of the one before.
     weights : ndarray, (streams,)
         What each stream's kernel counts in the sum.
@@ -38,7 +36,7 @@ class InvertedFile:
     alive : ndarray of bool, (graphs,)
     """
 
-    segments: list[Postings]
+    segments: list[Segment]
     weights: NDArray[np.float64]
     squares: NDArray[np.float64]
     alive: NDArray[np.bool_]
@@ -48,7 +46,7 @@ class InvertedFile:
         """Take the counts of the first graphs."""
         weights = np.array([stream.weight for stream in streams])
         squares = self_similarities(streams)
-        return cls([Postings.of(streams)], weights, squares, np.ones(len(squares), dtype=bool))
+        return cls([Segment.of(Postings.of(streams))], weights, squares, np.ones(len(squares), dtype=bool))
 
     def __post_init__(self) -> None:
         n_graphs = sum(part.n_graphs for part in self.segments)
@@ -58,8 +56,8 @@ class InvertedFile:
     def append(self, streams: Sequence[StreamCounts]) -> InvertedFile:
         """Return a file with further graphs behind the others."""
         added = self_similarities(streams)
-        segments = [*self.segments, Postings.of(streams)]
-        while len(segments) > 1 and 2 * len(segments[-1].graphs) >= len(segments[-2].graphs):
+        segments = [*self.segments, Segment.of(Postings.of(streams))]
+        while len(segments) > 1 and 2 * segments[-1].n_entries >= segments[-2].n_entries:
             segments[-2:] = [_joined(segments[-2:])]
         squares = np.concatenate([self.squares, added])
         alive = np.concatenate([self.alive, np.ones(len(added), dtype=bool)])
@@ -79,55 +77,30 @@ class InvertedFile:
         numbers = np.where(alive, np.cumsum(alive) - 1, -1)
         parts = np.split(numbers, np.cumsum([part.n_graphs for part in self.segments])[:-1])
         squares = self.squares[alive]
-        merged = Postings.merge(self.segments, parts)
+        merged = _merged(self.segments, parts)
         return InvertedFile([merged], self.weights, squares, np.ones(len(squares), dtype=bool)), True
 
-    def find(self, streams: Sequence[StreamCounts]) -> list[Bins]:
-        """For each segment, the bins of the queries' codes."""
-        return [[part.find(s, stream.codes) for s, stream in enumerate(streams)] for part in self.segments]
-
-    def similarities(
-        self, streams: Sequence[StreamCounts], found: list[Bins], query: int, square: float
-    ) -> NDArray[np.float64]:
-        """Normalised kernel between one of the queries and every graph; -1 for graphs that were taken out.
-
-        Products of counts are whole numbers and their sums exact, so that the result depends on neither
-        segments nor order. Equal graphs have similarity 1, exactly.
-        """
-        total = np.zeros(len(self.squares))
-        for weight in dict.fromkeys(self.weights.tolist()):
-            shared = np.zeros(len(self.squares))
-            for s in np.flatnonzero(self.weights == weight).tolist():
-                self._add(streams[s].counts, [bins[s] for bins in found], query, shared)
-            total += weight * shared
-        length = np.sqrt(square * self.squares)
-        np.divide(total, length, out=total, where=length > 0)
-        total[~self.alive] = -1.0
-        return total
-
-    def _add(self, counts: Any, bins: Bins, query: int, scores: NDArray[np.float64]) -> None:
-        from propkernels.learn.retrieval.postings_compiled import add_postings
-
-        row = slice(counts.indptr[query], counts.indptr[query + 1])
-        columns, values = counts.indices[row], counts.data[row]
-        first = 0
-        for part, of_codes in zip(self.segments, bins, strict=True):
-            own = scores[first : first + part.n_graphs]
-            arrays = (part.bin_ptr, part.graphs, part.counts)
-            add_postings(of_codes[columns], values, *arrays, own)
+    def searches(self, query: Query) -> Iterator[Search]:
+        """Searches of all segments for one query, ready to be asked."""
+        if not np.array_equal(self.weights, query.weights):
+            raise ValueError("the index was fitted with another kernel: fit it again")
+        first, all_alive = 0, bool(self.alive.all())
+        for part in self.segments:
+            own = slice(first, first + part.n_graphs)
+            alive = None if all_alive else self.alive[own]
+            yield Search(part, self.squares[own], query, first, alive).locate().find()
             first += part.n_graphs
 
-
-def self_similarities(streams: Sequence[StreamCounts]) -> NDArray[np.float64]:
-    """k(x, x) of each graph; whole numbers are added up before they are weighted."""
-    total = np.zeros(streams[0].counts.shape[0])
-    for weight in dict.fromkeys(stream.weight for stream in streams):
-        same = [self_products(stream.counts) for stream in streams if stream.weight == weight]
-        total += weight * np.sum(same, axis=0)
-    return total
+    def similarities(self, query: Query) -> NDArray[np.float64]:
+        """Normalized kernel between a query and every graph; -1 for graphs that were taken out."""
+        return np.concatenate([search.similarities() for search in self.searches(query)])
 
 
-def _joined(parts: Sequence[Postings]) -> Postings:
+def _joined(parts: Sequence[Segment]) -> Segment:
     """Merge neighbours; graphs follow one another."""
     ends = np.cumsum([part.n_graphs for part in parts])
-    return Postings.merge(parts, np.split(np.arange(ends[-1]), ends[:-1]))
+    return _merged(parts, np.split(np.arange(ends[-1]), ends[:-1]))
+
+
+def _merged(parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> Segment:
+    return Segment.of(Postings.merge([part.stored() for part in parts], numbers))

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.gram.linear import self_products
-from propkernels.learn.retrieval.index import Neighbors, largest
+from propkernels.learn.retrieval.index import Neighbors
+from propkernels.learn.retrieval.search import largest
 from propkernels.scale.opened import FeatureFolder
 from propkernels.utils.checks import check_integer
 from propkernels.utils.progress import ProgressBar

@@ -46,16 +46,13 @@ class Postings:
         codes, lengths, graphs, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         stream_ptr = offsets([len(part[0]) for part in parts])
         n_graphs = streams[0].counts.shape[0]
-        return cls(n_graphs, stream_ptr, codes, offsets(lengths), graphs.astype(np.int32), _compact(counts))
+        return cls(n_graphs, stream_ptr, codes, offsets(lengths), graphs.astype(np.int32), compact(counts))
 
-    def find(self, stream: int, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Bins of codes; -1 where a code has none."""
-        first, last = self.stream_ptr[stream], self.stream_ptr[stream + 1]
-        own = self.codes[first:last]
-        if len(own) == 0:
-            return np.full(len(codes), -1, dtype=np.int64)
-        places = np.minimum(np.searchsorted(own, codes), len(own) - 1)
-        return np.where(own[places] == codes, first + places, -1)
+    def restored(self) -> Any:
+        """Return the packed form, which an index has in memory."""
+        from propkernels.learn.retrieval.segment import Segment
+
+        return Segment.of(self)
 
     @staticmethod
     def merge(parts: Sequence[Postings], numbers: Sequence[NDArray[np.int64]]) -> Postings:
@@ -91,7 +88,7 @@ def _columns(stream: StreamCounts) -> tuple[NDArray[Any], NDArray[Any], NDArray[
     return stream.codes[order], np.diff(columns.indptr), columns.indices, columns.data
 
 
-def _compact(counts: NDArray[np.float64]) -> NDArray[Any]:
+def compact(counts: NDArray[np.float64]) -> NDArray[Any]:
     """Float32 where all counts are exact in it."""
     short = counts.astype(np.float32)
     return short if np.array_equal(short, counts) else counts

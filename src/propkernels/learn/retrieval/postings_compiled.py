@@ -9,18 +9,6 @@ from propkernels.utils.jit import compiled
 # Postings are counts by bin: those of bin b are the places bin_ptr[b] .. bin_ptr[b + 1] - 1 of ``graphs`` and
 # ``counts``. Three graphs with the bins {4: 2}, {4: 1, 5: 3}, {5: 1} have, from bin 4 on,
 #     bin_ptr 0 2 4    graphs 0 1 | 1 2    counts 2 1 | 3 1
-# and a query with the bins {4: 1, 5: 2} adds 2, 1 + 6 and 2 to their scores.
-
-
-@compiled
-def add_postings(bins: Any, counts: Any, bin_ptr: Any, graphs: Any, postings: Any, scores: Any) -> None:
-    """scores[g] += count of the query in b * count of g in b, over bins b of the query; -1: no bin."""
-    for entry in range(len(bins)):
-        b = bins[entry]
-        if b >= 0:
-            count = counts[entry]
-            for place in range(bin_ptr[b], bin_ptr[b + 1]):
-                scores[graphs[place]] += count * postings[place]
 
 
 @compiled

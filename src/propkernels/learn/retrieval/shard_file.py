@@ -17,18 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.learn.retrieval.inverted_file import InvertedFile
-from propkernels.learn.retrieval.postings import Postings
-from propkernels.utils.arrays import check_indices, check_offsets, offsets
+from propkernels.learn.retrieval.segment import PACKED_BITS, Segment, fence_ptr, fences
+from propkernels.utils.arrays import check_indices, check_offsets
 from propkernels.utils.checks import reason_of
 from propkernels.utils.files import n_descriptors, open_regular
-from propkernels.utils.locks import cached_property
 
 MAGIC = b"propkernels shard 2\n"
 ALIGNED = 64  # bytes that arrays begin at multiples of
 LONGEST_HEAD = 2**16
-PACKED_BITS = 8  # of a packed posting, for the count; the other 24 are the number of the graph
-MOST_PACKED = 2**PACKED_BITS - 1
-FENCE_WIDTH = 64  # bins of the directory from one fence to the next: a kilobyte
 KINDS = {  # arrays of a shard, in their order, and the types that they may have
     "weights": ("<f8",),
     "stream_ptr": ("<i8",),
@@ -38,7 +34,7 @@ KINDS = {  # arrays of a shard, in their order, and the types that they may have
     "ids": ("<i8",),
     "directory": ("<i8",),
     "dense": ("|u1",),
-    "postings": ("<u4", "<f8"),
+    "postings": ("<u4", "<f4", "<f8"),
 }
 Span = tuple[str, Any, Any]  # an array by name, and from which elements to which
 
@@ -48,26 +44,10 @@ def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -
 
     The file is a line that names the format, a line of JSON that says which arrays follow, and the arrays,
     little-endian, each at a multiple of 64 bytes; what every query reads comes first.
-
-    A posting is one 32-bit word, graph << 8 | count. Bins that more than a quarter of the graphs have are
-    shorter as rows of counts of all graphs (``dense``), and have no postings. Where counts are not whole
-    numbers up to 255, postings are pairs of 64-bit floats instead, without rows.
     """
     (part,) = file.segments
-    packed = _fits_words(part)
-    lengths = np.diff(part.bin_ptr)
-    is_dense = packed & (4 * lengths > part.n_graphs)
-    arrays: dict[str, NDArray[Any]] = {
-        "weights": file.weights,
-        "stream_ptr": part.stream_ptr,
-        "fences": _fences(part.stream_ptr, part.codes),
-        "dense_bins": np.flatnonzero(is_dense),
-        "squares": _compact(file.squares),
-        "ids": ids,
-        "directory": _directory(part.codes, np.where(is_dense, 0, lengths)),
-        "dense": _rows(part, np.flatnonzero(is_dense)),
-        "postings": _words(part, ~np.repeat(is_dense, lengths)) if packed else _pairs(part),
-    }
+    own = {"weights": file.weights, "squares": _compact(file.squares), "ids": ids} | part._asdict()
+    arrays: dict[str, NDArray[Any]] = {name: own[name] for name in KINDS}
     ready = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     head = MAGIC + json.dumps({name: [a.dtype.str, a.size] for name, a in ready.items()}).encode() + b"\n"
     stream.write(_padded(head))
@@ -77,42 +57,6 @@ def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -
 
 def _padded(data: bytes) -> bytes:
     return data + b"\0" * (-len(data) % ALIGNED)
-
-
-def _fits_words(part: Postings) -> bool:
-    whole = np.array_equal(part.counts, np.clip(np.rint(part.counts), 0, MOST_PACKED))
-    return whole and part.n_graphs <= 2 ** (32 - PACKED_BITS)
-
-
-def _fences(stream_ptr: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    ends = pairwise(stream_ptr.tolist())
-    return np.concatenate([codes[:0], *(codes[first:last:FENCE_WIDTH] for first, last in ends)])
-
-
-def _directory(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Code and first posting of each bin; the last row says where the postings end."""
-    found = np.zeros((len(codes) + 1, 2), dtype=np.int64)
-    found[:-1, 0], found[:, 1] = codes, offsets(lengths)
-    return found
-
-
-def _rows(part: Postings, bins: NDArray[np.int64]) -> NDArray[np.uint8]:
-    rows = np.zeros((len(bins), part.n_graphs), dtype=np.uint8)
-    for row, b in zip(rows, bins.tolist(), strict=True):
-        own = slice(part.bin_ptr[b], part.bin_ptr[b + 1])
-        row[part.graphs[own]] = part.counts[own]
-    return rows
-
-
-def _words(part: Postings, kept: NDArray[np.bool_]) -> NDArray[np.uint32]:
-    words = part.graphs[kept].astype(np.uint32)
-    words <<= np.uint32(PACKED_BITS)
-    words |= part.counts[kept].astype(np.uint32)
-    return words
-
-
-def _pairs(part: Postings) -> NDArray[np.float64]:
-    return np.stack([part.graphs, part.counts], axis=1).astype(np.float64)
 
 
 def _compact(squares: NDArray[np.float64]) -> NDArray[Any]:
@@ -203,14 +147,11 @@ class Shard:
         return self.arrays["ids"]
 
     @property
-    def n_postings(self) -> int:
-        """Number of postings that are not in rows."""
-        return len(self.arrays["postings"]) // (1 if self.arrays["postings"].dtype.kind == "u" else 2)
-
-    @cached_property
-    def fence_ptr(self) -> NDArray[np.int64]:
-        """Which fences belong to which stream."""
-        return _fence_ptr(self.arrays["stream_ptr"])
+    def segment(self) -> Segment:
+        """The postings, to be searched."""
+        known = self.arrays
+        arrays = {name: known[name] for name in Segment._fields if name in KINDS}
+        return Segment(len(known["ids"]), fence_ptr=fence_ptr(known["stream_ptr"]), **arrays)
 
     def check(self, first_id: int, last_id: int) -> None:
         """Look at every number: offsets, codes, bins, postings, and ids from first_id to last_id - 1.
@@ -222,7 +163,7 @@ class Shard:
         """
         arrays = self.arrays
         try:
-            _check_bins(arrays, self.n_postings)
+            _check_bins(arrays, self.segment.n_postings)
             _check_postings(arrays["postings"], self.n_graphs)
             check_indices(arrays["ids"], last_id, "ids", least=first_id)
             _check_ascending(arrays["ids"], "ids")
@@ -274,10 +215,6 @@ def _page_runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple
     return list(zip(firsts.tolist(), (lasts - firsts).tolist(), strict=True))
 
 
-def _fence_ptr(stream_ptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    return offsets(-(-np.diff(stream_ptr) // FENCE_WIDTH))
-
-
 def _mapped(path: Path) -> Mapped:
     """Map the arrays of a file, whose head must fit the file and itself."""
     with open_regular(path) as stream:
@@ -317,7 +254,7 @@ def _shaped(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     is_words = arrays["postings"].dtype.kind == "u"
     fits = (
         len(arrays["directory"]) == 2 * (n_bins + 1)
-        and len(arrays["fences"]) == _fence_ptr(stream_ptr)[-1]
+        and len(arrays["fences"]) == fence_ptr(stream_ptr)[-1]
         and len(arrays["squares"]) == n_graphs
         and len(arrays["dense"]) == n_rows * n_graphs
         and (is_words or (len(arrays["postings"]) % 2 == 0 and n_rows == 0))
@@ -334,7 +271,7 @@ def _check_bins(arrays: dict[str, NDArray[Any]], n_postings: int) -> None:
     check_offsets(ptr, n_postings, "the directory", piece="bin")
     for first, last in pairwise(stream_ptr.tolist()):
         _check_ascending(codes[first:last], "codes of a stream")
-    if not np.array_equal(arrays["fences"], _fences(stream_ptr, codes)):
+    if not np.array_equal(arrays["fences"], fences(stream_ptr, codes)):
         raise ValueError("fences must be codes of the directory")
     check_indices(arrays["dense_bins"], len(codes), "dense_bins")
     _check_ascending(arrays["dense_bins"], "dense_bins")

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from propkernels.graphs.adapters.networkx import is_networkx
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.grids.database import Grid
 from propkernels.kernels.propagation import PropagationKernel
-from propkernels.learn.retrieval.index import DEFAULT_T_MAX, Neighbors, largest
-from propkernels.learn.retrieval.inverted_file import self_similarities
+from propkernels.learn.retrieval.index import DEFAULT_T_MAX, Neighbors
+from propkernels.learn.retrieval.search import Query, Search, nearest
 from propkernels.learn.retrieval.shard_file import Shard, most_mapped
-from propkernels.learn.retrieval.shard_search import Item, Query, ReadAhead, ShardSearch, ahead
+from propkernels.learn.retrieval.shard_search import ReadAhead, ShardSearch, ahead
 from propkernels.learn.retrieval.shard_work import ShardWork, shard_work
 from propkernels.scale.featurizing import sample_of
 from propkernels.scale.folder import PLAN, Manifest, check_size
@@ -30,7 +28,6 @@ from propkernels.scale.run import run_parts
 from propkernels.scale.sources.reading import iter_part
 from propkernels.utils.checks import check_integer
 from propkernels.utils.files import inner_folder, locked
-from propkernels.utils.parallel import run_threads, thread_count
 
 AHEAD = 64  # shards that the disk reads for at once, in each step of a query
 
@@ -169,40 +166,19 @@ class ShardedIndex:
         graphs = check_graphs([X] if is_one else X)
         pure = pure_features(self._features(), graphs)
         pure.check(graphs)
-        streams = pure.estimator.counter_.count(graphs, None, self.n_jobs)
-        squares = self_similarities(streams)
-        queries = [Query.of(streams, i, float(square)) for i, square in enumerate(squares)]
-        found = [self._best(query, k) for query in queries]
+        queries = Query.all(pure.estimator.counter_.count(graphs, None, self.n_jobs))
+        found = [nearest(self._searches(query), k, self.n_jobs) for query in queries]
         similarities = np.array([values for values, _ in found]).reshape(len(graphs), k)
         ids = np.array([names for _, names in found], dtype=np.int64).reshape(len(graphs), k)
         return Neighbors(similarities[0], ids[0]) if is_one else Neighbors(similarities, ids)
 
-    def _best(self, query: Query, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The k best of all shards. Shards come in the order of the ids, so that equals stay in order."""
-        least = [-1.0]  # what a graph of a later shard must exceed, which only grows
-
-        def of_shard(item: tuple[ShardSearch, int]) -> tuple[NDArray[Any], NDArray[Any]]:
-            search, first = item
-            places, values = search.above(least[0])
-            best = largest(values, min(k, len(values)))
-            return values[best], first + search.ids(places[best])
-
-        values, ids = np.empty(0), np.empty(0, dtype=np.int64)
-        for some in _runs(self._searches(query), thread_count(self.n_jobs)):
-            for own_values, own_ids in run_threads(of_shard, some, self.n_jobs):
-                values, ids = np.concatenate([values, own_values]), np.concatenate([ids, own_ids])
-            best = largest(values, min(k, len(values)))
-            values, ids = values[best], ids[best]
-            least[0] = float(values[-1]) if len(values) == k else -1.0
-        return values, ids
-
-    def _searches(self, query: Query) -> Iterator[tuple[ShardSearch, int]]:
-        """Searches of all shards, and the number of the first graph of their plan; the disk runs ahead."""
+    def _searches(self, query: Query) -> Iterator[Search]:
+        """Searches of all shards; the disk runs ahead."""
         n = min(AHEAD, most_mapped() // 4)  # of each step; all that are under way stay mapped
-        begun = (_begin(shard, n_graphs, query, self._ahead) for shard, _, n_graphs in self.shards)
+        begun = (_begin(*shard, query, self._ahead) for shard in self.shards)
         located = (search.locate() for search in ahead(begun, n))
         found = (search.find() for search in ahead(located, n))
-        return zip(ahead(found, n), (first for _, first, _ in self.shards), strict=True)
+        return ahead(found, n)
 
     def graph(self, number: int) -> Any:
         """Read a graph of the index from the file that it was in when the plan was made.
@@ -340,14 +316,8 @@ def _kernel_of(group: Group) -> dict[str, Any]:
     return {name: value for name, value in group.manifest.work.items() if name != "version"}
 
 
-def _begin(shard: Shard, n_graphs: int, query: Query, ahead: ReadAhead) -> ShardSearch:
+def _begin(shard: Shard, first: int, n_graphs: int, query: Query, ahead: ReadAhead) -> ShardSearch:
     """Begin the search of a shard, which must have as many graphs as the manifest says."""
     if shard.n_graphs != n_graphs:
         raise ValueError(f"{shard.path} holds {shard.n_graphs} graphs instead of {n_graphs}: build it again")
-    return ShardSearch(shard, query, ahead).begin()
-
-
-def _runs(items: Iterator[Item], width: int) -> Iterator[list[Item]]:
-    """Items in runs of one for each thread."""
-    while run := list(islice(items, width)):
-        yield run
+    return ShardSearch(shard, query, ahead, first)

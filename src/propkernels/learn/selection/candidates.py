@@ -122,6 +122,8 @@ def check_steps(t_max: Any) -> tuple[int, ...] | None:
     """
     if t_max is None:
         return None
+    if isinstance(t_max, range) and t_max:  # it may be too long for a list
+        check_streams(max(t_max[0], t_max[-1]), 1)
     return tuple(sorted({check_streams(step, 1)[0] for step in _several(t_max, "t_max")}))
 
 

@@ -113,20 +113,28 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
     n_values = len(labels) if labels.ndim else 1
     if n_values != n_graphs:
         raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
+    _check_kinds(labels)
     kind = type_of_target(labels)
     if labels.ndim != 1 or kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: target must hold one class label per graph, got a {kind} target"
         )
-    try:
-        classes, numbers = np.unique(labels, return_inverse=True)
-    except TypeError:
-        names = sorted({type(label).__name__ for label in labels.tolist()})
-        raise TypeError(f"class labels must be of one kind, got {' and '.join(names)}") from None
+    classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         only = classes.tolist()
         raise ValueError(f"one class is not enough: target must have at least two classes, got only {only}")
     return np.asarray(numbers, dtype=np.int64)
+
+
+def _check_kinds(labels: NDArray[Any]) -> None:
+    """Refuse objects that have no order among themselves, such as texts beside numbers."""
+    if labels.dtype != object or labels.ndim != 1:
+        return
+    try:
+        sorted(set(labels.tolist()))
+    except TypeError:
+        names = " and ".join(sorted({type(label).__name__ for label in labels.tolist()}))
+        raise TypeError(f"class labels must be all numbers or all texts, got {names}") from None
 
 
 def check_labels(target: Any, n_graphs: int) -> NDArray[np.float64]:

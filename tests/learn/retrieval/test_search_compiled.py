@@ -1,9 +1,16 @@
-"""Loops over a shard: codes are found where they are, and products add up as in plain Python."""
+"""Loops over a segment: codes are found where they are, and products add up as in plain Python."""
 
 import numpy as np
 import pytest
 
-from propkernels.learn.retrieval.shard_compiled import add_packed, add_pairs, add_rows, find_bins, find_blocks
+from propkernels.learn.retrieval.search_compiled import (
+    add_packed,
+    add_pairs,
+    add_rows,
+    find_bins,
+    find_blocks,
+    find_postings,
+)
 from propkernels.utils.arrays import offsets
 
 pytestmark = pytest.mark.compiled
@@ -49,3 +56,18 @@ def test_graphs_that_are_not_there_are_refused():
     assert not add_packed(first, last, counts, np.array([3 << 8 | 1], dtype=np.uint32), np.zeros(3))
     for graph in (-1.0, 3.0, np.nan):
         assert not add_pairs(first, last, counts, np.array([graph, 1.0]), np.zeros(3))
+
+
+def test_postings_and_rows_of_bins():
+    directory = np.array([(3, 0), (5, 2), (8, 2), (0, 6)])
+    bins, dense_bins = np.array([2, -1, 1, 0]), np.array([1])
+    first, last, rows = np.empty((3, 4), dtype=np.int64)
+    assert find_postings(bins, directory, dense_bins, 6, first, last, rows)
+    assert list(zip(first.tolist(), last.tolist(), rows.tolist(), strict=True)) == [
+        (2, 6, -1),
+        (0, 0, -1),
+        (2, 2, 0),
+        (0, 2, -1),
+    ]
+    assert not find_postings(bins, directory, dense_bins, 5, first, last, rows)
+    assert not find_postings(bins, -directory, dense_bins, 6, first, last, rows)

@@ -1,10 +1,10 @@
-"""Compiled loops over the arrays of a shard; numbers that lead elsewhere are checked, since files may lie."""
+"""Compiled loops over the arrays of a segment; numbers that lead elsewhere are found, since files may lie."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from propkernels.learn.retrieval.shard_file import MOST_PACKED, PACKED_BITS
+from propkernels.learn.retrieval.segment import MOST_PACKED, PACKED_BITS
 from propkernels.utils.jit import compiled
 
 # The directory has two numbers for each bin: its code, and where its postings begin. Those of a stream ascend
@@ -49,6 +49,30 @@ def find_bins(codes: Any, first: Any, last: Any, directory: Any, bins: Any) -> N
 
 
 @compiled
+def find_postings(
+    bins: Any, directory: Any, dense_bins: Any, n_postings: Any, first: Any, last: Any, rows: Any
+) -> Any:
+    """Postings first[i] .. last[i] - 1 and the row of each bin, -1: none; False: they lie elsewhere."""
+    for i in range(len(bins)):
+        b = bins[i]
+        first[i], last[i], rows[i] = 0, 0, -1
+        if b >= 0:
+            first[i], last[i] = directory[b, 1], directory[b + 1, 1]
+            if first[i] < 0 or last[i] < first[i] or last[i] > n_postings:
+                return False
+            low, high = 0, len(dense_bins)
+            while low < high:
+                middle = (low + high) // 2
+                if dense_bins[middle] < b:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < len(dense_bins) and dense_bins[low] == b:
+                rows[i] = low
+    return True
+
+
+@compiled
 def add_packed(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -> Any:
     """scores[g] += the query's count * count of g, over postings graph << 8 | count; False: no such graph."""
     for i in range(len(first)):
@@ -76,11 +100,12 @@ def add_pairs(first: Any, last: Any, counts: Any, postings: Any, scores: Any) ->
 
 @compiled
 def add_rows(rows: Any, counts: Any, dense: Any, scores: Any) -> None:
-    """scores[g] += count of the query * dense[row, g], over rows of counts of all graphs."""
+    """scores[g] += count of the query * dense[row, g], over rows of counts of all graphs; -1: no row."""
     for begin in range(0, len(scores), BLOCK):
         end = min(begin + BLOCK, len(scores))
         block = scores[begin:end]
         for i in range(len(rows)):
-            row, count = dense[rows[i], begin:end], counts[i]
-            for graph in range(len(block)):  # over slices from 0 on, which become vector instructions
-                block[graph] += count * row[graph]
+            if rows[i] >= 0:
+                row, count = dense[rows[i], begin:end], counts[i]
+                for graph in range(len(block)):  # over slices from 0 on, which become vector instructions
+                    block[graph] += count * row[graph]
