@@ -21,9 +21,9 @@ return arguments[0].map(([g, edits]) => {
   }
   const counted = app.index.count(graph);
   return {
-    codes: counted.codes.map((row) => Array.from({length: graph.n}, (_, i) => [row[2 * i], row[2 * i + 1]])),
+    codes: counted.parts.map((part) => part.codes.map((row) => [...row])),
     decisions: [...app.model.decisions(counted)],
-    neighbors: app.index.nearest(counted, 3),
+    similarities: [...app.similarity.of(counted)],
     sums: app.model.contributions(counted, app.model.share(1)).map((part) => part.reduce((a, b) => a + b, 0)),
   };
 });
@@ -36,7 +36,10 @@ class Editable:
     def __init__(self, graph):
         matrix = graph.adjacency.tocoo()
         column, kinds = graph.database.label_column, graph.database.edge_label_column
-        self.values, self.labels = column.values, column.ids.tolist()
+        self.values = () if column is None else column.values
+        self.labels = [0] * graph.n_nodes if column is None else column.ids.tolist()
+        attributes = graph.database.node_attributes
+        self.attributes = None if attributes is None else attributes.tolist()
         self.kind_values = None if kinds is None else kinds.values
         ids = [-1] * matrix.nnz if kinds is None else kinds.ids.tolist()
         pairs = zip(matrix.row.tolist(), matrix.col.tolist(), ids, strict=True)
@@ -45,7 +48,7 @@ class Editable:
     def random_edit(self, rng):
         n = len(self.labels)
         label, kind = (
-            int(rng.integers(len(self.values))),
+            int(rng.integers(max(len(self.values), 1))),
             int(rng.integers(max(len(self.kind_values or ()), 1))),
         )
         kind = kind if self.kind_values else -1
@@ -68,6 +71,8 @@ class Editable:
         elif edit["kind"] == "grow":
             self.edges[(edit["node"], len(self.labels))] = edit["edgeKind"]
             self.labels.append(edit["label"])
+            if self.attributes is not None:
+                self.attributes.append([np.nan] * len(self.attributes[0]))
         elif edit["kind"] == "toggle":
             pair = (edit["a"], edit["b"])
             if pair in self.edges:
@@ -77,6 +82,8 @@ class Editable:
         else:
             gone = edit["node"]
             del self.labels[gone]
+            if self.attributes is not None:
+                del self.attributes[gone]
             kept = {pair: kind for pair, kind in self.edges.items() if gone not in pair}
             self.edges = {tuple(i - (i > gone) for i in pair): kind for pair, kind in kept.items()}
 
@@ -88,8 +95,8 @@ class Editable:
         matrix = csr_array((np.ones(len(places)), (rows, columns)), shape=(n, n))
         kinds = np.array([both[pair] for pair in places], dtype=np.int32)
         edge_labels = None if self.kind_values is None else LabelColumn(kinds, self.kind_values)
-        labels = LabelColumn(np.array(self.labels, dtype=np.int32), self.values)
-        return pk.GraphDatabase(matrix, [0, n], labels, None, edge_labels)
+        labels = LabelColumn(np.array(self.labels, dtype=np.int32), self.values) if self.values else None
+        return pk.GraphDatabase(matrix, [0, n], labels, self.attributes, edge_labels)
 
 
 def cases(graphs, seed):
@@ -103,22 +110,47 @@ def cases(graphs, seed):
     return found, edited
 
 
+def codes_in_python(vocabulary, graph):
+    """Words of the codes of all items, stream by stream: the lower half of each, then the upper one."""
+    blocks = vocabulary.counter.listed(graph, 1).blocks
+    return [codes.astype("<i8").view("<u4").tolist() for block in blocks for _, _, codes in block.streams()]
+
+
+def similarities_in_python(model, graphs, graph):
+    """The mean of the normalized kernels of all members."""
+    both = pk.GraphDatabase.concat([graphs, graph])
+    found = []
+    for bins in model.rule_.shared_bins():
+        streams = bins.counter.count(both, None, 1)
+        kernel = np.zeros((len(both), len(both)))
+        for stream in streams[: bins.n_streams]:
+            counts = stream.counts.toarray()
+            share = np.minimum if bins.assigned else np.multiply
+            shared = np.stack([share(counts, row).sum(axis=1) for row in counts])
+            own = np.diag(shared)
+            union = np.maximum(own[:, None] + own - shared, 1) if bins.ratio else 1.0
+            kernel += stream.weight * shared / union
+        length = np.sqrt(np.maximum(np.diag(kernel), 1e-300))
+        found.append(kernel[-1, :-1] / length[-1] / length[:-1])
+    return np.mean(found, axis=0)
+
+
 def compare(browser, model, graphs, path, seed=0):
     """Random edits in the page and in Python: the same codes and decisions."""
     browser.open(path)
     asked, edited = cases(graphs, seed)
-    index = pk.GraphIndex(kernel=model.kernel_).fit(graphs)
-    for answer, graph in zip(browser.run(SCRIPT, asked), edited, strict=True):
-        for words, stream in zip(answer["codes"], model.rule_.counter.occurrences(graph, 1), strict=True):
-            codes = [low + (high << 32) for low, high in words]
-            assert codes == stream.codes.view(np.uint64).tolist()
+    for k, (answer, graph) in enumerate(zip(browser.run(SCRIPT, asked), edited, strict=True)):
+        for found, vocabulary in zip(answer["codes"], model.rule_.vocabularies, strict=True):
+            assert found == codes_in_python(vocabulary, graph)
         decisions = model._decisions(graph)[0]
         scale = max(1.0, float(np.abs(decisions).max()))
         np.testing.assert_allclose(answer["decisions"], decisions, rtol=0, atol=1e-12 * scale)
-        similarities = index.query(graph[0], k=3).similarities
-        np.testing.assert_allclose([n["similarity"] for n in answer["neighbors"]], similarities, atol=1e-12)
-        total = sum(answer["sums"])
-        assert total == pytest.approx(float(model.explain(graph).contributions.sum()), abs=1e-12 * scale)
+        second = {} if not hasattr(model, "classes_") else {"classes": model.classes_[1]}
+        total = float(model.explain(graph, **second).contributions.sum())
+        assert sum(answer["sums"]) == pytest.approx(total, abs=1e-12 * scale)
+        if k < 5:
+            expected = similarities_in_python(model, graphs, graph)
+            np.testing.assert_allclose(answer["similarities"], expected, atol=1e-12)
     assert browser.complaints() == []
 
 

@@ -66,6 +66,10 @@ class Bin:
         Labels of these nodes by distance: "C | C N | O" is a C with neighbors C and N, and O behind them.
     smarts : str or None
         The surroundings as SMARTS, where molecules were given.
+    stream, code : int or None
+        Where it is counted: its stream, and the code of its nodes.
+    member : int
+        Which of the kernels of a model counts it.
     """
 
     column: int | None
@@ -81,6 +85,9 @@ class Bin:
     subgraph: Graph | None = None
     surroundings: str = ""
     smarts: str | None = None
+    stream: int | None = None
+    code: int | None = None
+    member: int = 0
 
 
 class Bins(Sequence[Bin]):
@@ -196,12 +203,12 @@ def _described(
     having = _graphs_having(stream, one.code)
     head = (one.column, stream.iteration, one.weight, int(having.sum()), *_means(shown.target, having))
     if not having.any():
-        return Bin(*head)
+        return Bin(*head, stream=one.stream, code=one.code)
     owners = np.flatnonzero(having)
     graph = int(owners[np.argmin(np.diff(shown.graphs.graph_ptr)[owners])])
     alone = shown.graphs[[graph]]
     items = next(islice(counter.occurrences(alone, n_jobs), one.stream, None))
-    roots, level = _first_item(items, one.code)
+    roots, level, code = _first_item(items, one.code)
     plain = alone.to_graphs() if isinstance(alone, GridDatabase) else alone
     radius = stream.iteration if items.nodes is None else 0
     nodes, distances = nodes_around(plain.adjacency, roots, radius)
@@ -214,6 +221,8 @@ def _described(
         _subgraph(plain, nodes, distances, radius),
         _shells(plain, nodes, distances, shown.label_names),
         None if shown.molecules is None else _smarts(shown.molecules[graph], plain, graph, roots, radius),
+        one.stream,
+        code,
     )
 
 
@@ -238,8 +247,8 @@ def _means(
     return first, second
 
 
-def _first_item(items: Occurrences, code: int) -> tuple[NDArray[np.int64], int]:
-    """Nodes of the first item of a bin in one graph, and the level that the bin is."""
+def _first_item(items: Occurrences, code: int) -> tuple[NDArray[np.int64], int, int]:
+    """Nodes of the first item of a bin in one graph, the level that the bin is, and the code of its items."""
     level = 1
     if items.assigned:
         bins, numbers = np.unique(items.codes, return_counts=True)
@@ -247,7 +256,7 @@ def _first_item(items: Occurrences, code: int) -> tuple[NDArray[np.int64], int]:
         code, level = int(np.repeat(bins, numbers)[at]), int(level_numbers(numbers)[at])
     first = int(np.flatnonzero(items.codes == code)[0])
     nodes = np.array([first]) if items.nodes is None else np.unique(items.nodes[first])
-    return nodes.astype(np.int64), level
+    return nodes.astype(np.int64), level, code
 
 
 def nodes_around(

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.explorer.carried import CarriedRule
 from propkernels.explorer.columns import Column
-from propkernels.explorer.live import code_function, folded_weights, plain_rule
 from propkernels.explorer.models import Explained
 from propkernels.explorer.structure import graph_arrays
 from propkernels.graphs.database import GraphDatabase
@@ -21,26 +21,24 @@ BINS = 12  # shown for each class
 def page_contents(
     graphs: GraphDatabase,
     found: Explained | None,
-    kernel: Any,
+    carried: CarriedRule,
     names: list[str] | None,
     label_names: Mapping[Any, str] | None,
     described: list[tuple[Column, NDArray[Any]]],
-    n_jobs: int | None,
 ) -> tuple[dict[str, Any], dict[str, dict[str, NDArray[Any]]]]:
     """All that the page reads: small things, and sections of arrays."""
-    rule = plain_rule(kernel, graphs) if found is None else found.model.rule_
-    code, code_arrays = code_function(rule, graphs)
-    total, weights = folded_weights(rule, graphs, n_jobs)
     directed, structure = graph_arrays(graphs)
+    if any("attributes" in code for code in carried.codes):
+        structure["attributes"] = np.asarray(graphs.node_attributes, dtype=np.float64).ravel()
     meta: dict[str, Any] = {
         "n": len(graphs),
         "classes": names,
         "labels": _label_texts(graphs.label_column, label_names),
         "kinds": _label_texts(graphs.edge_label_column, {}),
         "directed": directed,
-        "code": code,
-        "sum": total,
-        "streamWeights": rule.stream_weights.tolist(),
+        "codes": carried.codes,
+        "sums": [bins.sum for bins in carried.bins],
+        "members": carried.members,
         "columns": [column.described() for column, _ in described],
         "model": None,
         "bins": [],
@@ -48,8 +46,7 @@ def page_contents(
     if found is not None:
         layout = found.layout
         meta["model"] = {
-            "columns": rule.weights[0].shape[1],
-            "normalize": bool(rule.normalize),
+            "columns": found.model.rule_.n_decisions,
             "intercepts": np.asarray(found.model.intercept_, dtype=np.float64).ravel().tolist(),
             "layout": {"pairwise": layout.pairwise, "classes": layout.n_classes},
         }
@@ -58,7 +55,7 @@ def page_contents(
     maps = {column.key: values for column, values in described}
     if found is not None and "margin" not in maps:
         maps["margin"] = found.margins
-    return meta, {"map": maps, "graphs": structure, "code": code_arrays, "model": weights}
+    return meta, {"map": maps, "graphs": structure} | carried.sections
 
 
 def _label_texts(column: Any, names: Mapping[Any, str] | None) -> list[str]:
@@ -75,28 +72,30 @@ def _bins(found: Explained, graphs: Any, target: Any, names: Any, label_names: A
         return [
             {
                 "subject": "for a larger prediction",
-                "bins": _records(model.top_bins(graphs, target, **common), model),
+                "bins": _records(model.top_bins(graphs, target, **common), found),
             }
         ]
     classes = model.classes_
     if len(classes) == 2:
         shown = model.top_bins(graphs, classes[target], **common)
-        return [{"subject": f"for {names[1]} against {names[0]}", "bins": _records(shown, model)}]
+        return [{"subject": f"for {names[1]} against {names[0]}", "bins": _records(shown, found)}]
     common["n"] = max(4, BINS // 2)
     return [
         {
             "subject": f"for {name} against the others",
-            "bins": _records(model.top_bins(graphs, classes[target], classes=value, **common), model),
+            "bins": _records(model.top_bins(graphs, classes[target], classes=value, **common), found),
         }
         for name, value in zip(names, classes.tolist(), strict=True)
     ]
 
 
-def _records(bins: Any, model: Any) -> list[dict[str, Any]]:
-    n_hashes = getattr(model.kernel_, "n_hashes", 1)
+def _records(bins: Any, found: Explained) -> list[dict[str, Any]]:
+    carried = found.carried
     return [
         {
-            "stream": one.t * n_hashes,
+            "vocabulary": carried.places[one.member],
+            "stream": one.stream,
+            "bin": carried.bins[carried.places[one.member]].place(one.stream, one.code),
             "t": one.t,
             "weight": one.weight,
             "count": one.n_graphs,

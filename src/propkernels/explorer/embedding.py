@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.retrieval.index import GraphIndex
+from propkernels.counting.counters import StreamCounts
+from propkernels.counting.levels import levels_of
+from propkernels.explorer.carried import CarriedRule, PageBins, is_assigned
+from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
+from propkernels.gram.linear import inverse_length
+from propkernels.learn.machines.members import RatioMember
+from propkernels.learn.retrieval.index import largest
+from propkernels.utils.arrays import sum_in_order
 from propkernels.utils.progress import ProgressBar
 
 Values = NDArray[np.float64]
@@ -23,33 +30,80 @@ MANY = 10_000  # graphs from which on t-SNE makes fewer rounds, and coarser ones
 ROUNDS, ROUNDS_OF_MANY = 750, 500
 ANGLE_OF_MANY = 0.75  # coarser sums over far points: half the time
 FEW = 5  # graphs for which there is nothing to embed
+# by whether what two graphs share is divided by all they have, and whether bins share the smaller counts
+BASE_KERNELS = {
+    (False, False): "linear",
+    (False, True): "intersection",
+    (True, False): "tanimoto",
+    (True, True): "jaccard",
+}
 TINY = 1e-9  # distance of graphs that the kernel cannot tell apart
 
 
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How one member of a model compares graphs of the page.
+
+    Attributes
+    ----------
+    base : BaseKernel
+    streams : list of StreamCounts
+        Counts of the graphs of the page.
+    """
+
+    base: BaseKernel
+    streams: Sequence[StreamCounts]
+
+    @classmethod
+    def of(cls, leaf: Any, bins: PageBins) -> Comparison:
+        """How a member compares the graphs whose bins are given."""
+        name = BASE_KERNELS[isinstance(leaf, RatioMember), is_assigned(leaf)]
+        return cls(resolve_base_kernel(name), bins.streams[: len(leaf.stream_weights)])
+
+    def similarities(self, rows: slice, n_jobs: int | None) -> Values:
+        """Normalized kernel values of some graphs with all graphs, (rows, n)."""
+        some = [replace(stream, counts=stream.counts[rows]) for stream in self.streams]
+        lengths = inverse_length(self.base.diagonal(self.streams))
+        return self.base.cross(some, self.streams, n_jobs) * lengths[rows, None] * lengths
+
+    def features(self) -> csr_array:
+        """Normalized counts, or levels: one row per graph."""
+        streams = levels_of(list(self.streams)) if self.base.assigned else self.streams
+        features = csr_array(hstack([np.sqrt(stream.weight) * stream.counts for stream in streams]))
+        squares = np.asarray(features.multiply(features).sum(axis=1)).ravel()
+        return csr_array(features.multiply(inverse_length(squares)[:, None]))
+
+
+def comparisons(carried: CarriedRule) -> list[Comparison]:
+    """How each member of a model compares graphs of the page."""
+    return [
+        Comparison.of(leaf, carried.bins[v]) for leaf, v in zip(carried.leaves, carried.places, strict=True)
+    ]
+
+
 def nearest_graphs(
-    graphs: GraphDatabase, kernel: Any, k: int, n_jobs: int | None
+    compared: Sequence[Comparison], k: int, n_jobs: int | None
 ) -> tuple[Values, NDArray[np.int64]]:
     """Return similarities and positions of the k graphs most similar to each, itself left out.
 
+    Similarity is the mean of the normalized kernels of all members.
+
     Parameters
     ----------
-    graphs : GraphDatabase
-    kernel : estimator
-        A dot product of counts; it is normalized.
+    compared : sequence of Comparison
     k : int
     n_jobs : int or None
     """
-    index = GraphIndex(kernel=kernel, n_jobs=n_jobs).fit(graphs)
-    similarities = np.zeros((len(graphs), k))
-    neighbors = np.zeros((len(graphs), k), dtype=np.int64)
-    with ProgressBar("explore: nearest neighbors", len(graphs)) as bar:
-        for first in range(0, len(graphs), BLOCK):
-            last = min(first + BLOCK, len(graphs))
-            found = index.query(graphs[first:last], k=k + 1)
-            for row, (values, ids) in enumerate(zip(found.similarities, found.ids, strict=True), first):
-                others = np.flatnonzero(ids != row)[:k]
-                similarities[row, : len(others)], neighbors[row, : len(others)] = values[others], ids[others]
-            bar.step(last - first)
+    n = compared[0].streams[0].counts.shape[0]
+    similarities, neighbors = np.zeros((n, k)), np.zeros((n, k), dtype=np.int64)
+    with ProgressBar("explore: nearest neighbors", n) as bar:
+        for first in range(0, n, BLOCK):
+            rows = slice(first, min(first + BLOCK, n))
+            values = sum_in_order(one.similarities(rows, n_jobs) for one in compared) / len(compared)
+            values[np.arange(len(values)), np.arange(rows.start, rows.stop)] = -np.inf
+            order = np.stack([largest(row, k) for row in values])
+            similarities[rows], neighbors[rows] = np.take_along_axis(values, order, axis=1), order
+            bar.step(len(values))
     return similarities, neighbors
 
 
@@ -102,19 +156,17 @@ def embed(
         return np.asarray(machine.fit_transform(graph), dtype=np.float64)
 
 
-def spectral_start(graphs: GraphDatabase, kernel: Any, seed: int) -> Values:
+def spectral_start(compared: Sequence[Comparison], seed: int) -> Values:
     """Return two coordinates per graph from the leading singular vectors of the normalized counts.
 
     The first singular vector is close to the mean, so that the second and the third are taken.
     """
     from sklearn.decomposition import TruncatedSVD
 
-    streams = clone(kernel).fit(graphs).training_counts_
-    features = csr_array(hstack([np.sqrt(stream.weight) * stream.counts for stream in streams]))
+    features = csr_array(hstack([one.features() for one in compared]))
+    n_graphs = features.shape[0]
     if min(features.shape) <= FEW:
-        return np.column_stack([np.arange(len(graphs), dtype=np.float64), np.zeros(len(graphs))])
-    lengths = np.sqrt(np.maximum(np.asarray(features.multiply(features).sum(axis=1)).ravel(), TINY))
-    features = csr_array(features.multiply(1 / lengths[:, None]))
+        return np.column_stack([np.arange(n_graphs, dtype=np.float64), np.zeros(n_graphs)])
     points = TruncatedSVD(3, n_iter=7, random_state=seed).fit_transform(features)[:, 1:]
     return np.asarray((points - points.mean(axis=0)) / np.maximum(points.std(axis=0), TINY))
 

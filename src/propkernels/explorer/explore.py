@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from propkernels.explorer.carried import carried_rule
 from propkernels.explorer.columns import map_columns
 from propkernels.explorer.contents import page_contents
-from propkernels.explorer.embedding import SHOWN, embed, nearest_graphs, quantized, spectral_start
-from propkernels.explorer.models import Explained, explained_model, live_kernels
+from propkernels.explorer.embedding import (
+    SHOWN,
+    comparisons,
+    embed,
+    nearest_graphs,
+    quantized,
+    spectral_start,
+)
+from propkernels.explorer.models import comparing_rule, given_model, learned_model
 from propkernels.explorer.packing import pack
 from propkernels.explorer.page import Exploration, explorer_page
 from propkernels.explorer.places import given_places, image_places, molecule_places, pixel_places
-from propkernels.explorer.texts import as_sentence, page_about, page_facts
+from propkernels.explorer.texts import page_about, page_facts
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
@@ -59,9 +67,10 @@ def explore(
         Classes, or numbers to predict. Without it there is a map, but no model. Graphs whose target is
         missing (None or NaN) are left out, with a warning that counts them.
     model : fitted PropagationClassifier or PropagationRegressor, optional
-        The model to show. If its kernel is one that the page cannot compute (attributes, shortest paths,
-        ...), the map shows its predictions, and another model is trained for what is live; the page says so.
-        By default a model is chosen and trained, and predictions are those of cross-validation.
+        The model to show: exactly this one is explained and decides about edited graphs. Models whose codes
+        or decisions a page does not compute are refused: Gaussian processes, several targets, missing
+        labels that are filled in first, kernels that do not count bins. By default the default model is
+        trained, and predictions are those of cross-validation.
     title : str, optional
         By default the name of the Dataset.
     ids : sequence, optional
@@ -130,20 +139,27 @@ def explore(
     are_numbers = model is not None and is_regressor(model)
     classes, numbers, names = _checked_target(target, len(shown), class_names, are_numbers)
     found = None
-    if numbers is not None:
-        found = explained_model(shown, numbers, classes, _for_graphs(model, given, shown), seed, n_jobs)
-    elif model is not None:
+    if numbers is None and model is not None:
         raise ValueError("a model is shown together with the target: explore(graphs, target, model)")
-    kernel = _kernel_of(found, shown, seed)
-    similarities, neighbors = nearest_graphs(shown, kernel, min(NEIGHBORS, len(shown) - 1), n_jobs)
-    points = embed(similarities, neighbors, spectral_start(shown, kernel, seed), seed, n_jobs)
+    if numbers is None:
+        kernel, rule = comparing_rule(shown)
+        carried = carried_rule(rule, shown, n_jobs)
+    else:
+        if model is None:
+            found = learned_model(shown, numbers, classes, seed, n_jobs)
+        else:
+            found = given_model(model, shown, numbers, classes, n_jobs)
+        kernel, carried = found.model.kernel_, found.carried
+    compared, n_neighbors = comparisons(carried), min(NEIGHBORS, len(shown) - 1)
+    similarities, neighbors = nearest_graphs(compared, n_neighbors, n_jobs)
+    points = embed(similarities, neighbors, spectral_start(compared, seed), seed, n_jobs)
     novelty = 1.0 - similarities[:, :SHOWN].mean(axis=1)
     described = map_columns(shown, numbers, names, found, novelty, columns)
-    meta, sections = page_contents(shown, found, kernel, names, label_names, described, n_jobs)
+    meta, sections = page_contents(shown, found, carried, names, label_names, described)
     meta |= {
         "ids": _ids(ids, given),
         "pixels": pixels,
-        "source": "" if found is None else as_sentence(found.source),
+        "source": "" if found is None else found.source,
         "heldOut": found is not None and model is None,
     }
     sections["map"]["xy"] = quantized(points)
@@ -154,7 +170,7 @@ def explore(
         name,
         page_facts(shown, found, numbers, classes)
         + ("" if known is None or not known.n_missing else f" · {known.sentence}"),
-        page_about(found, kernel, min(NEIGHBORS, len(shown) - 1)),
+        page_about(found, kernel, n_neighbors),
         meta,
         {key: pack(arrays) for key, arrays in sections.items()},
     )
@@ -201,25 +217,6 @@ def _drawable(graphs: Any, molecules: Any, layout: Any, images: Any) -> tuple[Gr
     return graphs, None if molecules is None else molecule_places(list(molecules), graphs), None
 
 
-def _for_graphs(model: Any, given: Any, shown: GraphDatabase) -> Any:
-    """A model of pictures predicts pictures; wrap it so that it is asked about these."""
-    return model if model is None or given is shown else _OfPictures(model, given)
-
-
-class _OfPictures:
-    """A model that predicts the pictures from which graphs were made."""
-
-    def __init__(self, model: Any, pictures: Any) -> None:
-        self.model, self.pictures = model, pictures
-        self.classes_ = getattr(model, "classes_", None)
-
-    def predict(self, graphs: Any) -> Any:
-        return self.model.predict(self.pictures)
-
-    def decision_function(self, graphs: Any) -> Any:
-        return self.model.decision_function(self.pictures)
-
-
 def _checked_target(
     target: Any, n_graphs: int, names: Any, are_numbers: bool
 ) -> tuple[Any, Any, list[str] | None]:
@@ -243,14 +240,6 @@ def _checked_target(
     if len(texts) != len(classes):
         raise ValueError(f"class_names must name {len(classes)} classes, got {len(texts)} names")
     return classes, numbers.astype(np.int64), texts
-
-
-def _kernel_of(found: Explained | None, graphs: GraphDatabase, seed: int) -> Any:
-    """The kernel of the map: that of the model with its settings, or the first that the page can compute."""
-    if found is None:
-        kernel = live_kernels(graphs, True)[0]
-        return kernel.set_params(n_iter=3)
-    return found.model.kernel_
 
 
 def _ids(ids: Any, graphs: Any) -> list[str] | None:

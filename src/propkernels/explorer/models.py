@@ -1,4 +1,4 @@
-"""The model that a page explains: one whose decisions the page can compute, and its held-out predictions."""
+"""The model that a page explains: the given one, or the default one with its held-out predictions."""
 
 from __future__ import annotations
 
@@ -7,51 +7,55 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from propkernels.explorer.live import NotLive, code_function
+from propkernels.explorer.carried import CarriedRule, carried_rule, refusal
+from propkernels.explorer.codes import NotLive, code_function
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.kernels.propagation import PropagationKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.learn.machines.decisions import DecisionLayout
+from propkernels.learn.machines.rule import Rule, dual_members
 from propkernels.learn.machines.tasks import Classification, Regression
 from propkernels.learn.models.base import Learned, held_out_decisions
 from propkernels.learn.models.classifier import PropagationClassifier
+from propkernels.learn.models.defaults import default_kernels, has_views
 from propkernels.learn.models.regressor import PropagationRegressor
 from propkernels.learn.selection.folds import choosing_folds
-from propkernels.propagation.schemes import Diffusion
 from propkernels.utils.randomness import draw_seed
 
 Values = NDArray[np.float64]
 MANY = 6000  # graphs from which on one kernel is taken without a choice
 MANY_COSTS, MANY_STEPS = (1.0,), 3
-FEW_CLASSES = 3  # up to which pairs of classes are compared; of more, each with the rest
 FOLDS = 5
+SAMPLE = 100  # graphs that show which code functions kernels need
 
 
 @dataclass(frozen=True)
 class Explained:
-    """A model and what it says about the graphs of a page.
+    """A model and its predictions of the graphs of a page.
 
     Attributes
     ----------
     model : PropagationClassifier or PropagationRegressor
-        Its decisions can be computed by the page.
+    carried : CarriedRule
+        The model as the page carries it.
     predictions : ndarray of shape (n,)
         Numbers of classes, or numbers; -1 or NaN where there is none.
     margins : ndarray of shape (n,)
-        How clearly the true class wins, negative where it loses; numbers: how far off the prediction is.
+        How clearly the true class wins, negative where it loses; numbers: the absolute error.
+    how : str
+        Which models predicted: a few words for the header.
     source : str
-        Where the predictions come from, in words.
-    remark : str
-        What else should be known about the model.
+        The same as a sentence.
     """
 
     model: Any
+    carried: CarriedRule
     predictions: NDArray[Any]
     margins: Values
+    how: str
     source: str
-    remark: str = ""
 
     @property
     def layout(self) -> DecisionLayout:
@@ -59,54 +63,66 @@ class Explained:
         return getattr(self.model, "layout_", DecisionLayout(0, False))
 
 
-def explained_model(
-    graphs: GraphDatabase,
-    target: NDArray[Any],
-    classes: NDArray[Any] | None,
-    model: Any,
-    seed: Any,
-    jobs: Any,
+def given_model(
+    model: Any, graphs: GraphDatabase, target: NDArray[Any], classes: NDArray[Any] | None, jobs: Any
 ) -> Explained:
-    """Return a model that the page can compute: the given one if that is possible, else a new one.
+    """Return a given model with its own predictions.
 
     Parameters
     ----------
+    model : fitted PropagationClassifier or PropagationRegressor
     graphs : GraphDatabase
         The graphs of the page.
     target : ndarray
         Numbers of classes, or numbers.
     classes : ndarray or None
         The classes; None where numbers are predicted.
-    model : fitted model or None
-    seed : random_state
     jobs : int or None
+
+    Raises
+    ------
+    NotLive
+        If the page cannot compute its decisions.
     """
-    if model is None:
-        return _learned(graphs, target, classes, seed, jobs)
-    predictions, margins = _of_given(model, graphs, target, classes)
-    source = "predicted by the given model, which may have been trained on these graphs"
     try:
-        if getattr(model, "imputer_", None) is not None:
-            raise NotLive("it fills in missing labels first")
-        code_function(getattr(model, "rule_", None), graphs)
+        _check_carried(model, classes)
+        carried = carried_rule(model.rule_, graphs, jobs)
     except NotLive as reason:
-        other = _learned(graphs, target, classes, seed, jobs)
-        same = _agreement(other.model, graphs, predictions, classes)
-        remark = (
-            f"The page cannot compute the decisions of the given {type(model).__name__}: {reason}. What is "
-            f"explained and edited here is another model, {same}."
+        raise refusal(model, reason) from None
+    predictions, margins = _of_given(model, graphs, target, classes)
+    if all(bins.are_those_of_training for bins in carried.bins):
+        how, source = "training graphs", "Predictions are those of the given model on its training graphs."
+    else:
+        how = "given model; its training graphs may be among them"
+        source = "Predictions are those of the given model, whose training graphs may be among these graphs."
+    return Explained(model, carried, predictions, margins, how, source)
+
+
+def _check_carried(model: Any, classes: NDArray[Any] | None) -> None:
+    """Refuse models that are more than a rule with intercepts, or that predict something else."""
+    if not isinstance(getattr(model, "rule_", None), Rule):
+        raise NotLive("it is no fitted PropagationClassifier or PropagationRegressor")
+    if getattr(model, "imputer_", None) is not None:
+        raise NotLive("it fills in missing node labels before it decides")
+    if getattr(model, "posterior_", None) is not None:
+        raise NotLive("a Gaussian process predicts by probabilities")
+    layout = getattr(model, "layout_", None)
+    if (layout is not None and layout.multilabel) or (layout is None and len(model.intercept_) > 1):
+        raise NotLive("it predicts several targets at a time")
+    if (layout is None) != (classes is None):
+        raise NotLive(
+            "it predicts numbers" if layout is None else "it predicts classes, and the target is numbers"
         )
-        return Explained(other.model, predictions, margins, source, remark)
-    return Explained(model, predictions, margins, source)
+    if classes is not None and set(model.classes_.tolist()) != set(classes.tolist()):
+        known, given = model.classes_.tolist(), classes.tolist()
+        raise NotLive(f"its classes are {known}, and those of the target {given}")
 
 
-def _agreement(model: Any, graphs: Any, predictions: NDArray[Any], classes: Any) -> str:
-    own = model.predict(graphs)
-    if classes is None:
-        correlation = np.corrcoef(own, predictions)[0, 1]
-        return f"whose predictions correlate with those of the given one by {correlation:.2f}"
-    share = float(np.mean(np.searchsorted(classes, own) == predictions))
-    return f"which agrees with the given one on {100 * share:.1f} % of the graphs"
+def comparing_rule(graphs: GraphDatabase) -> tuple[Any, Rule]:
+    """Return a kernel and a rule without weights, for a page that only compares graphs."""
+    kernel = quick_kernel(graphs).set_params(n_iter=MANY_STEPS)
+    members = dual_members(clone(kernel).fit(graphs), np.zeros((len(graphs), 1)))
+    return kernel, Rule.of(members)
 
 
 def _of_given(model: Any, graphs: Any, target: NDArray[Any], classes: Any) -> tuple[NDArray[Any], Values]:
@@ -150,39 +166,69 @@ class _Regressor(PropagationRegressor):
         self.learned = learned
 
 
-def _learned(graphs: GraphDatabase, target: NDArray[Any], classes: Any, seed: Any, jobs: Any) -> Explained:
-    """Choose and train a model; predict each graph by what was learned from the other folds."""
-    many = len(graphs) > MANY
+def learned_model(
+    graphs: GraphDatabase, target: NDArray[Any], classes: NDArray[Any] | None, seed: Any, jobs: Any
+) -> Explained:
+    """Train the default model; predict each graph by what was learned from the other folds.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase
+        The graphs of the page.
+    target : ndarray
+        Numbers of classes, or numbers.
+    classes : ndarray or None
+        The classes; None where numbers are predicted.
+    seed : random_state
+    jobs : int or None
+    """
     folds = choosing_folds(target, FOLDS, None, None, draw_seed(seed) % 2**31)
     options: dict[str, Any] = {
-        "kernel": live_kernels(graphs, many),
+        "kernel": page_kernels(graphs, classes is None, jobs),
+        "selection": "halving",
         "cv": folds or None,
         "random_state": seed,
         "n_jobs": jobs,
     }
-    if many:
+    if len(graphs) > MANY:
         options |= {"C": MANY_COSTS, "t_max": MANY_STEPS, "solver": "linear", "normalize": True}
-    elif classes is not None and len(classes) > FEW_CLASSES:
-        options["solver"] = "linear"
     if classes is None:
         return _regression(_Regressor(**options), graphs, target, folds)
     return _classification(_Classifier(**options), graphs, target, classes, folds)
 
 
-def live_kernels(graphs: GraphDatabase, many: bool) -> list[Any]:
-    """Return kernels whose codes the page can compute, by what the graphs carry."""
+def page_kernels(graphs: GraphDatabase, is_regression: bool, jobs: int | None) -> list[Any] | None:
+    """Return the kernels to choose from; None: the default ones, since the page has all of their codes."""
+    if len(graphs) > MANY:
+        return [quick_kernel(graphs)]
+    default = default_kernels(graphs, jobs, is_regression)
+    kernels = [kernel for kernel in default if _is_carried(kernel, graphs)]
     column = graphs.label_column
-    labels: dict[str, Any] = {}
+    is_complete = column is None or bool(column.observed.all())  # otherwise labels are filled in
+    if len(kernels) == len(default) and is_complete:
+        return None
+    return kernels or [quick_kernel(graphs)]
+
+
+def _is_carried(kernel: Any, graphs: GraphDatabase) -> bool:
+    """Whether the page has the code function of a kernel."""
+    try:
+        code_function(clone(kernel).fit(graphs[:SAMPLE]).counting_.counter, graphs)
+    except NotLive:
+        return False
+    return True
+
+
+def quick_kernel(graphs: GraphDatabase) -> Any:
+    """Return a kernel whose codes the page has, whatever the graphs carry."""
+    column = graphs.label_column
+    labels: str | None = "auto"
     if not isinstance(column, LabelColumn) or not column.observed.any():
-        labels = {"labels": "degree" if graphs.is_unweighted else None}
-    edges: dict[str, Any] = {"edge_labels": graphs.edge_label_column is not None}
-    refined = WeisfeilerLehman(n_iter=4, base_kernel="intersection", **labels, **edges)
-    complete = not isinstance(column, LabelColumn) or bool(column.observed.all())
-    if many or not graphs.is_unweighted or not complete:
-        return [refined]
-    summed = Diffusion(0.5, "none")
-    common: dict[str, Any] = {"base_kernel": "intersection", "t_max": 4, **labels}
-    return [PropagationKernel(propagation=summed, **edges, **common), refined]
+        labels = "degree" if graphs.is_unweighted else None
+    elif has_views(column):
+        labels = "entries"
+    edges = graphs.edge_label_column is not None
+    return WeisfeilerLehman(n_iter=4, base_kernel="intersection", labels=labels, edge_labels=edges)
 
 
 def _classification(
@@ -194,8 +240,7 @@ def _classification(
     for held, decisions in found:
         predictions[held] = model.layout_.predictions(decisions)
         margins[held] = _margins(_two_columns(model.layout_.scores(decisions)), target[held])
-    del model.learned
-    return Explained(model, predictions, margins, _held_out(folds))
+    return _explained(model, graphs, predictions, margins, folds)
 
 
 def _regression(model: Any, graphs: GraphDatabase, target: Values, folds: Any) -> Explained:
@@ -205,9 +250,15 @@ def _regression(model: Any, graphs: GraphDatabase, target: Values, folds: Any) -
     predictions = np.full(len(target), np.nan)
     for held, decisions in held_out_decisions(model.learned.selection, (target - mean) / unit, folds, task):
         predictions[held] = unit * decisions[:, 0] + mean
+    return _explained(model, graphs, predictions, np.abs(predictions - target), folds)
+
+
+def _explained(model: Any, graphs: GraphDatabase, predictions: Any, margins: Values, folds: Any) -> Explained:
+    """Forget how the model was chosen, and say where predictions come from."""
     del model.learned
-    return Explained(model, predictions, np.abs(predictions - target), _held_out(folds))
-
-
-def _held_out(folds: Any) -> str:
-    return f"predicted in {len(folds)}-fold cross-validation, by models that had not seen the graph"
+    carried = carried_rule(model.rule_, graphs, model.n_jobs)
+    source = (
+        f"Predictions are held out: {len(folds)}-fold cross-validation, by models that had not seen the "
+        "graph. The settings were chosen on the same folds, which is slightly optimistic."
+    )
+    return Explained(model, carried, predictions, margins, f"held out, {len(folds)} folds", source)

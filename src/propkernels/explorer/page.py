@@ -15,7 +15,7 @@ from propkernels.utils.files import Pathlike, atomic_write
 
 # in this order: each file uses names of earlier ones when it is read, and of any when something happens
 SCRIPTS = [
-    *("words", "coder", "data", "model"),
+    *("words", "coder", "data", "bins", "model", "similarity"),
     *("layout", "colors", "shell", "draw", "map"),
     *("edits", "panels", "view", "app"),
 ]

@@ -5,52 +5,67 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from propkernels.explorer.models import Explained
 from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.sum_kernel import SumKernel
 
 
 def page_facts(graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any) -> str:
-    """Return the line beside the title."""
+    """Return the line beside the title: sizes, and how good the predictions are, by which models."""
     parts = [f"{len(graphs):,} graphs", f"{graphs.n_nodes:,} nodes", f"{graphs.n_edges:,} edges"]
-    if found is not None and classes is not None:
-        known = found.predictions >= 0
+    if found is not None:
+        known = found.predictions >= 0 if classes is not None else np.isfinite(found.predictions)
         if known.any():
-            parts.append(
-                f"{100 * np.mean(found.predictions[known] == numbers[known]):.1f} % predicted correctly"
-            )
-    elif found is not None:
-        known = np.isfinite(found.predictions)
-        if not known.any():
-            return " · ".join(parts)
-        error = np.sqrt(np.mean((found.predictions[known] - numbers[known]) ** 2))
-        parts.append(f"root mean squared error {error:.4g}")
+            parts.append(f"{_score(found.predictions[known], numbers[known], classes)} ({found.how})")
     return " · ".join(parts)
+
+
+def _score(predictions: Any, numbers: Any, classes: Any) -> str:
+    if classes is not None:
+        return f"{100 * np.mean(predictions == numbers):.1f} % predicted correctly"
+    return f"root mean squared error {np.sqrt(np.mean((predictions - numbers) ** 2)):.4g}"
 
 
 def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[str]:
     """Paragraphs that say what is shown."""
-    text = " ".join(repr(kernel).split())
+    kernels = kernel_texts(kernel)
+    several = f"the mean of {len(kernels)} normalized kernels, those of the model"
+    similarity = f"the normalized kernel {kernels[0]}" if len(kernels) == 1 else several
     paragraphs = [
-        "Each point of the map is a graph; near points are similar graphs. Similarity is the normalized "
-        f"kernel {text}: graphs are alike if many of their nodes look alike from t steps around them. The "
-        f"map is made by t-SNE from the exact {n_neighbors} nearest neighbors of each graph. Distances "
-        "between far groups mean little.",
-        "Novelty is 1 less the mean similarity to the nearest graphs.",
+        f"Each point of the map is a graph; near points are similar graphs. Similarity is {similarity}: "
+        "graphs are alike if many of their nodes look alike from t steps around them. The map is made by "
+        f"t-SNE from the exact {n_neighbors} nearest neighbors of each graph. Distances between far groups "
+        "mean little.",
+        "Novelty is 1 minus the mean similarity to the nearest graphs.",
     ]
     if found is None:
-        return [*paragraphs, "No target was given, so nothing was learned."]
-    solver = getattr(found.model, "solver_", "")
-    settings = f"C = {found.model.C_:g}, t_max = {found.model.t_max_}, solver {solver!r}"
-    paragraphs += [
-        f"The model is a support vector machine on this kernel ({settings}). Its decision about a graph is "
-        "exactly a sum over nodes and iterations plus an intercept; the page computes it from the graph, so "
-        "that edits take effect at once, with the numbers of Python.",
-        f"Predictions on the map and in the list of errors: {found.source}.",
+        return [*paragraphs, "There is no target, so no model was trained."]
+    return [*paragraphs, *_about_model(found, kernels), found.source]
+
+
+def _about_model(found: Explained, kernels: list[str]) -> list[str]:
+    """Say which model it is, and that the page carries it."""
+    model, listed = found.model, "; ".join(kernels)
+    settings = f"C = {model.C_:g}, solver {getattr(model, 'solver_', '')!r}"
+    if len(kernels) == 1:
+        what = f"a support vector machine on this kernel ({settings})"
+    elif model.kernel is None:
+        what = f"the mean of {len(kernels)} support vector machines, one per kernel: {listed}"
+    else:
+        what = f"a support vector machine on the sum of {len(kernels)} kernels ({settings}): {listed}"
+    return [
+        f"The model is {what}.",
+        "Its decision about a graph is exactly a sum over nodes and iterations, plus an intercept. The page "
+        "computes it from the graph, so edits take effect at once, with the numbers of Python.",
     ]
-    return [*paragraphs, found.remark] if found.remark else paragraphs
 
 
-def as_sentence(text: str) -> str:
-    """Return words as a sentence."""
-    return text[:1].upper() + text[1:] + "."
+def kernel_texts(kernel: Any) -> list[str]:
+    """Return one line per kernel of a sum, without seeds and threads."""
+    if isinstance(kernel, SumKernel):
+        return [text for part in kernel.kernels or [] for text in kernel_texts(part)]
+    plain = clone(kernel)
+    drawn = {name: None for name in ("random_state", "n_jobs") if name in plain.get_params(deep=False)}
+    return [" ".join(repr(plain.set_params(**drawn)).split())]

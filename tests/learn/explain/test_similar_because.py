@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.learn.machines.rule import Rule, dual_members, mean_rule
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, gram, input_of, the_zoo
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -213,3 +214,15 @@ def test_what_cannot_be_taken_apart_is_refused(kernel, kind, message):
     graphs = pair()
     with pytest.raises(kind, match=message):
         pk.similar_because(kernel, *graphs)
+
+
+def test_a_mean_of_kernels_with_different_t_max_counts_each_up_to_its_own():
+    """Members share the codes of the longest of them; each compares its own iterations only."""
+    graphs = pk.datasets.make_molecules(12, random_state=0).graphs
+    kernels = [pk.WeisfeilerLehman(n_iter=n) for n in (0, 2)]
+    members = [dual_members(clone(kernel).fit(graphs), np.ones((12, 1))) for kernel in kernels]
+    model = pk.PropagationClassifier()
+    model.rule_ = mean_rule([Rule.of(one) for one in members])
+    assert len(model.rule_.vocabularies) == 1
+    expected = sum(kernel.fit_transform(graphs[:2])[0, 1] for kernel in kernels)
+    assert pk.similar_because(model, graphs[0], graphs[1]).value == expected

@@ -1,37 +1,53 @@
-// The code function: what Python's kernels give each node at each iteration, to the bit.
-// A graph is {n, labels, ptr, ends, kinds}: CSR arrays with neighbors in ascending order, kinds of edges or null.
+// Code functions: what Python's kernels give each node (or ordered pair of nodes) at each iteration, to the bit.
+// A graph is {n, labels, ptr, ends, kinds, origin, attributes}: CSR arrays with neighbors in ascending order, kinds
+// of edges, and the row of each node among the attributes of all graphs (-1: a node that an edit has added).
 
 const LARGEST_FLOOR = 2 ** 36;
 const float = new Float64Array(1);
 const floatWords = new Uint32Array(float.buffer);
-const NOT_COUNTED = 0x80000000; // the upper half of the code of a node that is not counted; the lower one is 0
+const NOT_COUNTED = 0x80000000; // the upper half of the code of what is not counted; the lower one is 0
+
+/** Codes of all items of a graph: for each stream, a Uint32Array of (low, high) of each item. */
+function codesOf(spec, graph) {
+  const rows = { refinement: refinedCodes, propagation: propagatedCodes, paths: pathCodes }[spec.kind](spec, graph);
+  return spec.attributes ? joinedCodes(spec, graph, rows) : rows;
+}
 
 /** The label with which a node starts: its own, or one that stands for its degree. */
 function startLabel(spec, graph, node) {
-  if (spec.source === "node") return graph.labels[node];
-  if (spec.source === null) return 0;
-  const degree = graph.ptr[node + 1] - graph.ptr[node];
-  if (spec.source === "degree") return Math.min(degree, spec.largest);
-  return degree === 0 ? spec.largest : 31 - Math.clz32(degree);
+  let label = 0;
+  if (spec.source === "node") label = graph.labels[node];
+  else if (spec.source !== null) {
+    const degree = graph.ptr[node + 1] - graph.ptr[node];
+    if (spec.source === "degree") label = Math.min(degree, spec.unknown - 1);
+    else label = degree === 0 ? spec.unknown - 1 : 31 - Math.clz32(degree);
+  }
+  return label < 0 ? spec.unknown : label;
 }
 
-/** Codes of all nodes: for each stream, a Uint32Array of (low, high) of each node. */
-function codesOf(spec, graph) {
-  return spec.kind === "refinement" ? refinedCodes(spec, graph) : diffusedCodes(spec, graph);
+/** The row of an edge's kind among keys or factors of kinds. */
+function kindRow(spec, graph, edge) {
+  return graph.kinds[edge] < 0 ? spec.unknownEdge : graph.kinds[edge];
 }
 
-/** Weisfeiler-Lehman: a node's next code mixes its own and the sum of its neighbors' (multiset_codes). */
+/** Weisfeiler-Lehman: streams by iteration, then by entry of the labels (one, where labels are whole). */
 function refinedCodes(spec, graph) {
-  const { n, ptr, ends, kinds } = graph;
+  const byEntry = Array.from({ length: spec.entries }, (_, entry) => refinedEntry(spec, graph, entry * (spec.unknown + 1)));
   const rows = [];
+  for (let t = 0; t <= spec.steps; t++) for (const entry of byEntry) rows.push(entry[t]);
+  return rows;
+}
+
+/** A node's next code mixes its own and the sum of its neighbors' (multiset_codes). */
+function refinedEntry(spec, graph, firstKey) {
+  const { n } = graph;
   let now = new Uint32Array(2 * n);
   for (let i = 0; i < n; i++) {
-    const label = startLabel(spec, graph, i);
-    const row = label < 0 ? spec.unknown : label;
+    const row = firstKey + startLabel(spec, graph, i);
     now[2 * i] = spec.keys[2 * row];
     now[2 * i + 1] = spec.keys[2 * row + 1];
   }
-  rows.push(now);
+  const rows = [now];
   const mixed = new Uint32Array(2 * n);
   for (let t = 1; t <= spec.steps; t++) {
     const then = new Uint32Array(2 * n);
@@ -41,19 +57,8 @@ function refinedCodes(spec, graph) {
       mixed[2 * i + 1] = high;
     }
     for (let i = 0; i < n; i++) {
-      let sumLow = 0, sumHigh = 0;
-      for (let e = ptr[i]; e < ptr[i + 1]; e++) {
-        const j = 2 * ends[e];
-        if (spec.edgeKeys) {
-          const kind = kinds[e] < 0 ? spec.unknownEdge : kinds[e];
-          mixWord((mixed[j] ^ spec.edgeKeys[2 * kind]) >>> 0, (mixed[j + 1] ^ spec.edgeKeys[2 * kind + 1]) >>> 0);
-          add(sumLow, sumHigh, low, high);
-        } else {
-          add(sumLow, sumHigh, mixed[j], mixed[j + 1]);
-        }
-        sumLow = low;
-        sumHigh = high;
-      }
+      sumOfNeighbors(spec, graph, i, mixed);
+      const sumLow = low, sumHigh = high;
       mixWord(now[2 * i], now[2 * i + 1]);
       add(low, high, sumLow, sumHigh);
       mixWord(low, high);
@@ -63,80 +68,305 @@ function refinedCodes(spec, graph) {
     rows.push(then);
     now = then;
   }
-  for (const row of rows) {
-    for (let i = 0; i < n; i++) {
-      if (row[2 * i] === 0 && row[2 * i + 1] === NOT_COUNTED) {
-        row[2 * i] = 0x4c957f2d;
-        row[2 * i + 1] = 0x5851f42d;
-      }
-    }
-  }
+  for (const row of rows) replaceNotCounted(row);
   return rows;
 }
 
-/** Diffusion: projections make t steps and are hashed (propagate_and_hash). Stream s is hash s % hashes of t. */
-function diffusedCodes(spec, graph) {
+/** low, high = the sum of the mixed codes of a node's neighbors, with the keys of the edges to them. */
+function sumOfNeighbors(spec, graph, node, mixed) {
+  let sumLow = 0, sumHigh = 0;
+  for (let e = graph.ptr[node]; e < graph.ptr[node + 1]; e++) {
+    const j = 2 * graph.ends[e];
+    low = mixed[j];
+    high = mixed[j + 1];
+    if (spec.edgeKeys) {
+      const kind = 2 * kindRow(spec, graph, e);
+      mixWord((low ^ spec.edgeKeys[kind]) >>> 0, (high ^ spec.edgeKeys[kind + 1]) >>> 0);
+    }
+    add(sumLow, sumHigh, low, high);
+    sumLow = low;
+    sumHigh = high;
+  }
+  low = sumLow;
+  high = sumHigh;
+}
+
+/** No refined code is the one that means "not counted" (as_streams). */
+function replaceNotCounted(row) {
+  for (let i = 0; i < row.length; i += 2) {
+    if (row[i] === 0 && row[i + 1] === NOT_COUNTED) {
+      row[i] = 0x4c957f2d;
+      row[i + 1] = 0x5851f42d;
+    }
+  }
+}
+
+/** Projections make t affine steps and are hashed (propagate_and_hash). Stream s is hash s % hashes of t. */
+function propagatedCodes(spec, graph) {
   const { n } = graph;
+  const start = Int32Array.from({ length: n }, (_, i) => startLabel(spec, graph, i));
+  const step = affineStep(spec.scheme, graph, start, spec.unknown);
   const rows = [];
   for (let s = 0; s < spec.streams; s++) {
-    let now = new Float64Array(n);
-    let then = new Float64Array(n);
-    for (let i = 0; i < n; i++) {
-      const label = startLabel(spec, graph, i);
-      now[i] = spec.projected[(label < 0 ? spec.unknown : label) * spec.streams + s];
-    }
+    const first = Float64Array.from(start, (label) => spec.projected[label * spec.streams + s]);
+    let now = first.slice(), then = new Float64Array(n);
     const t = Math.floor(s / spec.hashes);
-    for (let step = 1; step <= t; step++) {
-      diffuse(spec, graph, s, step, now, then);
+    for (let made = 0; made < t; made++) {
+      walk(spec, graph, step, s, made, now, then, first);
       [now, then] = [then, now];
     }
-    rows.push(hashed(spec, graph, now, s, t));
+    rows.push(hashed(now, spec.offsets[s], t > 0 ? step.vanished : null));
   }
   return rows;
 }
 
-function diffuse(spec, graph, s, step, now, then) {
-  const { n, ptr, ends, kinds } = graph;
-  const { factors, streams, edgeLabels } = spec;
+/**
+ * The step x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i of a scheme (AffineOperator).
+ * `weights` are those of the entries of A; null: all are 1.
+ */
+function affineStep(scheme, graph, start, unknown) {
+  const { n, ptr, ends } = graph;
+  const degrees = Float64Array.from({ length: n }, (_, i) => ptr[i + 1] - ptr[i]);
+  const stuck = Array.from(degrees, (degree) => degree === 0);
+  const shares = degrees.map((degree) => (degree ? 1 / degree : 0));
+  const observed = Array.from(start, (label) => label !== unknown);
+  const step = { spread: shares, keep: Float64Array.from(stuck), restart: null, pushedBack: null, vanished: null, weights: null };
+  if (scheme.name === "diffusion") {
+    const { laziness, normalization } = scheme;
+    const spread = { row: (share) => (1 - laziness) * share, symmetric: () => 1 - laziness, none: () => 0.5 }[normalization];
+    step.spread = shares.map(spread);
+    step.keep = Float64Array.from(stuck, (is) => (is ? 1 : normalization === "none" ? laziness / 2 : laziness));
+    step.vanished = scheme.vanish ? stuck : null;
+  } else if (scheme.name === "absorption") {
+    const held = observed.map((is, i) => (is && (!scheme.absorbing || scheme.absorbing[start[i]])) || stuck[i]);
+    step.spread = shares.map((share, i) => (held[i] ? 0 : share));
+    step.keep = Float64Array.from(held);
+  } else if (scheme.name === "pushing back") {
+    step.pushedBack = observed;
+  } else if (scheme.name === "partial absorption") {
+    const absorbed = degrees.map((degree) => (scheme.rate === null ? scheme.alpha : scheme.rate / (scheme.rate + degree)));
+    step.spread = shares.map((share, i) => (1 - absorbed[i]) * share);
+    step.restart = absorbed.map((part, i) => (stuck[i] ? 0 : part));
+  } else {
+    step.spread = Float64Array.from(stuck, (is) => (is ? 0 : scheme.alpha));
+    step.restart = Float64Array.from(stuck, (is) => (is ? 0 : 1 - scheme.alpha));
+  }
+  if (scheme.name === "spreading" || scheme.normalization === "symmetric") step.weights = symmetricWeights(n, ptr, ends, shares);
+  return step;
+}
+
+/** Entries of D^{-1/2} A D^{-1/2}: the degrees on the left are of edges that lead away, on the right of those that lead in. */
+function symmetricWeights(n, ptr, ends, shares) {
+  const into = new Float64Array(n);
+  for (const end of ends) into[end]++;
+  const weights = new Float64Array(ends.length);
   for (let i = 0; i < n; i++) {
-    const degree = ptr[i + 1] - ptr[i];
-    const spread = spec.row ? (degree ? (1 - spec.laziness) * (1 / degree) : 0) : 0.5;
-    const keep = degree === 0 ? 1 : spec.row ? spec.laziness : spec.laziness / 2;
+    for (let e = ptr[i]; e < ptr[i + 1]; e++) weights[e] = Math.sqrt(shares[i]) * Math.sqrt(1 / into[ends[e]]);
+  }
+  return weights;
+}
+
+/** One step of a stream's values, from `now` to `then`; `made` steps were made before, from `first`. */
+function walk(spec, graph, step, s, made, now, then, first) {
+  const { n, ptr, ends } = graph;
+  const { factors, streams } = spec;
+  const { spread, keep, restart, pushedBack, weights } = step;
+  if (pushedBack) for (let i = 0; i < n; i++) if (pushedBack[i]) now[i] = first[i];
+  for (let i = 0; i < n; i++) {
     let sum = 0;
-    if (spread !== 0) {
+    if (spread[i] !== 0) {
       for (let e = ptr[i]; e < ptr[i + 1]; e++) {
-        if (factors) {
-          const kind = kinds[e] < 0 ? edgeLabels - 1 : kinds[e];
-          sum += factors[((step - 1) * edgeLabels + kind) * streams + s] * now[ends[e]];
-        } else {
-          sum += now[ends[e]];
-        }
+        let weight = weights ? weights[e] : 1;
+        if (factors) weight *= factors[(made * (spec.unknownEdge + 1) + kindRow(spec, graph, e)) * streams + s];
+        sum += weight * now[ends[e]];
       }
-      sum *= spread;
+      sum *= spread[i];
     }
-    if (keep !== 0) sum += keep * now[i];
+    if (keep[i] !== 0) sum += keep[i] * now[i];
+    if (restart && restart[i] !== 0) sum += restart[i] * first[i];
     then[i] = sum;
   }
 }
 
-function hashed(spec, graph, values, s, t) {
-  const row = new Uint32Array(2 * graph.n);
-  for (let i = 0; i < graph.n; i++) {
-    const value = values[i] + spec.offsets[s];
-    if (Math.abs(value) < LARGEST_FLOOR) {
-      const floor = Math.floor(value);
-      const upper = Math.floor(floor / 4294967296);
-      row[2 * i] = floor - upper * 4294967296;
-      row[2 * i + 1] = upper;
-    } else {
-      float[0] = value;
-      row[2 * i] = floatWords[0] & 0xffff0000;
-      row[2 * i + 1] = floatWords[1];
-    }
-    if (spec.vanish && t > 0 && graph.ptr[i + 1] === graph.ptr[i]) {
-      row[2 * i] = 0;
+function hashed(values, offset, vanished) {
+  const row = new Uint32Array(2 * values.length);
+  for (let i = 0; i < values.length; i++) {
+    if (vanished && vanished[i]) {
       row[2 * i + 1] = NOT_COUNTED;
+      continue;
     }
+    floorCode(values[i] + offset);
+    row[2 * i] = low;
+    row[2 * i + 1] = high;
   }
   return row;
+}
+
+/** low, high = the floor of a value, or the leading bits of a large one (floor_codes). */
+function floorCode(value) {
+  if (Math.abs(value) < LARGEST_FLOOR) {
+    const floor = Math.floor(value);
+    const upper = Math.floor(floor / 4294967296);
+    low = floor - upper * 4294967296;
+    high = upper >>> 0;
+  } else {
+    float[0] = value;
+    low = (floatWords[0] & 0xffff0000) >>> 0;
+    high = floatWords[1];
+  }
+}
+
+/** Label codes joined with codes of fixed attributes: by iteration, bin width, hash and, where these are added, column. */
+function joinedCodes(spec, graph, labelRows) {
+  const { combine, width, hashes, widths, root } = spec.attributes;
+  const values = standardized(spec, graph, root);
+  const rows = [];
+  for (let first = 0, block = 0; first < labelRows.length; first += hashes) {
+    for (let w = 0; w < widths; w++) {
+      for (let h = 0; h < hashes; h++, block++) {
+        const codes = { sum: columnCodes, product: productCodes, joint: jointCodes }[combine](spec, values, graph.n, width, block);
+        for (const row of codes) rows.push(joinedRow(labelRows[first + h], row));
+      }
+    }
+  }
+  return rows;
+}
+
+/** Attributes of a graph's nodes as the kernel hashes them, node by node; NaN is missing. */
+function standardized(spec, graph, root) {
+  const { mean, deviation } = spec;
+  const width = mean.length;
+  const values = new Float64Array(graph.n * width).fill(NaN);
+  for (let i = 0; i < graph.n; i++) {
+    if (graph.origin[i] < 0) continue;
+    for (let c = 0; c < width; c++) {
+      const value = (graph.attributes[graph.origin[i] * width + c] - mean[c]) / deviation[c];
+      values[i * width + c] = root ? Math.sqrt(Math.max(value, 0)) : value;
+    }
+  }
+  return values;
+}
+
+/** One row of codes per column (hash_columns). */
+function columnCodes(spec, values, n, width, block) {
+  return Array.from({ length: width }, (_, c) => {
+    const vector = spec.vectors[block * width + c], offset = spec.attributeOffsets[block * width + c];
+    const row = new Uint32Array(2 * n);
+    for (let i = 0; i < n; i++) attributeCode(values[i * width + c] * vector + offset, row, i);
+    return row;
+  });
+}
+
+/** One code that is equal where the codes of all columns are. */
+function productCodes(spec, values, n, width, block) {
+  return [columnCodes(spec, values, n, width, block).reduce((joined, row) => joinedRow(joined, row), new Uint32Array(2 * n))];
+}
+
+/** The code of the projection of the whole vector. */
+function jointCodes(spec, values, n, width, block) {
+  const row = new Uint32Array(2 * n);
+  for (let i = 0; i < n; i++) {
+    let sum = 0;
+    for (let c = 0; c < width; c++) sum += values[i * width + c] * spec.vectors[block * width + c];
+    attributeCode(sum + spec.attributeOffsets[block], row, i);
+  }
+  return [row];
+}
+
+function attributeCode(value, row, node) {
+  if (Number.isNaN(value)) {
+    low = 0x73696e67;
+    high = 0x6d6973;
+  } else floorCode(value);
+  row[2 * node] = low;
+  row[2 * node + 1] = high;
+}
+
+/** Codes that are equal where both are; what is not counted stays so (join_codes). */
+function joinedRow(codes, others) {
+  const row = new Uint32Array(codes.length);
+  for (let i = 0; i < row.length; i += 2) {
+    low = codes[i];
+    high = codes[i + 1];
+    if (low !== 0 || high !== NOT_COUNTED) {
+      multiply(low, high, 0x7f4a7c15, 0x9e3779b9);
+      add(low, high, others[i], others[i + 1]);
+      multiply((low ^ high) >>> 0, high, 0x6659fd93, 0xd6e8feb8);
+      low = (low ^ ((low >>> 29) | (high << 3))) >>> 0;
+      high = (high ^ (high >>> 29)) >>> 0;
+    }
+    row[i] = low;
+    row[i + 1] = high;
+  }
+  return row;
+}
+
+/** Shortest paths: the code of the ordered pair (u, v) is item u * n + v, and mixes both labels with the path (triplet_codes). */
+function pathCodes(spec, graph) {
+  const { n } = graph;
+  const keys = new Uint32Array(2 * n);
+  for (let i = 0; i < n; i++) {
+    const row = startLabel(spec, graph, i);
+    keys[2 * i] = spec.keys[2 * row];
+    keys[2 * i + 1] = spec.keys[2 * row + 1];
+  }
+  const row = new Uint32Array(2 * n * n);
+  for (let u = 0; u < n; u++) {
+    const words = pathWords(spec, graph, u);
+    mixWord(keys[2 * u], keys[2 * u + 1]);
+    const startLow = low, startHigh = high;
+    for (let v = 0; v < n; v++) {
+      const at = 2 * (u * n + v);
+      if (u === v || (words[2 * v] === 0 && words[2 * v + 1] === 0)) {
+        row[at + 1] = NOT_COUNTED;
+        continue;
+      }
+      mixOther((keys[2 * v] ^ words[2 * v]) >>> 0, (keys[2 * v + 1] ^ words[2 * v + 1]) >>> 0);
+      add(startLow, startHigh, low, high);
+      mixWord(low, high);
+      row[at] = low;
+      row[at + 1] = high;
+    }
+  }
+  return [row];
+}
+
+/** Words that stand for the shortest paths from a node: their lengths or, with edge labels, the labels along all of them. */
+function pathWords(spec, graph, source) {
+  const { n, ptr, ends } = graph;
+  const words = new Uint32Array(2 * n);
+  const distances = new Int32Array(n).fill(-1);
+  const queue = [source];
+  distances[source] = 0;
+  words[2 * source] = 1;
+  for (let head = 0; head < queue.length; head++) {
+    const u = queue[head];
+    for (let e = ptr[u]; e < ptr[u + 1]; e++) {
+      const v = ends[e];
+      if (distances[v] < 0) {
+        distances[v] = distances[u] + 1;
+        queue.push(v);
+      }
+      if (distances[v] !== distances[u] + 1) continue;
+      if (spec.edgeKeys) addPath(spec, graph, e, words, u, v);
+      else {
+        float[0] = distances[v];
+        words.set(floatWords, 2 * v);
+      }
+    }
+  }
+  return words;
+}
+
+/** Add the paths to v over u and one more edge (path_words). The edge's length is 1. */
+function addPath(spec, graph, edge, words, u, v) {
+  const kind = 2 * kindRow(spec, graph, edge);
+  mixWord(0, 0x3ff00000); // the bits of 1.0
+  const lengthLow = low, lengthHigh = high;
+  mixOther(spec.edgeKeys[kind], spec.edgeKeys[kind + 1]);
+  add(low, high, lengthLow, lengthHigh);
+  mixWord((low ^ words[2 * u]) >>> 0, (high ^ words[2 * u + 1]) >>> 0);
+  add(low, high, words[2 * v], words[2 * v + 1]);
+  words[2 * v] = low;
+  words[2 * v + 1] = high;
 }

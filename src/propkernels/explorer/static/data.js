@@ -67,7 +67,8 @@ class Collection {
 
   /** One graph, ready for codesOf. */
   graph(g) {
-    return assembled(this.size(g), this.labels(g), this.edges(g), this.directed);
+    const origin = Int32Array.from({ length: this.size(g) }, (_, i) => this.first[g] + i);
+    return assembled(this.size(g), this.labels(g), this.edges(g), this.directed, origin, this.packed.attributes);
   }
 }
 
@@ -78,7 +79,7 @@ function cumulated(sizes) {
 }
 
 /** CSR arrays of a graph from its list of edges; neighbors ascending, parallel edges in the order of the list. */
-function assembled(n, labels, edges, directed) {
+function assembled(n, labels, edges, directed, origin, attributes) {
   const ptr = new Int32Array(n + 1);
   for (const [from, to] of edges) {
     ptr[from + 1]++;
@@ -95,12 +96,12 @@ function assembled(n, labels, edges, directed) {
   // edges are sorted by (from, to): first what comes from smaller nodes, then what leads to larger ones
   if (!directed) for (const [from, to, kind] of edges) if (from !== to) place(to, from, kind);
   for (const [from, to, kind] of edges) place(from, to, kind);
-  return { n, labels, ptr, ends, kinds, edges, directed };
+  return { n, labels, ptr, ends, kinds, edges, directed, origin, attributes };
 }
 
 /** A graph with edges in any order. */
-function builtGraph(n, labels, edges, directed) {
+function builtGraph(n, labels, edges, directed, origin, attributes) {
   const sorted = edges.map(([a, b, kind]) => (directed || a <= b ? [a, b, kind] : [b, a, kind]));
   sorted.sort((x, y) => x[0] - y[0] || x[1] - y[1]);
-  return assembled(n, labels, sorted, directed);
+  return assembled(n, labels, sorted, directed, origin, attributes);
 }

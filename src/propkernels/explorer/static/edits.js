@@ -2,7 +2,7 @@
 
 /** A graph after an edit. Edits: relabel, remove (a node), link, unlink, rekind, grow (a new leaf). */
 function edited(graph, edit) {
-  const labels = Array.from(graph.labels);
+  const labels = Array.from(graph.labels), origin = Array.from(graph.origin);
   let edges = graph.edges.map((edge) => edge.slice());
   let n = graph.n;
   if (edit.kind === "relabel") labels[edit.node] = edit.label;
@@ -11,15 +11,17 @@ function edited(graph, edit) {
   else if (edit.kind === "rekind") edges[edit.edge][2] = edit.edgeKind;
   else if (edit.kind === "grow") {
     labels.push(edit.label);
+    origin.push(-1);
     edges.push([edit.node, n, edit.edgeKind]);
     n += 1;
   } else if (edit.kind === "remove") {
     labels.splice(edit.node, 1);
+    origin.splice(edit.node, 1);
     const moved = (i) => (i > edit.node ? i - 1 : i);
     edges = edges.filter(([a, b]) => a !== edit.node && b !== edit.node).map(([a, b, kind]) => [moved(a), moved(b), kind]);
     n -= 1;
   }
-  return builtGraph(n, Int32Array.from(labels), edges, graph.directed);
+  return builtGraph(n, Int32Array.from(labels), edges, graph.directed, Int32Array.from(origin), graph.attributes);
 }
 
 /** Positions after an edit: others stay where they are, a new leaf goes where there is room. */

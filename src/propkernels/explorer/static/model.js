@@ -1,256 +1,289 @@
-// Bins of all graphs, one weight per bin, decisions, their explanation, and similar graphs.
+// The model: a sum of members, each with weights of bins or with kept training graphs; decisions, and what nodes add to them.
 
-/** Codes of one graph, grouped: for each stream, the bin of each node and the number of nodes in each bin. */
-class Counted {
-  constructor(index, graph) {
-    this.graph = graph;
-    this.codes = codesOf(index.spec, graph);
-    this.streams = this.codes.map((row, s) => groupedNodes(row, graph.n, index.tables[s]));
-    this.square = 0;
-    for (const [s, stream] of this.streams.entries()) {
-      let square = 0;
-      for (const count of stream.counts) square += index.assigned ? count : count * count;
-      this.square += index.streamWeights[s] * square;
-    }
+/** A member with one vocabulary: what folded weights and kept training graphs have in common. */
+class Leaf {
+  constructor(index, spec) {
+    Object.assign(this, spec);
+    this.place = spec.vocabulary;
+    this.vocabulary = index.vocabularies[spec.vocabulary];
+  }
+
+  get leaves() {
+    return [this];
+  }
+
+  /** k(x, x) from what a graph shares with itself in each stream, before normalization. */
+  squareOf(own) {
+    return this.streamWeights.reduce((sum, weight, s) => sum + weight * this.alone(own(s)), 0);
+  }
+
+  square({ parts }) {
+    const own = parts[this.place].own[Number(this.assigned)];
+    return this.squareOf((s) => own[s]);
+  }
+
+  /** k(x, x) of a graph of the page. */
+  squareOnPage(g) {
+    const own = this.vocabulary.own[Number(this.assigned)];
+    return this.squareOf((s) => own[s][g]);
+  }
+
+  length(counted) {
+    const square = this.square(counted);
+    return this.normalize ? Number(square > 0) : square;
+  }
+
+  scale(counted) {
+    return this.normalize ? inverseRoot(this.square(counted)) : 1;
   }
 }
 
-/** Group nodes by code. `bins` are numbers of known bins, -1 for others; `group` is the group of each node. */
-function groupedNodes(row, n, table) {
-  const group = new Int32Array(n).fill(-1);
-  const bins = [], counts = [], firsts = [];
-  const known = new Map();
-  for (let i = 0; i < n; i++) {
-    const wordLow = row[2 * i], wordHigh = row[2 * i + 1];
-    if (wordLow === 0 && wordHigh === NOT_COUNTED) continue;
-    const key = wordHigh * 2097152 + (wordLow >>> 11); // exact in a float; the rest is compared below
-    let at = known.get(key);
-    while (at !== undefined && row[2 * firsts[at]] !== wordLow) at = known.get(`${key}/${wordLow}`);
-    if (at === undefined) {
-      at = bins.length;
-      known.set(known.has(key) ? `${key}/${wordLow}` : key, at);
-      bins.push(table.find(wordLow, wordHigh));
-      counts.push(0);
-      firsts.push(i);
-    }
-    counts[at]++;
-    group[i] = at;
-  }
-  return { bins, counts, group, firsts };
-}
-
-/** All bins of all graphs of the page, numbered in the order in which they occur, and where they occur. */
-class Index {
-  constructor(collection, spec, kernel) {
-    this.collection = collection;
-    this.spec = spec;
-    this.assigned = kernel.assigned;
-    this.streamWeights = kernel.streamWeights;
-    this.iterations = kernel.iterations;
-    this.steps = Math.max(...kernel.iterations) + 1;
-    this.tables = kernel.streamWeights.map(() => new WordTable(collection.first[collection.length] / 4));
-    this.entries = kernel.streamWeights.map(() => ({ bins: [], counts: [], ptr: new Uint32Array(collection.length + 1) }));
-    this.squares = new Float64Array(collection.length);
-    this.done = 0;
-    this.sum = 0; // of the lower halves of all codes, which Python has added up too
-  }
-
-  /** Number the bins of some more graphs, until a deadline; returns whether all are done. */
-  work(deadline) {
-    while (this.done < this.collection.length) {
-      this._addGraph(this.done++);
-      if ((this.done & 15) === 0 && performance.now() > deadline) break;
-    }
-    if (this.done < this.collection.length) return false;
-    this._invert();
-    return true;
-  }
-
-  _addGraph(g) {
-    const graph = this.collection.graph(g);
-    const codes = codesOf(this.spec, graph);
-    for (const [s, row] of codes.entries()) {
-      const table = this.tables[s], entry = this.entries[s];
-      for (let i = 0; i < graph.n; i++) {
-        this.sum = (this.sum + row[2 * i]) >>> 0;
-        if (row[2 * i] !== 0 || row[2 * i + 1] !== NOT_COUNTED) table.number(row[2 * i], row[2 * i + 1]);
-      }
-      const { bins, counts } = groupedNodes(row, graph.n, table);
-      let square = 0;
-      for (let k = 0; k < bins.length; k++) {
-        entry.bins.push(bins[k]);
-        entry.counts.push(counts[k]);
-        square += this.assigned ? counts[k] : counts[k] * counts[k];
-      }
-      entry.ptr[g + 1] = entry.bins.length;
-      this.squares[g] += this.streamWeights[s] * square;
-    }
-  }
-
-  /** From graph -> bins to bin -> graphs. */
-  _invert() {
-    this.postings = this.entries.map((entry, s) => {
-      const starts = new Uint32Array(this.tables[s].size + 1);
-      for (const bin of entry.bins) starts[bin + 1]++;
-      for (let b = 0; b < this.tables[s].size; b++) starts[b + 1] += starts[b];
-      const next = starts.slice();
-      const graphs = new Uint32Array(entry.bins.length), counts = new Uint32Array(entry.bins.length);
-      for (let g = 0; g < this.collection.length; g++) {
-        for (let k = entry.ptr[g]; k < entry.ptr[g + 1]; k++) {
-          graphs[next[entry.bins[k]]] = g;
-          counts[next[entry.bins[k]]++] = entry.counts[k];
-        }
-      }
-      return { starts, graphs, counts };
-    });
-    this.entries = null;
-  }
-
-  count(graph) {
-    return new Counted(this, graph);
-  }
-
-  /** Normalized kernel between a counted graph and all graphs of the page. */
-  similarities(counted) {
-    const values = new Float64Array(this.collection.length);
-    for (const [s, stream] of counted.streams.entries()) {
-      const { starts, graphs, counts } = this.postings[s];
-      const weight = this.streamWeights[s];
-      for (const [k, bin] of stream.bins.entries()) {
-        if (bin < 0) continue;
-        const own = stream.counts[k];
-        for (let p = starts[bin]; p < starts[bin + 1]; p++) {
-          values[graphs[p]] += weight * (this.assigned ? Math.min(own, counts[p]) : own * counts[p]);
-        }
-      }
-    }
-    for (let g = 0; g < values.length; g++) {
-      const squares = counted.square * this.squares[g];
-      values[g] = squares > 0 ? values[g] / Math.sqrt(squares) : 0;
-    }
-    return values;
-  }
-
-  /** The most similar graphs, best first, without one of them. */
-  nearest(counted, k, without = -1) {
-    const values = this.similarities(counted);
-    const best = [];
-    for (let g = 0; g < values.length; g++) {
-      if (g === without || (best.length === k && values[g] <= best[k - 1].similarity)) continue;
-      let at = best.length;
-      while (at > 0 && best[at - 1].similarity < values[g]) at--;
-      best.splice(at, 0, { graph: g, similarity: values[g] });
-      if (best.length > k) best.pop();
-    }
-    return best;
-  }
-
-  /** What each node of two graphs has in common with the other: each shared bin's part, shared out. */
-  shared(one, other) {
-    const parts = [new Float64Array(one.graph.n), new Float64Array(other.graph.n)];
-    const scale = one.square * other.square > 0 ? 1 / Math.sqrt(one.square * other.square) : 0;
-    for (let s = 0; s < one.streams.length; s++) {
-      const a = one.streams[s], b = other.streams[s];
-      const where = new Map();
-      b.firsts.forEach((node, k) => where.set(wordKey(other.codes[s], node), k));
-      a.firsts.forEach((node, k) => {
-        const match = where.get(wordKey(one.codes[s], node));
-        if (match === undefined) return;
-        const common = this.assigned ? Math.min(a.counts[k], b.counts[match]) : a.counts[k] * b.counts[match];
-        const adds = this.streamWeights[s] * common * scale;
-        for (let i = 0; i < one.graph.n; i++) if (a.group[i] === k) parts[0][i] += adds / a.counts[k];
-        for (let i = 0; i < other.graph.n; i++) if (b.group[i] === match) parts[1][i] += adds / b.counts[match];
-      });
-    }
-    return parts;
-  }
-}
-
-function wordKey(row, node) {
-  return `${row[2 * node + 1]}/${row[2 * node]}`;
-}
-
-/** The folded model: weights of bins (and of levels of bins), in the order of the index. */
-class Model {
+/** A member of folded weights: a decision is a sum of weights of bins, or of levels of bins. */
+class FoldedMember extends Leaf {
   /**
    * @param {Index} index complete
-   * @param {object} meta {columns, normalize, intercepts, layout, classes}
-   * @param {object} arrays weights0, most0, extra0 (words), extraWeights0, ... by stream
+   * @param {object} spec {key, vocabulary, streamWeights, assigned, normalize, columns}
+   * @param {object} arrays KEY.table: different rows of weights; KEY.rows0, ...: the row of each bin, or of each level;
+   *   KEY.most0, ...: number of levels of each bin
    */
-  constructor(index, meta, arrays) {
-    this.index = index;
-    Object.assign(this, meta);
-    this.streams = index.tables.map((table, s) => {
-      const most = arrays[`most${s}`] || null;
-      const extra = new WordTable(8);
-      const words = arrays[`extra${s}`] || [];
-      for (let i = 0; i < words.length; i += 2) extra.number(words[i], words[i + 1]);
-      return {
-        weights: arrays[`weights${s}`], most, starts: most ? cumulated(most) : null,
-        extra, extraWeights: arrays[`extraWeights${s}`] || null,
-      };
+  constructor(index, spec, arrays) {
+    super(index, spec);
+    this.table = arrays[`${spec.key}.table`];
+    this.streams = spec.streamWeights.map((_, s) => {
+      const most = arrays[`${spec.key}.most${s}`] || null;
+      return { rows: arrays[`${spec.key}.rows${s}`], starts: most ? cumulated(most) : null };
     });
   }
 
-  /** Sum of the weights, in one decision column, of a group's count in a stream. */
-  _value(stream, row, bin, count, node, column) {
-    if (!this.index.assigned) return count * this._weight(stream, row, bin, 1, node, column);
+  /** What a bin that occurs so many times adds to one decision. */
+  _value({ rows, starts }, bin, count, column) {
+    if (bin < 0) return 0;
+    if (!starts) return count * this.table[rows[bin] * this.columns + column];
     let value = 0;
-    for (let level = 1; level <= count; level++) value += this._weight(stream, row, bin, level, node, column);
+    const stop = Math.min(starts[bin] + count, starts[bin + 1]);
+    for (let level = starts[bin]; level < stop; level++) value += this.table[rows[level] * this.columns + column];
     return value;
   }
 
-  _weight(stream, row, bin, level, node, column) {
-    if (bin >= 0 && level <= (stream.most ? stream.most[bin] : 1)) {
-      const at = stream.most ? stream.starts[bin] + level - 1 : bin;
-      return stream.weights[at * this.columns + column];
+  /** Add the decisions to those of other members. */
+  decide(counted, scale, decisions) {
+    const own = scale * this.scale(counted);
+    for (let column = 0; column < this.columns; column++) {
+      let sum = 0;
+      this.streams.forEach((stream, s) => {
+        const { bins, counts } = counted.parts[this.place].streams[s];
+        for (let k = 0; k < bins.length; k++) sum += this._value(stream, bins[k], counts[k], column);
+      });
+      decisions[column] += sum * own;
     }
-    if (!stream.extra.size) return 0;
-    low = row[2 * node];
-    high = row[2 * node + 1];
-    if (level > 1) mixPair(low, high, level);
-    const found = stream.extra.find(low, high);
-    return found < 0 ? 0 : stream.extraWeights[found * this.columns + column];
   }
 
-  _scale(counted) {
-    if (!this.normalize) return 1;
-    return counted.square > 0 ? 1 / Math.sqrt(counted.square) : 0;
+  /** Add what each node adds at each iteration to a weighted sum of the decisions. */
+  contribute(counted, share, scale, parts) {
+    const own = scale * this.scale(counted);
+    this.streams.forEach((stream, s) => {
+      const { bins, counts } = counted.parts[this.place].streams[s];
+      const values = bins.map((bin, k) => {
+        let value = 0;
+        for (let column = 0; column < this.columns; column++) {
+          if (share[column]) value += share[column] * this._value(stream, bin, counts[k], column);
+        }
+        return value * own;
+      });
+      shareByIteration(this, counted, s, values, parts);
+    });
+  }
+
+  /** What a stream adds to the kernel of two graphs. */
+  compare(shared) {
+    return shared;
+  }
+
+  /** What a stream adds to k(x, x). */
+  alone(own) {
+    return own;
+  }
+}
+
+/** A member that keeps training graphs: a decision is a sum over them of ratios of counts, s / (l + r - s) in each stream. */
+class RatioMember extends Leaf {
+  /**
+   * @param {Index} index complete
+   * @param {object} spec as of a FoldedMember
+   * @param {object} arrays KEY.coefficients; KEY.graphs: the graph of the page that each kept graph is, -1: none;
+   *   KEY.ptr0, KEY.bins0, KEY.counts0, ...: counts of those that are none, one after the other
+   */
+  constructor(index, spec, arrays) {
+    super(index, spec);
+    this.coefficients = arrays[`${spec.key}.coefficients`];
+    this.graphs = arrays[`${spec.key}.graphs`];
+    this.n = this.graphs.length;
+    this.streams = spec.streamWeights.map((_, s) => this._kept(s, ["ptr", "bins", "counts"].map((name) => arrays[`${spec.key}.${name}${s}`])));
+    this.shared = new Float64Array(this.n);
+  }
+
+  /** Counts of the kept graphs by bin, and what each shares with itself. */
+  _kept(s, [ptr, bins, counts]) {
+    const keptAt = new Map();
+    const own = new Float64Array(this.n);
+    const entry = { bins: [], counts: [], ptr: new Uint32Array(this.n + 1) };
+    this.graphs.forEach((g, i) => { if (g >= 0) keptAt.set(g, i); });
+    const found = Array.from({ length: this.n }, () => []);
+    const { starts, graphs, counts: numbers } = this.vocabulary.postings[s];
+    for (let bin = 0; bin + 1 < starts.length; bin++) {
+      for (let p = starts[bin]; p < starts[bin + 1]; p++) {
+        const i = keptAt.get(graphs[p]);
+        if (i !== undefined) found[i].push([bin, numbers[p]]);
+      }
+    }
+    let next = 0;
+    this.graphs.forEach((g, i) => {
+      if (g >= 0) own[i] = this.vocabulary.own[Number(this.assigned)][s][g];
+      else {
+        for (let k = ptr[next]; k < ptr[next + 1]; k++) found[i].push([bins[k], counts[k]]);
+        own[i] = ownSum(counts.subarray(ptr[next], ptr[next + 1]), this.assigned);
+        next++;
+      }
+      for (const [bin, count] of found[i]) {
+        entry.bins.push(bin);
+        entry.counts.push(count);
+      }
+      entry.ptr[i + 1] = entry.bins.length;
+    });
+    return { own, ...inverted(entry, this.vocabulary.tables[s].size, this.n) };
+  }
+
+  /** What a stream of a counted graph shares with each kept graph, in `this.shared`. */
+  _share(counted, s) {
+    const { bins, counts } = counted.parts[this.place].streams[s];
+    const { starts, graphs, counts: numbers } = this.streams[s];
+    this.shared.fill(0);
+    for (let k = 0; k < bins.length; k++) {
+      if (bins[k] < 0) continue;
+      for (let p = starts[bins[k]]; p < starts[bins[k] + 1]; p++) {
+        this.shared[graphs[p]] += this.assigned ? Math.min(counts[k], numbers[p]) : counts[k] * numbers[p];
+      }
+    }
+    return this.shared;
+  }
+
+  /** Add the decisions to those of other members. */
+  decide(counted, scale, decisions) {
+    const kernel = new Float64Array(this.n);
+    this.streams.forEach(({ own }, s) => {
+      const shared = this._share(counted, s);
+      const sum = counted.parts[this.place].own[Number(this.assigned)][s];
+      for (let i = 0; i < this.n; i++) kernel[i] += this.streamWeights[s] * this.compare(shared[i], sum, own[i]);
+    });
+    const own = scale * this.scale(counted);
+    for (let column = 0; column < this.columns; column++) {
+      let sum = 0;
+      for (let i = 0; i < this.n; i++) sum += this.coefficients[i * this.columns + column] * kernel[i];
+      decisions[column] += sum * own;
+    }
+  }
+
+  /** Add what each node adds: with the denominators of one graph, a ratio is a sum over bins. */
+  contribute(counted, share, scale, parts) {
+    const own = scale * this.scale(counted);
+    const weights = new Float64Array(this.n);
+    for (let i = 0; i < this.n; i++) {
+      for (let column = 0; column < this.columns; column++) weights[i] += share[column] * this.coefficients[i * this.columns + column];
+    }
+    this.streams.forEach((stream, s) => {
+      const { bins, counts } = counted.parts[this.place].streams[s];
+      const sum = counted.parts[this.place].own[Number(this.assigned)][s];
+      const factors = this._share(counted, s).map((shared, i) => weights[i] / Math.max(sum + stream.own[i] - shared, 1));
+      const values = bins.map((bin, k) => {
+        let value = 0;
+        if (bin < 0) return 0;
+        for (let p = stream.starts[bin]; p < stream.starts[bin + 1]; p++) {
+          value += factors[stream.graphs[p]] * (this.assigned ? Math.min(counts[k], stream.counts[p]) : counts[k] * stream.counts[p]);
+        }
+        return this.streamWeights[s] * value * own;
+      });
+      shareByIteration(this, counted, s, values, parts);
+    });
+  }
+
+  /** What a stream adds to the kernel of two graphs: what they share, of all that they have. */
+  compare(shared, one, other) {
+    return shared / Math.max(one + other - shared, 1);
+  }
+
+  /** What a stream adds to k(x, x). */
+  alone(own) {
+    return Number(own > 0);
+  }
+}
+
+/** A normalized sum of members: their decisions, divided by the square root of the sum's k(x, x). */
+class JointMember {
+  constructor(index, spec, arrays) {
+    Object.assign(this, spec);
+    this.members = spec.members.map((member) => newMember(index, member, arrays));
+  }
+
+  get leaves() {
+    return this.members.flatMap((member) => member.leaves);
+  }
+
+  _square(counted) {
+    return this.members.reduce((sum, member, k) => sum + this.weights[k] * member.length(counted), 0);
+  }
+
+  length(counted) {
+    return Number(this._square(counted) > 0);
+  }
+
+  decide(counted, scale, decisions) {
+    const own = scale * inverseRoot(this._square(counted));
+    for (const member of this.members) member.decide(counted, own, decisions);
+  }
+
+  contribute(counted, share, scale, parts) {
+    const own = scale * inverseRoot(this._square(counted));
+    for (const member of this.members) member.contribute(counted, share, own, parts);
+  }
+}
+
+function newMember(index, spec, arrays) {
+  return new { folded: FoldedMember, ratio: RatioMember, joint: JointMember }[spec.kind](index, spec, arrays);
+}
+
+function inverseRoot(square) {
+  return square > 0 ? 1 / Math.sqrt(square) : 0;
+}
+
+function shareByIteration(member, counted, s, values, parts) {
+  const { vocabulary } = member;
+  vocabulary.shareOut(counted.parts[member.place].streams[s], values, counted.graph.n, parts[vocabulary.spec.iterations[s]]);
+}
+
+/** Decisions as sums over members, and what they stand for. */
+class Model {
+  /**
+   * @param {Index} index complete
+   * @param {Array} members members of the rule
+   * @param {object} meta {columns, intercepts, layout}
+   */
+  constructor(index, members, meta) {
+    this.index = index;
+    this.members = members;
+    Object.assign(this, meta);
   }
 
   /** Decision values, one for each column, with intercepts. */
   decisions(counted) {
     const values = new Float64Array(this.columns);
-    for (const [s, stream] of this.streams.entries()) {
-      const { bins, counts, firsts } = counted.streams[s];
-      for (let column = 0; column < this.columns; column++) {
-        let sum = 0;
-        for (let k = 0; k < bins.length; k++) {
-          sum += this._value(stream, counted.codes[s], bins[k], counts[k], firsts[k], column);
-        }
-        values[column] += sum;
-      }
-    }
-    const scale = this._scale(counted);
-    return values.map((value, column) => value * scale + this.intercepts[column]);
+    for (const member of this.members) member.decide(counted, 1, values);
+    return values.map((value, column) => value + this.intercepts[column]);
   }
 
   /** What each node adds at each iteration to a weighted sum of the columns: an array for each iteration. */
   contributions(counted, share) {
     const parts = Array.from({ length: this.index.steps }, () => new Float64Array(counted.graph.n));
-    const scale = this._scale(counted);
-    for (const [s, stream] of this.streams.entries()) {
-      const { bins, counts, firsts, group } = counted.streams[s];
-      const values = bins.map((bin, k) => {
-        let value = 0;
-        for (let column = 0; column < this.columns; column++) {
-          if (share[column]) value += share[column] * this._value(stream, counted.codes[s], bin, counts[k], firsts[k], column);
-        }
-        return (value * scale) / counts[k];
-      });
-      const part = parts[this.index.iterations[s]];
-      for (let i = 0; i < counted.graph.n; i++) if (group[i] >= 0) part[i] += values[group[i]];
-    }
+    for (const member of this.members) member.contribute(counted, share, 1, parts);
     return parts;
   }
 

@@ -83,12 +83,9 @@ function binRow(bin) {
 
 /** Graphs that have a bin, at least as many times as its level says. */
 function graphsWith(bin) {
-  const counted = app.index.count(app.graphs.graph(bin.graph));
-  const stream = counted.streams[bin.stream];
-  const number = stream.bins[stream.group[bin.node]];
-  const { starts, graphs, counts } = app.index.postings[bin.stream];
+  const { starts, graphs, counts } = app.index.vocabularies[bin.vocabulary].postings[bin.stream];
   const found = [];
-  for (let p = starts[number]; p < starts[number + 1]; p++) if (counts[p] >= bin.level) found.push(graphs[p]);
+  for (let p = starts[bin.bin]; p < starts[bin.bin + 1]; p++) if (counts[p] >= bin.level) found.push(graphs[p]);
   return found;
 }
 

@@ -69,7 +69,7 @@ class GraphView {
     const { app } = this;
     this.state = state;
     byId("ex-undo").disabled = byId("ex-restore").disabled = !this.past.length;
-    this.counted = app.index && app.index.postings ? app.index.count(state.graph) : null;
+    this.counted = app.similarity ? app.index.count(state.graph) : null;
     this.decisions = this.counted && app.model ? app.model.decisions(this.counted) : null;
     if (original) {
       this.before = this.decisions;
@@ -97,7 +97,7 @@ class GraphView {
     let limit = 0;
     if (this.compared >= 0) {
       const other = app.index.count(app.graphs.graph(this.compared));
-      values.set(app.index.shared(this.counted, other)[0]);
+      values.set(app.similarity.shared(this.counted, other)[0]);
       limit = Math.max(...values, 1e-12);
     } else if (parts) {
       for (let t = 0; t < parts.length; t++) if (this.t < 0 || this.t === t) for (let i = 0; i < graph.n; i++) values[i] += parts[t][i];
@@ -251,9 +251,9 @@ class GraphView {
     box.replaceChildren();
     if (!this.counted) return box.append(make("p", { className: "pk-soft" }, "The index is being built …"));
     const without = this.past.length ? -1 : this.g;
-    for (const { graph: g, similarity } of app.index.nearest(this.counted, 6, without)) {
+    for (const { graph: g, similarity } of app.similarity.nearest(this.counted, 6, without)) {
       const other = app.index.count(app.graphs.graph(g));
-      const values = app.index.shared(this.counted, other)[1];
+      const values = app.similarity.shared(this.counted, other)[1];
       const most = Math.max(...values, 1e-12);
       const picture = other.graph.n <= 400 ? thumbnail(g, { fills: Array.from(values, (v) => between(REDS, v / most)) }) : null;
       const card = make("div", { className: "ex-neighbor", "data-graph": String(g) }, picture, make("b", {}, idOf(g)), ` · ${similarity.toFixed(3)}`, ...factsOf(g).slice(0, 1).map((text) => make("div", {}, text)));
@@ -281,7 +281,7 @@ class GraphView {
     const own = ++this.search;
     const { graph } = this.state;
     const nLabels = app.meta.labels ? app.meta.labels.length : 0;
-    const used = app.meta.code.source === "node" && nLabels;
+    const used = app.meta.codes.some(({ source }) => source === "node") && nLabels;
     if (byId("ex-degrees").checked && !app.degrees) app.degrees = largestDegrees(app.graphs, Math.max(nLabels, 1));
     const allowed = {
       labels: used ? Array.from({ length: nLabels }, (_, i) => i) : [0],

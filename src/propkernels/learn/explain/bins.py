@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,5 +51,6 @@ def strongest_bins(
     for number, one in enumerate(members):
         own = order[member[order] == number]
         chosen = [ChosenBin(int(stream[i]), int(codes[i]), None, float(values[i])) for i in own]
-        described |= dict(zip(own.tolist(), describe_bins(one.counter, chosen, shown, n_jobs), strict=True))
+        found = describe_bins(one.counter, chosen, shown, n_jobs) if chosen else []
+        described |= {i: replace(bin_, member=number) for i, bin_ in zip(own.tolist(), found, strict=True)}
     return Bins([described[i] for i in order.tolist()], subject)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
     merged: dict[Any, _Merged] = {}
     last = 0
     for counting in countings_of(kernel, graphs):
-        found = counting.counter.occurrences(graphs, n_jobs)
+        found = islice(counting.counter.occurrences(graphs, n_jobs), counting.n_streams)
         streams = [
             _compared(replace(one, assigned=one.assigned or counting.assigned), graphs) for one in found
         ]

@@ -72,12 +72,16 @@ class WeightedBins(NamedTuple):
 
 
 class SharedBins(NamedTuple):
-    """How a member compares two graphs; see :class:`propkernels.gram.countings.Counting`."""
+    """How a member compares two graphs; see :class:`propkernels.gram.countings.Counting`.
+
+    Of the streams of the counter, the first ``n_streams`` count; None: all.
+    """
 
     counter: Counter
     assigned: bool
     ratio: bool
     normalize: bool
+    n_streams: int | None = None
 
 
 class Member(ABC):
@@ -202,7 +206,8 @@ class FoldedMember(Member):
 
     def shared_bins(self) -> list[SharedBins]:
         """Products or smaller counts, bin by bin."""
-        return [SharedBins(self.vocabulary.counter, self.level_ptr is not None, False, self.normalize)]
+        n_streams, assigned = len(self.stream_weights), self.level_ptr is not None
+        return [SharedBins(self.vocabulary.counter, assigned, False, self.normalize, n_streams)]
 
     def lengths(self, counted: Counted) -> Values:
         """k(x, x) of each graph, 0 or 1 where the kernel is normalized."""
@@ -325,7 +330,8 @@ class RatioMember(Member):
 
     def shared_bins(self) -> list[SharedBins]:
         """Ratios of what two graphs share, bin by bin."""
-        return [SharedBins(self.vocabulary.counter, self.assigned, True, self.normalize)]
+        n_streams = len(self.stream_weights)
+        return [SharedBins(self.vocabulary.counter, self.assigned, True, self.normalize, n_streams)]
 
     def lengths(self, counted: Counted) -> Values:
         """k(x, x) of each graph: the weights of the streams in which it has bins."""

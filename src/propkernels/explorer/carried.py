@@ -1,0 +1,309 @@
+"""The model as a page carries it: members with weights of bins, or with training graphs that they keep.
+
+Bins are numbered stream by stream in the order in which the graphs of the page have them, so that their codes
+need not be stored: the page computes them. Bins of the model that no graph of the page has follow, with their
+codes. Kept training graphs that are graphs of the page are stored as their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
+
+from propkernels.counting.counters import StreamCounts, count_codes
+from propkernels.counting.entries import Vocabulary
+from propkernels.explorer.codes import NotLive, code_function
+from propkernels.explorer.packing import words
+from propkernels.graphs.database import GraphDatabase
+from propkernels.hashing.codes import NO_BIN
+from propkernels.learn.machines.members import FoldedMember, JointMember, Member, RatioMember
+from propkernels.learn.machines.rule import Rule
+
+Arrays = dict[str, NDArray[Any]]
+Numbers = NDArray[np.int64]
+CARRIED = (
+    "a page shows models of Weisfeiler-Lehman, propagation and shortest-path kernels on labels, degrees and "
+    "fixed attributes of unweighted graphs, with the base kernels linear, intersection, tanimoto and jaccard"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PageBins:
+    """The bins of a vocabulary as the page numbers them.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+    settings : dict
+        The code function.
+    arrays : dict of arrays
+        Of the code function.
+    streams : list of StreamCounts
+        Counts of the graphs of the page; bins in the order in which items have them.
+    columns : list of ndarray
+        For each stream, the column of each bin among those of the model; -1: the model does not have it.
+    sum : int
+        The sum of the lower halves of all codes, modulo 2^32: what the page compares with its own.
+    """
+
+    vocabulary: Vocabulary
+    settings: dict[str, Any]
+    arrays: Arrays
+    streams: list[StreamCounts]
+    columns: list[Numbers]
+    sum: int
+
+    @classmethod
+    def number(cls, vocabulary: Vocabulary, graphs: GraphDatabase, n_jobs: int | None) -> PageBins:
+        """Number the bins of the graphs of a page."""
+        settings, arrays = code_function(vocabulary.counter, graphs)
+        listed = vocabulary.counter.listed(graphs, n_jobs)
+        if listed is None:
+            raise NotLive(f"{type(vocabulary.counter).__name__} does not list its codes")
+        streams, total = [], 0
+        for block in listed.blocks:
+            for t, weight, codes in block.streams():
+                total += int((codes & 0xFFFFFFFF).sum())
+                counts, bins = count_codes(codes, listed.ptr, in_order(codes))
+                streams.append(StreamCounts(counts, bins, t, weight))
+        streams = streams[: len(vocabulary.codes)]
+        columns = [_columns(vocabulary, s, stream.codes) for s, stream in enumerate(streams)]
+        return cls(vocabulary, settings, arrays, streams, columns, total % 2**32)
+
+    @property
+    def are_those_of_training(self) -> bool:
+        """Whether the graphs of the page have all bins of the training graphs, and no others."""
+        known = zip(self.columns, self.vocabulary.codes, strict=True)
+        return all(len(columns) == len(codes) and bool((columns >= 0).all()) for columns, codes in known)
+
+    def place(self, stream: int, code: int) -> int:
+        """Number of a bin on the page; -1: no graph of the page has it."""
+        found = np.flatnonzero(self.streams[stream].codes == code)
+        return int(found[0]) if len(found) else -1
+
+
+def in_order(codes: Numbers) -> Numbers:
+    """Bins in the order of their first items."""
+    values, first = np.unique(codes[codes != NO_BIN], return_index=True)
+    return np.asarray(values[np.argsort(first)])
+
+
+def _columns(vocabulary: Vocabulary, stream: int, codes: Numbers) -> Numbers:
+    from propkernels.counting.entries_compiled import find_columns
+
+    found = np.empty(len(codes), dtype=np.int32)
+    find_columns(vocabulary.table, stream, np.ascontiguousarray(codes), found)
+    return found.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedRule:
+    """A rule as a page carries it.
+
+    Attributes
+    ----------
+    bins : list of PageBins
+        One per vocabulary.
+    members : list of dict
+        What ``model.js`` reads about each member.
+    arrays : dict of arrays
+        Weights, and kept training graphs.
+    leaves : list of Member
+        Members that have one vocabulary each, in the order of ``Rule.bin_weights``.
+    places : list of int
+        The vocabulary of each of the leaves.
+    """
+
+    bins: list[PageBins]
+    members: list[dict[str, Any]]
+    arrays: Arrays
+    leaves: list[Any]
+    places: list[int]
+
+    @property
+    def codes(self) -> list[dict[str, Any]]:
+        """Settings of the code functions."""
+        return [bins.settings for bins in self.bins]
+
+    @property
+    def sections(self) -> dict[str, Arrays]:
+        """Arrays of the code functions and of the members."""
+        return {f"code{v}": bins.arrays for v, bins in enumerate(self.bins)} | {"model": self.arrays}
+
+
+def carried_rule(rule: Rule, graphs: Any, n_jobs: int | None) -> CarriedRule:
+    """Turn a rule into what a page carries.
+
+    Parameters
+    ----------
+    rule : Rule
+    graphs : GraphDatabase
+        The graphs of the page.
+    n_jobs : int or None
+
+    Raises
+    ------
+    NotLive
+        If the page cannot compute its decisions.
+    """
+    if not rule.compares_bins:
+        raise NotLive("it has a kernel that compares graphs without counting bins")
+    bins = [PageBins.number(vocabulary, graphs, n_jobs) for vocabulary in rule.vocabularies]
+    writer = _Writer(bins)
+    members = [writer.member(member) for member in rule.members]
+    for page in writer.pages:
+        page.bins.arrays.update(page.extra_codes())
+    return CarriedRule(bins, members, writer.arrays, writer.leaves, writer.places)
+
+
+class _Page:
+    """Numbers of the bins of a vocabulary: those of the page, then those that only the model has."""
+
+    def __init__(self, bins: PageBins) -> None:
+        self.bins = bins
+        self.columns, self.extra = [], []
+        for codes, start, own in zip(
+            bins.vocabulary.codes, bins.vocabulary.starts, bins.columns, strict=False
+        ):
+            absent = np.ones(len(codes), dtype=bool)
+            absent[own[own >= 0] - start] = False
+            self.extra.append(codes[absent])
+            self.columns.append(np.concatenate([own, start + np.flatnonzero(absent)]))
+
+    def extra_codes(self) -> Arrays:
+        """Codes of the bins that only the model has."""
+        return {f"extra{s}": words(codes) for s, codes in enumerate(self.extra) if len(codes)}
+
+    def numbers(self) -> Numbers:
+        """Number, in its stream, of each column of the vocabulary."""
+        numbers = np.empty(int(self.bins.vocabulary.starts[-1]), dtype=np.int64)
+        for columns in self.columns:
+            known = np.flatnonzero(columns >= 0)
+            numbers[columns[known]] = known
+        return numbers
+
+
+@dataclass(eq=False)
+class _Writer:
+    """Writes the members of a rule, one after the other."""
+
+    bins: list[PageBins]
+    arrays: Arrays = field(default_factory=dict)
+    leaves: list[Any] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.pages = [_Page(bins) for bins in self.bins]
+
+    def member(self, member: Member) -> dict[str, Any]:
+        """Write a member, and return what the page reads about it."""
+        if isinstance(member, JointMember):
+            parts = [self.member(part) for part in member.members]
+            return {"kind": "joint", "members": parts, "weights": member.weights.tolist()}
+        if not isinstance(member, (FoldedMember, RatioMember)):
+            raise NotLive(f"the page has no rule for {type(member).__name__}")
+        key, place = f"m{len(self.leaves)}", [bins.vocabulary for bins in self.bins].index(member.vocabulary)
+        self.leaves.append(member)
+        self.places.append(place)
+        is_folded = isinstance(member, FoldedMember)
+        own = self._folded(member, place) if isinstance(member, FoldedMember) else self._ratio(member, place)
+        self.arrays |= {f"{key}.{name}": array for name, array in own.items()}
+        return {
+            "kind": "folded" if is_folded else "ratio",
+            "key": key,
+            "vocabulary": place,
+            "streamWeights": member.stream_weights.tolist(),
+            "assigned": is_assigned(member),
+            "normalize": bool(member.normalize),
+            "columns": member.n_decisions,
+        }
+
+    def _folded(self, member: FoldedMember, place: int) -> Arrays:
+        """Different rows of weights, and the row of each bin, or of each of its levels."""
+        zero = np.zeros((1, member.n_decisions))
+        table, rows = _different_rows(np.concatenate([member.weights, zero]))
+        arrays: Arrays = {"table": table.ravel()}
+        for s in range(len(member.stream_weights)):
+            columns = self.pages[place].columns[s]
+            if member.level_ptr is None:
+                arrays[f"rows{s}"] = rows[columns]
+                continue
+            most = np.where(columns >= 0, np.diff(member.level_ptr)[columns], 0)
+            first = member.level_ptr[columns]
+            levels = np.repeat(first - (np.cumsum(most) - most), most) + np.arange(int(most.sum()))
+            arrays[f"most{s}"], arrays[f"rows{s}"] = most, rows[levels]
+        return arrays
+
+    def _ratio(self, member: RatioMember, place: int) -> Arrays:
+        """Coefficients of the kept graphs, and their counts where they are not graphs of the page."""
+        page, kept = self.pages[place], csr_array(member.kept.T)
+        starts = page.bins.vocabulary.starts
+        graphs = _found_on_page(kept, page.bins, len(member.stream_weights))
+        others, numbers = kept[np.flatnonzero(graphs < 0)], page.numbers()
+        arrays: Arrays = {"coefficients": member.coefficients.ravel(), "graphs": graphs}
+        for s in range(len(member.stream_weights)):
+            part = csr_array(others[:, starts[s] : starts[s + 1]])
+            arrays[f"ptr{s}"] = part.indptr
+            arrays[f"bins{s}"] = numbers[starts[s] + part.indices]
+            arrays[f"counts{s}"] = part.data.astype(np.int64)
+        return arrays
+
+
+def is_assigned(member: Any) -> bool:
+    """Whether bins share the smaller counts, rather than products of counts."""
+    return bool(member.assigned) if isinstance(member, RatioMember) else member.level_ptr is not None
+
+
+def _different_rows(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], Numbers]:
+    """Rows that differ in any bit, and the number of each row among them."""
+    keys = np.ascontiguousarray(weights).view(np.dtype((np.void, weights.itemsize * weights.shape[1])))
+    _, first, inverse = np.unique(keys.ravel(), return_index=True, return_inverse=True)
+    return weights[first], np.asarray(inverse, dtype=np.int64).ravel()
+
+
+def _found_on_page(kept: csr_array, bins: PageBins, n_streams: int) -> Numbers:
+    """For each kept graph, a graph of the page with the same counts in all streams; -1: there is none."""
+    places: dict[bytes, list[int]] = {}
+    for graph, row in _rows_of_page(bins, n_streams):
+        places.setdefault(row, []).append(graph)
+    found = np.full(kept.shape[0], -1, dtype=np.int64)
+    kept.sort_indices()
+    for i, row in enumerate(_row_bytes(kept)):
+        if places.get(row):
+            found[i] = places[row].pop(0)
+    return found
+
+
+def _rows_of_page(bins: PageBins, n_streams: int) -> Iterator[tuple[int, bytes]]:
+    """Counts of the graphs of the page that have no bin that is new to the model, by the model's columns."""
+    parts, is_new = [], np.zeros(bins.streams[0].counts.shape[0], dtype=bool)
+    for stream, columns, codes, start in zip(
+        bins.streams[:n_streams], bins.columns, bins.vocabulary.codes, bins.vocabulary.starts, strict=False
+    ):
+        counts = stream.counts
+        owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        is_new[owner[columns[counts.indices] < 0]] = True
+        own = np.maximum(columns[counts.indices] - start, 0)
+        parts.append(csr_array((counts.data, own, counts.indptr), shape=(counts.shape[0], len(codes))))
+    matrix = csr_array(hstack(parts, format="csr"))
+    matrix.sort_indices()
+    for graph, row in enumerate(_row_bytes(matrix)):
+        if not is_new[graph]:
+            yield graph, row
+
+
+def _row_bytes(matrix: csr_array) -> Iterator[bytes]:
+    """Columns and counts of each row, as bytes."""
+    columns, data = matrix.indices.astype(np.int64), matrix.data.astype(np.int64)
+    for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False):
+        yield columns[a:b].tobytes() + b"/" + data[a:b].tobytes()
+
+
+def refusal(model: Any, reason: Exception, advice: Sequence[str] = (CARRIED,)) -> NotLive:
+    """Say in one sentence why a model is not shown, and which models are."""
+    return NotLive(f"the page does not carry this {type(model).__name__}: {reason}; {' '.join(advice)}")

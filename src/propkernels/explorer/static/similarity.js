@@ -1,0 +1,91 @@
+// Similarity of graphs: the mean of the normalized kernels of all members of the model.
+
+class Similarity {
+  constructor(index, members) {
+    this.index = index;
+    this.leaves = members.flatMap((member) => member.leaves);
+    this.squares = this.leaves.map((leaf) => Float64Array.from({ length: index.collection.length }, (_, g) => leaf.squareOnPage(g)));
+  }
+
+  /** The mean of the normalized kernels between a counted graph and all graphs of the page. */
+  of(counted) {
+    const n = this.index.collection.length;
+    const total = new Float64Array(n), shared = new Float64Array(n);
+    const kernels = this.leaves.map(() => new Float64Array(n));
+    for (const [key, group] of this._groups()) {
+      const [place, assigned, s] = key.split(",").map(Number);
+      const part = counted.parts[place], vocabulary = this.index.vocabularies[place];
+      shared.fill(0);
+      vocabulary.addShared(part.streams[s], s, Boolean(assigned), shared);
+      for (const k of group) {
+        const leaf = this.leaves[k], own = vocabulary.own[assigned][s], sum = part.own[assigned][s];
+        for (let g = 0; g < n; g++) if (shared[g] > 0) kernels[k][g] += leaf.streamWeights[s] * leaf.compare(shared[g], sum, own[g]);
+      }
+    }
+    this.leaves.forEach((leaf, k) => {
+      const square = leaf.square(counted);
+      for (let g = 0; g < n; g++) total[g] += (kernels[k][g] * inverseRoot(square * this.squares[k][g])) / this.leaves.length;
+    });
+    return total;
+  }
+
+  /** Leaves that compare the same stream in the same way, by "vocabulary,assigned,stream". */
+  _groups() {
+    const groups = new Map();
+    this.leaves.forEach((leaf, k) => leaf.streamWeights.forEach((_, s) => {
+      const key = `${leaf.place},${Number(leaf.assigned)},${s}`;
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(k);
+    }));
+    return groups;
+  }
+
+  /** The most similar graphs, best first, without one of them. */
+  nearest(counted, k, without = -1) {
+    const values = this.of(counted);
+    const best = [];
+    for (let g = 0; g < values.length; g++) {
+      if (g === without || (best.length === k && values[g] <= best[k - 1].similarity)) continue;
+      let at = best.length;
+      while (at > 0 && best[at - 1].similarity < values[g]) at--;
+      best.splice(at, 0, { graph: g, similarity: values[g] });
+      if (best.length > k) best.pop();
+    }
+    return best;
+  }
+
+  /** What each node of a graph, and of a graph of the page, has in common with the other: their sums are the similarity. */
+  shared(one, other) {
+    const nodes = [new Float64Array(one.graph.n), new Float64Array(other.graph.n)];
+    for (const leaf of this.leaves) {
+      const scale = inverseRoot(leaf.square(one) * leaf.square(other)) / this.leaves.length;
+      const assigned = Number(leaf.assigned);
+      leaf.streamWeights.forEach((weight, s) => {
+        const [a, b] = [one, other].map(({ parts }) => parts[leaf.place]);
+        const { total, values } = commonOf(a.streams[s], b.streams[s], leaf.assigned);
+        if (!total) return;
+        const unit = (scale * weight * leaf.compare(total, a.own[assigned][s], b.own[assigned][s])) / total;
+        [one, other].forEach((side, k) => {
+          leaf.vocabulary.shareOut(side.parts[leaf.place].streams[s], values[k].map((value) => value * unit), side.graph.n, nodes[k]);
+        });
+      });
+    }
+    return nodes;
+  }
+}
+
+/** What two graphs share in a stream: in all, and by the groups of each. */
+function commonOf(a, b, assigned) {
+  const where = new Map();
+  b.bins.forEach((bin, k) => { if (bin >= 0) where.set(bin, k); });
+  const values = [new Float64Array(a.bins.length), new Float64Array(b.bins.length)];
+  let total = 0;
+  a.bins.forEach((bin, k) => {
+    const match = where.get(bin);
+    if (match === undefined) return;
+    const common = assigned ? Math.min(a.counts[k], b.counts[match]) : a.counts[k] * b.counts[match];
+    values[0][k] = values[1][match] = common;
+    total += common;
+  });
+  return { total, values };
+}
