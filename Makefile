@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test quick lint types unit coverage docs bench fuzz clean
+.PHONY: demo test quick lint types unit coverage boundscheck docs bench fuzz clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -33,6 +33,11 @@ coverage: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-append --cov-report=
 	$(BIN)/coverage report --include='*compiled.py,*/utils/mixing.py' --fail-under=95
 	$(BIN)/coverage report --skip-covered --fail-under=98
+
+# All tests, documents included, with every array index of compiled loops checked; the first time compiles them anew.
+# make boundscheck TESTS='-m "not slow"' passes options on
+boundscheck: .venv/.developer
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/boundscheck $(BIN)/pytest -n 2 --dist worksteal $(TESTS)
 
 # The site, from this folder alone and without network: docs/_build/html/index.html. Examples that did not change are
 # not run again; every page is then looked through for links and pictures that lead nowhere.

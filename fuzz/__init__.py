@@ -1,7 +1,11 @@
-"""The harness that attacks propkernels: random cases, kills and soaks. It is not part of the wheel.
+"""The harness that attacks propkernels; it is not part of the wheel.
 
-``python -m fuzz`` puts generated inputs through every public estimator, ``python -m fuzz.kill`` ends
-processes at random moments of writing, ``python -m fuzz.soak`` works from four threads for an hour,
-``python -m fuzz.faults`` takes away what programs rely on (room on the disk, a home, a terminal). Each keeps
-its counts in ``fuzz/counts``, from which ``python -m fuzz.report`` writes ``docs/RELIABILITY.md``.
+``python -m fuzz`` runs random cases of the families in ``families.py``: each is one generated input put
+through one check. ``calls``, ``memory``, ``races``, ``kill``, ``soak``, ``faults`` and ``costs`` are programs
+of their own (``python -m fuzz.calls``): system calls that fail, memory that runs out, several processes on
+one folder, kills, four threads for an hour, a machine without what programs rely on, and time and memory
+against size.
+
+Each keeps its counts in ``fuzz/counts``, from which ``python -m fuzz.report`` writes ``docs/RELIABILITY.md``.
+Files that once broke something are in ``fuzz/corpus``.
 """

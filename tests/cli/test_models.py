@@ -245,7 +245,7 @@ def test_regression_is_explained(run, numbers):
     ("options", "message"),
     [
         (("-g", 40), "SMALL has the graphs 0 to 39, not 40"),
-        (("-g", 0, "--class", "red"), "the class red does not exist; the model knows 0, 1"),
+        (("-g", 0, "--class", "red"), "the class red does not exist; the model knows ['0', '1']"),
         (("-g", 0, "-o", "picture"), "picture has no suffix that says which kind of image it is"),
         (("-g", 0, "-o", "nowhere/p.png"), "p.png cannot be written: nowhere is not a folder"),
     ],

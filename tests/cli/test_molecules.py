@@ -79,7 +79,7 @@ def test_the_options_of_a_chemist(run, tmp_path):
     named = ("--smiles", "smiles", "--target", "active")
     result = run("fit", "molecules.csv", *named, "--scoring", "roc_auc", "-o", "model.pk", *QUICK)
     assert result.exit_code == 0, result.stderr
-    assert "1 of them have no target" in result.stdout
+    assert "1 of them has no target" in result.stdout
     result = run("predict", "model.pk", "molecules.csv", "--smiles", "smiles", "--jobs", 1)
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert [int(row["prediction"]) for row in rows] == [*ACTIVE, 1]
@@ -162,6 +162,13 @@ def test_missing_classes_are_left_out_by_every_command(run, tmp_path, words):
     )
     assert evaluated.exit_code == 0, evaluated.stderr
     assert sentence in evaluated.stderr
+    found = run("similar", "drugs.csv", "--to", 0, "-k", 31, "--format", "csv")
+    assert [row["target"] for row in csv.DictReader(io.StringIO(found.stdout))].count("") == len(RADICALS)
+    assert run("kernel", "drugs.csv", "-o", "K.npz", "--t-max", 1, "--jobs", 1).exit_code == 0
+    assert len(np.load("K.npz")["target"]) == len(SMILES)
+    explored = run("explore", "drugs.csv", "-o", "page.html", "--jobs", 1)
+    assert explored.exit_code == 0, explored.stderr
+    assert f"propkernels: {sentence}" in explored.stderr
     audited = run("audit", "drugs.csv", "--t-max", 1, "--jobs", 1)
     assert f"{len(RADICALS)} graphs have no target: nothing is learned from them." in audited.stdout
     assert "the largest of 2" in audited.stdout

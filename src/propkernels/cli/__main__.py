@@ -56,7 +56,7 @@ def _leave(*_: Any) -> None:
 
 def _escape_surrogates() -> None:
     r"""Print characters that the terminal's encoding lacks, lone surrogates too, as \udce9."""
-    if hasattr(sys.stdout, "reconfigure"):
+    if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
@@ -71,8 +71,6 @@ def _import_what_computes(words: list[str]) -> None:
 
 def _run(app: Any) -> None:
     """Run the command; skip garbage collection at exit, which saves 0.3 s."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be UTF-8
-        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="propkernels")
     finally:

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,6 +94,16 @@ def sentence(error: BaseException) -> str:
         return text or type(error).__name__
     name = type(error).__name__ + (f": {text}" if text else "")
     return f"{name} (a mistake in propkernels; {TRACEBACK}=1 shows where)"
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print warnings that are given inside as lines on standard error, each once, after it has ended."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in said):
+        typer.echo(f"propkernels: {text}", err=True)
 
 
 WIDTH_OF_FILES = 200

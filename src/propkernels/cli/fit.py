@@ -122,7 +122,9 @@ def fit(
     compile_loops()
     start = perf_counter()
     if len(graphs) < len(data.graphs):
-        print_text(f"{len(data.graphs) - len(graphs)} of them have no target and are left out.")
+        n_missing = len(data.graphs) - len(graphs)
+        have = "has no target and is" if n_missing == 1 else "have no target and are"
+        print_text(f"{n_missing} of them {have} left out.")
     model.fit(graphs, target)
     write(model, output, node_labels)
     report(model, output, perf_counter() - start)

@@ -67,13 +67,18 @@ def kernel(
         "normalize": normalize,
         "random_state": seed,
     }
+    import numpy as np
+
     data = open_dataset(name, smiles_column=smiles_column, target_column=target_column)
     compile_loops()
     with spinner(f"Kernel of {data.name}"):
         matrix, took = compute(
             data, PropagationKernel(propagation=scheme, n_jobs=jobs, **parameters), cumulative
         )
-        arrays = {"kernel": matrix, "target": data.target, "parameters": describe(name, scheme, parameters)}
+        target = data.target
+        if target.dtype == object:  # .npz files hold no None: missing texts are empty
+            target = np.array(["" if value is None else str(value) for value in target.tolist()])
+        arrays = {"kernel": matrix, "target": target, "parameters": describe(name, scheme, parameters)}
         if output.suffix == ".npz":
             write(output, arrays)
     if output.suffix == ".npz":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +10,15 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, open_dataset, open_model
-from propkernels.cli.console import Force, check_output, percent, print_text, results_stream, spinner
+from propkernels.cli.console import (
+    Force,
+    check_output,
+    percent,
+    print_text,
+    results_stream,
+    spinner,
+    warnings_as_lines,
+)
 from propkernels.cli.parts.learning import is_parts, predict_parts, rows_of
 from propkernels.utils.files import atomic_write
 
@@ -48,12 +55,9 @@ def predict(
     columns_of: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
     columns_of["node_labels"] = node_labels
     data = open_dataset(name, target_required=False, **columns_of, errors=errors)
-    with spinner(f"Predicting {data.name}"), warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings_as_lines(), spinner(f"Predicting {data.name}"):
         fitted.set_params(n_jobs=jobs)
         predictions, columns = compute(fitted, data.graphs)
-    for warning in said:
-        typer.echo(f"propkernels: {warning.message}", err=True)
     if output is None:
         write_rows(results_stream(), ids_of(data.graphs), predictions, columns)
         return

@@ -144,12 +144,12 @@ def search(index: GraphIndex, graph: Any, k: int, itself: int | None) -> list[tu
 
 def records(rows: list[tuple[int, float]], data: Dataset) -> list[dict[str, Any]]:
     """Return one record per graph: its number, similarity, target and size."""
-    has_target = data.target.ndim == 1
+    target = data.target.tolist() if data.target.ndim == 1 else None
     return [
         {
             "graph": number,
             "similarity": similarity,
-            **({"target": _text(data, data.target[number].item())} if has_target else {}),
+            **({"target": _text(data, target[number])} if target is not None else {}),
             "nodes": int(data.graphs.graph_sizes[number]),
             **({"smiles": data.extras["smiles"][number]} if "smiles" in data.extras else {}),
         }
@@ -157,9 +157,13 @@ def records(rows: list[tuple[int, float]], data: Dataset) -> list[dict[str, Any]
     ]
 
 
-def _text(data: Dataset, target: Any) -> str:
-    """A class by its name, where the data set has names."""
+def _text(data: Dataset, target: Any) -> str | None:
+    """A class by its name, where the data set has names; None where it is missing."""
+    if target is None or target != target:
+        return None
     if isinstance(target, float):
         return f"{target:.4g}"
-    classes = sorted(set(data.target.tolist()))
-    return data.target_names[classes.index(target)] if data.target_names else str(target)
+    if not data.target_names:
+        return str(target)
+    classes = sorted(set(data.target.tolist()) - {None})
+    return data.target_names[classes.index(target)]

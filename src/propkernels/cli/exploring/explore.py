@@ -9,7 +9,7 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import compile_loops, open_dataset, open_model
-from propkernels.cli.console import size_of, spinner
+from propkernels.cli.console import size_of, spinner, warnings_as_lines
 
 
 def explore(
@@ -43,7 +43,7 @@ def explore(
     part = slice(first)
     has_target = len(data.target) == len(data.graphs) and data.target.ndim == 1
     smiles = data.extras.get("smiles")
-    with spinner(f"Exploring {data.name}"):
+    with warnings_as_lines(), spinner(f"Exploring {data.name}"):
         make_page(
             data.graphs[part],
             data.target[part] if has_target else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ from propkernels.cli.console import (
     size_of,
     spinner,
     stdout,
+    warnings_as_lines,
 )
 from propkernels.cli.parts.featurize import Output, Sources, Workers, executor_of, parse_number
 
@@ -62,11 +62,8 @@ def fit_parts(
     loss = "logistic" if is_class else "squared"
     start = perf_counter()
     model = LinearModel(loss=loss, C=1.0 if cost is None else cost, n_jobs=jobs)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings_as_lines():
         model.fit_parts(features, target)
-    for warning in said:
-        typer.echo(f"propkernels: {warning.message}", err=True)
     save_model(model, output)
     table = new_table(["learned", "value"], [])
     if is_class:
