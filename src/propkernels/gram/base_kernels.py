@@ -68,7 +68,14 @@ class BaseKernel(ABC):
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Kernel among training graphs, summed over streams."""
-        return sum_in_order(self.square_of(s.counts, n_jobs) * s.weight for s in streams)
+        total = self.square_stream(streams[0], n_jobs)
+        for stream in streams[1:]:
+            total += self.square_stream(stream, n_jobs)
+        return total
+
+    def square_stream(self, stream: StreamCounts, n_jobs: int | None) -> Matrix:
+        """What one stream adds to the kernel among training graphs."""
+        return self.square_of(stream.counts, n_jobs) * stream.weight
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
         """Kernel of new graphs against training graphs; bins that are new to fit count where they matter."""
@@ -89,7 +96,7 @@ class BaseKernel(ABC):
             kernels[t] = kernels[t - 1] if t else 0.0
             for stream in streams:  # one after the other, as in square: rounding is the same
                 if stream.iteration == t:
-                    kernels[t] += self.square([stream], n_jobs)
+                    kernels[t] += self.square_stream(stream, n_jobs)
         return kernels
 
 
@@ -186,7 +193,8 @@ class Ratio(BaseKernel):
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Ratios among graphs."""
         own = self._shared.diagonal_of(counts)
-        return _ratio(self._shared.square_of(counts, n_jobs), own, own)
+        shared = square_gram([one_stream_levels(counts) if self.assigned else counts], n_jobs)
+        return _ratio(shared, own, own)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Ratios between graphs."""
@@ -293,9 +301,9 @@ class RadialBasis(BaseKernel):
         }
         return self
 
-    def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Kernel among training graphs, each iteration with its gamma."""
-        return sum_in_order(self._at(s.iteration).square_of(s.counts, n_jobs) * s.weight for s in streams)
+    def square_stream(self, stream: StreamCounts, n_jobs: int | None) -> Matrix:
+        """What one stream adds to the kernel among training graphs, with the gamma of its iteration."""
+        return self._at(stream.iteration).square_of(stream.counts, n_jobs) * stream.weight
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
         """Kernel against training graphs, each iteration with its gamma."""

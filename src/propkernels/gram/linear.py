@@ -65,10 +65,9 @@ def square_gram(
         parts, copies = _distinct(parts)
     lengths = offsets([part.nnz for part in parts])
     batches = whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()
-    grams = (_square_gram(parts[a:b], copies[a:b], n_jobs) for a, b in pairwise(batches))
-    gram = next(grams)
-    for further in grams:
-        gram += further
+    gram = _square_gram(parts[: batches[1]], copies[: batches[1]], n_jobs)
+    for a, b in pairwise(batches[1:]):
+        gram += _square_gram(parts[a:b], copies[a:b], n_jobs)
     return gram
 
 
@@ -85,23 +84,18 @@ def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int |
     squares = np.zeros((len(parts), n))
 
     def split(k: int) -> Piece:
-        return _split(parts[k], popular_from, squares[k])
+        """Counts of a stream by bin, popular ones first; what is not filled of an array takes no memory."""
+        part, n_bins = parts[k], parts[k].shape[1]
+        fill, bin_ptr = np.zeros(n_bins, dtype=np.int32), np.zeros(n_bins + 1, dtype=np.int64)
+        entries, rows = np.empty(part.nnz, dtype=ENTRY), (part.indptr, part.indices, part.data)
+        kept, popular = split_bins(*rows, popular_from, squares[k], fill, bin_ptr, entries)
+        return bin_ptr[: kept + 1], entries[: bin_ptr[kept]], popular
 
     pieces = run_threads(split, range(len(parts)), n_jobs)
     gram = dense_product(_stack(pieces, copies, popular=True), n, n_jobs)
     _add_rest(_stack(pieces, copies, popular=False), gram, n_jobs)
     gram.flat[:: n + 1] += copies @ squares
     return mirrored(gram, n_jobs)
-
-
-def _split(part: csr_array, popular_from: int, squares: NDArray[np.float64]) -> Piece:
-    """Counts of a stream by bin, popular ones first; the arrays' ends that are not filled take no memory."""
-    n_bins = part.shape[1]
-    fill, bin_ptr = np.zeros(n_bins, dtype=np.int32), np.zeros(n_bins + 1, dtype=np.int64)
-    entries = np.empty(part.nnz, dtype=ENTRY)
-    rows = (part.indptr, part.indices, part.data)
-    kept, popular = split_bins(*rows, popular_from, squares, fill, bin_ptr, entries)
-    return bin_ptr[: kept + 1], entries[: bin_ptr[kept]], popular
 
 
 def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.int64]]:

@@ -282,6 +282,16 @@ def candidates(
     has_option = "normalize" in kernel.get_params(deep=False)
     wanted: list[bool | None] = _wanted(kernel, space.normalize) if has_option else [None]
     plain = redrawn(kernel, seed).set_params(**({"normalize": False} if has_option else {}))
+    sources: dict[tuple[int | None, bool | None], Source]
+    if learns_weights(plain):
+        sources = _aligned_sources(plain, graphs, target, space.solver, wanted)
+    elif space.solver == "linear":
+        sources = _linear_sources(plain, graphs, space, wanted)
+    else:
+        stack = compute_stack(plain, graphs, space.steps)
+        sources = {
+            (t, flag): GramSource(matrix, bool(flag)) for t, matrix in stack.items() for flag in wanted
+        }
     return [
         Candidate(
             _copy(kernel, t, is_normalized),
@@ -294,7 +304,7 @@ def candidates(
             space.costs.scaled,
             plain,
         )
-        for (t, is_normalized), source in _sources(plain, graphs, target, space, wanted).items()
+        for (t, is_normalized), source in sources.items()
         for epsilon, maker in task.makers(space.solver, space.epsilons)
     ]
 
@@ -326,15 +336,10 @@ def _copy(kernel: Any, t: int | None, is_normalized: bool | None) -> Any:
     return other
 
 
-def _sources(
-    plain: Any, graphs: GraphDatabase, target: NDArray[Any], space: Space, wanted: list[bool | None]
+def _linear_sources(
+    plain: Any, graphs: GraphDatabase, space: Space, wanted: list[bool | None]
 ) -> dict[tuple[int | None, bool | None], Source]:
-    """Numbers by t_max and normalisation, ordered by t_max and then plain before normalised."""
-    if learns_weights(plain):
-        return _aligned_sources(plain, graphs, target, space.solver, wanted)
-    if space.solver != "linear":
-        stack = compute_stack(plain, graphs, space.steps)
-        return {(t, flag): GramSource(matrix, bool(flag)) for t, matrix in stack.items() for flag in wanted}
+    """Features by t_max and normalization, ordered by t_max and then plain before normalized."""
     name = step_parameter(plain)
     if name is not None and space.steps is not None:
         plain = plain.set_params(**{name: space.steps[-1]})

@@ -10,7 +10,7 @@ Everything stays within the folds: graphs that a fold validates on are never lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -194,7 +194,12 @@ def _compare(
     few, values = graphs[rung.graphs], target[rung.graphs]
     part = task if task.weights is None else task.reweighted(task.weights[rung.graphs])
     known: dict[Setting, dict[int, float]] = {}
-    for arms in _arms(kernels, few, values, space, task, seed, alive):
+    for number, kernel in enumerate(kernels):
+        steps = None if alive is None else [setting.t_max for setting in alive if setting.kernel == number]
+        if steps == []:
+            continue
+        narrow = space if steps is None else space.narrowed(steps)
+        arms = _arms(number, candidates(kernel, few, values, narrow, task, seed), alive)
 
         def losses(item: tuple[Setting, Candidate, tuple[int, ...]]) -> dict[int, float]:
             _, arm, positions = item
@@ -213,29 +218,18 @@ def _compare(
 
 
 def _arms(
-    kernels: Sequence[Any],
-    graphs: GraphDatabase,
-    target: NDArray[Any],
-    space: Space,
-    task: Task,
-    seed: int,
-    alive: Alive | None,
-) -> Iterator[list[tuple[Setting, Candidate, tuple[int, ...]]]]:
-    """Candidates of one kernel after the other, with the positions of C to try; machines may stop early."""
-    for number, kernel in enumerate(kernels):
-        wanted = None if alive is None else [setting for setting in alive if setting.kernel == number]
-        if wanted == []:
-            continue
-        narrow = space if wanted is None else space.narrowed([setting.t_max for setting in wanted])
-        arms = []
-        for arm in candidates(kernel, graphs, target, narrow, task, seed):
-            setting = Setting.of(number, arm)
-            if alive is None or setting in alive:
-                quick = replace(arm, maker=screening_maker(arm.maker))
-                is_cheap = isinstance(quick.maker, RidgeRegression)
-                positions = _coarse(len(arm.costs), is_cheap) if alive is None else alive[setting]
-                arms.append((setting, quick, tuple(_inside(positions, len(arm.costs)))))
-        yield arms
+    number: int, found: Sequence[Candidate], alive: Alive | None
+) -> list[tuple[Setting, Candidate, tuple[int, ...]]]:
+    """Candidates of one kernel that are alive, with the positions of C to try; machines may stop early."""
+    arms = []
+    for arm in found:
+        setting = Setting.of(number, arm)
+        if alive is None or setting in alive:
+            quick = replace(arm, maker=screening_maker(arm.maker))
+            is_cheap = isinstance(quick.maker, RidgeRegression)
+            positions = _coarse(len(arm.costs), is_cheap) if alive is None else alive[setting]
+            arms.append((setting, quick, tuple(_inside(positions, len(arm.costs)))))
+    return arms
 
 
 def _coarse(n_costs: int, is_cheap: bool) -> tuple[int, ...]:
