@@ -15,6 +15,7 @@ import propkernels as pk
 from propkernels.scale import run
 from propkernels.scale.executors import DaskEngine, Engine, is_worker_loss, worker_timeout
 from propkernels.scale.run import run_parts
+from propkernels.scale.verifying import DamagedFolderError
 
 from .conftest import contents
 
@@ -230,6 +231,16 @@ def test_pools_survive_workers_that_are_killed(plan, tmp_path, ours):
     texts = [(tmp_path / "out" / receipt.name).read_text() for receipt in manifest.receipts]
     assert texts == [f"{part.first} {part.last}\n" for part in plan]
     assert pk.verify(tmp_path / "out").n_parts == len(plan)
+
+
+def test_verify_checks_the_bytes_of_any_work(plan, tmp_path):
+    (tmp_path / "0").touch()  # the mark of a process that was killed: none is
+    manifest = run_parts(plan, KillsOnce(str(tmp_path)), tmp_path / "out")
+    assert pk.verify(tmp_path / "out").n_graphs == 60
+    path = tmp_path / "out" / manifest.receipts[1].name
+    path.write_bytes(path.read_bytes().swapcase()[::-1])
+    with pytest.raises(DamagedFolderError, match="is not what was written: remove it and run again"):
+        pk.verify(tmp_path / "out")
 
 
 @pytest.mark.slow

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from propkernels.scale.opened import FeatureFolder, open_features
-from propkernels.scale.part_files import check_part, n_columns, read_block, schema_of, write_blocks
+from propkernels.scale.part_files import check_ids, check_part, n_columns, read_block, schema_of, write_blocks
 from propkernels.scale.partition import partition
 from propkernels.scale.plan import Part, Plan
 from propkernels.scale.pure import PureFeatures, pure_features
 from propkernels.scale.run import run_parts
 from propkernels.scale.sources.reading import iter_part
-from propkernels.utils.arrays import check_indices
 
 SAMPLE = 100  # graphs on which "auto" is resolved
 
@@ -45,14 +44,15 @@ class FeatureWork:
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
         """Count graphs and entries of a file."""
-        return check_part(path, self._notes(part, name), thorough)
+        counts = check_part(path, self._notes(part, name))
+        return self.check(path, part, self.describe()) if thorough else counts
 
-
-def check_file(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
-    """Count graphs and entries of a file of features, of which every number is looked at."""
-    block = read_block(path, n_columns(work))
-    check_indices(block.ids, part.first_id + len(part), f"graph_id of {path}", least=part.first_id)
-    return {"n_graphs": len(block.ids), "n_entries": block.features.nnz}
+    @staticmethod
+    def check(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
+        """Count graphs and entries of a file of features, of which every number is read."""
+        block = read_block(path, n_columns(work))
+        check_ids(block.ids, part, path)
+        return {"n_graphs": len(block.ids), "n_entries": block.features.nnz}
 
 
 def featurize(plan: Any, features: Any, out: Any, executor: Any = None) -> FeatureFolder:

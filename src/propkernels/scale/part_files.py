@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels.scale.plan import Part
 from propkernels.utils.arrays import check_indices, offsets
 from propkernels.utils.checks import check_integer, reason_of
 from propkernels.utils.files import open_regular
@@ -156,16 +157,20 @@ def read_notes(file: Any, key: bytes) -> dict[str, Any]:
         return {}
 
 
-def check_part(path: Path, notes: dict[str, Any], thorough: bool) -> dict[str, int]:
-    """Count what a file holds; refuse one that is damaged or about something else."""
-    with open_part(path, thorough) as file:
+def check_part(path: Path, notes: dict[str, Any]) -> dict[str, int]:
+    """Count what a file says it holds; refuse one that is about something else."""
+    with open_part(path) as file:
         own, counts, n_rows = read_notes(file, KEY), read_notes(file, COUNTS), file.metadata.num_rows
         if own != json.loads(json.dumps(notes)):
             raise ValueError(f"{path} was not computed from this input: remove it and run again")
-        rows = [file.read_row_group(i).num_rows for i in range(file.num_row_groups)] if thorough else []
-    if counts.get("n_graphs") != n_rows or (thorough and sum(rows) != n_rows):
+    if counts.get("n_graphs") != n_rows:
         raise ValueError(f"{path} has {n_rows} rows, not what it says: remove it and run again")
     return {name: check_integer(counts.get(name), name, 0) for name in ("n_graphs", "n_entries")}
+
+
+def check_ids(ids: NDArray[np.int64], part: Part, path: Path) -> None:
+    """Refuse a file with numbers of graphs that are not in its part."""
+    check_indices(ids, part.first_id + len(part), f"graph_id of {path}", least=part.first_id)
 
 
 def read_block(path: Path, n_features: int) -> FeatureBlock:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,10 +12,13 @@ from propkernels.scale.plan import Part, Plan
 from propkernels.utils.parallel import run_threads
 from propkernels.utils.progress import ProgressBar
 
-# Who knows the files of a kind of work: modules with ``check_file``, imported when such a folder is verified,
-# since an index belongs to a later station.
-Check = Callable[[Path, Part, dict[str, Any]], dict[str, int]]
-MODULES = {"features": "propkernels.scale.featurizing", "index": "propkernels.learn.retrieval.shard_work"}
+# Classes whose ``check`` reads every number of a file, by the name that ``describe`` gives their work. Some
+# belong to later stations, so they are imported when such a folder is verified.
+WORKS = {
+    "features": ("propkernels.scale.featurizing", "FeatureWork"),
+    "index": ("propkernels.learn.retrieval.shard_work", "ShardWork"),
+    "predictions": ("propkernels.learn.linear.predicting", "PredictionWork"),
+}
 
 
 class Verified(NamedTuple):
@@ -51,7 +53,8 @@ def verify(out: Any, n_jobs: int | None = None) -> Verified:
     Parameters
     ----------
     out : str or path
-        Written by :func:`featurize`.
+        Written by :func:`featurize`, by ``predict_parts`` or as an index. Of any other work, which this
+        process cannot read, names, sizes and SHA-256 of the files are checked.
     n_jobs : int or None
         Threads that hash files.
 
@@ -128,7 +131,7 @@ def _of_a_part(folder: Path, manifest: Manifest, part: Part, receipt: Receipt | 
     if path.stat().st_size != receipt.n_bytes or file_digest(path) != receipt.sha256:
         return [f"{receipt.name} is not what was written: remove it and run again"]
     try:
-        counts = _checker(manifest)(path, part, manifest.work)
+        counts = _counts(path, part, manifest, receipt)
     except ValueError as error:
         return [str(error)]
     if counts != receipt.counts:
@@ -136,10 +139,11 @@ def _of_a_part(folder: Path, manifest: Manifest, part: Part, receipt: Receipt | 
     return []
 
 
-def _checker(manifest: Manifest) -> Check:
-    """The function that looks at every number of a file of this work, and counts what it holds."""
-    module = MODULES.get(str(manifest.work.get("work")))
-    if module is None:
-        raise ValueError(f"{MANIFEST} is about {manifest.work.get('work')!r}, not about features or an index")
-    check: Check = import_module(module).check_file
-    return check
+def _counts(path: Path, part: Part, manifest: Manifest, receipt: Receipt) -> dict[str, int]:
+    """Count what a file holds, of which every number is read; the receipt's counts for works not listed."""
+    place = WORKS.get(str(manifest.work.get("work")))
+    if place is None:
+        return receipt.counts
+    module, name = place
+    counts: dict[str, int] = getattr(import_module(module), name).check(path, part, manifest.work)
+    return counts

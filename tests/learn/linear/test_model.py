@@ -1,5 +1,7 @@
 """LinearModel: scikit-learn's contract, rows in memory and in files, streams, explanations, predictions."""
 
+import hashlib
+import json
 import os
 import warnings
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -409,6 +411,21 @@ def test_predictions_of_parts(folder, tmp_path, loss):
         assert np.array_equal(column["probability_1"], model.predict_proba(rows())[:, 1])
     if loss == "squared_hinge":
         assert np.array_equal(column["decision_1"], model.decision_function(rows()))
+
+
+def test_verify_reads_every_number_of_predictions(folder, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    file, *_ = pk.LinearModel().fit(folder).predict_parts(folder, tmp_path / "out")
+    assert pk.verify(tmp_path / "out").n_graphs == 120
+    table = pq.read_table(file)
+    pq.write_table(table.set_column(0, "graph_id", pa.array(np.arange(table.num_rows) - 2**40)), file)
+    manifest = tmp_path / "out" / "manifest.json"
+    known = json.loads(manifest.read_text())
+    data, n_before = file.read_bytes(), known["parts"][0]["n_bytes"]
+    known["parts"][0] |= {"n_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    manifest.write_text(json.dumps(known | {"n_bytes": known["n_bytes"] + len(data) - n_before}))
+    with pytest.raises(ValueError, match=r"graph_id of .* must be numbers from 0 to .*, got -1099511627776"):
+        pk.verify(tmp_path / "out")
 
 
 def test_predictions_are_resumed_and_those_of_another_model_refused(folder, tmp_path):

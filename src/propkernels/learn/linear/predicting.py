@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from propkernels.learn.linear.scores import chosen, probabilities_of, scores_of
 from propkernels.scale.folder import PLAN, part_name
 from propkernels.scale.opened import FeatureFolder
-from propkernels.scale.part_files import open_parquet_part, read_block
+from propkernels.scale.part_files import check_ids, open_parquet_part, read_block
 from propkernels.scale.plan import Part, Plan
 from propkernels.scale.run import run_parts
 from propkernels.utils.optional import import_optional
@@ -80,9 +80,20 @@ class PredictionWork:
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
         """Count the predictions of a file."""
+        if thorough:
+            return self.check(path, part, self.describe())
         with open_parquet_part(path) as file:
-            rows = file.read(columns=["graph_id"]).num_rows if thorough else file.metadata.num_rows
-        return {"n_graphs": int(rows)}
+            return {"n_graphs": int(file.metadata.num_rows)}
+
+    @staticmethod
+    def check(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
+        """Count the predictions of a file, of which every number is read."""
+        with open_parquet_part(path, check=True) as file:
+            table = file.read(use_threads=False)
+        if not {"graph_id", "prediction"} <= set(table.column_names) or table.column("graph_id").null_count:
+            raise ValueError(f"{path} does not hold predictions: remove it and run again")
+        check_ids(table.column("graph_id").to_numpy(), part, path)
+        return {"n_graphs": int(table.num_rows)}
 
 
 def predict_folder(model: Any, features: FeatureFolder, out: Any, executor: Any) -> list[Path]:

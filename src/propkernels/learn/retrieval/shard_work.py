@@ -54,14 +54,14 @@ class ShardWork:
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
         """Count the graphs and postings of a shard."""
-        return check_file(path, part, self.describe()) if thorough else _counts(Shard(path))
+        return self.check(path, part, self.describe()) if thorough else _counts(Shard(path))
 
-
-def check_file(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
-    """Count the graphs and postings of a shard, of which every number is looked at."""
-    shard = Shard(path)
-    shard.check(part.first_id, part.first_id + len(part))
-    return _counts(shard)
+    @staticmethod
+    def check(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
+        """Count the graphs and postings of a shard, of which every number is read."""
+        shard = Shard(path)
+        shard.check(part.first_id, part.first_id + len(part))
+        return _counts(shard)
 
 
 def _counts(shard: Shard) -> dict[str, int]:
