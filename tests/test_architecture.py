@@ -18,6 +18,7 @@ STATIONS = [
     "hashing",
     "paths",
     "counting",
+    "tracking",
     "gram",
     "gpu",
     "kernels",

@@ -156,7 +156,7 @@ def test_a_vocabulary_equals_the_features(runtime, sizes):
 
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_refinement_is_the_same_bits(runtime, sizes):
-    from propkernels.kernels.weisfeiler_lehman import multiset_codes
+    from propkernels.hashing.refinement import multiset_codes
 
     graphs = many_graphs(sizes)
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from scipy.stats import norm
 import propkernels as pk
 from propkernels.hashing import codes as module
 from propkernels.hashing.codes import NO_BIN, LocalitySensitiveHash, floor_codes, stream_numbers
-from propkernels.hashing.compiled import _code
+from propkernels.hashing.compiled import floor_code
 from propkernels.utils.randomness import label_keys
 from tests.zoo import labelled_zoo, one, path_edges, zoo
 
@@ -145,7 +145,7 @@ def test_compiled_codes_are_the_same():
     values = rng.normal(size=300) * 10.0 ** rng.uniform(-3, 300, size=300)
     edges = np.array([0.0, -0.0, 2.0**36, -(2.0**36), np.nextafter(2.0**36, 0), np.inf, -np.inf])
     for value in np.concatenate([values, edges]):
-        assert _code(value) == floor_codes(value)
+        assert floor_code(value) == floor_codes(value)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -6,7 +6,7 @@ from numba import config
 
 import propkernels as pk
 from propkernels.hashing.codes import NO_BIN, _fused, floor_codes, in_key_order, join_codes
-from propkernels.hashing.compiled import _code, hash_columns, join, join_rows, refine, slp_vectorization
+from propkernels.hashing.compiled import floor_code, hash_columns, join, join_rows, refine, slp_vectorization
 from propkernels.propagation.initial import Prior, initial_distributions, label_column
 from propkernels.propagation.schemes import AffineOperator
 from propkernels.utils.mixing import mix_other, mix_word
@@ -75,7 +75,7 @@ def test_a_block_makes_all_its_steps(weighted, restarts, pushes, labelled, t_max
 
 def test_codes_of_single_numbers():
     values = np.array([0.0, -0.5, 3.7, 2.0**36, -(2.0**40) - 0.3, 1e300])
-    assert [_code(value) for value in values] == floor_codes(values).tolist()
+    assert [floor_code(value) for value in values] == floor_codes(values).tolist()
 
 
 def test_joining_is_that_of_arrays():

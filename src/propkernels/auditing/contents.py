@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.kernels.weisfeiler_lehman import multiset_codes
+from propkernels.hashing.refinement import multiset_codes
 from propkernels.utils.arrays import ranges
 from propkernels.utils.randomness import mix
 

@@ -294,6 +294,39 @@ class Counter(ABC):
         """Runs of graphs whose items fit the memory."""
         return [graphs]
 
+    @property
+    def reads_labels(self) -> bool:
+        """Whether counts depend on node labels: by default, what a field ``source`` says."""
+        return bool(getattr(self, "source", "node") == "node")
+
+    @property
+    def reads_edge_labels(self) -> bool:
+        """Whether counts depend on edge labels: by default, what a field ``edge_labels`` says."""
+        return bool(getattr(self, "edge_labels", True))
+
+    @property
+    def known_labels(self) -> Sequence[Any]:
+        """Node labels of the training graphs, as far as the counter has them."""
+        return ()
+
+    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
+        """Tracker of what edits change in the counts of one graph; None where it has to be counted as a whole.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary
+            Has this counter.
+        graph : GraphDatabase
+            One unweighted, undirected, simple graph.
+        alphabet : propkernels.tracking.alphabet.Alphabet
+            Labels that edits may use.
+
+        Returns
+        -------
+        propkernels.tracking.trackers.Tracker or None
+        """
+        return None
+
     def column_names(self, codes: Codes) -> list[str]:
         """Name of each column of a stream."""
         return [f"bin{i}" for i in range(len(codes))]

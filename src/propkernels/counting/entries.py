@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +50,31 @@ class Vocabulary:
 
         return derived(self, "table", lambda: BinTable.of(self.codes))
 
+    def tracker(self, graph: GraphDatabase, alphabet: Any) -> Any:
+        """Tracker of one graph (:mod:`propkernels.tracking`); None where only whole graphs are counted."""
+        return self.counter.tracker(self, graph, alphabet)
+
     def enter(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Entries:
         """Count graphs and find their bins, in one pass of codes."""
         listed = self.counter.listed(graphs, n_jobs)
         if listed is not None:
             return _of_codes(self, listed, graphs)
         return _of_counts(self, self.counter.count(graphs, None, n_jobs), graphs, n_jobs)
+
+
+class Changes(NamedTuple):
+    """Changes of the counts of one graph by edits: those of edit e are ``rows[ptr[e] : ptr[e + 1]]``.
+
+    Attributes
+    ----------
+    ptr : ndarray of int64, (edits + 1,)
+    rows : ndarray of int32, (changes, 4)
+        Stream, column in the vocabulary (-1: a bin that no training graph has), count before and count after:
+        one row for each bin whose count differs, stream by stream.
+    """
+
+    ptr: NDArray[np.int64]
+    rows: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)

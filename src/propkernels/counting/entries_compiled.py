@@ -209,6 +209,62 @@ def folded_values(
                     values[e] = entry_value(counts[e], columns[e], level_ptr, weights, 0)
 
 
+@compiled
+def changed_folded(
+    ptr: Any,
+    rows: Any,
+    level_ptr: Any,
+    weights: Any,
+    stream_weights: Any,
+    total: Any,
+    square: float,
+    sums: Any,
+    squares: Any,
+) -> None:
+    """Write the sums of weights, and k(x, x), of one graph after each of some edits.
+
+    Parameters
+    ----------
+    ptr, rows
+        Changes of the counts.
+    level_ptr, weights, stream_weights
+        Those of a member that folds.
+    total : (decisions,)
+        Sums of weights of the graph as it is.
+    square : float
+        k(x, x) of the graph as it is.
+    sums : (edits, decisions)
+    squares : (edits,)
+    """
+    n_streams = len(stream_weights)
+    for edit in range(len(sums)):
+        own = square
+        for d in range(len(total)):
+            sums[edit, d] = total[d]
+        for k in range(ptr[edit], ptr[edit + 1]):
+            stream, column, before, after = rows[k, 0], rows[k, 1], np.int64(rows[k, 2]), np.int64(rows[k, 3])
+            if stream >= n_streams:
+                break
+            if level_ptr is None:
+                own += stream_weights[stream] * np.float64(after * after - before * before)
+            else:
+                own += stream_weights[stream] * np.float64(after - before)
+            if column < 0:
+                continue
+            if level_ptr is None:
+                for d in range(len(total)):
+                    sums[edit, d] += (after - before) * weights[column, d]
+            else:
+                first, last = level_ptr[column], level_ptr[column + 1]
+                for level in range(min(first + before, last), min(first + after, last)):
+                    for d in range(len(total)):
+                        sums[edit, d] += weights[level, d]
+                for level in range(min(first + after, last), min(first + before, last)):
+                    for d in range(len(total)):
+                        sums[edit, d] -= weights[level, d]
+        squares[edit] = own
+
+
 class Kept(NamedTuple):
     """Counts of kept training graphs, column by column.
 
@@ -401,7 +457,7 @@ def _factors(
 def _weight_of(
     count: Any, first: int, last: int, graphs: Any, numbers: Any, assigned: bool, factors: Any
 ) -> Any:
-    """Sum over kept graphs of factors times what they share with an entry; four sums hide the latency."""
+    """Sum over kept graphs of factors times what they share with an entry; four sums hide latency."""
     a = b = c = d = 0.0
     p = first
     while p + 4 <= last:
@@ -500,3 +556,205 @@ def share_out(places: Any, width: int, iterations: Any, counts: Any, values: Any
             if places[s, i] >= 0:
                 slot = s * width + places[s, i]
                 contributions[i, t] += values[slot] / counts[slot]
+
+
+class Sharing(NamedTuple):
+    """What one graph, as it is, shares with the kept graphs in each stream.
+
+    ``shared[s, i]`` is shared with kept graph i; ``lists[s, : sizes[s]]`` are the kept graphs with which
+    anything is. ``own[s]`` is what the graph shares with itself, and ``parts[s]`` what the stream adds to
+    the decisions. ``shared_now``, ``others`` and ``ratios`` have one place per kept graph and are room to
+    work in; ``shared_now`` comes, and is left, as 0.
+    """
+
+    shared: Any
+    lists: Any
+    sizes: Any
+    own: Any
+    parts: Any
+    shared_now: Any
+    others: Any
+    ratios: Any
+
+    @classmethod
+    def room(cls, kept: Kept, n_decisions: int) -> Sharing:
+        """Room for one graph."""
+        n_streams, n_kept = kept.own.shape
+        kind = kept.numbers.dtype
+        return cls(
+            np.zeros((n_streams, n_kept), kind),
+            np.zeros((n_streams, n_kept), np.int32),
+            np.zeros(n_streams, np.int64),
+            np.zeros(n_streams),
+            np.zeros((n_streams, n_decisions)),
+            np.zeros(n_kept, kind),
+            np.zeros(n_kept, np.int32),
+            np.zeros(n_kept),
+        )
+
+
+@compiled(cache=False)
+def _dot(left: Any, right: Any, row: int) -> Any:
+    """Sum of ``left * right[row]``; four sums hide latency."""
+    a = b = c = d = 0.0
+    i, last = 0, len(left)
+    while i + 4 <= last:
+        a += left[i] * right[row, i]
+        b += left[i + 1] * right[row, i + 1]
+        c += left[i + 2] * right[row, i + 2]
+        d += left[i + 3] * right[row, i + 3]
+        i += 4
+    while i < last:
+        a += left[i] * right[row, i]
+        i += 1
+    return (a + b) + (c + d)
+
+
+@compiled(cache=False)
+def _all_ratios(own: float, other: Any, s: int, shared: Any, ratios: Any) -> None:
+    """Write ``shared / (own + other - shared)`` of all kept graphs; 0 without a bin in common."""
+    for i in range(len(ratios)):
+        both = np.float64(shared[i])
+        ratios[i] = both / max(own + other[s, i] - both, 1.0)
+
+
+@compiled
+def share_all(
+    starts: Any,
+    sizes: Any,
+    columns: Any,
+    counts: Any,
+    kept: Any,
+    weights: Any,
+    coefficients: Any,
+    sharing: Any,
+) -> None:
+    """Fill ``sharing`` for the only graph of some entries; ``coefficients`` are (decisions, kept graphs)."""
+    ptr, graphs, numbers, assigned = kept.ptr, kept.graphs, kept.numbers, kept.assigned
+    shared, lists, ratios = sharing.shared, sharing.lists, sharing.ratios
+    for s in range(len(weights)):
+        own = 0.0
+        for e in range(starts[s, 0], starts[s, 0] + sizes[s, 0]):
+            own += counts[e] if assigned else counts[e] * counts[e]
+            if columns[e] >= 0:
+                count = numbers.dtype.type(counts[e])
+                for p in range(ptr[columns[e]], ptr[columns[e] + 1]):
+                    shared[s, graphs[p]] += _agreement(count, numbers[p], assigned)
+        sharing.own[s] = own
+        n_sharing = 0
+        for i in range(shared.shape[1]):
+            if shared[s, i] != 0:
+                lists[s, n_sharing] = i
+                n_sharing += 1
+        sharing.sizes[s] = n_sharing
+        _all_ratios(own, kept.own, s, shared[s], ratios)
+        for d in range(len(coefficients)):
+            sharing.parts[s, d] = weights[s] * _dot(ratios, coefficients, d)
+
+
+@compiled(cache=False)
+def _some_ratios(
+    rows: Any, first: int, last: int, own: float, weight: float, kept: Any, coefficients: Any, sharing: Any,
+    edit: int, sums: Any,
+) -> None:  # fmt: skip
+    """Add the ratios of one stream after an edit to ``sums[edit]``, over the kept graphs that share a bin."""
+    ptr, graphs, numbers, assigned, other = kept.ptr, kept.graphs, kept.numbers, kept.assigned, kept.own
+    shared, lists, now, others = sharing.shared, sharing.lists, sharing.shared_now, sharing.others
+    s = rows[first, 0]
+    for k in range(sharing.sizes[s]):
+        now[lists[s, k]] = shared[s, lists[s, k]]
+    n_others = 0  # kept graphs with which nothing was shared before
+    for k in range(first, last):
+        c = rows[k, 1]
+        if c >= 0:
+            before, after = numbers.dtype.type(rows[k, 2]), numbers.dtype.type(rows[k, 3])
+            for p in range(ptr[c], ptr[c + 1]):
+                i = graphs[p]
+                gained = _agreement(after, numbers[p], assigned) - _agreement(before, numbers[p], assigned)
+                if gained != 0 and shared[s, i] == 0 and now[i] == 0:
+                    others[n_others] = i
+                    n_others += 1
+                now[i] += gained
+    n_sharing = sharing.sizes[s]
+    for k in range(n_sharing + n_others):
+        i = lists[s, k] if k < n_sharing else others[k - n_sharing]
+        both = np.float64(now[i])
+        if both != 0.0:
+            ratio = weight * (both / (own + other[s, i] - both))
+            for d in range(len(coefficients)):
+                sums[edit, d] += coefficients[d, i] * ratio
+        now[i] = 0
+
+
+@compiled(cache=False)
+def _every_ratio(
+    rows: Any, first: int, last: int, own: float, weight: float, kept: Any, coefficients: Any, sharing: Any,
+    edit: int, sums: Any,
+) -> None:  # fmt: skip
+    """Add the ratios of one stream after an edit to ``sums[edit]``, over all kept graphs."""
+    ptr, graphs, numbers, assigned, other = kept.ptr, kept.graphs, kept.numbers, kept.assigned, kept.own
+    shared, now, ratios, row, lines = sharing.shared, sharing.shared_now, sharing.ratios, kept.row, kept.rows
+    s = rows[first, 0]
+    for i in range(len(now)):
+        now[i] = shared[s, i]
+    for k in range(first, last):
+        c = rows[k, 1]
+        if c < 0:
+            continue
+        before, after = numbers.dtype.type(rows[k, 2]), numbers.dtype.type(rows[k, 3])
+        if row[c] >= 0:
+            line = row[c]
+            for i in range(len(now)):
+                number = numbers.dtype.type(lines[line, i])
+                now[i] += _agreement(after, number, assigned) - _agreement(before, number, assigned)
+        else:
+            for p in range(ptr[c], ptr[c + 1]):
+                gained = _agreement(after, numbers[p], assigned) - _agreement(before, numbers[p], assigned)
+                now[graphs[p]] += gained
+    _all_ratios(own, other, s, now, ratios)
+    for d in range(len(coefficients)):
+        sums[edit, d] += weight * _dot(ratios, coefficients, d)
+    for i in range(len(now)):
+        now[i] = 0
+
+
+@compiled
+def changed_ratios(
+    ptr: Any, rows: Any, kept: Any, weights: Any, coefficients: Any, sharing: Any, sums: Any, lengths: Any
+) -> None:
+    """Write the sums over kept graphs, and k(x, x), of one graph after each of some edits.
+
+    Parameters
+    ----------
+    ptr, rows
+        Changes of the counts.
+    kept : Kept
+    weights : (streams,)
+    coefficients : (decisions, kept graphs)
+    sharing : Sharing
+        Of the graph as it is.
+    sums : (edits, decisions)
+    lengths : (edits,)
+    """
+    n_kept = sharing.shared.shape[1]
+    for edit in range(len(sums)):
+        lengths[edit] = 0.0
+        for d in range(len(coefficients)):
+            sums[edit, d] = 0.0
+        k = ptr[edit]
+        for s in range(len(weights)):
+            own, first, n_postings = sharing.own[s], k, sharing.sizes[s]
+            while k < ptr[edit + 1] and rows[k, 0] == s:
+                before, after = np.float64(rows[k, 2]), np.float64(rows[k, 3])
+                own += after - before if kept.assigned else after * after - before * before
+                if rows[k, 1] >= 0:
+                    n_postings += kept.ptr[rows[k, 1] + 1] - kept.ptr[rows[k, 1]]
+                k += 1
+            lengths[edit] += weights[s] if own > 0 else 0.0
+            if first == k:
+                for d in range(len(coefficients)):
+                    sums[edit, d] += sharing.parts[s, d]
+            elif 3 * n_postings < n_kept:
+                _some_ratios(rows, first, k, own, weights[s], kept, coefficients, sharing, edit, sums)
+            else:
+                _every_ratio(rows, first, k, own, weights[s], kept, coefficients, sharing, edit, sums)

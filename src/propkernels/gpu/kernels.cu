@@ -54,7 +54,7 @@ static inline i64 __double_as_longlong(double v) { i64 w; __builtin_memcpy(&w, &
 // CHUNK and LISTED are defined by runtime.py
 #define NO_BIN ((i64)0x8000000000000000ULL)
 #define NO_COLUMN 0xFFFFFFFFu
-#define LARGEST_FLOOR 68719476736.0  // 2^36, as in hashing/lsh.py
+#define LARGEST_FLOOR 68719476736.0  // 2^36, as in hashing/codes.py
 #define KEPT_BITS (-(i64)65536)
 
 DEVICE u64 finalize(u64 z) {
@@ -74,13 +74,13 @@ DEVICE u64 mix_other(u64 z) {
   return z ^ (z >> 32);
 }
 
-// Floor, or for a large value its leading bits: lsh.floor_codes for one number.
+// Floor, or for a large value its leading bits: hashing.codes.floor_codes of one number.
 DEVICE i64 code_of(double value) {
   double size = value < 0 ? -value : value;
   return size < LARGEST_FLOOR ? (i64)floor(value) : (__double_as_longlong(value) & KEPT_BITS);
 }
 
-// lsh.join_codes for one number.
+// hashing.codes.join_codes of one number.
 DEVICE i64 join(i64 code, i64 other) {
   u64 word = (u64)code * 0x9E3779B97F4A7C15ULL + (u64)other;
   word = (word ^ (word >> 32)) * 0xD6E8FEB86659FD93ULL;

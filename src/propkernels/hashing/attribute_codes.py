@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,20 @@ from propkernels.utils.parallel import run_threads, threads_for
 from propkernels.utils.randomness import mix
 
 MISSING = 0x6D697373696E67  # the code of a missing value: two of them agree
+
+
+class JoinedAttributes(NamedTuple):
+    """Attribute codes that label codes are joined with.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, (streams,)
+        Stream of label codes that each stream is made from.
+    codes : ndarray of int64, (streams, nodes)
+    """
+
+    rows: NDArray[np.int64]
+    codes: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,28 @@ class AttributeCoder:
             for lsh in (self.lsh, *self.further):
                 one = replace(self, lsh=lsh)
                 yield one._block(int(t), matrix, labels.codes[streams], weight, n_jobs)
+
+    def of_nodes(
+        self, graph: GraphDatabase, t_max: int, n_hashes: int, n_new: int
+    ) -> JoinedAttributes | None:
+        """Attribute codes of nodes, and of ``n_new`` further ones without attributes, for any edges.
+
+        None where attributes cross edges, so that codes depend on more than the node.
+        """
+        if not getattr(self.learned, "is_fixed", False):
+            return None
+        values = self.standardizer(graph)
+        matrix = np.concatenate([values, np.full((n_new, values.shape[1]), np.nan)])
+        rows, blocks = [], []
+        for t in range(t_max + 1):
+            for lsh in (self.lsh, *self.further):
+                rooted = np.sqrt(np.maximum(matrix, 0.0)) if lsh.takes_root else matrix
+                for h in range(n_hashes):
+                    width = matrix.shape[1] if self.combine == "sum" else 1
+                    blocks.append(np.empty((width, len(matrix)), dtype=np.int64))
+                    replace(self, lsh=lsh)._hash(t, h, rooted, blocks[-1], None)
+                    rows += [t * n_hashes + h] * width
+        return JoinedAttributes(np.array(rows, dtype=np.int64), np.concatenate(blocks))
 
     def _block(
         self,

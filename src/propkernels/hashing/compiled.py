@@ -10,6 +10,7 @@ import numpy as np
 from numba import config
 
 from propkernels.hashing.codes import KEPT_BITS, LARGEST_FLOOR, NO_BIN
+from propkernels.hashing.refinement import ANY_OTHER
 from propkernels.utils.jit import compiled
 from propkernels.utils.locks import ForkSafeLock
 from propkernels.utils.mixing import mix_other, mix_word
@@ -58,11 +59,29 @@ class Start(NamedTuple):
 
 
 @compiled(cache=False)
-def _code(value: float) -> Any:
+def floor_code(value: float) -> Any:
     """Floor, or for a large value its leading bits: the same as codes.floor_codes, for one number."""
     if abs(value) < LARGEST_FLOOR:
         return np.int64(np.floor(value))
     return np.float64(value).view(np.int64) & KEPT_BITS
+
+
+# A step of one node and column is, in this order: ``arrived`` for each entry of the node's row, a product
+# with spread, ``stayed``. A node whose spread is 0 has no neighbors' sum, and one whose keep is 0 no share of
+# its own. Helpers take numbers, not arrays: numba counts references to an array in every function that it is
+# handed to.
+
+
+@compiled(cache=False)
+def arrived(total: float, weight: float, factor: float, value: float) -> Any:
+    """Add what a neighbor sends over an edge to the sum of a node: (weight * factor) * value."""
+    return total + weight * factor * value
+
+
+@compiled(cache=False)
+def stayed(total: float, keep: float, value: float) -> Any:
+    """Add what a node keeps of its own value, after its neighbors' sum."""
+    return total + keep * value
 
 
 @compiled(cache=False)
@@ -95,24 +114,24 @@ def _walk(
                 j = np.uint64(indices[entry] - first)
                 weight = 1.0 if weights is None else weights[entry]
                 if factors is None:
-                    a += weight * now[j, 0]
-                    b += weight * now[j, 1]
-                    c += weight * now[j, 2]
-                    d += weight * now[j, 3]
-                    e += weight * now[j, 4]
-                    f += weight * now[j, 5]
-                    g += weight * now[j, 6]
-                    h += weight * now[j, 7]
+                    a = arrived(a, weight, 1.0, now[j, 0])
+                    b = arrived(b, weight, 1.0, now[j, 1])
+                    c = arrived(c, weight, 1.0, now[j, 2])
+                    d = arrived(d, weight, 1.0, now[j, 3])
+                    e = arrived(e, weight, 1.0, now[j, 4])
+                    f = arrived(f, weight, 1.0, now[j, 5])
+                    g = arrived(g, weight, 1.0, now[j, 6])
+                    h = arrived(h, weight, 1.0, now[j, 7])
                 else:
                     kind = np.uint64(kinds[entry])
-                    a += weight * factors[group, made, kind, 0] * now[j, 0]
-                    b += weight * factors[group, made, kind, 1] * now[j, 1]
-                    c += weight * factors[group, made, kind, 2] * now[j, 2]
-                    d += weight * factors[group, made, kind, 3] * now[j, 3]
-                    e += weight * factors[group, made, kind, 4] * now[j, 4]
-                    f += weight * factors[group, made, kind, 5] * now[j, 5]
-                    g += weight * factors[group, made, kind, 6] * now[j, 6]
-                    h += weight * factors[group, made, kind, 7] * now[j, 7]
+                    a = arrived(a, weight, factors[group, made, kind, 0], now[j, 0])
+                    b = arrived(b, weight, factors[group, made, kind, 1], now[j, 1])
+                    c = arrived(c, weight, factors[group, made, kind, 2], now[j, 2])
+                    d = arrived(d, weight, factors[group, made, kind, 3], now[j, 3])
+                    e = arrived(e, weight, factors[group, made, kind, 4], now[j, 4])
+                    f = arrived(f, weight, factors[group, made, kind, 5], now[j, 5])
+                    g = arrived(g, weight, factors[group, made, kind, 6], now[j, 6])
+                    h = arrived(h, weight, factors[group, made, kind, 7], now[j, 7])
             share = spread[i]
             a *= share
             b *= share
@@ -124,14 +143,14 @@ def _walk(
             h *= share
         stay = keep[i]
         if stay != 0.0:
-            a += stay * now[node, 0]
-            b += stay * now[node, 1]
-            c += stay * now[node, 2]
-            d += stay * now[node, 3]
-            e += stay * now[node, 4]
-            f += stay * now[node, 5]
-            g += stay * now[node, 6]
-            h += stay * now[node, 7]
+            a = stayed(a, stay, now[node, 0])
+            b = stayed(b, stay, now[node, 1])
+            c = stayed(c, stay, now[node, 2])
+            d = stayed(d, stay, now[node, 3])
+            e = stayed(e, stay, now[node, 4])
+            f = stayed(f, stay, now[node, 5])
+            g = stayed(g, stay, now[node, 6])
+            h = stayed(h, stay, now[node, 7])
         then[node, 0] = a
         then[node, 1] = b
         then[node, 2] = c
@@ -147,7 +166,7 @@ def _hash_lane(values: Any, lane: int, offset: float, codes: Any, first: int, la
     """Hash one column."""
     # ``values`` holds the nodes of the block only, from 0; ``codes`` those of the whole database.
     for i in range(first, last):
-        codes[i] = _code(values[i - first, lane] + offset)
+        codes[i] = floor_code(values[i - first, lane] + offset)
 
 
 @compiled(cache=False)
@@ -235,7 +254,7 @@ def hash_columns(
             differences = 0
             for i in range(start, stop):
                 value = values[i, c]
-                code = missing if np.isnan(value) else _code(value * vector + offset)
+                code = missing if np.isnan(value) else floor_code(value * vector + offset)
                 row[i] = code
                 differences += code != row[0]
             if differences > 0:
@@ -253,6 +272,25 @@ def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
 
 
 @compiled(cache=False)
+def over_edge(mixed: Any, edge_key: Any) -> Any:
+    """Word of a neighbor, mixed before, that is told apart by the key of the edge to it."""
+    return mix_word(mixed ^ edge_key)
+
+
+@compiled(cache=False)
+def refined(own: Any, total: Any) -> Any:
+    """Next word of a node: its own one and the sum of its neighbors' words, with wraparound."""
+    return mix_word(mix_word(own) + total)
+
+
+@compiled(cache=False)
+def counted_code(word: Any) -> Any:
+    """Code of a word: none is the one that means "not counted"; ``refinement.as_streams`` of one word."""
+    code = np.int64(word)
+    return ANY_OTHER if code == NO_BIN else code
+
+
+@compiled(cache=False)
 def _sum_neighbors(indptr: Any, indices: Any, i: int, first: int, mixed: Any) -> Any:
     # A sum of mixed words is a hash of the multiset of neighbors: it does not depend on their order, and
     # repeated neighbors count as often as they occur (as they would not in a sum by exclusive or).
@@ -266,7 +304,7 @@ def _sum_neighbors(indptr: Any, indices: Any, i: int, first: int, mixed: Any) ->
 def _sum_labeled(indptr: Any, indices: Any, edge_keys: Any, i: int, first: int, mixed: Any) -> Any:
     total = np.uint64(0)
     for entry in range(indptr[i], indptr[i + 1]):
-        total += mix_word(mixed[indices[entry] - first] ^ edge_keys[entry])
+        total += over_edge(mixed[indices[entry] - first], edge_keys[entry])
     return total
 
 
@@ -291,11 +329,11 @@ def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -
             if len(edge_keys) == 0:
                 for i in range(first, last):
                     total = _sum_neighbors(indptr, indices, i, first, mixed)
-                    codes[t, i] = mix_word(mix_word(codes[t - 1, i]) + total)
+                    codes[t, i] = refined(codes[t - 1, i], total)
             else:
                 for i in range(first, last):
                     total = _sum_labeled(indptr, indices, edge_keys, i, first, mixed)
-                    codes[t, i] = mix_word(mix_word(codes[t - 1, i]) + total)
+                    codes[t, i] = refined(codes[t - 1, i], total)
 
 
 _LOCK = ForkSafeLock()

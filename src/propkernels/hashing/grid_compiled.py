@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.hashing.codes import floor_codes
-from propkernels.hashing.compiled import Start, _code
+from propkernels.hashing.compiled import Start, floor_code
 from propkernels.propagation.grids.compiled import (
     buffers_for,
     counted_places,
@@ -140,4 +140,4 @@ def convolve_and_hash(
                 stepped(x, y, buffers, layout, taps, keeps)
                 x, y = y, x
             for k in range(len(places)):
-                codes[stream, first + k] = _code(x[places[k]] + offsets[stream])
+                codes[stream, first + k] = floor_code(x[places[k]] + offsets[stream])

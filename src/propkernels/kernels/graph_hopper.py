@@ -39,6 +39,11 @@ class HopCounter(Counter):
     source: str | None
     weighted: bool
 
+    @property
+    def reads_edge_labels(self) -> bool:
+        """Paths are told apart by their nodes alone."""
+        return False
+
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Count (label, position, number of edges); known codes own the first columns."""
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)

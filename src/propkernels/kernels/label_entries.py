@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.hashing.codes import CodeStreams
-from propkernels.kernels.weisfeiler_lehman import RefinementCoder, multiset_codes
-from propkernels.propagation.initial import ENTRIES, edge_keys, node_keys, plain_labels
+from propkernels.hashing.refinement import multiset_codes
+from propkernels.kernels.weisfeiler_lehman import RefinementCoder
+from propkernels.propagation.initial import ENTRIES, edge_keys, label_column_keys, node_keys, plain_labels
 from propkernels.utils.checks import shown
 
 
@@ -70,6 +72,18 @@ class EntryCoder(RefinementCoder):
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
         """Entries are coded on the CPU alone."""
+
+    def _start_keys(self, graph: GraphDatabase, alphabet: Any) -> list[NDArray[np.uint64]] | None:
+        """Keys of each entry of the labels of an alphabet; None where they are not tuples of one length."""
+        from propkernels.tracking.trackers import start_column
+
+        if not isinstance(graph.label_column, LabelColumn):
+            return None
+        column = start_column("node", graph, alphabet)
+        observed = [value for value in alphabet.node_values if value is not None]
+        if any(not isinstance(value, tuple) or len(value) != self.width for value in observed):
+            return None
+        return [label_column_keys(entry_of(column, entry)) for entry in self.entries]
 
     @property
     def n_streams(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
+from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
 from propkernels.kernels.base import CountKernel
@@ -20,6 +21,7 @@ from propkernels.propagation.attributes.gaussian_mixtures import GaussianMixture
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
     LABEL_SOURCES,
+    UNKNOWN,
     Prior,
     check_edge_labels,
     initial_distributions,
@@ -27,7 +29,7 @@ from propkernels.propagation.initial import (
     label_source,
     learn_prior,
 )
-from propkernels.propagation.schemes import PropagationScheme, resolve_scheme
+from propkernels.propagation.schemes import Diffusion, PropagationScheme, resolve_scheme
 from propkernels.utils.checks import check_choice, check_streams, check_width, shown
 from propkernels.utils.randomness import draw_seed
 
@@ -105,6 +107,26 @@ class PropagationCoder(Coder):
         if labels is None or self.attributes is None:
             return labels
         return attribute_streams(self.attributes, graphs, labels, runtime)
+
+    @property
+    def known_labels(self) -> list[Any]:
+        """Labels of the training graphs."""
+        return [value for value in self.prior.values if value != UNKNOWN] if self.reads_labels else []
+
+    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
+        """Tracker of diffusion with, or without, attributes that cross no edges; None for other settings."""
+        from propkernels.tracking.trackers import NEW_NODES, diffusion_tracker
+
+        uncertain = self.reads_labels and isinstance(graph.label_column, LabelDistributions)
+        if type(self.scheme) is not Diffusion or self.lsh.takes_root or uncertain:
+            return None
+        attributes = None
+        if self.attributes is not None:
+            attributes = self.attributes.of_nodes(graph, self.t_max, self.n_hashes, NEW_NODES)
+            if attributes is None:
+                return None
+        settings = (self.scheme, self.source, self.prior, self.lsh, self.t_max, self.n_hashes)
+        return diffusion_tracker(vocabulary, graph, alphabet, *settings, self.edge_labels, attributes)
 
     @property
     def n_streams(self) -> int:

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 from propkernels.kernels.features import CountFeatures
 from propkernels.kernels.pairwise.base import PairwiseKernel
@@ -82,6 +83,14 @@ class TripletCoder(Counter):
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
         """Runs of graphs whose pairs of nodes fit the memory."""
         return runs_of_graphs(graphs)
+
+    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
+        """Tracker of shortest paths; None where labels are uncertain."""
+        from propkernels.tracking.trackers import pair_tracker
+
+        if self.reads_labels and isinstance(graph.label_column, LabelDistributions):
+            return None
+        return pair_tracker(vocabulary, graph, alphabet, self.source, self.edge_labels)
 
     def _hops(self, graphs: GraphDatabase) -> Counted:
         """Count without listing pairs, where every edge has length 1."""

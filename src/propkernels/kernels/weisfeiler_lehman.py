@@ -1,4 +1,4 @@
-"""Weisfeiler-Lehman subtree kernel and features, and the multiset hash that refines their codes."""
+"""Weisfeiler-Lehman subtree kernel and features, and the coder that they share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import NO_BIN, NODES_IN_CACHE, CodeStreams
+from propkernels.graphs.label_distributions import LabelDistributions
+from propkernels.hashing.codes import CodeStreams
+from propkernels.hashing.refinement import as_streams, multiset_codes
 from propkernels.kernels.base import CountKernel
 from propkernels.kernels.features import CountFeatures
 from propkernels.propagation.initial import (
@@ -24,7 +26,6 @@ from propkernels.propagation.initial import (
     resolve_source,
 )
 from propkernels.utils.checks import check_choice, check_streams
-from propkernels.utils.parallel import run_threads, threads_for, whole_runs
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,24 @@ class RefinementCoder(Coder):
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
         return refinement_streams(graphs, node_keys(graphs, self.source), edges, self.n_iter, runtime)
 
+    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
+        """Tracker of refined labels or degrees; None where weights tell edges apart."""
+        from propkernels.tracking.trackers import BY_DEGREE, refinement_tracker
+
+        starts = None if self.edge_weights else self._start_keys(graph, alphabet)
+        if starts is None:
+            return None
+        settings = (self.source in BY_DEGREE, self.n_iter, self.edge_labels)
+        return refinement_tracker(vocabulary, graph, alphabet, starts, *settings)
+
+    def _start_keys(self, graph: GraphDatabase, alphabet: Any) -> list[NDArray[np.uint64]] | None:
+        """Keys that labels, or degrees, start with, for each refinement; None: labels are uncertain."""
+        from propkernels.tracking.trackers import start_keys
+
+        if self.reads_labels and isinstance(graph.label_column, LabelDistributions):
+            return None
+        return [start_keys(self.source, graph, alphabet)]
+
     @property
     def n_streams(self) -> int:
         """Number of codes of a node."""
@@ -116,6 +135,9 @@ class ExactCoder(RefinementCoder):
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
         """Dictionaries are for the CPU alone."""
+
+    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> None:
+        """Dictionaries number what whole graphs hold."""
 
     def extend(self, graphs: GraphDatabase) -> ExactCoder:
         """Return a coder that also keeps the numbers of what further graphs hold."""
@@ -327,57 +349,3 @@ def _learn_coder(graphs: GraphDatabase, parameters: Any, exact: bool) -> Refinem
     from propkernels.kernels.label_entries import EntryCoder
 
     return EntryCoder.learn(graphs, parameters)
-
-
-ANY_OTHER = 0x5851F42D4C957F2D
-
-
-def multiset_codes(
-    graphs: GraphDatabase,
-    node_keys: NDArray[np.uint64],
-    edge_keys: NDArray[np.uint64] | None,
-    n_iter: int,
-    n_jobs: int | None,
-) -> CodeStreams:
-    """Refine node keys ``n_iter`` times: a node's next code hashes its own and the multiset of neighbors'.
-
-    Codes are pure functions of keys and structure, so that any other graph, process or machine agrees.
-    Two different neighborhoods meet in one code with probability about 2^-64.
-
-    Parameters
-    ----------
-    graphs : GraphDatabase
-        Neighbors are those that a node's edges lead to.
-    node_keys : ndarray of uint64, (N,)
-    edge_keys : ndarray of uint64, one for each stored entry of the adjacency, or None
-    n_iter : int
-    n_jobs : int or None
-
-    Returns
-    -------
-    CodeStreams
-        Iterations t = 0, ..., n_iter, one stream each.
-    """
-    from propkernels.hashing.compiled import refine
-
-    codes = np.empty((n_iter + 1, graphs.n_nodes), dtype=np.uint64)
-    codes[0] = node_keys
-    keys = np.empty(0, dtype=np.uint64) if edge_keys is None else edge_keys
-    blocks = graphs.graph_ptr[whole_runs(graphs.graph_ptr, NODES_IN_CACHE)]
-    threads = threads_for(codes.size, n_jobs)
-    shares = np.linspace(0, len(blocks) - 1, min(threads, len(blocks)) + 1).astype(int)
-    adjacency = graphs.adjacency
-
-    def one_share(share: int) -> None:
-        part = blocks[shares[share] : shares[share + 1] + 1]
-        refine(adjacency.indptr, adjacency.indices, keys, part, codes)
-
-    run_threads(one_share, range(len(shares) - 1), n_jobs)
-    return as_streams(codes)
-
-
-def as_streams(codes: NDArray[np.uint64]) -> CodeStreams:
-    """One stream per row, each with weight 1; no code is the one that means "not counted"."""
-    signed = codes.view(np.int64)
-    signed[signed == NO_BIN] = ANY_OTHER
-    return CodeStreams(signed, np.arange(len(codes)), np.ones(len(codes)))

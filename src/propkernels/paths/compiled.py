@@ -55,6 +55,24 @@ def round_lengths(values: Any) -> None:
             bits[k] = (bits[k] + _HALF) & _KEPT
 
 
+@compiled(cache=False)
+def triplet_code(begin: Any, word: Any, end_key: Any) -> Any:
+    """Code of (label, path, label): the mixed key of the first label, the word of the path, the other key."""
+    return np.int64(mix_word(begin + mix_other(end_key ^ word)))
+
+
+@compiled(cache=False)
+def crossed_word(edge_key: Any, length: float) -> Any:
+    """Word of an edge that a path crosses: its label's key and its length."""
+    return mix_other(edge_key) + mix_word(np.float64(length).view(np.uint64))
+
+
+@compiled(cache=False)
+def longer_path(word: Any, edge_word: Any) -> Any:
+    """Word of a path that goes on over one more edge; words of paths with the same ends are added up."""
+    return mix_word(word ^ edge_word)
+
+
 @compiled
 def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes: Any, no_bin: int) -> None:
     """Hash (label of u, length, label of v) for all ordered pairs u != v that a path joins.
@@ -71,8 +89,7 @@ def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes:
                 if u == v or lengths[row + v] == 0:
                     codes[row + v] = no_bin
                 else:
-                    end = mix_other(keys[first + v] ^ lengths[row + v])
-                    codes[row + v] = np.int64(mix_word(start + end))
+                    codes[row + v] = triplet_code(start, lengths[row + v], keys[first + v])
 
 
 @compiled(cache=False)
@@ -148,9 +165,8 @@ def path_words(
                 for entry in range(indptr[first + u], indptr[first + u + 1]):
                     v = indices[entry] - first
                     if _on_a_path(near, weights[entry], distances[row + v]):
-                        length = np.float64(weights[entry]).view(np.uint64)
-                        key = mix_other(edge_keys[entry]) + mix_word(length)
-                        words[row + v] += mix_word(words[row + u] ^ key)
+                        edge_word = crossed_word(edge_keys[entry], weights[entry])
+                        words[row + v] += longer_path(words[row + u], edge_word)
 
 
 @compiled

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propkernels.paths.compiled import triplet_code
 from propkernels.utils.jit import compiled
-from propkernels.utils.mixing import mix_other, mix_word
+from propkernels.utils.mixing import mix_word
 
 
 class Search(NamedTuple):
@@ -123,8 +124,7 @@ def _write_triplets(
     for k in range(len(touched)):
         cell = touched[k]
         length = np.float64(cell // n_labels).view(np.uint64)
-        end = mix_other(keys[present[cell % n_labels]] ^ length)
-        codes[k] = np.int64(mix_word(begin + end))
+        codes[k] = triplet_code(begin, length, keys[present[cell % n_labels]])
         counts[k] = table[cell]
         table[cell] = 0
 

@@ -258,7 +258,7 @@ def plain_labels(graphs: GraphDatabase, source: str | None) -> LabelColumn:
 
 def node_keys(graphs: GraphDatabase, source: str | None) -> NDArray[np.uint64]:
     """Key of each node's label; unobserved labels are one further label."""
-    return _keys(plain_labels(graphs, source))
+    return label_column_keys(plain_labels(graphs, source))
 
 
 def edge_keys(graphs: GraphDatabase, labels: bool, weights: bool) -> NDArray[np.uint64] | None:
@@ -267,14 +267,14 @@ def edge_keys(graphs: GraphDatabase, labels: bool, weights: bool) -> NDArray[np.
     if labels:
         column = graphs.edge_label_column
         absent = LabelColumn(np.full(graphs.adjacency.nnz, -1, dtype=np.int32), ())
-        keys = _keys(absent if column is None else column)
+        keys = label_column_keys(absent if column is None else column)
     if weights:
         bits = graphs.adjacency.data.astype(np.float64).view(np.uint64)
         keys = mix(0 if keys is None else keys, bits)
     return keys
 
 
-def _keys(column: LabelColumn) -> NDArray[np.uint64]:
+def label_column_keys(column: LabelColumn) -> NDArray[np.uint64]:
     """Keys of the values, and for -1 the last one: that of a label no user has."""
     return label_keys((*column.values, UNKNOWN))[column.ids]
 

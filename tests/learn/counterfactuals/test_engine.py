@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.learn.counterfactuals.alphabet import Alphabet
 from propkernels.learn.counterfactuals.edits import KINDS, NOTHING, Editor, in_pairs
-from propkernels.learn.counterfactuals.engine import Engine, can_run
-from propkernels.learn.machines.decisions import decision_rule
+from propkernels.learn.counterfactuals.engine import Engine
+from propkernels.learn.machines.rule import Rule, dual_members
+from propkernels.tracking.alphabet import Alphabet
 from tests.learn.counterfactuals import naive
 
 LABELS, BONDS = ["C", "N", "O"], ["single", "double"]
@@ -36,6 +36,21 @@ KERNELS = {
     "refined edges": pk.WeisfeilerLehman(n_iter=3, edge_labels=True, base_kernel="intersection"),
     "normalized refinement": pk.WeisfeilerLehman(n_iter=2, normalize=True),
     "histogram": pk.LabelHistogram(),
+    "jaccard": pk.PropagationKernel(t_max=3, base_kernel="jaccard", random_state=1),
+    "tanimoto": pk.WeisfeilerLehman(n_iter=3, base_kernel="tanimoto", edge_labels=True),
+    "normalized jaccard": pk.WeisfeilerLehman(n_iter=2, base_kernel="jaccard", normalize=True),
+    "paths": pk.ShortestPath(),
+    "labeled paths": pk.ShortestPath(edge_labels=True, base_kernel="intersection", normalize=True),
+    "paths between degrees": pk.ShortestPath(labels="degree", weighted=False),
+    "sum": pk.SumKernel([pk.WeisfeilerLehman(n_iter=2), pk.ShortestPath()]),
+    "normalized sum": pk.SumKernel(
+        [
+            pk.WeisfeilerLehman(n_iter=1, base_kernel="jaccard"),
+            pk.PropagationKernel(t_max=2, base_kernel="intersection", random_state=3, normalize=True),
+        ],
+        weights=[0.5, 2.0],
+        normalize=True,
+    ),
 }
 
 
@@ -125,9 +140,10 @@ def compare(graph, kernel, seed, every=1):
     expected = [possible(plain, [as_edit(r, alphabet) for r in pair if r[0] != NOTHING]) for pair in pairs]
     made = np.array([one is not None for one in expected])
     database = naive.to_database([one for one in expected if one is not None], graph)
-    rule = random_rule(kernel, database, seed)  # knows all codes that any edit leads to
-    assert can_run(rule, graph)
-    found = Engine(rule, graph, alphabet).decisions(pairs, False)
+    rule = random_rule(kernel, database, seed)  # has all codes that any edit leads to
+    engine = Engine.of(rule, graph, alphabet)
+    assert engine is not None
+    found = engine.decisions(pairs, False)
     assert made[: len(editor.single_edits()) // every].all()
     np.testing.assert_array_equal(np.isnan(found[:, 0]), ~made)
     wanted = rule.decisions(database, None)
@@ -135,32 +151,89 @@ def compare(graph, kernel, seed, every=1):
 
 
 def random_rule(kernel, database, seed):
-    """A folded rule with random weights of all bins of the graphs, three decisions at once."""
+    """A rule with random coefficients of all graphs, three decisions at once."""
     fitted = kernel.fit(database)
     coefficients = np.random.default_rng(seed).normal(size=(len(database), 3))
-    return decision_rule(fitted, coefficients)
+    return Rule.of(dual_members(fitted, coefficients))
+
+
+def mean_of_several(graph, seed):
+    """A rule of several members that share vocabularies."""
+    names = ["intersection", "walk", "jaccard", "refined edges", "tanimoto", "labeled paths"]
+    rules = [random_rule(KERNELS[name], graph, seed) for name in names]
+    return Rule.of([member for rule in rules for member in rule.members])
+
+
+def test_members_share_trackers():
+    graph = random_graph(1)
+    alphabet = Alphabet.of(graph, LABELS, BONDS)
+    editor = Editor(graph, alphabet, KINDS, None, True)
+    pairs = all_pairs(editor, 0, 5)
+    several = pk.GraphDatabase.concat([graph, random_graph(2), random_graph(3)])
+    rule = mean_of_several(several, 0)
+    engine = Engine.of(rule, graph, alphabet)
+    assert len(engine.trackers) == len(rule.vocabularies) < len(rule.members)
+    expected = np.full((len(pairs), 3), np.nan)
+    for i, pair in enumerate(pairs):
+        edited = editor.edited(pair[pair[:, 0] != NOTHING])
+        if edited is not None:
+            expected[i] = rule.decisions(edited, None)[0]
+    np.testing.assert_allclose(engine.decisions(pairs, False), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("combine", ["sum", "product", "joint"])
+def test_attributes_that_cross_no_edges(combine):
+    rng, plain = np.random.default_rng(0), random_graph(4)
+    graph = pk.GraphDatabase(
+        plain.adjacency, [0, 7], plain.node_labels, rng.normal(size=(7, 2)), edge_labels=plain.edge_labels
+    )
+    kernel = pk.PropagationKernel(
+        attributes=combine,
+        t_max=2,
+        n_hashes=2,
+        attribute_bin_width=[0.5, 2.0],
+        normalize=True,
+        random_state=0,
+    )
+    alphabet = Alphabet.of(graph, LABELS, BONDS)
+    editor = Editor(graph, alphabet, KINDS, None, False)
+    pairs = all_pairs(editor, 0, 5)
+    edited = [editor.edited(pair[pair[:, 0] != NOTHING]) for pair in pairs]
+    made = np.array([one is not None for one in edited])
+    database = pk.GraphDatabase.concat([one for one in edited if one is not None])
+    rule = random_rule(kernel, database, 0)
+    found = Engine.of(rule, graph, alphabet).decisions(pairs, False)
+    np.testing.assert_array_equal(np.isnan(found[:, 0]), ~made)
+    np.testing.assert_allclose(found[made], rule.decisions(database, None), rtol=1e-11, atol=1e-11)
+
+
+def test_entries_of_labels_are_refined_side_by_side():
+    plain = random_graph(4)
+    labels = [(label, "ring" if i < 3 else "chain") for i, label in enumerate(plain.node_labels)]
+    graph = pk.GraphDatabase(plain.adjacency, [0, 7], labels, edge_labels=plain.edge_labels)
+    kernel = pk.WeisfeilerLehman(n_iter=2, labels="entries", edge_labels=True, base_kernel="jaccard")
+    alphabet = Alphabet.of(graph, [("C", "ring"), ("O", "chain")], BONDS)
+    editor = Editor(graph, alphabet, KINDS, None, True)
+    pairs = all_pairs(editor, 0, 5)
+    edited = [editor.edited(pair[pair[:, 0] != NOTHING]) for pair in pairs]
+    made = np.array([one is not None for one in edited])
+    database = pk.GraphDatabase.concat([one for one in edited if one is not None])
+    rule = random_rule(kernel, database, 0)
+    found = Engine.of(rule, graph, alphabet).decisions(pairs, False)
+    np.testing.assert_allclose(found[made], rule.decisions(database, None), rtol=1e-11, atol=1e-11)
+    short = Alphabet.of(graph, [("C",)], BONDS)
+    assert Engine.of(rule, graph, short) is None  # the pipeline says what is wrong with the label
 
 
 def test_a_graph_is_as_it_was_after_edits():
     graph = random_graph(5)
     alphabet = Alphabet.of(graph, LABELS, BONDS)
     editor = Editor(graph, alphabet, KINDS, None, True)
-    rule = random_rule(KERNELS["normalized intersection"], graph, 0)
-    engine = Engine(rule, graph, alphabet)
-    before = [np.copy(part) for part in (*engine.wiring, *engine.state[:2], *engine.counts[:2])]
+    engine = Engine.of(mean_of_several(graph, 0), graph, alphabet)
     pairs = all_pairs(editor, 1, 30)
     first = engine.decisions(pairs, True)
-    neighbors, bonds, degree, labels, alive, *rest = (
-        np.copy(part) for part in (*engine.wiring, *engine.state[:2], *engine.counts[:2])
-    )
-    for i in range(graph.n_nodes):  # beyond the degree is room
-        np.testing.assert_array_equal(neighbors[i, : degree[i]], before[0][i, : degree[i]])
-        np.testing.assert_array_equal(bonds[i, : degree[i]], before[1][i, : degree[i]])
-    np.testing.assert_array_equal(degree, before[2])
-    np.testing.assert_array_equal(labels[alive], before[3][before[4]])
-    np.testing.assert_array_equal(rest[0][:, alive], before[5][:, alive])
-    np.testing.assert_array_equal(rest[3], before[8])  # how many nodes each bin holds
     np.testing.assert_array_equal(engine.decisions(pairs, True), first)
+    np.testing.assert_array_equal(engine.decisions(pairs[::-1], True), first[::-1])
 
 
 @pytest.mark.compiled
@@ -170,24 +243,26 @@ def test_ends_of_a_removed_edge_stay_connected():
     editor = Editor(graph, alphabet, ["remove_edge", "add_edge"], None, False)
     rule = random_rule(KERNELS["walk"], graph, 0)
     pairs = all_pairs(editor, 0, 40)
-    found = np.isnan(Engine(rule, graph, alphabet).decisions(pairs, True)[:, 0])
+    found = np.isnan(Engine.of(rule, graph, alphabet).decisions(pairs, True)[:, 0])
     wanted = [editor.edited(pair[pair[:, 0] != NOTHING], True) is None for pair in pairs]
     assert found.tolist() == wanted
     assert 0 < found.sum() < len(pairs)
 
 
-def test_what_the_loops_do_not_know_is_left_to_the_pipeline():
+def test_other_models_are_left_to_the_pipeline():
     graph = random_graph(0)
-    unknown = [
+    alphabet = Alphabet.of(graph, LABELS, BONDS)
+    whole = [
         pk.PropagationKernel(propagation="label_propagation", t_max=1),
         pk.PropagationKernel(metric="hellinger", t_max=1),
+        pk.PropagationKernel(base_kernel="rbf", t_max=1),
         pk.WeisfeilerLehman(n_iter=1, exact=True),
-        pk.ShortestPath(),
-        pk.SumKernel([pk.WeisfeilerLehman(n_iter=1), pk.LabelHistogram()]),
+        pk.WeisfeilerLehman(n_iter=1, edge_weights=True),
+        pk.GraphHopper(),
     ]
-    for kernel in unknown:
-        assert not can_run(random_rule(kernel, graph, 0), graph)
+    for kernel in whole:
+        assert Engine.of(random_rule(kernel, graph, 0), graph, alphabet) is None
     rule = random_rule(KERNELS["walk"], graph, 0)
     weighted = graph.with_weights(np.full(graph.adjacency.nnz, 2.0))
-    assert can_run(rule, graph)
-    assert not can_run(rule, weighted)
+    assert Engine.of(rule, graph, alphabet) is not None
+    assert Engine.of(rule, weighted, alphabet) is None

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.counterfactuals.alphabet import Alphabet
+from propkernels.tracking.alphabet import Alphabet
 from propkernels.utils.checks import check_choice, check_integer, shown
 
 KINDS = ("relabel", "add_edge", "remove_edge", "add_leaf", "remove_leaf")

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.counting.counters import Counter
 from propkernels.graphs.adapters.rdkit import is_mol
 from propkernels.graphs.check import check_edges
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import Grid, GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
-from propkernels.learn.counterfactuals.alphabet import Alphabet
 from propkernels.learn.counterfactuals.edits import KINDS, NOTHING, Allowed, Editor, Rows
-from propkernels.learn.counterfactuals.engine import Engine, can_run
+from propkernels.learn.counterfactuals.engine import Engine
 from propkernels.learn.counterfactuals.molecule import BONDS, Chemist, molecule_of
 from propkernels.learn.counterfactuals.result import Counterfactual, Counterfactuals, Edit
 from propkernels.learn.counterfactuals.search import Judge, Search, Searched
+from propkernels.learn.machines.rule import Rule
+from propkernels.tracking.alphabet import Alphabet
 from propkernels.utils.checks import check_integer
 
 BATCH = 2000  # edited graphs that the model decides about at once, where the compiled loops cannot
@@ -59,14 +61,14 @@ class Model:
     ----------
     decisions : callable
         From graphs to decisions, (graphs, decisions), intercepts included.
-    rule : FoldedRule or KernelRule
+    rule : Rule
     intercepts : ndarray, (decisions,)
     is_plain : bool
         Whether decisions are those of the rule and nothing else: no labels are filled in before.
     """
 
     decisions: Callable[[GraphDatabase], Matrix]
-    rule: Any
+    rule: Rule
     intercepts: NDArray[np.float64]
     is_plain: bool
 
@@ -94,9 +96,9 @@ def find_counterfactuals(
     before = model.decisions(one)
     question = ask(before)
     editor, chemist, connected = _editor(model.rule, one, Allowed.check(allowed, one.n_nodes), molecule)
-    is_fast = model.is_plain and can_run(model.rule, one)
-    pairs = (BUDGET if is_fast else SLOW_BUDGET) if budget is None else check_integer(budget, "budget", 0)
-    decide = _fast(model, one, editor, connected) if is_fast else _slow(model, editor, connected)
+    engine = Engine.of(model.rule, one, editor.alphabet) if model.is_plain else None
+    pairs = _usual_budget(engine) if budget is None else check_integer(budget, "budget", 0)
+    decide = _slow(model, editor, connected) if engine is None else _fast(model, engine, connected)
     validate = None if chemist is None else chemist.smiles
     search = Search(editor, decide, question.judge, n, pairs, question.ranked, validate)
     searched = search.run(max_edits)
@@ -133,46 +135,43 @@ def one_graph(graph: Any) -> GraphDatabase:
     return database
 
 
+def _usual_budget(engine: Engine | None) -> int:
+    return SLOW_BUDGET if engine is None else BUDGET
+
+
 def _editor(
-    rule: Any, graph: GraphDatabase, allowed: Allowed, molecule: Any
+    rule: Rule, graph: GraphDatabase, allowed: Allowed, molecule: Any
 ) -> tuple[Editor, Chemist | None, bool]:
-    """What may be edited, who says what a molecule is, and whether graphs must stay connected."""
+    """Editor, chemistry checker or None, and whether edits must keep the graph connected."""
     mol = molecule_of(graph, molecule)
-    coder = _coder_of(rule)
-    told_apart = coder is None or bool(getattr(coder, "edge_labels", True))
-    labels = _known_labels(graph, coder) if allowed.labels is None else allowed.labels
+    counters = [vocabulary.counter for vocabulary in rule.vocabularies]
+    told_apart = not counters or any(counter.reads_edge_labels for counter in counters)
+    read = not counters or any(counter.reads_labels for counter in counters)
+    labels = _known_labels(graph, counters, read) if allowed.labels is None else allowed.labels
     bonds = _known_bonds(graph, mol is not None) if allowed.edge_labels is None else allowed.edge_labels
     alphabet = Alphabet.of(graph, labels, bonds)
-    kinds = [kind for kind in allowed.kinds or KINDS if allowed.kinds or _is_usual(kind, graph, coder)]
+    kinds = [kind for kind in allowed.kinds or KINDS if allowed.kinds or _is_usual(kind, graph, read)]
     editor = Editor(graph, alphabet, kinds, allowed.nodes, told_apart and alphabet.has_bonds)
     chemist = None if mol is None else Chemist(mol, editor, told_apart)
     return editor, chemist, mol is not None if allowed.connected is None else allowed.connected
 
 
-def _coder_of(rule: Any) -> Any:
-    return rule.vocabularies[0].counter if rule.vocabularies else None
-
-
-def _is_usual(kind: str, graph: GraphDatabase, coder: Any) -> bool:
-    """Whether a kind of edits makes sense by default: labels that nobody reads are not changed."""
+def _is_usual(kind: str, graph: GraphDatabase, read: bool) -> bool:
+    """Whether a kind of edits makes sense by default: labels that are not ``read`` are not changed."""
     uncertain = isinstance(graph.label_column, LabelDistributions)
     if kind == "relabel":
-        unread = getattr(coder, "source", "node") != "node"
-        return graph.label_column is not None and not uncertain and not unread
+        return graph.label_column is not None and not uncertain and read
     return kind != "add_leaf" or (graph.node_attributes is None and not uncertain)
 
 
-def _known_labels(graph: GraphDatabase, coder: Any) -> list[Any]:
-    """Labels seen in training, where the model knows them, and those of the database the graph is from."""
+def _known_labels(graph: GraphDatabase, counters: Sequence[Counter], read: bool) -> list[Any]:
+    """Labels of the database that the graph is from, and those that the counters have from training."""
     column = graph.label_column
     if column is None or isinstance(column, LabelDistributions):
         return []
-    source = getattr(coder, "source", "node")
-    if source != "node":  # nobody reads them: one is as good as another
+    if not read:  # one label is as good as another
         return list(column.values[:1])
-    prior = getattr(coder, "prior", None)
-    seen = [] if prior is None else [value for value in prior.values if not isinstance(value, tuple)]
-    return list(dict.fromkeys([*column.values, *seen]))
+    return list(dict.fromkeys([*column.values, *(x for counter in counters for x in counter.known_labels)]))
 
 
 def _known_bonds(graph: GraphDatabase, is_molecule: bool) -> list[Any]:
@@ -181,9 +180,8 @@ def _known_bonds(graph: GraphDatabase, is_molecule: bool) -> list[Any]:
     return [] if graph.edge_label_column is None else list(graph.edge_label_column.values)
 
 
-def _fast(model: Model, graph: GraphDatabase, editor: Editor, connected: bool) -> Callable[[Rows], Matrix]:
-    """Decide by the compiled loops."""
-    engine = Engine(model.rule, graph, editor.alphabet)
+def _fast(model: Model, engine: Engine, connected: bool) -> Callable[[Rows], Matrix]:
+    """Decide by what edits change."""
     return lambda pairs: engine.decisions(pairs, connected) + model.intercepts
 
 

@@ -12,7 +12,7 @@ questions, and nothing outside asks for its class.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.counting.counters import Counter, StreamCounts, Values
-from propkernels.counting.entries import Entries, Vocabulary
+from propkernels.counting.entries import Changes, Entries, Vocabulary
 from propkernels.counting.levels import LevelCounter, level_codes, levels_of
 from propkernels.gram.linear import inverse_length
 from propkernels.graphs.database import GraphDatabase
@@ -84,6 +84,20 @@ class SharedBins(NamedTuple):
     n_streams: int | None = None
 
 
+class Changed(NamedTuple):
+    """What one member adds to the decisions about edited graphs.
+
+    Attributes
+    ----------
+    decisions : ndarray, (edits, decisions)
+    lengths : ndarray, (edits,)
+        k(x, x) of each edited graph, 0 or 1 where the kernel is normalized.
+    """
+
+    decisions: Matrix
+    lengths: Values
+
+
 class Member(ABC):
     """What one kernel adds to decisions."""
 
@@ -122,6 +136,14 @@ class Member(ABC):
     @abstractmethod
     def lengths(self, counted: Counted) -> Values:
         """k(x, x) of each graph, 0 or 1 where the kernel is normalized."""
+
+    @abstractmethod
+    def begin(self, counted: Counted) -> Any:
+        """Sums of one graph as it is, which :meth:`changed` starts from."""
+
+    @abstractmethod
+    def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Decisions about a graph after edits, from what these change in its counts."""
 
     def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> Self:
         """Return the same member with other vocabularies in the place of its own."""
@@ -213,6 +235,20 @@ class FoldedMember(Member):
         """k(x, x) of each graph, 0 or 1 where the kernel is normalized."""
         squares = self._squares(counted.entries(self.vocabulary))
         return (squares > 0).astype(np.float64) if self.normalize else squares
+
+    def begin(self, counted: Counted) -> tuple[Values, float]:
+        """Sums of weights, and k(x, x) before normalization."""
+        (total,) = replace(self, normalize=False).decide(counted)
+        return total, float(self._squares(counted.entries(self.vocabulary))[0])
+
+    def changed(self, begun: tuple[Values, float], changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Weights of the bins that an edit fills are added, those of the bins that it empties subtracted."""
+        from propkernels.counting.entries_compiled import changed_folded
+
+        own = changes[self.vocabulary]
+        sums, squares = np.empty((len(own.ptr) - 1, self.n_decisions)), np.empty(len(own.ptr) - 1)
+        changed_folded(*own, self.level_ptr, self.weights, self.stream_weights, *begun, sums, squares)
+        return _normalized(sums, squares) if self.normalize else Changed(sums, squares)
 
     def _inverse_lengths(self, entries: Entries) -> Values:
         return inverse_length(self._squares(entries))
@@ -339,17 +375,39 @@ class RatioMember(Member):
         own = np.asarray(self.stream_weights @ (sizes > 0))
         return (own > 0).astype(np.float64) if self.normalize else own
 
+    def begin(self, counted: Counted) -> Any:
+        """What the graph shares with each kept graph; coefficients, (decisions, kept graphs)."""
+        from propkernels.counting.entries_compiled import Sharing, share_all
+
+        kept, coefficients = self._kept(), np.ascontiguousarray(self.coefficients.T)
+        sharing = Sharing.room(kept, self.n_decisions)
+        entries = counted.entries(self.vocabulary)
+        share_all(*entries.arrays, kept, self.stream_weights, coefficients, sharing)
+        return coefficients, sharing
+
+    def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Ratios of the streams that an edit changes are computed anew."""
+        from propkernels.counting.entries_compiled import changed_ratios
+
+        own = changes[self.vocabulary]
+        sums, lengths = np.empty((len(own.ptr) - 1, self.n_decisions)), np.empty(len(own.ptr) - 1)
+        changed_ratios(*own, self._kept(), self.stream_weights, *begun, sums, lengths)
+        return _normalized(sums, lengths) if self.normalize else Changed(sums, lengths)
+
     def _inverse_lengths(self, counted: Counted) -> Values:
         return inverse_length(replace(self, normalize=False).lengths(counted))
 
     def _arguments(self, counted: Counted) -> tuple[Any, ...]:
         entries = counted.entries(self.vocabulary)
-        return *entries.arrays, derived(self, "kept", self._compiled_kept), self.stream_weights
+        return *entries.arrays, self._kept(), self.stream_weights
 
     def _work(self) -> Any:
         from propkernels.counting.entries_compiled import Work
 
-        return Work.make(derived(self, "kept", self._compiled_kept))
+        return Work.make(self._kept())
+
+    def _kept(self) -> Any:
+        return derived(self, "kept", self._compiled_kept)
 
     def _compiled_kept(self) -> Any:
         """Counts of the kept graphs as the compiled loops take them, with rows of popular columns."""
@@ -426,6 +484,17 @@ class JointMember(Member):
         """1 for each graph with bins."""
         return (self._squares(counted) > 0).astype(np.float64)
 
+    def begin(self, counted: Counted) -> list[Any]:
+        """Sums of each member."""
+        return [member.begin(counted) for member in self.members]
+
+    def changed(self, begun: list[Any], changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Sum of the members' decisions, divided by the length."""
+        parts = [member.changed(one, changes) for member, one in zip(self.members, begun, strict=True)]
+        weighted = zip(self.weights, parts, strict=True)
+        squares = sum_in_order(weight * part.lengths for weight, part in weighted)
+        return _normalized(sum_in_order(part.decisions for part in parts), squares)
+
     def _squares(self, counted: Counted) -> Values:
         parts = zip(self.weights, self.members, strict=True)
         return sum_in_order(weight * member.lengths(counted) for weight, member in parts)
@@ -499,8 +568,21 @@ class KernelMember(Member):
         own = np.asarray(self.kernel.self_similarities(counted.graphs), dtype=np.float64)
         return (own > 0).astype(np.float64) if self.kernel.normalize else own
 
+    def begin(self, counted: Counted) -> Any:
+        """Refuse: kernel values are not sums over bins."""
+        raise TypeError(self._why())
+
+    def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Refuse: kernel values are not sums over bins."""
+        raise TypeError(self._why())
+
     def _why(self) -> str:
         return f"{type(self.kernel).__name__} compares graphs without counting bins"
+
+
+def _normalized(sums: Matrix, squares: Values) -> Changed:
+    """Sums divided by the length, which becomes 1."""
+    return Changed(sums * inverse_length(squares)[:, None], (squares > 0).astype(np.float64))
 
 
 def weighted_bins(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels.counting.counters import Coder, Counter, Values
-from propkernels.counting.entries import Vocabulary
+from propkernels.counting.entries import Changes, Vocabulary
 from propkernels.counting.levels import level_codes, levels_of
 from propkernels.gram.countings import Counting
 from propkernels.gram.linear import inverse_length
@@ -87,6 +87,16 @@ class Rule:
     def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
         """Decisions, (graphs, decisions)."""
         return np.concatenate(self.by_runs(graphs, n_jobs, self.decide))
+
+    def begin(self, graph: GraphDatabase) -> list[Any]:
+        """Sums of one graph as it is, for each member: what :meth:`changed` starts from."""
+        counted = Counted(graph, None)
+        return [member.begin(counted) for member in self.members]
+
+    def changed(self, begun: Sequence[Any], changes: Mapping[Vocabulary, Changes]) -> Matrix:
+        """Decisions about a graph after edits, (edits, decisions), from what these change in its counts."""
+        parts = zip(self.members, begun, strict=True)
+        return sum_in_order(member.changed(one, changes).decisions for member, one in parts)
 
     def contributions(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Matrix:
         """A weighted sum of the decisions as a sum over nodes and iterations, (nodes, iterations)."""

@@ -59,6 +59,8 @@ class FixedAttributes(AttributeTreatment):
         See ``attributes`` of :class:`PropagationKernel`.
     """
 
+    is_fixed = True  # a row is that of the node's own attributes, the same at every t
+
     def __init__(self, combine: str = "sum") -> None:
         self.combine = combine
 

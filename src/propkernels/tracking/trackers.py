@@ -1,0 +1,324 @@
+"""Trackers: the graph while it is edited, and what each edit changes in its counts.
+
+An edit changes the codes of iteration t only within t steps of it (P_t = T^t P_0): its cost is that of the
+ball of radius t_max around it. Shortest paths are counted anew.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from propkernels.counting.entries import Changes, Vocabulary
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.hashing.attribute_codes import JoinedAttributes
+from propkernels.hashing.codes import NO_BIN, LocalitySensitiveHash, in_key_order, stream_numbers
+from propkernels.propagation.edge_labels import EdgeFactors
+from propkernels.propagation.initial import (
+    Prior,
+    initial_distributions,
+    label_column,
+    label_column_keys,
+)
+from propkernels.propagation.schemes import Diffusion, affine_weights, reciprocal
+from propkernels.tracking.alphabet import Alphabet
+from propkernels.utils.arrays import power_of_two
+from propkernels.utils.randomness import label_keys
+
+MOST_VALUES = 2**25  # of all nodes, steps and streams: what is kept of the graph as it is
+MOST_NEIGHBORS = 2**24
+NEW_NODES = 2  # that the edits of one row may add
+BY_DEGREE = ("degree", "log_degree")
+Keys = NDArray[np.uint64]
+
+
+def is_trackable(graph: GraphDatabase) -> bool:
+    """Whether a graph is unweighted, undirected and simple, and an edge has one label in both directions."""
+    adjacency = graph.adjacency
+    width = int(np.diff(adjacency.indptr).max(initial=0)) + NEW_NODES + 1
+    if width * graph.n_nodes > MOST_NEIGHBORS or not graph.is_unweighted or graph.is_directed:
+        return False
+    return not graph.has_parallel_edges and not adjacency.diagonal().any() and _same_both_ways(graph)
+
+
+def _same_both_ways(graph: GraphDatabase) -> bool:
+    column, matrix = graph.edge_label_column, graph.adjacency.tocoo()
+    if column is None:
+        return True
+    rows, columns = matrix.coords
+    there, back = np.lexsort((columns, rows)), np.lexsort((rows, columns))
+    return bool(np.array_equal(column.ids[there], column.ids[back]))
+
+
+def wired(graph: GraphDatabase, alphabet: Alphabet) -> Any:
+    """Rows of neighbors with room for more."""
+    from propkernels.tracking.wiring_compiled import Wiring
+
+    n, adjacency = graph.n_nodes, graph.adjacency
+    degree = np.zeros(n + NEW_NODES, dtype=np.int64)
+    degree[:n] = np.diff(adjacency.indptr)
+    neighbors, bonds = np.zeros(
+        (2, n + NEW_NODES, int(degree.max(initial=0)) + NEW_NODES + 1), dtype=np.int32
+    )
+    rows = np.repeat(np.arange(n), degree[:n])
+    places = np.arange(adjacency.nnz) - np.repeat(adjacency.indptr[:-1], degree[:n])
+    neighbors[rows, places] = adjacency.indices
+    bonds[rows, places] = alphabet.edge_ids
+    labels = np.zeros(n + NEW_NODES, dtype=np.int64)
+    labels[:n] = alphabet.node_ids
+    return Wiring(neighbors, bonds, degree, labels, np.arange(n + NEW_NODES) < n)
+
+
+def most_degrees(graph: GraphDatabase) -> int:
+    """Number of degrees, 0 included, that a node can have after two edits."""
+    return int(np.diff(graph.adjacency.indptr).max(initial=0)) + NEW_NODES + 2
+
+
+class Tracker(ABC):
+    """One graph, and its counts in the bins of a vocabulary.
+
+    Attributes
+    ----------
+    most_changes : int
+        Changes that one row of edits can make.
+    """
+
+    most_changes: int
+    _rows: NDArray[np.int32] = np.empty((0, 4), dtype=np.int32)
+
+    def changes(self, edits: NDArray[np.int64]) -> Changes:
+        """Changes of the counts by each of some edits, (m, 2, 5), all of which are possible.
+
+        Their memory is used again by the next call.
+        """
+        if len(self._rows) < len(edits) * self.most_changes:
+            self._rows = np.empty((len(edits) * self.most_changes, 4), dtype=np.int32)
+        changes = Changes(np.zeros(len(edits) + 1, dtype=np.int64), self._rows)
+        self._follow(edits, changes)
+        return changes
+
+    @abstractmethod
+    def _follow(self, edits: NDArray[np.int64], changes: Changes) -> None:
+        """Fill the changes."""
+
+
+class NodeTracker(Tracker):
+    """Tracks counts of codes of nodes; see :class:`propkernels.tracking.touched_compiled.Walk`.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    graph : GraphDatabase
+    alphabet : Alphabet
+    walk, refinement : Walk or None, Refinement or None
+        One of the two.
+    iterations : ndarray of int64, (rows,)
+        Iteration of each row of codes.
+    rows : ndarray of int64, (streams,)
+        Row of codes of each stream.
+    salts : ndarray of int64, (streams, nodes), or None
+        Attribute codes that the codes of a stream are joined with.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        graph: GraphDatabase,
+        alphabet: Alphabet,
+        *,
+        walk: Any = None,
+        refinement: Any = None,
+        iterations: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        salts: NDArray[np.int64] | None = None,
+    ) -> None:
+        from propkernels.tracking.bins_compiled import Coding
+        from propkernels.tracking.touched_compiled import Touched, settle_nodes
+
+        n, n_steps = graph.n_nodes + NEW_NODES, int(iterations[-1]) + 1
+        codes, new_codes = np.full((2, len(iterations), n), NO_BIN, dtype=np.int64)
+        coding = Coding(rows, iterations, salts, codes, new_codes)
+        order, depth = np.arange(n), np.full(n, n_steps)
+        ends = np.full(n_steps, graph.n_nodes)
+        touched = Touched(order, depth, ends, np.full(2, -1), np.zeros(2, dtype=np.int64))
+        self.most_changes = len(rows) * 2 * (n + 2)
+        bins = _bins(len(rows), n, 4 * n, 2 * (n + 2))
+        self._parts = (wired(graph, alphabet), walk, refinement, coding, touched, bins, vocabulary.table)
+        settle_nodes(*self._parts)
+
+    def _follow(self, edits: NDArray[np.int64], changes: Changes) -> None:
+        from propkernels.tracking.touched_compiled import follow_nodes
+
+        follow_nodes(*self._parts, edits, changes)
+
+
+class PairTracker(Tracker):
+    """Tracks counts of pairs of nodes that a shortest path joins.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    graph : GraphDatabase
+    alphabet : Alphabet
+    start : ndarray of uint64
+        Key of each label of the alphabet, or of each degree.
+    by_degree : bool
+    edge_labels : bool
+        Whether the labels along a path count.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        graph: GraphDatabase,
+        alphabet: Alphabet,
+        start: Keys,
+        by_degree: bool,
+        edge_labels: bool,
+    ) -> None:
+        from propkernels.tracking.paths_compiled import Paths, edge_words, settle_pairs
+
+        n = graph.n_nodes + NEW_NODES
+        keys = label_keys(alphabet.edge_values)
+        words = np.empty_like(keys)
+        edge_words(keys, words)
+        room = np.zeros(n, np.int64), np.zeros(n, np.uint64), np.zeros(n, np.int64), np.zeros(2, np.int64)
+        paths = Paths(start, by_degree, words, edge_labels, *room)
+        self.most_changes = 2 * n * n
+        bins = _bins(1, 0, 4 * n * n, 4 * n * n)
+        self._parts = (wired(graph, alphabet), paths, bins, vocabulary.table)
+        settle_pairs(*self._parts)
+
+    def _follow(self, edits: NDArray[np.int64], changes: Changes) -> None:
+        from propkernels.tracking.paths_compiled import follow_pairs
+
+        follow_pairs(*self._parts, edits, changes)
+
+
+def _bins(n_streams: int, n_nodes: int, n_cells: int, n_touched: int) -> Any:
+    from propkernels.tracking.bins_compiled import Bins
+
+    size = power_of_two(n_cells)
+    return Bins(
+        np.zeros((n_streams, size, 4), dtype=np.int64),
+        np.full((n_streams, n_nodes), -1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(size, dtype=np.int64),
+        np.zeros(n_touched, dtype=np.int64),
+    )
+
+
+# starts: a row of a table for each label of an alphabet, or for each degree
+
+
+def start_column(source: str | None, graph: GraphDatabase, alphabet: Alphabet) -> LabelColumn:
+    """A label for each label of the alphabet or, where nodes start with degrees, for each degree."""
+    if source in BY_DEGREE:
+        most = most_degrees(graph)
+        column = label_column(_stars(most), source)
+        assert isinstance(column, LabelColumn)
+        return column.take(np.arange(most))
+    if source is None:
+        return LabelColumn(np.zeros(len(alphabet.node_values), dtype=np.int32), (0,))
+    values = alphabet.node_values
+    ids = np.array([-1 if value is None else i for i, value in enumerate(values)], dtype=np.int32)
+    return LabelColumn(ids, tuple(0 if value is None else value for value in values))
+
+
+def _stars(most_degree: int) -> GraphDatabase:
+    """A graph whose node d has the degree d, for d below ``most_degree``."""
+    degrees = np.arange(most_degree)
+    to_last = (degrees, np.full(most_degree, most_degree))
+    matrix = coo_array((degrees.astype(np.float64), to_last), shape=(most_degree + 1, most_degree + 1))
+    return GraphDatabase(matrix, [0, most_degree + 1])
+
+
+def start_keys(source: str | None, graph: GraphDatabase, alphabet: Alphabet) -> Keys:
+    """Keys of the start labels."""
+    return np.ascontiguousarray(label_column_keys(start_column(source, graph, alphabet)))
+
+
+def diffusion_tracker(
+    vocabulary: Vocabulary,
+    graph: GraphDatabase,
+    alphabet: Alphabet,
+    scheme: Diffusion,
+    source: str | None,
+    prior: Prior,
+    lsh: LocalitySensitiveHash,
+    t_max: int,
+    n_hashes: int,
+    edge_labels: bool,
+    attributes: JoinedAttributes | None,
+) -> NodeTracker | None:
+    """Tracker of diffused labels, joined with attribute codes; None if it would take too much memory."""
+    from propkernels.tracking.touched_compiled import Walk
+
+    iterations = np.repeat(np.arange(t_max + 1), n_hashes)
+    rows, salts = (np.arange(len(iterations)), None) if attributes is None else attributes
+    shape = (t_max + 1, graph.n_nodes + NEW_NODES, len(iterations))
+    if np.prod(shape, dtype=np.float64) > MOST_VALUES or len(rows) * shape[1] > MOST_VALUES // 16:
+        return None
+    degrees = np.arange(most_degrees(graph), dtype=np.float64)
+    spread, keep = affine_weights(scheme.normalization, scheme.laziness, degrees)
+    streams = stream_numbers(t_max, n_hashes)
+    keys, steps = label_keys(alphabet.edge_values), np.arange(1, t_max + 1)
+    factors = np.ones((len(steps), len(keys), len(streams)))
+    if edge_labels:
+        factors = EdgeFactors(lsh.seed, lsh.purpose).draw(keys, streams, steps)
+    initial, label_order = in_key_order(initial_distributions(start_column(source, graph, alphabet), prior))
+    scaled = scheme.normalization == "symmetric"
+    walk = Walk(
+        np.asarray((initial.table @ lsh.vectors(label_order, streams))[initial.rows]),
+        source in BY_DEGREE,
+        spread,
+        np.where(degrees == 0, 1.0, keep),
+        np.sqrt(reciprocal(degrees)) if scaled else np.ones(len(degrees)),
+        scaled,
+        np.ascontiguousarray(factors),
+        not scaled and not edge_labels,
+        lsh.offsets(streams),
+        n_hashes,
+        scheme.isolated == "vanish",
+        *np.zeros((2, *shape)),
+    )
+    return NodeTracker(vocabulary, graph, alphabet, walk=walk, iterations=iterations, rows=rows, salts=salts)
+
+
+def refinement_tracker(
+    vocabulary: Vocabulary,
+    graph: GraphDatabase,
+    alphabet: Alphabet,
+    starts: Sequence[Keys],
+    by_degree: bool,
+    t_max: int,
+    edge_labels: bool,
+) -> NodeTracker | None:
+    """Tracker of refined labels, one row of start keys per view; None if it would take too much memory."""
+    from propkernels.tracking.touched_compiled import Refinement
+
+    shape = (len(starts), t_max + 1, graph.n_nodes + NEW_NODES)
+    if np.prod(shape, dtype=np.float64) > MOST_VALUES // 16:
+        return None
+    edge_keys = label_keys(alphabet.edge_values)
+    values, before = np.zeros((2, *shape), dtype=np.uint64)
+    refinement = Refinement(np.stack(starts), by_degree, edge_keys, edge_labels, values, before)
+    iterations = np.repeat(np.arange(t_max + 1), len(starts))
+    rows = np.arange(len(iterations))
+    return NodeTracker(vocabulary, graph, alphabet, refinement=refinement, iterations=iterations, rows=rows)
+
+
+def pair_tracker(
+    vocabulary: Vocabulary, graph: GraphDatabase, alphabet: Alphabet, source: str | None, edge_labels: bool
+) -> PairTracker | None:
+    """Tracker of shortest paths; None if it would take too much memory."""
+    if (graph.n_nodes + NEW_NODES) ** 2 > MOST_VALUES // 64:
+        return None
+    start = start_keys(source, graph, alphabet)
+    return PairTracker(vocabulary, graph, alphabet, start, source in BY_DEGREE, edge_labels)
