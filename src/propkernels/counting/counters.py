@@ -310,7 +310,7 @@ class Counter(ABC):
         return ()
 
     def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Tracker of what edits change in the counts of one graph; None where it has to be counted as a whole.
+        """Tracker of what edits change in the counts of one graph; None where it is counted as a whole.
 
         Parameters
         ----------

@@ -150,7 +150,7 @@ def change_counts(
                     code = join(new, salts[stream, i])
                 at = mixed(code) & wrap
                 found = cells[stream, at, STAMP]
-                while (found == SETTLED or found == stamp) and cells[stream, at, CODE] != code:
+                while found in (SETTLED, stamp) and cells[stream, at, CODE] != code:
                     at = (at + np.uint64(1)) & wrap
                     found = cells[stream, at, STAMP]
                 if found not in (SETTLED, stamp):
