@@ -226,11 +226,12 @@ def _mapped(path: Path) -> Mapped:
         memory.madvise(mmap.MADV_RANDOM)
     text, end, _ = head[len(MAGIC) :].partition(b"\n")
     known = json.loads(text)
-    if not end or list(known) != list(KINDS):
+    if not end or not isinstance(known, dict) or list(known) != list(KINDS):
         raise ValueError("its head is not whole")
     places, arrays = {}, {}
     first = len(_padded(MAGIC + text + b"\n"))
-    for name, (kind, length) in known.items():
+    for name, entry in known.items():
+        kind, length = entry if isinstance(entry, list) and len(entry) == 2 else (entry, None)
         if kind not in KINDS[name] or type(length) is not int or length < 0:
             raise ValueError(f"{name} cannot be {kind!r} x {length!r}")
         size = length * np.dtype(kind).itemsize
