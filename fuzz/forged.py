@@ -77,7 +77,7 @@ def base_tables() -> list[Any]:
         matrix[0, 1] = matrix[1, 0] = 2.5
         matrix[2, 3] = matrix[3, 4] = 1.0
         graphs = pk.GraphDatabase(matrix, [0, 2, 2, 5], values, np.arange(10.0).reshape(5, 2), list("wxyz"))
-        path = SCRATCH / f"propkernels-fuzz-{os.getpid()}.parquet"
+        path = SCRATCH / f"propkernels-fuzz-{os.getpid()}-base.parquet"
         graphs.to_parquet(path, target=[0.5, None, 2.0] if len(found) else ["p", "q", "p"])
         found.append(read_table(path.read_bytes()))
         path.unlink()
