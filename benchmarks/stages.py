@@ -79,17 +79,17 @@ def add_differences(seconds: dict[str, float]) -> dict[str, float]:
 
 def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
     """One call for each stage, on the results of the stage before."""
-    from propkernels.counting.counters import count_blocks
+    from propkernels.counting.counters import count_streams
 
     coder = model._learn_coder(graphs)
     codes = list(coder.codes(graphs, model.n_jobs))
-    counts = count_blocks(codes, graphs.graph_ptr, None, model.n_jobs)
+    counts = count_streams(codes, graphs.graph_ptr, None, model.n_jobs)
     bare = without_edges(graphs)
     calls = {
         "learn": lambda: model._learn_coder(graphs),
         FUSED: lambda: list(coder.codes(graphs, model.n_jobs)),
         EDGELESS: lambda: list(coder.codes(bare, model.n_jobs)),
-        "count": lambda: count_blocks(codes, graphs.graph_ptr, None, model.n_jobs),
+        "count": lambda: count_streams(codes, graphs.graph_ptr, None, model.n_jobs),
     }
     return {**calls, **_last_stage(model, graphs, counts)}
 

@@ -258,7 +258,10 @@ def from_points(rng: Generator) -> Any:
         if cloud.size and rng.random() < 0.3:
             cloud.flat[int(rng.integers(cloud.size))] = pick(rng, (np.nan, np.inf, 1e200, -1e308, 5e-324))
         clouds.append(
-            pick(rng, (cloud, cloud, cloud, cloud * 0, cloud.tolist(), thing(rng), cloud.astype("U5")))
+            pick(
+                rng,
+                (cloud, cloud, cloud, np.zeros_like(cloud), cloud.tolist(), thing(rng), cloud.astype("U5")),
+            )
         )
     given = {"k": pick(rng, (1, 2, 4, 0, -1, 2.5, near_power(rng)))}
     given |= {"normals": pick(rng, (None, None, False, clouds, thing(rng)))}

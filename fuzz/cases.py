@@ -77,7 +77,8 @@ def try_to(function: Callable[[], T], *also: type[Exception]) -> T:
         return function()
     except (TypeError, ValueError, *also) as error:
         text = str(error)
-        if text and "\n" not in text.strip() and not INTERNAL.search(text):
+        told = text.split("cannot be read (")[0]  # what follows is the reason of the caller's own object
+        if text and "\n" not in text.strip() and not INTERNAL.search(told):
             raise Refused(text) from error
         raise
 

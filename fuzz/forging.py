@@ -89,7 +89,7 @@ def changed_npy(data: bytes, rng: Generator) -> bytes:
     """An array with other numbers or another shape; sometimes its header alone lies."""
     try:
         array = np.load(io.BytesIO(data), allow_pickle=False)
-    except ValueError:  # its header lies already
+    except (ValueError, MemoryError):  # its header lies already
         return damaged(data, rng)
     if rng.random() < 0.1:
         shape = pick(rng, ((2**32, 2**32), (2**63 - 1,), (-1,), (2**61, 8), (0, 2**40), (near_power(rng),)))
@@ -196,16 +196,17 @@ def _changed_lists(column: Any, rng: Generator) -> Any:
             rows[i][j] = pick(rng, (None, float("nan"), float("inf"), -1.0, 1e308, 5e-324))
         else:
             rows[i][j] = as_kept(near_power(rng), np.dtype("i8"))
-            return pa.array(rows, type=pa.large_list(pa.int64()))
     elif style == 3 and rows:
         at = int(rng.integers(len(rows)))
         rows[at] = pick(rng, (None, [], (rows[at] or []) * 2, (rows[at] or [])[:-1]))
     elif style == 4:
         return pa.array([pick(rng, (0, 1, -1)) for _ in rows])
-    try:
-        return pa.array(rows, type=column.type)
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return column
+    for kind in (column.type, pa.large_list(pa.int64())):
+        try:
+            return pa.array(rows, type=kind)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):
+            continue
+    return column
 
 
 def split_shard(data: bytes) -> tuple[bytes, dict[str, Any], dict[str, np.ndarray]]:

@@ -229,7 +229,9 @@ class Races:
             "target": lambda: pk.open_features(place / "features").target,
             "ids": lambda: pk.open_features(place / "features").ids,
             "to_scipy": lambda: pk.open_features(place / "features").to_scipy(),
-            "verify": lambda: (pk.verify(place / "features"), pk.verify(place / "index")),
+            "verify": lambda: [
+                pk.verify(own) for own in (place / "features", *(place / "index").glob("plan*"))
+            ],
             "LinearModel": lambda: pk.LinearModel(max_iter=5).fit(pk.open_features(place / "features")),
             "query": lambda: pk.open_index(place / "index").query(data().graphs[:3], k=4),
         }

@@ -23,7 +23,7 @@ def test_each_graph_counts_its_bins(codes_in_cache, kinds, monkeypatch):
     codes = GENERATOR.integers(-kinds, kinds, (3, 200))
     codes[:, ::7] = NO_BIN
     graph_ptr = np.array([0, 0, 1, 60, 200])
-    for row, (counts, bins) in enumerate(_count_rows(graph_ptr, None, codes, np.arange(3))):
+    for row, (counts, bins) in enumerate(_count_rows(codes, np.arange(3), graph_ptr, None)):
         assert len(set(bins.tolist())) == len(bins)
         for graph in range(4):
             nodes = codes[row, graph_ptr[graph] : graph_ptr[graph + 1]]
@@ -35,7 +35,7 @@ def test_each_graph_counts_its_bins(codes_in_cache, kinds, monkeypatch):
 def test_colliding_codes_are_told_apart():
     """Codes that share the low bits of their mixed code begin at the same slot."""
     codes = np.arange(32, dtype=np.int64) << 58
-    ((counts, bins),) = _count_rows(np.array([0, 32]), None, codes[None, :], np.zeros(1, dtype=np.int64))
+    ((counts, bins),) = _count_rows(codes[None, :], np.zeros(1, dtype=np.int64), np.array([0, 32]), None)
     assert sorted(bins.tolist()) == sorted(codes.tolist())
     assert counts.sum() == 32
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propkernels.counting.counters import StreamCounts, count_bins, sort_bins
+from propkernels.counting.counters import StreamCounts, count_streams, sort_bins
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 
 INT64 = np.iinfo(np.int64)
@@ -58,7 +58,7 @@ def test_counts_are_those_of_dictionaries(case):
     codes, ptr, known = case
     reference = dictionaries(codes, ptr)
     for before in (None, [known]):
-        (computed,) = count_bins(streams_of(codes), ptr, before)
+        (computed,) = count_streams([streams_of(codes)], ptr, before)
         assert as_dictionaries(computed) == reference
         assert len(np.unique(computed.codes)) == len(computed.codes)
         assert computed.counts.shape == (len(ptr) - 1, len(computed.codes))
@@ -67,13 +67,13 @@ def test_counts_are_those_of_dictionaries(case):
 
 
 def test_bins_that_are_new_to_fit_come_after_the_known_ones():
-    (computed,) = count_bins(streams_of([5, 9, 7, 9, 1]), np.array([0, 3, 5]), [np.array([7, 5, 3])])
+    (computed,) = count_streams([streams_of([5, 9, 7, 9, 1])], np.array([0, 3, 5]), [np.array([7, 5, 3])])
     assert computed.codes.tolist() == [7, 5, 3, 9, 1]
     assert computed.counts.toarray().tolist() == [[1, 1, 0, 1, 0], [0, 0, 0, 1, 1]]
 
 
 def test_nodes_without_a_bin_are_not_counted():
-    (computed,) = count_bins(streams_of([NO_BIN, 4, NO_BIN, NO_BIN]), np.array([0, 2, 4]))
+    (computed,) = count_streams([streams_of([NO_BIN, 4, NO_BIN, NO_BIN])], np.array([0, 2, 4]))
     assert computed.codes.tolist() == [4]
     assert computed.counts.toarray().tolist() == [[1], [0]]
 
@@ -86,21 +86,21 @@ def test_the_table_grows_beyond_its_first_size(n_codes, n_known):
     codes = rng.choice(universe, size=4 * n_codes)
     known = np.unique(rng.integers(-(2**50), 2**50, size=n_known))
     ptr = np.linspace(0, len(codes), 8).astype(np.int64)
-    (computed,) = count_bins(streams_of(codes), ptr, [known])
+    (computed,) = count_streams([streams_of(codes)], ptr, [known])
     assert as_dictionaries(computed) == dictionaries(codes, ptr)
     assert computed.counts.sum() == len(codes)
 
 
 def test_codes_that_meet_in_the_table_are_told_apart():
     codes = np.arange(500, dtype=np.int64) << 54  # only leading bits differ
-    (computed,) = count_bins(streams_of(codes), np.array([0, 500]))
+    (computed,) = count_streams([streams_of(codes)], np.array([0, 500]))
     assert len(computed.codes) == 500
 
 
 def test_streams_keep_their_iteration_and_weight():
     streams = streams_of([1, 2], [3, 3], [4, 5])
     for n_jobs in (None, 2):
-        computed = count_bins(streams, np.array([0, 1, 2]), n_jobs=n_jobs)
+        computed = count_streams([streams], np.array([0, 1, 2]), n_jobs=n_jobs)
         assert [(s.iteration, s.weight, s.counts.shape[1]) for s in computed] == [
             (0, 0.5, 2),
             (1, 0.5, 1),
@@ -109,16 +109,16 @@ def test_streams_keep_their_iteration_and_weight():
 
 
 def test_graphs_without_nodes_have_empty_rows():
-    (computed,) = count_bins(streams_of([8]), np.array([0, 0, 1, 1]))
+    (computed,) = count_streams([streams_of([8])], np.array([0, 0, 1, 1]))
     assert computed.counts.toarray().tolist() == [[0], [1], [0]]
-    (nothing,) = count_bins(streams_of(np.empty(0)), np.array([0, 0]))
+    (nothing,) = count_streams([streams_of(np.empty(0))], np.array([0, 0]))
     assert nothing.counts.shape == (1, 0)
 
 
 def test_sorted_bins_do_not_depend_on_the_order_of_graphs():
     ptr, codes = np.array([0, 2, 5]), np.array([9, -4, 9, 3, 3])
-    (stream,) = count_bins(streams_of(codes), ptr)
-    (swapped,) = count_bins(streams_of(codes[[2, 3, 4, 0, 1]]), np.array([0, 3, 5]))
+    (stream,) = count_streams([streams_of(codes)], ptr)
+    (swapped,) = count_streams([streams_of(codes[[2, 3, 4, 0, 1]])], np.array([0, 3, 5]))
     ours, theirs = sort_bins(stream), sort_bins(swapped)
     assert isinstance(ours, StreamCounts)
     assert ours.codes.tolist() == theirs.codes.tolist() == [-4, 3, 9]
@@ -135,14 +135,14 @@ def test_rows_with_more_codes_than_one_partition_holds(distinct):
     codes[:, rng.random(40_000) < 0.01] = NO_BIN
     ptr = np.array([0, 10, 10, 5_000, 40_000])
     for n_jobs in (None, 2):
-        for row, computed in zip(codes, count_bins(streams_of(*codes), ptr, n_jobs=n_jobs), strict=True):
+        for row, computed in zip(codes, count_streams([streams_of(*codes)], ptr, n_jobs=n_jobs), strict=True):
             assert as_dictionaries(computed) == dictionaries(row, ptr)
 
 
 def test_long_and_short_rows_are_sorted():
     rng = np.random.default_rng(1)
     codes, ptr = rng.integers(0, 300, 2_000), np.array([0, 3, 50, 700, 700, 2_000])
-    (stream,) = count_bins(streams_of(codes), ptr)
+    (stream,) = count_streams([streams_of(codes)], ptr)
     ordered = sort_bins(stream)
     assert as_dictionaries(ordered) == dictionaries(codes, ptr)
     assert (np.diff(ordered.codes) > 0).all()

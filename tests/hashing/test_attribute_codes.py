@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 import propkernels as pk
-from propkernels.counting.counters import count_bins
+from propkernels.counting.counters import count_streams
 from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
 from propkernels.propagation.attributes.base import FixedAttributes, Standardizer
@@ -155,8 +155,8 @@ def test_counts_of_shared_streams_are_one_matrix_and_the_counts_of_the_codes():
     x = np.column_stack([np.full(30, 0.25), np.full(30, -0.5), rng.normal(size=30)])
     block = joined(x, rng.integers(0, 3, (1, 30)))[0][0]
     ptr = np.array([0, 10, 30])
-    shared = count_bins(block, ptr)
-    plain = count_bins(CodeStreams(np.array(stream_codes(block)), block.iterations, block.weights), ptr)
+    shared = count_streams([block], ptr)
+    plain = count_streams([CodeStreams(np.array(stream_codes(block)), block.iterations, block.weights)], ptr)
     assert shared[0].counts is shared[1].counts
     for a, b in zip(shared, plain, strict=True):
         assert np.array_equal(a.codes, b.codes)

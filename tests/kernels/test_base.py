@@ -156,3 +156,13 @@ def test_normalized_prefixes_have_the_bits_of_smaller_fits(base_kernel):
     kernels = pk.PropagationKernel(t_max=4, **options).fit_transform_cumulative(graphs)
     for t in range(5):
         assert np.array_equal(kernels[t], pk.PropagationKernel(t_max=t, **options).fit_transform(graphs))
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_transform", "fit_transform_cumulative"])
+def test_graphs_are_validated_once(method, monkeypatch):
+    from propkernels.kernels import base
+
+    calls, check = [], base.check_graphs
+    monkeypatch.setattr(base, "check_graphs", lambda graphs: calls.append(1) or check(graphs))
+    getattr(pk.PropagationKernel(t_max=1, random_state=0), method)([([[0, 1], [1, 0]], ["C", "O"])])
+    assert len(calls) == 1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counting.counters import count_bins
+from propkernels.counting.counters import count_streams
 from propkernels.hashing.codes import CodeStreams
 from tests import naive
 from tests.propagation.dense import library_history
@@ -70,7 +70,7 @@ def test_counts_and_contributions_are_those_of_the_figure(t):
     probabilities = library_history(graphs, pk.LabelPropagation(clamp="before"), 1)[t][:, 1]
     codes = np.array([[bin_of(p, t) for p in probabilities]])
     streams = CodeStreams(codes, np.array([t]), np.ones(1))
-    (counted,) = count_bins(streams, graphs.graph_ptr, None, None)
+    (counted,) = count_streams([streams], graphs.graph_ptr, None, None)
     counts = counted.counts.toarray()
     computed = np.zeros_like(FEATURES[t])
     computed[:, counted.codes] = counts

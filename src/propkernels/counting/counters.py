@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,17 +45,21 @@ class StreamCounts:
     weight: float
 
 
-def count_bins(
-    streams: CodeStreams,
+def count_streams(
+    blocks: Iterable[CodeStreams],
     graph_ptr: NDArray[np.int64],
     known: Sequence[NDArray[np.int64]] | None = None,
     n_jobs: int | None = None,
 ) -> list[StreamCounts]:
     """Count codes per graph, for each stream (the step "count bin strengths" of Algorithm 1).
 
+    Streams that share a row of codes are counted once: they share the counts, and differ in the codes of
+    the bins.
+
     Parameters
     ----------
-    streams : CodeStreams
+    blocks : iterable of CodeStreams
+        Streams, block after block.
     graph_ptr : ndarray
         Offsets of the graphs' nodes.
     known : sequence of ndarray, optional
@@ -68,26 +71,16 @@ def count_bins(
     -------
     list of StreamCounts
     """
-    found = []
-    for t, weight, counts, bins in streams.counted(partial(_count_rows, graph_ptr, n_jobs)):
-        found.append(StreamCounts(counts, bins, t, weight))
-    if known is None:
-        return found
-    return [after_known(stream, own) for stream, own in zip(found, known[: len(found)], strict=True)]
-
-
-def count_blocks(
-    blocks: Iterable[CodeStreams],
-    graph_ptr: NDArray[np.int64],
-    known: Sequence[NDArray[np.int64]] | None = None,
-    n_jobs: int | None = None,
-) -> list[StreamCounts]:
-    """Count streams that come block after block; see ``count_bins``."""
-    counted: list[StreamCounts] = []
+    found: list[StreamCounts] = []
     for block in blocks:
-        seen = None if known is None else known[len(counted) :]
-        counted += count_bins(block, graph_ptr, seen, n_jobs)
-    return counted
+        rows, row_of_stream = np.unique(block.rows, return_inverse=True)
+        counted = _count_rows(block.codes, rows, graph_ptr, n_jobs)
+        for s, row in enumerate(row_of_stream):
+            counts, bins = counted[row]
+            t, weight = int(block.iterations[s]), float(block.weights[s])
+            stream = StreamCounts(counts, block.salted(bins, s), t, weight)
+            found.append(stream if known is None else after_known(stream, known[len(found)]))
+    return found
 
 
 def after_known(stream: StreamCounts, known: NDArray[np.int64]) -> StreamCounts:
@@ -100,32 +93,30 @@ def count_codes(
     codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64] | None = None
 ) -> tuple[csr_array, NDArray[np.int64]]:
     """Counts of one row of codes, and the codes of its bins: the known ones first."""
-    ((counts, bins),) = _count_rows(graph_ptr, None, codes[None, :], np.zeros(1, dtype=np.int64))
+    ((counts, bins),) = _count_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr, None)
     return (counts, bins) if known is None else _after_known(counts, bins, known)
 
 
 def _count_rows(
-    graph_ptr: NDArray[np.int64], n_jobs: int | None, codes: NDArray[np.int64], rows: NDArray[np.int64]
+    codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
     """Count some rows of codes, many in one compiled call; rows are distributed round-robin over threads."""
-    work = len(rows) * codes.shape[1]
-    calls = max(threads_for(work, n_jobs), -(-work // CODES_IN_MEMORY))
-    shares = [rows[call::calls] for call in range(min(calls, len(rows)))]
-    counted = run_threads(partial(_count_share, graph_ptr, codes), shares, n_jobs)
-    found: list[Any] = [None] * len(rows)
-    for call, result in enumerate(counted):
-        found[call :: len(shares)] = _unpacked(len(graph_ptr) - 1, *result)
-    return found
-
-
-def _count_share(graph_ptr: NDArray[np.int64], codes: NDArray[np.int64], rows: NDArray[np.int64]) -> Any:
-    """Make room, and count some rows in one compiled call; what is not filled of an array takes no memory."""
     from propkernels.counting.compiled import Counted, Room, count_rows
 
-    n = codes.shape[1]
-    counted = Counted.make(len(rows), n, len(graph_ptr) - 1)
-    count_rows(codes, rows, graph_ptr, NO_BIN, Room.make(n), counted)
-    return counted
+    n_graphs, n_nodes = len(graph_ptr) - 1, codes.shape[1]
+    work = len(rows) * n_nodes
+    calls = max(threads_for(work, n_jobs), -(-work // CODES_IN_MEMORY))
+    shares = [rows[call::calls] for call in range(min(calls, len(rows)))]
+
+    def one_share(share: NDArray[np.int64]) -> Any:
+        counted = Counted.make(len(share), n_nodes, n_graphs)  # what is not filled of it takes no memory
+        count_rows(codes, share, graph_ptr, NO_BIN, Room.make(n_nodes), counted)
+        return counted
+
+    found: list[Any] = [None] * len(rows)
+    for call, counted in enumerate(run_threads(one_share, shares, n_jobs)):
+        found[call :: len(shares)] = _unpacked(n_graphs, *counted)
+    return found
 
 
 def _unpacked(
@@ -363,15 +354,13 @@ class Coder(Counter):
         counted = None if device is None else device.count(self, graphs, known, n_jobs)
         if counted is not None:
             return list(counted)
-        return count_blocks(self.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
+        return count_streams(self.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
 
     def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
         """Codes of all nodes; None on a device, which counts by itself."""
-        return (
-            None
-            if active_device() is not None
-            else Listed(graphs.graph_ptr, self.codes(graphs, n_jobs), False)
-        )
+        if active_device() is not None:
+            return None
+        return Listed(graphs.graph_ptr, self.codes(graphs, n_jobs), False)
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Codes on a GPU, or None where only the CPU can give them (:mod:`propkernels.gpu`)."""

@@ -147,7 +147,7 @@ def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> 
     columns, places = np.empty((2, n_streams, n_items), dtype=np.int32)
     counts, iterations, stream = np.empty((n_streams, n_items)), np.zeros(n_streams, np.int64), 0
     for block in listed.blocks:
-        rows = block.rows()
+        rows = block.by_stream()
         iterations[stream : stream + len(rows)] = block.iterations
         room[2][:] = 0
         enter_codes(rows, stream, ptr, table, *room, sizes, columns, counts, places)

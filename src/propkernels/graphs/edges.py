@@ -8,7 +8,7 @@ the attributes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.checks import shown
 from propkernels.utils.ids import id_array
 
 _NO_LABEL = ("no label",)
@@ -179,9 +180,15 @@ def check_ids(ids: Any, n_graphs: int) -> NDArray[Any] | None:
     """Return one id per graph: integers, or objects such as strings."""
     if ids is None:
         return None
-    values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    values = ids.tolist() if hasattr(ids, "tolist") else ids
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"ids must list one id per graph, got {shown(ids)}")
+    values = list(values)
     if len(values) != n_graphs:
         raise ValueError(f"ids has {len(values)} values for {n_graphs} graphs")
+    strange = next((value for value in values if type(value).__hash__ is None), None)
+    if strange is not None:
+        raise TypeError(f"ids must be hashable, as texts and numbers are, got {shown(strange)}")
     return id_array(values)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,7 +104,6 @@ def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
 NODES_IN_CACHE = 256
 VALUES_IN_MEMORY = 2**24
 LARGEST_EXPONENT = 1020.0  # below 2 to this power, nothing overflows
-RowCounter = Callable[[NDArray[np.int64], NDArray[np.int64]], Sequence[tuple[Any, NDArray[np.int64]]]]
 
 
 @dataclass(frozen=True)
@@ -120,8 +119,7 @@ class CodeStreams:
     weights : ndarray, (streams,)
         What each stream's kernel counts in the sum: 1 / n_hashes.
     shared_rows : ndarray of int64, (streams,), or None
-        How streams are stored, which is nobody else's business: the row of ``codes`` that holds each stream;
-        None: its own.
+        The row of ``codes`` that stores each stream; None: stream s is row s.
     salts : ndarray of int64, (streams,), or None
         Streams whose attribute hash is constant reuse the row of their label hash; their codes
         are that row's codes joined with this one attribute code (``NO_BIN``: not joined).
@@ -133,34 +131,24 @@ class CodeStreams:
     shared_rows: NDArray[np.int64] | None = None
     salts: NDArray[np.int64] | None = None
 
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The row of ``codes`` that stores each stream."""
+        return np.arange(len(self.iterations)) if self.shared_rows is None else self.shared_rows
+
     def streams(self) -> Iterator[tuple[int, float, NDArray[np.int64]]]:
         """Yield the iteration, the weight, and the codes of all nodes, of each stream."""
-        for s, row in enumerate(self._rows()):
-            yield int(self.iterations[s]), float(self.weights[s]), self._salted(self.codes[row], s)
+        for s, row in enumerate(self.rows):
+            yield int(self.iterations[s]), float(self.weights[s]), self.salted(self.codes[row], s)
 
-    def rows(self) -> NDArray[np.int64]:
+    def by_stream(self) -> NDArray[np.int64]:
         """Return the codes of all nodes, one row per stream."""
         if self.shared_rows is None and self.salts is None:
             return self.codes
         return np.stack([codes for _, _, codes in self.streams()])
 
-    def counted(self, count_rows: RowCounter) -> Iterator[tuple[int, float, Any, NDArray[np.int64]]]:
-        """Count each stored row once, and yield iteration, weight, counts and bins of each stream.
-
-        ``count_rows(codes, rows)`` counts some rows: for each, counts and the codes of their bins. Streams
-        that share a row share the counts, and differ in the codes of the bins.
-        """
-        distinct, of_stream = np.unique(self._rows(), return_inverse=True)
-        counted = count_rows(self.codes, distinct)
-        for s, row in enumerate(of_stream):
-            counts, bins = counted[row]
-            yield int(self.iterations[s]), float(self.weights[s]), counts, self._salted(bins, s)
-
-    def _rows(self) -> NDArray[np.int64]:
-        return np.arange(len(self.iterations)) if self.shared_rows is None else self.shared_rows
-
-    def _salted(self, codes: NDArray[np.int64], stream: int) -> NDArray[np.int64]:
-        """Codes of a stream's row, turned into the codes of the stream."""
+    def salted(self, codes: NDArray[np.int64], stream: int) -> NDArray[np.int64]:
+        """Return codes of a stored row (of nodes, or of bins) as codes of one of its streams."""
         if self.salts is None or self.salts[stream] == NO_BIN:
             return codes
         return join_codes(codes, self.salts[stream])

@@ -47,11 +47,10 @@ class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
     def _learn_coder(self, graphs: GraphDatabase) -> Counter:
         """Check the parameters and learn how to code graphs."""
 
-    def _count_training(self, graphs: Any) -> tuple[Any, list[StreamCounts]]:
+    def _count_training(self, graphs: GraphDatabase) -> tuple[Any, list[StreamCounts]]:
         check_options(self)
-        database = check_graphs(graphs)
-        coder = self._learn_coder(database)
-        return coder, coder.count(database, None, self.n_jobs)
+        coder = self._learn_coder(graphs)
+        return coder, coder.count(graphs, None, self.n_jobs)
 
     def _device(self, graphs: GraphDatabase) -> Any:
         """The GPU to compute on, or None for the CPU."""
@@ -219,8 +218,10 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         kernel._keep(self.base_kernel_, self.coder_.restricted(t), counts, diagonal)
         return kernel
 
-    def _learn(self, graphs: Any) -> tuple[BaseKernel, Any, list[StreamCounts], NDArray[np.float64]]:
-        """All that can fail in fit; the estimator is as it was until ``_keep``."""
+    def _learn(
+        self, graphs: GraphDatabase
+    ) -> tuple[BaseKernel, Any, list[StreamCounts], NDArray[np.float64]]:
+        """Compute what fit learns without touching self, so that a failed fit changes nothing."""
         base_kernel = resolve_base_kernel(self.base_kernel)
         coder, counts = self._count_training(graphs)
         base_kernel.fit(counts)

@@ -122,7 +122,7 @@ _BY_MODULE = {
     "propkernels.storage.earlier": ("FoldedRule", "KernelRule", "SumRule"),
     "propkernels.learn.machines.gaussian_process": ("Posterior",),
     "propkernels.learn.retrieval.inverted_file": ("InvertedFile",),
-    "propkernels.learn.retrieval.postings": ("Postings",),
+    "propkernels.learn.retrieval.segment": ("Postings",),
     "propkernels.learn.models.regressor": ("PropagationRegressor",),
     "propkernels.images.cooccurrence": (
         "GrayCooccurrence",

@@ -315,7 +315,10 @@ def _density_score(score: Any) -> bool:
 def _rarity_score(score: Any) -> bool:
     fits = len(score.codes) == len(score.numbers)
     tables = zip(score.codes, score.numbers, strict=True) if fits else ()
-    return fits and all(_is(table, "f", 2) and codes.shape == table.shape[:1] for codes, table in tables)
+    return fits and all(
+        _is(table, "f", 2) and codes.shape == table.shape[:1] and bool((table >= 0).all())
+        for codes, table in tables
+    )
 
 
 def _nodes(nodes: Any) -> bool:

@@ -175,12 +175,15 @@ def test_matrices_that_are_wrong():
     good = np.array([[0, 1], [1, 0]])
     broken = sparse.csr_array(good)
     broken.indptr = np.array([0, 2, 1])
+    misplaced = sparse.csc_array(good)
+    misplaced.indices = np.array([10**6, 0])
     for wrong, message in (
         (np.zeros((2, 3)), r"graph 1: an adjacency matrix must be square, got shape \(2, 3\)"),
         ([[1, 2], [3]], "graph 1: rows of the adjacency matrix are of different lengths"),
         (-good, r"graph 1: edge \(0, 1\) has weight -1.0: weights must be finite and not negative"),
         (good.astype(complex), "graph 1: an adjacency matrix must hold real numbers"),
-        (broken, "graph 1: the arrays of the sparse adjacency matrix do not fit together"),
+        (broken, "graph 1: the adjacency matrix"),
+        (misplaced, "graph 1: the adjacency matrix"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             pk.from_adjacency([good, wrong])
@@ -190,6 +193,10 @@ def test_matrices_that_are_wrong():
         pk.from_adjacency([good], node_labels=[["a"]])
     with pytest.raises(TypeError, match=r"wrap the one matrix: \[matrix\]"):
         pk.from_adjacency(good)
+    with pytest.raises(TypeError, match=r"ids must list one id per graph, got 0\.5"):
+        pk.from_adjacency([good], ids=0.5)
+    with pytest.raises(TypeError, match=r"ids must be hashable, .* got \[1\]"):
+        pk.from_adjacency([good], ids=[[1]])
 
 
 # GraKeL

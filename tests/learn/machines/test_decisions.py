@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
 from propkernels.learn.explain.explain import compare_classes
 from propkernels.learn.machines.decisions import Calibration, DecisionLayout
@@ -21,6 +22,20 @@ def test_two_classes():
 def test_one_class_against_the_rest():
     decisions = RNG.normal(size=(20, 3))
     assert np.array_equal(DecisionLayout(3, False).predictions(decisions), decisions.argmax(axis=1))
+
+
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_scores_of_pairs_are_those_of_scikit_learn(n_classes):
+    X, y = RNG.normal(size=(60, 2)), np.arange(60) % n_classes
+    machine = SVC(decision_function_shape="ovr").fit(X, y)
+    expected = machine.decision_function(X)
+    pairs = machine.set_params(decision_function_shape="ovo").decision_function(X)
+    assert np.array_equal(DecisionLayout(n_classes, True).scores(pairs), expected)
+
+
+def test_a_decision_of_zero_votes_for_the_first_class_of_the_pair():
+    scores = DecisionLayout(3, True).scores(np.array([[0.0, 0.0, 0.0]]))
+    assert scores.tolist() == [[2.0, 1.0, 0.0]]
 
 
 @pytest.mark.parametrize("classes", [(2, 0), (0, 1), 1])

@@ -18,7 +18,7 @@ from sklearn.base import clone
 import propkernels as pk
 from propkernels.counting.counters import StreamCounts
 from propkernels.learn.retrieval.inverted_file import InvertedFile
-from propkernels.learn.retrieval.postings import Postings
+from propkernels.learn.retrieval.segment import Postings
 from tests.test_contract_discovery import the_zoo
 from tests.utils.test_locks import ends_in_child, forks, in_another_thread
 from tests.zoo import zoo

@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from propkernels.graphs.adapters.build import Faults, FlatGraphs, build, integers, joined, listed, numbers
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.utils.arrays import check_sparse
 from propkernels.utils.checks import shown
 
 
@@ -123,15 +124,14 @@ def _csr_arrays(matrix: Any, position: int, faults: Faults) -> tuple[Any, Any, A
         rows, cols = np.nonzero(matrix)
         indptr = np.searchsorted(rows, np.arange(shape[0] + 1))
         return matrix[rows, cols], cols, indptr
-    csr = (
-        matrix if matrix.format == "csr" else matrix.astype(np.float64).tocsr()
-    )  # sums of small integers wrap
-    indptr = csr.indptr
-    fits = len(indptr) == shape[0] + 1 and indptr[0] == 0 and len(csr.indices) == len(csr.data) == indptr[-1]
-    if not fits or (indptr[1:] < indptr[:-1]).any():
-        faults.add(position, "the arrays of the sparse adjacency matrix do not fit together")
+    try:
+        checked = check_sparse(matrix, "the adjacency matrix")
+    except ValueError as error:
+        faults.add(position, str(error))
         return _NOTHING
-    return csr.data, csr.indices, indptr
+    csr = checked if checked.format == "csr" else checked.astype(np.float64).tocsr()  # small integers wrap
+    n_entries = int(csr.indptr[-1])
+    return csr.data[:n_entries], csr.indices[:n_entries], csr.indptr
 
 
 def _per_node(labels: Any, sizes: NDArray[np.int64], name: str, faults: Faults) -> Any:

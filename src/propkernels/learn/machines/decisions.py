@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.svm import SVC
-from sklearn.utils.multiclass import _ovr_decision_function
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.arrays import offsets
@@ -47,9 +46,19 @@ def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
 
 
 def class_scores(decisions: Matrix, n_classes: int) -> Matrix:
-    """One score per class from the pairs' decisions, as SVC's ``decision_function_shape="ovr"``."""
-    scores: Any = _ovr_decision_function(decisions < 0, -decisions, n_classes)
-    return np.asarray(scores, dtype=np.float64)
+    """One score per class from the pairs' decisions, as SVC's ``decision_function_shape="ovr"``.
+
+    A score is the number of votes, plus the sum of decisions squeezed into (-1/3, 1/3): it orders classes
+    with equally many votes, and no others.
+    """
+    votes, sums = np.zeros((2, len(decisions), n_classes))
+    for p, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        is_second = decisions[:, p] < 0
+        votes[:, i] += ~is_second
+        votes[:, j] += is_second
+        sums[:, i] += decisions[:, p]
+        sums[:, j] -= decisions[:, p]
+    return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
 
 
 @dataclass(frozen=True)

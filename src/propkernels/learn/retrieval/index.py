@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def running_ids(first: int, number: int) -> list[Hashable]:
-    """Numbers from ``first`` on."""
+    """Return numbers from ``first`` on."""
     return list(range(first, first + number))
 
 
@@ -45,12 +46,16 @@ def check_ids(ids: Iterable[Hashable], n_graphs: int, taken: Collection[Hashable
     names = plain_ids(ids)
     if len(names) != n_graphs:
         raise ValueError(f"there are {len(names)} ids for {n_graphs} graphs")
-    seen = set(taken)
-    for name in names:
-        if name in seen:
-            raise ValueError(f"ids must be different from each other, but {shown(name)} is there already")
-        seen.add(name)
+    known = set(names)
+    if len(known) < len(names) or not known.isdisjoint(taken):  # which looks at those taken one by one
+        again = _first_again(names, set(taken))
+        raise ValueError(f"ids must be different from each other, but {shown(again)} is there already")
     return names
+
+
+def _first_again(names: list[Hashable], seen: set[Hashable]) -> Hashable:
+    """Return the first id that was seen before."""
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
 
 
 def check_known(ids: Iterable[Hashable], known: Collection[Hashable]) -> list[Hashable]:
@@ -100,7 +105,12 @@ class Contents(NamedTuple):
 
     def places(self) -> dict[Hashable, int]:
         """The place of each graph that is in the index, by its id."""
-        return {self.names[place]: int(place) for place in np.flatnonzero(self.file.alive)}
+        return {self.names[place]: place for place in np.flatnonzero(self.file.alive).tolist()}
+
+    def present(self) -> list[Hashable]:
+        """Return the ids of the graphs that are in the index."""
+        alive = self.file.alive
+        return self.names if alive.all() else list(compress(self.names, alive.tolist()))
 
 
 # Locks are kept beside the indexes, which are copied, pickled and saved without them.
@@ -206,7 +216,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         with self._writing():
             now = self._contents()
             fresh = running_ids(now.n_added, len(graphs)) if ids is None else ids
-            names = check_ids(fresh, len(graphs), now.places())
+            names = check_ids(fresh, len(graphs), now.present())
             counter = now.counter.extend(graphs)
             file = now.file.append(counter.count(graphs, None, self.n_jobs))
             self._replace(Contents(counter, file, [*now.names, *names], now.n_added + len(graphs)))
@@ -326,8 +336,7 @@ class GraphIndex(GraphInput, BaseEstimator):
     @property
     def ids_(self) -> NDArray[Any]:
         """The graphs in the index, in the order in which they were added."""
-        now = self._contents()
-        return now.named(np.flatnonzero(now.file.alive))
+        return id_array(self._contents().present())
 
     def __len__(self) -> int:
         return int(self._contents().file.alive.sum()) if hasattr(self, "file_") else 0

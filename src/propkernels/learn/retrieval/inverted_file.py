@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.counting.counters import StreamCounts
-from propkernels.learn.retrieval.postings import Postings
 from propkernels.learn.retrieval.search import Query, Search, self_similarities
-from propkernels.learn.retrieval.segment import Segment
+from propkernels.learn.retrieval.segment import Postings, Segment
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class InvertedFile:
         """Return a file with further graphs behind the others."""
         added = self_similarities(streams)
         segments = [*self.segments, Segment.of(Postings.of(streams))]
-        while len(segments) > 1 and 2 * segments[-1].n_entries >= segments[-2].n_entries:
+        while len(segments) > 1 and 2 * segments[-1].n_cells >= segments[-2].n_cells:
             segments[-2:] = [_joined(segments[-2:])]
         squares = np.concatenate([self.squares, added])
         alive = np.concatenate([self.alive, np.ones(len(added), dtype=bool)])

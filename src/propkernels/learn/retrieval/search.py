@@ -84,7 +84,7 @@ class Search:
 
     def locate(self) -> Self:
         """Look at the fences: between which bins of the directory each code must be."""
-        from propkernels.learn.retrieval.search_compiled import find_blocks
+        from propkernels.learn.retrieval.segment_compiled import find_blocks
 
         codes, segment = self.query.codes, self.segment
         self.low, self.high = np.empty(len(codes), dtype=np.int64), np.empty(len(codes), dtype=np.int64)
@@ -95,12 +95,12 @@ class Search:
 
     def find(self) -> Self:
         """Look at the directory: where the postings and rows of the codes are that the segment has."""
-        from propkernels.learn.retrieval.search_compiled import find_bins, find_postings
+        from propkernels.learn.retrieval.segment_compiled import find_bins, find_postings
 
         segment, n_codes = self.segment, len(self.query.codes)
         bins, self.begin, self.end, self.rows = np.empty((4, n_codes), dtype=np.int64)
         find_bins(self.query.codes, self.low, self.high, segment.directory, bins)
-        arrays = (segment.directory, segment.dense_bins, segment.n_postings)
+        arrays = (segment.directory, segment.dense_bins, segment.n_words)
         if not find_postings(bins, *arrays, self.begin, self.end, self.rows):
             raise self.damaged()
         self.expect(self._postings)
@@ -169,7 +169,7 @@ class Search:
 
     def _shared(self, some: slice | NDArray[np.int64]) -> NDArray[np.float64]:
         """Add up the products of counts in some of the query's bins, for every graph."""
-        from propkernels.learn.retrieval.search_compiled import add_packed, add_pairs, add_rows
+        from propkernels.learn.retrieval.segment_compiled import add_packed, add_pairs, add_rows
 
         scores, counts = np.zeros(self.segment.n_graphs), self.query.counts[some]
         add = add_packed if self.segment.is_packed else add_pairs

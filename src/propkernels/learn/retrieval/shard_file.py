@@ -163,7 +163,7 @@ class Shard:
         """
         arrays = self.arrays
         try:
-            _check_bins(arrays, self.segment.n_postings)
+            _check_bins(arrays, self.segment.n_words)
             _check_postings(arrays["postings"], self.n_graphs)
             check_indices(arrays["ids"], last_id, "ids", least=first_id)
             _check_ascending(arrays["ids"], "ids")
@@ -226,11 +226,12 @@ def _mapped(path: Path) -> Mapped:
         memory.madvise(mmap.MADV_RANDOM)
     text, end, _ = head[len(MAGIC) :].partition(b"\n")
     known = json.loads(text)
-    if not end or list(known) != list(KINDS):
+    if not end or not isinstance(known, dict) or list(known) != list(KINDS):
         raise ValueError("its head is not whole")
     places, arrays = {}, {}
     first = len(_padded(MAGIC + text + b"\n"))
-    for name, (kind, length) in known.items():
+    for name, entry in known.items():
+        kind, length = entry if isinstance(entry, list) and len(entry) == 2 else (entry, None)
         if kind not in KINDS[name] or type(length) is not int or length < 0:
             raise ValueError(f"{name} cannot be {kind!r} x {length!r}")
         size = length * np.dtype(kind).itemsize
@@ -265,10 +266,10 @@ def _shaped(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return arrays | {name: arrays[name].reshape(shape) for name, shape in shapes.items()}
 
 
-def _check_bins(arrays: dict[str, NDArray[Any]], n_postings: int) -> None:
+def _check_bins(arrays: dict[str, NDArray[Any]], n_words: int) -> None:
     """Refuse a directory, fences or dense bins that searches would lose their way in."""
     codes, ptr, stream_ptr = arrays["directory"][:-1, 0], arrays["directory"][:, 1], arrays["stream_ptr"]
-    check_offsets(ptr, n_postings, "the directory", piece="bin")
+    check_offsets(ptr, n_words, "the directory", piece="bin")
     for first, last in pairwise(stream_ptr.tolist()):
         _check_ascending(codes[first:last], "codes of a stream")
     if not np.array_equal(arrays["fences"], fences(stream_ptr, codes)):

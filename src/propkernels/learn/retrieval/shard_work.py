@@ -65,8 +65,7 @@ class ShardWork:
 
 
 def _counts(shard: Shard) -> dict[str, int]:
-    n_in_rows = int(np.count_nonzero(shard.arrays["dense"]))
-    return {"n_graphs": shard.n_graphs, "n_entries": shard.segment.n_postings + n_in_rows}
+    return {"n_graphs": shard.n_graphs, "n_entries": shard.segment.n_entries()}
 
 
 def counting_features(kernel: Any) -> CountFeatures:

@@ -3,17 +3,23 @@
 import numpy as np
 import pytest
 
-from propkernels.learn.retrieval.search_compiled import (
+from propkernels.learn.retrieval.segment_compiled import (
     add_packed,
     add_pairs,
     add_rows,
+    count_postings,
+    count_words,
     find_bins,
     find_blocks,
     find_postings,
+    invert_rows,
+    move_postings,
+    pack_postings,
 )
 from propkernels.utils.arrays import offsets
 
 pytestmark = pytest.mark.compiled
+BIN_PTR, GRAPHS, COUNTS = np.array([0, 2, 4]), np.array([0, 1, 1, 2]), np.array([2.0, 1.0, 3.0, 1.0])
 STREAMS = [[3, 5, 8, 9, 12], [], [-7, 5], [1, 2, 3, 4]]
 
 
@@ -71,3 +77,49 @@ def test_postings_and_rows_of_bins():
     ]
     assert not find_postings(bins, directory, dense_bins, 5, first, last, rows)
     assert not find_postings(bins, -directory, dense_bins, 6, first, last, rows)
+
+
+def test_postings_move_to_their_targets():
+    targets, number = np.array([1, 1]), np.array([0, -1, 1])
+    lengths = np.zeros(2, dtype=np.int64)
+    count_postings(BIN_PTR, GRAPHS, targets, number, lengths)
+    assert lengths.tolist() == [0, 2]
+    graphs, counts, filled = np.empty(2, dtype=np.int64), np.empty(2), np.zeros(2, dtype=np.int64)
+    move_postings(BIN_PTR, GRAPHS, COUNTS, targets, number, filled, graphs, counts)
+    assert graphs.tolist() == [0, 1]
+    assert counts.tolist() == [2.0, 1.0]
+    assert filled.tolist() == [0, 2]
+
+
+def test_rows_become_postings():
+    graphs, counts, filled = np.empty(4, dtype=np.int64), np.empty(4), BIN_PTR[:-1].copy()
+    rows = (np.array([0, 1, 3, 4]), np.array([1, 1, 0, 0]), np.array([2.0, 1.0, 3.0, 1.0]))
+    invert_rows(*rows, np.array([1, 0]), filled, graphs, counts)
+    assert graphs.tolist() == GRAPHS.tolist()
+    assert counts.tolist() == COUNTS.tolist()
+    assert filled.tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("counts", "lengths"),
+    [
+        ([1.0, 255.0, 1.0, 255.0], [2, 0]),
+        ([256.0, 510.0, 256.0, 510.0], [4, 2]),
+        ([600.0, 0.0, 600.0, 0.0], [4, 2]),
+    ],
+)
+def test_counts_are_sums_of_bytes(counts, lengths):
+    found, counts = np.zeros(2, dtype=np.int64), np.array(counts)
+    assert count_words(BIN_PTR, counts, np.array([False, True]), found)
+    assert found.tolist() == lengths
+    dense, words = np.zeros((1, 3), dtype=np.uint8), np.empty(found.sum(), dtype=np.uint32)
+    pack_postings(BIN_PTR, GRAPHS, counts, np.array([-1, 0]), offsets(found), dense, words)
+    totals = np.vstack([np.zeros(3), dense])
+    np.add.at(totals, (np.repeat([0, 1], found), words >> 8), words & 255)
+    assert totals.tolist() == [[*counts[:2], 0.0], [0.0, *counts[2:]]]
+
+
+@pytest.mark.parametrize("count", [0.5, -1.0, np.nan, np.inf, 2.0**32])
+def test_counts_that_words_cannot_hold_are_found(count):
+    counts = np.array([1.0, 1.0, count, 1.0])
+    assert not count_words(BIN_PTR, counts, np.array([False, True]), np.zeros(2, dtype=np.int64))
