@@ -115,13 +115,14 @@ def change_counts(
     removed: Any,
     bins: Any,
     table: Any,
+    counted: bool,
     rows: Any,
     filled: int,
 ) -> Any:
     """Move touched nodes to their new bins and removed ones out of theirs; list what that changes.
 
     Nodes ``touched_nodes[: ends[t]]`` may have other codes at iteration t; ``salts`` are those of ``coding``.
-    Return the end of ``rows``.
+    Without ``counted``, each move out of or into a bin of the vocabulary is a row. Return the end of rows.
     """
     cells, slots, delta, touched, stamp = bins.cells, bins.slots, bins.delta, bins.touched, bins.stamp[0]
     codes, new_codes = coding.codes, coding.new_codes
@@ -140,14 +141,35 @@ def change_counts(
                 continue
             if slots[stream, i] >= 0:  # out of the old bin
                 at = np.uint64(slots[stream, i])
-                if delta[at] == 0:
-                    touched[n_touched] = np.int64(at)
-                    n_touched += 1
-                delta[at] -= 1
+                if not counted:
+                    if cells[stream, at, COLUMN] >= 0:
+                        rows[filled, 0] = stream
+                        rows[filled, 1] = cells[stream, at, COLUMN]
+                        rows[filled, 2] = 1
+                        rows[filled, 3] = 0
+                        filled += 1
+                else:
+                    if delta[at] == 0:
+                        touched[n_touched] = np.int64(at)
+                        n_touched += 1
+                    delta[at] -= 1
             if new != NO_BIN:  # into the new one, as find_slot finds it
                 code = new
                 if salts is not None:
                     code = join(new, salts[stream, i])
+                if not counted:
+                    first, mask = np.uint64(table_first[stream]), np.uint64(table_mask[stream])
+                    slot = mixed(code) & mask
+                    while table_columns[first + slot] >= 0:
+                        if table_codes[first + slot] == code:
+                            rows[filled, 0] = stream
+                            rows[filled, 1] = table_columns[first + slot]
+                            rows[filled, 2] = 0
+                            rows[filled, 3] = 1
+                            filled += 1
+                            break
+                        slot = (slot + np.uint64(1)) & mask
+                    continue
                 at = mixed(code) & wrap
                 found = cells[stream, at, STAMP]
                 while found in (SETTLED, stamp) and cells[stream, at, CODE] != code:

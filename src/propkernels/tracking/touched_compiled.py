@@ -295,6 +295,7 @@ def settle_nodes(
 @compiled
 def follow_nodes(
     wiring: Any, walk: Any, refinement: Any, coding: Any, touched: Any, bins: Any, table: Any, edits: Any,
+    counted: bool,
     changes: Any,
 ) -> None:  # fmt: skip
     """List the changes of counts by each row of ``edits``, (m, 2, 5), all of which are possible.
@@ -311,7 +312,16 @@ def follow_nodes(
         _walk_touched(wiring, walk, touched, coding.new_codes)
         _refine_touched(wiring, refinement, touched, coding.new_codes)
         ptr[row + 1] = change_counts(
-            coding, coding.salts, touched.order, touched.ends, touched.removed, bins, table, rows, ptr[row]
+            coding,
+            coding.salts,
+            touched.order,
+            touched.ends,
+            touched.removed,
+            bins,
+            table,
+            counted,
+            rows,
+            ptr[row],
         )
         _copy_walked(walk, touched, False)
         _copy_refined(refinement, touched, False)

@@ -92,19 +92,21 @@ class Tracker(ABC):
     most_changes: int
     _rows: NDArray[np.int32] = np.empty((0, 4), dtype=np.int32)
 
-    def changes(self, edits: NDArray[np.int64]) -> Changes:
+    def changes(self, edits: NDArray[np.int64], counted: bool = True) -> Changes:
         """Changes of the counts by each of some edits, (m, 2, 5), all of which are possible.
 
-        Their memory is used again by the next call.
+        Without ``counted``, only the differences of counts after and before are right, summed over the rows
+        of a bin, and bins that no training graph has are left out; that is faster. The memory of the changes
+        is used again by the next call.
         """
         if len(self._rows) < len(edits) * self.most_changes:
             self._rows = np.empty((len(edits) * self.most_changes, 4), dtype=np.int32)
         changes = Changes(np.zeros(len(edits) + 1, dtype=np.int64), self._rows)
-        self._follow(edits, changes)
+        self._follow(edits, counted, changes)
         return changes
 
     @abstractmethod
-    def _follow(self, edits: NDArray[np.int64], changes: Changes) -> None:
+    def _follow(self, edits: NDArray[np.int64], counted: bool, changes: Changes) -> None:
         """Fill the changes."""
 
 
@@ -152,10 +154,10 @@ class NodeTracker(Tracker):
         self._parts = (wired(graph, alphabet), walk, refinement, coding, touched, bins, vocabulary.table)
         settle_nodes(*self._parts)
 
-    def _follow(self, edits: NDArray[np.int64], changes: Changes) -> None:
+    def _follow(self, edits: NDArray[np.int64], counted: bool, changes: Changes) -> None:
         from propkernels.tracking.touched_compiled import follow_nodes
 
-        follow_nodes(*self._parts, edits, changes)
+        follow_nodes(*self._parts, edits, counted, changes)
 
 
 class PairTracker(Tracker):
@@ -195,7 +197,7 @@ class PairTracker(Tracker):
         self._parts = (wired(graph, alphabet), paths, bins, vocabulary.table)
         settle_pairs(*self._parts)
 
-    def _follow(self, edits: NDArray[np.int64], changes: Changes) -> None:
+    def _follow(self, edits: NDArray[np.int64], counted: bool, changes: Changes) -> None:
         from propkernels.tracking.paths_compiled import follow_pairs
 
         follow_pairs(*self._parts, edits, changes)

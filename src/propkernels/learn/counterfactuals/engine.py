@@ -36,6 +36,7 @@ class Engine:
         self.trackers = dict(zip(rule.vocabularies, trackers, strict=True))
         self.wiring = wired(graph, alphabet)
         self.begun = rule.begin(graph)
+        self.counted = {v for member in rule.members if member.needs_counts for v in member.vocabularies}
         most = max(tracker.most_changes for tracker in trackers)
         self.n_at_once = max(1, min(EDITS_AT_ONCE, MOST_CHANGES // most))
 
@@ -66,7 +67,8 @@ class Engine:
         decisions = np.full((len(edits), self.rule.n_decisions), np.nan)
         for start in range(0, len(possible), self.n_at_once):
             some = possible[start : start + self.n_at_once]
-            changes = {own: tracker.changes(edits[some]) for own, tracker in self.trackers.items()}
+            trackers = self.trackers.items()
+            changes = {own: one.changes(edits[some], own in self.counted) for own, one in trackers}
             decisions[some] = self.rule.changed(self.begun, changes)
         return decisions
 

@@ -137,6 +137,11 @@ class Member(ABC):
     def lengths(self, counted: Counted) -> Values:
         """k(x, x) of each graph, 0 or 1 where the kernel is normalized."""
 
+    @property
+    def needs_counts(self) -> bool:
+        """Whether :meth:`changed` needs counts before and after, rather than their differences alone."""
+        return True
+
     @abstractmethod
     def begin(self, counted: Counted) -> Any:
         """Sums of one graph as it is, which :meth:`changed` starts from."""
@@ -235,6 +240,11 @@ class FoldedMember(Member):
         """k(x, x) of each graph, 0 or 1 where the kernel is normalized."""
         squares = self._squares(counted.entries(self.vocabulary))
         return (squares > 0).astype(np.float64) if self.normalize else squares
+
+    @property
+    def needs_counts(self) -> bool:
+        """Weights of bins are added by differences; levels and lengths need counts."""
+        return self.normalize or self.level_ptr is not None
 
     def begin(self, counted: Counted) -> tuple[Values, float]:
         """Sums of weights, and k(x, x) before normalization."""
