@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
+from tests.conformance.cases import CODERS, carrying
 
 pytestmark = pytest.mark.slow  # a browser takes seconds
 EDITS = 30
@@ -155,40 +156,69 @@ def compare(browser, model, graphs, path, seed=0):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["MUTAG", "BZR"])
+@pytest.mark.parametrize("name", ["MUTAG", "BZR", "ENZYMES", "IMDB-BINARY"])
 def test_edits_of_real_graphs(browser, data_folder, name, tmp_path):
     data = pk.datasets.load(name)
-    graphs, target = data.graphs[:188], data.target[:188]
+    some = np.random.default_rng(0).permutation(len(data.graphs))[:100]
+    graphs, target = data.graphs[some], data.target[some]
     page = pk.explore(graphs, target)
     compare(browser, page.model, graphs, page.save(tmp_path / "page.html"))
 
 
-DIFFUSION = pk.Diffusion(0.5, "none")
-KERNELS = {
-    "walk": pk.PropagationKernel(t_max=4, random_state=0),
-    "lazy walk, vanishing": pk.PropagationKernel(
-        propagation=pk.Diffusion(0.25, isolated="vanish"), t_max=3, n_hashes=2, random_state=0
-    ),
-    "sums, assigned": pk.PropagationKernel(
-        propagation=DIFFUSION, t_max=3, base_kernel="intersection", random_state=0
-    ),
-    "degrees": pk.PropagationKernel(labels="degree", t_max=3, random_state=0),
-    "magnitudes of degrees": pk.PropagationKernel(
-        labels="log_degree", bin_width=1.0, t_max=2, random_state=0
-    ),
-    "nothing": pk.PropagationKernel(labels=None, propagation=DIFFUSION, t_max=3, random_state=0),
-    "refinement": pk.WeisfeilerLehman(n_iter=3),
-    "refinement, assigned, degrees": pk.WeisfeilerLehman(
-        n_iter=2, labels="degree", base_kernel="intersection"
-    ),
+@pytest.mark.parametrize("name", CODERS)
+def test_edits_with_every_code_function(browser, name, tmp_path):
+    """The kernels whose codes every executor gives, on graphs of which the model has not seen all."""
+    graphs, target = carrying(CODERS[name])
+    model = pk.PropagationClassifier(kernel=CODERS[name], C=10, random_state=0)
+    model.fit(graphs[10:], target[10:])
+    page = pk.explore(graphs[:25], target[:25], model)
+    assert page.model is model
+    compare(browser, model, graphs[:25], page.save(tmp_path / "page.html"))
+
+
+SUMMED = pk.Diffusion(0.5, "none")
+PARTS = [
+    pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection"),
+    pk.PropagationKernel(t_max=2, random_state=0),
+    pk.ShortestPath(),
+]
+MEMBERS = {
+    "levels": pk.PropagationKernel(propagation=SUMMED, t_max=3, base_kernel="intersection", random_state=0),
+    "levels of degrees": pk.WeisfeilerLehman(n_iter=2, labels="degree", base_kernel="intersection"),
+    "jaccard": pk.WeisfeilerLehman(n_iter=2, base_kernel="jaccard"),
+    "tanimoto": pk.PropagationKernel(t_max=2, n_hashes=2, base_kernel="tanimoto", random_state=0),
+    "a sum": pk.SumKernel(PARTS, weights=[2.0, 1.0, 0.5], normalize_parts=False),
+    "a normalized sum": pk.SumKernel(PARTS, weights=[2.0, 1.0, 0.5]),
 }
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_edits_with_other_kernels(browser, name, tmp_path):
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("name", MEMBERS)
+def test_edits_with_every_member(browser, name, normalize, tmp_path):
     data = pk.datasets.make_molecules(50, random_state=1)
-    model = pk.PropagationClassifier(kernel=KERNELS[name], C=10, random_state=0)
-    model.fit(data.graphs[10:], data.target[10:])  # so that some graphs of the page are new to the model
+    model = pk.PropagationClassifier(kernel=MEMBERS[name], C=10, normalize=normalize, random_state=0)
+    model.fit(data.graphs[10:], data.target[10:])
     page = pk.explore(data.graphs[:25], data.target[:25], model)
-    assert page.model is model
     compare(browser, model, data.graphs[:25], page.save(tmp_path / "page.html"))
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_edits_with_several_classes(browser, solver, tmp_path):
+    """Pairs of classes (libsvm), and each class against the rest (liblinear)."""
+    graphs = pk.datasets.make_molecules(60, random_state=1).graphs
+    target = np.arange(60) % 4
+    kernel = pk.WeisfeilerLehman(n_iter=1)
+    model = pk.PropagationClassifier(kernel=kernel, C=10, solver=solver, random_state=0).fit(graphs, target)
+    assert model.layout_.pairwise == (solver == "kernel")
+    page = pk.explore(graphs[:30], target[:30], model)
+    compare(browser, model, graphs[:30], page.save(tmp_path / "page.html"))
+
+
+@pytest.mark.parametrize("base_kernel", ["intersection", "jaccard"])
+def test_edits_with_numbers(browser, base_kernel, tmp_path):
+    graphs = pk.datasets.make_molecules(40, random_state=1).graphs
+    target = 0.5 + graphs.graph_sizes
+    kernel = pk.WeisfeilerLehman(n_iter=1, base_kernel=base_kernel)
+    model = pk.PropagationRegressor(kernel=kernel, C=10, random_state=0).fit(graphs, target)
+    page = pk.explore(graphs[:20], target[:20], model)
+    compare(browser, model, graphs[:20], page.save(tmp_path / "page.html"))

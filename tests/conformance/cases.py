@@ -1,0 +1,89 @@
+"""Cases for all executors of code functions: numba, numba's source run as Python, JavaScript and CUDA.
+
+Each executor gets the same kernels and the same graphs, and must give the same codes, bit by bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import propkernels as pk
+
+SUMMED = pk.Diffusion(0.5, "none")
+CODERS = {
+    "walk": pk.PropagationKernel(t_max=4, random_state=0),
+    "lazy walk, vanishing": pk.PropagationKernel(
+        propagation=pk.Diffusion(0.25, isolated="vanish"), t_max=3, n_hashes=2, random_state=0
+    ),
+    "sums": pk.PropagationKernel(propagation=SUMMED, t_max=3, random_state=0),
+    "sums over labeled edges": pk.PropagationKernel(
+        propagation=SUMMED, t_max=3, edge_labels=True, random_state=0
+    ),
+    "symmetric": pk.PropagationKernel(
+        propagation=pk.Diffusion(0.2, "symmetric"), t_max=3, bin_width=1e-3, random_state=0
+    ),
+    "label propagation": pk.PropagationKernel(propagation="label_propagation", t_max=3, random_state=0),
+    "labels pushed back": pk.PropagationKernel(
+        propagation=pk.LabelPropagation(clamp="before"), t_max=3, random_state=0
+    ),
+    "absorption at labels": pk.PropagationKernel(
+        propagation=pk.AbsorbingWalk({"N", "O"}), t_max=3, random_state=0
+    ),
+    "partial absorption": pk.PropagationKernel(
+        propagation=pk.PartialAbsorption(0.3), t_max=3, random_state=0
+    ),
+    "partial absorption by degree": pk.PropagationKernel(
+        propagation=pk.PartialAbsorption(rate=1.5), t_max=3, random_state=0
+    ),
+    "spreading": pk.PropagationKernel(
+        propagation=pk.LabelSpreading(0.7), t_max=3, bin_width=1e-3, random_state=0
+    ),
+    "degrees": pk.PropagationKernel(labels="degree", t_max=3, random_state=0),
+    "magnitudes of degrees": pk.PropagationKernel(
+        labels="log_degree", bin_width=1.0, t_max=2, random_state=0
+    ),
+    "no labels": pk.PropagationKernel(labels=None, propagation=SUMMED, t_max=3, random_state=0),
+    "attributes, summed": pk.PropagationKernel(attributes="sum", t_max=2, n_hashes=2, random_state=0),
+    "attributes, all equal": pk.PropagationKernel(
+        attributes="product", t_max=1, attribute_bin_width=(1.0, 4.0), random_state=0
+    ),
+    "attributes, jointly": pk.PropagationKernel(
+        attributes="joint", attribute_metric="l2", t_max=1, random_state=0
+    ),
+    "square roots of attributes": pk.PropagationKernel(
+        attributes="sum", attribute_metric="hellinger", t_max=1, random_state=0
+    ),
+    "refinement": pk.WeisfeilerLehman(n_iter=3),
+    "refinement over labeled edges": pk.WeisfeilerLehman(n_iter=3, edge_labels=True),
+    "refinement of degrees": pk.WeisfeilerLehman(n_iter=2, labels="degree"),
+    "refinement of entries": pk.WeisfeilerLehman(n_iter=2, labels="entries", edge_labels=True),
+    "refinement of one entry": pk.WeisfeilerLehman(n_iter=2, labels=1),
+    "paths": pk.ShortestPath(),
+    "paths of labeled edges": pk.ShortestPath(edge_labels=True),
+}
+
+
+def carrying(kernel):
+    """Graphs with what a kernel needs, some of it missing, and two classes."""
+    data = pk.datasets.make_molecules(50, random_state=1)
+    graphs, rng = data.graphs, np.random.default_rng(0)
+    labels = np.array(graphs.node_labels, dtype=object)
+    if getattr(kernel, "labels", None) in ("entries", 1):
+        views = np.empty(len(labels), dtype=object)
+        views[:] = [(label, "ring" if i % 3 else "chain") for i, label in enumerate(labels)]
+        labels = views
+    labels[rng.random(len(labels)) < 0.1] = None
+    graphs = graphs.with_labels(labels.tolist())
+    if getattr(kernel, "edge_labels", False):
+        graphs = graphs.with_edge_labels(edge_labels_of(graphs))
+    if getattr(kernel, "attributes", None) is not None:
+        attributes = rng.normal(size=(graphs.n_nodes, 3))
+        attributes[rng.random(attributes.shape) < 0.05] = np.nan
+        graphs = graphs.with_attributes(attributes)
+    return graphs, data.target
+
+
+def edge_labels_of(graphs):
+    """A label per stored edge, the same both ways."""
+    rows = np.repeat(np.arange(graphs.n_nodes), np.diff(graphs.adjacency.indptr))
+    return ["single" if (a + b) % 3 else "double" for a, b in zip(rows, graphs.adjacency.indices, strict=True)]
