@@ -64,26 +64,53 @@ CODERS = {
 
 
 def carrying(kernel):
-    """Graphs with what a kernel needs, some of it missing, and two classes."""
+    """Molecules with what a kernel needs, some of it missing, and two classes."""
     data = pk.datasets.make_molecules(50, random_state=1)
-    graphs, rng = data.graphs, np.random.default_rng(0)
-    labels = np.array(graphs.node_labels, dtype=object)
-    if getattr(kernel, "labels", None) in ("entries", 1):
-        views = np.empty(len(labels), dtype=object)
-        views[:] = [(label, "ring" if i % 3 else "chain") for i, label in enumerate(labels)]
-        labels = views
-    labels[rng.random(len(labels)) < 0.1] = None
-    graphs = graphs.with_labels(labels.tolist())
+    needs_views = getattr(kernel, "labels", None) in ("entries", 1)
+    graphs = with_gaps(with_views(data.graphs) if needs_views else data.graphs)
     if getattr(kernel, "edge_labels", False):
         graphs = graphs.with_edge_labels(edge_labels_of(graphs))
     if getattr(kernel, "attributes", None) is not None:
-        attributes = rng.normal(size=(graphs.n_nodes, 3))
-        attributes[rng.random(attributes.shape) < 0.05] = np.nan
-        graphs = graphs.with_attributes(attributes)
+        graphs = graphs.with_attributes(attributes_of(graphs))
     return graphs, data.target
+
+
+def carrying_everything(graphs):
+    """Graphs with labels of two entries, edge labels and attributes: enough for all kernels."""
+    graphs = with_gaps(with_views(graphs))
+    return graphs.with_edge_labels(edge_labels_of(graphs)).with_attributes(attributes_of(graphs))
+
+
+def with_views(graphs):
+    """Labels that are tuples of two."""
+    return graphs.with_labels(
+        [(label, "ring" if i % 3 else "chain") for i, label in enumerate(graphs.node_labels)]
+    )
+
+
+def with_gaps(graphs):
+    """One label in ten is not observed."""
+    gaps = np.random.default_rng(0).random(graphs.n_nodes) < 0.1
+    labels = zip(graphs.node_labels, gaps.tolist(), strict=True)
+    return graphs.with_labels([None if is_gap else label for label, is_gap in labels])
+
+
+def attributes_of(graphs):
+    """Three attributes per node, some of them missing."""
+    rng = np.random.default_rng(0)
+    attributes = rng.normal(size=(graphs.n_nodes, 3))
+    attributes[rng.random(attributes.shape) < 0.05] = np.nan
+    return attributes
 
 
 def edge_labels_of(graphs):
     """A label per stored edge, the same both ways."""
     rows = np.repeat(np.arange(graphs.n_nodes), np.diff(graphs.adjacency.indptr))
-    return ["single" if (a + b) % 3 else "double" for a, b in zip(rows, graphs.adjacency.indices, strict=True)]
+    ends = zip(rows.tolist(), graphs.adjacency.indices.tolist(), strict=True)
+    return ["single" if (a + b) % 3 else "double" for a, b in ends]
+
+
+def codes_in_python(counter, graphs):
+    """Words of the codes of all items, stream by stream: the lower half of each, then the upper one."""
+    blocks = counter.listed(graphs, 1).blocks
+    return [codes.astype("<i8").view("<u4").tolist() for block in blocks for _, _, codes in block.streams()]

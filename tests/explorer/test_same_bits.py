@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
-from tests.conformance.cases import CODERS, carrying
+from tests.conformance.cases import CODERS, carrying, codes_in_python
 
 pytestmark = pytest.mark.slow  # a browser takes seconds
 EDITS = 30
@@ -111,12 +111,6 @@ def cases(graphs, seed):
     return found, edited
 
 
-def codes_in_python(vocabulary, graph):
-    """Words of the codes of all items, stream by stream: the lower half of each, then the upper one."""
-    blocks = vocabulary.counter.listed(graph, 1).blocks
-    return [codes.astype("<i8").view("<u4").tolist() for block in blocks for _, _, codes in block.streams()]
-
-
 def similarities_in_python(model, graphs, graph):
     """The mean of the normalized kernels of all members."""
     both = pk.GraphDatabase.concat([graphs, graph])
@@ -142,7 +136,7 @@ def compare(browser, model, graphs, path, seed=0):
     asked, edited = cases(graphs, seed)
     for k, (answer, graph) in enumerate(zip(browser.run(SCRIPT, asked), edited, strict=True)):
         for found, vocabulary in zip(answer["codes"], model.rule_.vocabularies, strict=True):
-            assert found == codes_in_python(vocabulary, graph)
+            assert found == codes_in_python(vocabulary.counter, graph)
         decisions = model._decisions(graph)[0]
         scale = max(1.0, float(np.abs(decisions).max()))
         np.testing.assert_allclose(answer["decisions"], decisions, rtol=0, atol=1e-12 * scale)

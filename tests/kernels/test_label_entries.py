@@ -91,3 +91,9 @@ def test_what_has_no_entries_is_refused():
         pk.WeisfeilerLehman(labels="entries").fit(LABELED).transform([(path, [("C",), ("O",)])])
     with pytest.raises(ValueError, match="labels must be"):
         pk.WeisfeilerLehman(labels="entrys").fit(LABELED)
+
+
+def test_a_graph_without_nodes_has_no_codes():
+    path = np.array([[0, 1], [1, 0]])
+    kernel = pk.WeisfeilerLehman(n_iter=1, labels="entries").fit([(path, [("C", "ring"), ("N", "chain")])])
+    assert kernel.transform([(np.empty((0, 0)), [])]).tolist() == [[0.0]]

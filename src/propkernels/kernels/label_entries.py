@@ -66,7 +66,7 @@ class EntryCoder(RefinementCoder):
         for entry in self.entries:
             keys = node_keys(graphs.with_labels(entry_of(column, entry)), "node")
             parts.append(multiset_codes(graphs, keys, edges, self.n_iter, n_jobs).codes)
-        codes = np.stack(parts, axis=1).reshape(-1, graphs.n_nodes)  # by t, then by entry
+        codes = np.stack(parts, axis=1).reshape(self.n_streams, graphs.n_nodes)  # by t, then by entry
         iterations = np.repeat(np.arange(self.n_iter + 1), len(self.entries))
         return [CodeStreams(codes, iterations, np.ones(len(iterations)))]
 
