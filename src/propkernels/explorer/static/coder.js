@@ -218,68 +218,83 @@ function floorCode(value) {
 
 /** Label codes joined with codes of fixed attributes: by iteration, bin width, hash and, where these are added, column. */
 function joinedCodes(spec, graph, labelRows) {
-  const { combine, width, hashes, widths, root } = spec.attributes;
-  const values = standardized(spec, graph, root);
+  const { columns, hashes, widths } = spec.attributes;
+  const own = Array.from({ length: graph.n }, (_, i) => attributeWords(spec, graph, i));
   const rows = [];
-  for (let first = 0, block = 0; first < labelRows.length; first += hashes) {
-    for (let w = 0; w < widths; w++) {
-      for (let h = 0; h < hashes; h++, block++) {
-        const codes = { sum: columnCodes, product: productCodes, joint: jointCodes }[combine](spec, values, graph.n, width, block);
-        for (const row of codes) rows.push(joinedRow(labelRows[first + h], row));
+  for (let first = 0, stream = 0; first < labelRows.length; first += hashes) {
+    for (let part = 0; part < widths * hashes; part++) {
+      for (let c = 0; c < columns; c++, stream++) {
+        const row = new Uint32Array(2 * graph.n);
+        for (let i = 0; i < graph.n; i++) row.set(own[i].subarray(2 * stream, 2 * stream + 2), 2 * i);
+        rows.push(joinedRow(labelRows[first + (part % hashes)], row));
       }
     }
   }
   return rows;
 }
 
-/** Attributes of a graph's nodes as the kernel hashes them, node by node; NaN is missing. */
-function standardized(spec, graph, root) {
-  const { mean, deviation } = spec;
-  const width = mean.length;
-  const values = new Float64Array(graph.n * width).fill(NaN);
-  for (let i = 0; i < graph.n; i++) {
-    if (graph.origin[i] < 0) continue;
-    for (let c = 0; c < width; c++) {
-      const value = (graph.attributes[graph.origin[i] * width + c] - mean[c]) / deviation[c];
-      values[i * width + c] = root ? Math.sqrt(Math.max(value, 0)) : value;
-    }
-  }
-  return values;
+const KEPT_NODES = 2000; // whose attribute codes are kept: they do not depend on edges, and edits touch few nodes
+
+/** Codes of a node's attributes in all streams; an added node has none, which is a code of its own. */
+function attributeWords(spec, graph, node) {
+  const origin = graph.origin[node];
+  if (!spec.kept || spec.kept.size > KEPT_NODES) spec.kept = new Map();
+  if (!spec.kept.has(origin)) spec.kept.set(origin, newAttributeWords(spec, standardized(spec, graph, origin)));
+  return spec.kept.get(origin);
 }
 
-/** One row of codes per column (hash_columns). */
-function columnCodes(spec, values, n, width, block) {
-  return Array.from({ length: width }, (_, c) => {
-    const vector = spec.vectors[block * width + c], offset = spec.attributeOffsets[block * width + c];
-    const row = new Uint32Array(2 * n);
-    for (let i = 0; i < n; i++) attributeCode(values[i * width + c] * vector + offset, row, i);
-    return row;
+/** Attributes of a node as the kernel hashes them; NaN is missing. */
+function standardized(spec, graph, origin) {
+  const { mean, deviation } = spec;
+  return mean.map((shift, c) => {
+    const value = origin < 0 ? NaN : (graph.attributes[origin * mean.length + c] - shift) / deviation[c];
+    return spec.attributes.root ? Math.sqrt(Math.max(value, 0)) : value;
   });
 }
 
+function newAttributeWords(spec, values) {
+  const { combine, columns, width } = spec.attributes;
+  const code = { sum: columnCodes, product: productCode, joint: jointCode }[combine];
+  const blocks = spec.vectors.length / width;
+  const words = new Uint32Array(2 * blocks * columns);
+  for (let block = 0; block < blocks; block++) words.set(code(spec, values, block), 2 * block * columns);
+  return words;
+}
+
+/** One code per column (hash_columns). */
+function columnCodes(spec, values, block) {
+  const words = new Uint32Array(2 * values.length);
+  for (let c = 0; c < values.length; c++) {
+    const at = block * values.length + c;
+    attributeCode(values[c] * spec.vectors[at] + spec.attributeOffsets[at]);
+    words[2 * c] = low;
+    words[2 * c + 1] = high;
+  }
+  return words;
+}
+
 /** One code that is equal where the codes of all columns are. */
-function productCodes(spec, values, n, width, block) {
-  return [columnCodes(spec, values, n, width, block).reduce((joined, row) => joinedRow(joined, row), new Uint32Array(2 * n))];
+function productCode(spec, values, block) {
+  const words = columnCodes(spec, values, block);
+  let joined = new Uint32Array(2);
+  for (let c = 0; c < words.length; c += 2) joined = joinedRow(joined, words.subarray(c, c + 2));
+  return joined;
 }
 
 /** The code of the projection of the whole vector. */
-function jointCodes(spec, values, n, width, block) {
-  const row = new Uint32Array(2 * n);
-  for (let i = 0; i < n; i++) {
-    let sum = 0;
-    for (let c = 0; c < width; c++) sum += values[i * width + c] * spec.vectors[block * width + c];
-    attributeCode(sum + spec.attributeOffsets[block], row, i);
-  }
-  return [row];
+function jointCode(spec, values, block) {
+  let sum = 0;
+  for (let c = 0; c < values.length; c++) sum += values[c] * spec.vectors[block * values.length + c];
+  attributeCode(sum + spec.attributeOffsets[block]);
+  return [low, high];
 }
 
-function attributeCode(value, row, node) {
+/** low, high = the code of an attribute, or that of a missing one. */
+function attributeCode(value) {
   if (Number.isNaN(value)) {
     low = 0x73696e67;
     high = 0x6d6973;
   } else floorCode(value);
-  row[2 * node] = low;
-  row[2 * node + 1] = high;
 }
 
 /** Codes that are equal where both are; what is not counted stays so (join_codes). */

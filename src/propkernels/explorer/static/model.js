@@ -55,40 +55,44 @@ class FoldedMember extends Leaf {
     });
   }
 
-  /** What a bin that occurs so many times adds to one decision. */
-  _value({ rows, starts }, bin, count, column) {
-    if (bin < 0) return 0;
-    if (!starts) return count * this.table[rows[bin] * this.columns + column];
-    let value = 0;
-    const stop = Math.min(starts[bin] + count, starts[bin + 1]);
-    for (let level = starts[bin]; level < stop; level++) value += this.table[rows[level] * this.columns + column];
-    return value;
+  /** Add what a bin that occurs so many times adds to each decision. */
+  _addValues({ rows, starts }, bin, count, values) {
+    const { columns, table } = this;
+    if (bin < 0) return;
+    if (!starts) {
+      const first = rows[bin] * columns;
+      for (let column = 0; column < columns; column++) values[column] += count * table[first + column];
+      return;
+    }
+    const from = starts[bin], stop = Math.min(from + count, starts[bin + 1]);
+    for (let column = 0; column < columns; column++) {
+      let value = 0;
+      for (let level = from; level < stop; level++) value += table[rows[level] * columns + column];
+      values[column] += value;
+    }
   }
 
   /** Add the decisions to those of other members. */
   decide(counted, scale, decisions) {
     const own = scale * this.scale(counted);
-    for (let column = 0; column < this.columns; column++) {
-      let sum = 0;
-      this.streams.forEach((stream, s) => {
-        const { bins, counts } = counted.parts[this.place].streams[s];
-        for (let k = 0; k < bins.length; k++) sum += this._value(stream, bins[k], counts[k], column);
-      });
-      decisions[column] += sum * own;
+    const sums = new Float64Array(this.columns);
+    for (let s = 0; s < this.streams.length; s++) {
+      const { bins, counts } = counted.parts[this.place].streams[s];
+      for (let k = 0; k < bins.length; k++) this._addValues(this.streams[s], bins[k], counts[k], sums);
     }
+    for (let column = 0; column < this.columns; column++) decisions[column] += sums[column] * own;
   }
 
   /** Add what each node adds at each iteration to a weighted sum of the decisions. */
   contribute(counted, share, scale, parts) {
     const own = scale * this.scale(counted);
+    const single = new Float64Array(this.columns);
     this.streams.forEach((stream, s) => {
       const { bins, counts } = counted.parts[this.place].streams[s];
       const values = bins.map((bin, k) => {
-        let value = 0;
-        for (let column = 0; column < this.columns; column++) {
-          if (share[column]) value += share[column] * this._value(stream, bin, counts[k], column);
-        }
-        return value * own;
+        single.fill(0);
+        this._addValues(stream, bin, counts[k], single);
+        return own * single.reduce((sum, value, column) => sum + share[column] * value, 0);
       });
       shareByIteration(this, counted, s, values, parts);
     });
