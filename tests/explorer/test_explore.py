@@ -14,6 +14,7 @@ import pytest
 import propkernels as pk
 from propkernels.explorer.carried import carried_rule
 from propkernels.explorer.codes import NotLive
+from propkernels.explorer.contents import short_names
 from propkernels.explorer.embedding import comparisons, nearest_graphs, quantized
 from propkernels.explorer.packing import pack, smallest
 from propkernels.explorer.page import SCRIPTS
@@ -179,11 +180,11 @@ def test_a_model_that_fills_in_labels_is_refused():
 
 def test_the_header_says_whether_graphs_were_held_out(data, model):
     training = pk.explore(data.graphs, data.target, model).html
-    assert "% predicted correctly (training graphs)" in training
+    assert "% predicted correctly (given model, training graphs)" in training
     fewer = pk.explore(data.graphs[:20], data.target[:20], model).html
     assert "(given model; its training graphs may be among them)" in fewer
     held_out = pk.explore(data.graphs, data.target).html
-    assert "% predicted correctly (held out, 5 folds)" in held_out
+    assert "% predicted correctly (default model, held out, 5 folds)" in held_out
     assert "chosen on the same folds" in held_out
 
 
@@ -350,3 +351,10 @@ def test_graphs_without_a_target_are_left_out(data):
     assert page.predictions.shape == (30,)
     assert embedded(page.html, "ex-meta")["ids"] == [f"graph{i}" for i in known]
     assert "10 of 40 graphs have no target and are left out" in page.html
+
+
+def test_a_node_is_called_by_the_first_of_its_views():
+    column = pk.check_graphs([(np.eye(2, k=1), [("C", "ring"), ("N", "chain")])]).label_column
+    assert short_names(column, None) == {("C", "ring"): "C", ("N", "chain"): "N"}
+    assert short_names(column, {("C", "ring"): "carbon"})["C", "ring"] == "carbon"
+    assert short_names(None, None) == {}

@@ -14,6 +14,7 @@ from propkernels.explorer.models import Explained
 from propkernels.explorer.structure import graph_arrays
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.learn.models.defaults import has_views
 
 BINS = 12  # shown for each class
 
@@ -28,12 +29,14 @@ def page_contents(
 ) -> tuple[dict[str, Any], dict[str, dict[str, NDArray[Any]]]]:
     """All that the page reads: small things, and sections of arrays."""
     directed, structure = graph_arrays(graphs)
+    short = short_names(graphs.label_column, label_names)
     if any("attributes" in code for code in carried.codes):
         structure["attributes"] = np.asarray(graphs.node_attributes, dtype=np.float64).ravel()
     meta: dict[str, Any] = {
         "n": len(graphs),
         "classes": names,
-        "labels": _label_texts(graphs.label_column, label_names),
+        "labels": _label_texts(graphs.label_column, short),
+        "labelChoices": _label_texts(graphs.label_column, label_names),
         "kinds": _label_texts(graphs.edge_label_column, {}),
         "directed": directed,
         "codes": carried.codes,
@@ -51,11 +54,17 @@ def page_contents(
             "layout": {"pairwise": layout.pairwise, "classes": layout.n_classes},
         }
         target = next(values for column, values in described if column.key == "target")
-        meta["bins"] = _bins(found, graphs, target, names, label_names)
+        meta["bins"] = _bins(found, graphs, target, names, short)
     maps = {column.key: values for column, values in described}
     if found is not None and "margin" not in maps:
         maps["margin"] = found.margins
     return meta, {"map": maps, "graphs": structure} | carried.sections
+
+
+def short_names(column: Any, names: Mapping[Any, str] | None) -> dict[Any, str]:
+    """Names that fit a node: of labels with several views of it, the first, such as an atom's symbol."""
+    views = {value: str(value[0]) for value in column.values} if has_views(column) else {}
+    return views | dict(names or {})
 
 
 def _label_texts(column: Any, names: Mapping[Any, str] | None) -> list[str]:

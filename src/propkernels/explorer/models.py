@@ -91,7 +91,10 @@ def given_model(
         raise refusal(model, reason) from None
     predictions, margins = _of_given(model, graphs, target, classes)
     if all(bins.are_those_of_training for bins in carried.bins):
-        how, source = "training graphs", "Predictions are those of the given model on its training graphs."
+        how, source = (
+            "given model, training graphs",
+            "Predictions are those of the given model on its training graphs.",
+        )
     else:
         how = "given model; its training graphs may be among them"
         source = "Predictions are those of the given model, whose training graphs may be among these graphs."
@@ -261,4 +264,6 @@ def _explained(model: Any, graphs: GraphDatabase, predictions: Any, margins: Val
         f"Predictions are held out: {len(folds)}-fold cross-validation, by models that had not seen the "
         "graph. The settings were chosen on the same folds, which is slightly optimistic."
     )
-    return Explained(model, carried, predictions, margins, f"held out, {len(folds)} folds", source)
+    return Explained(
+        model, carried, predictions, margins, f"default model, held out, {len(folds)} folds", source
+    )

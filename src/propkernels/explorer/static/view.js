@@ -18,7 +18,7 @@ class GraphView {
   _listen() {
     const { meta } = this.app;
     for (const button of byId("ex-modes").children) button.addEventListener("click", () => this._setMode(button.dataset.mode));
-    (meta.labels && meta.labels.length ? meta.labels : []).forEach((name, label) => byId("ex-label").append(make("option", { value: String(label) }, name)));
+    (meta.labelChoices || []).forEach((name, label) => byId("ex-label").append(make("option", { value: String(label) }, name)));
     (meta.kinds || []).forEach((name, kind) => byId("ex-kind").append(make("option", { value: String(kind) }, name)));
     byId("ex-label-box").hidden = !(meta.labels && meta.labels.length);
     byId("ex-kind-box").hidden = !(meta.kinds && meta.kinds.length);
