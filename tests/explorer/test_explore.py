@@ -180,7 +180,7 @@ def test_a_model_that_fills_in_labels_is_refused():
 
 def test_the_header_says_whether_graphs_were_held_out(data, model):
     training = pk.explore(data.graphs, data.target, model).html
-    assert "% predicted correctly (given model, training graphs)" in training
+    assert "% predicted correctly (given model, probably on its training graphs)" in training
     fewer = pk.explore(data.graphs[:20], data.target[:20], model).html
     assert "(given model; its training graphs may be among them)" in fewer
     held_out = pk.explore(data.graphs, data.target).html

@@ -91,9 +91,10 @@ def given_model(
         raise refusal(model, reason) from None
     predictions, margins = _of_given(model, graphs, target, classes)
     if all(bins.are_those_of_training for bins in carried.bins):
-        how, source = (
-            "given model, training graphs",
-            "Predictions are those of the given model on its training graphs.",
+        how = "given model, probably on its training graphs"
+        source = (
+            "Predictions are those of the given model. These graphs have exactly the bins of its training "
+            "graphs, so they probably are its training graphs."
         )
     else:
         how = "given model; its training graphs may be among them"
@@ -264,6 +265,5 @@ def _explained(model: Any, graphs: GraphDatabase, predictions: Any, margins: Val
         f"Predictions are held out: {len(folds)}-fold cross-validation, by models that had not seen the "
         "graph. The settings were chosen on the same folds, which is slightly optimistic."
     )
-    return Explained(
-        model, carried, predictions, margins, f"default model, held out, {len(folds)} folds", source
-    )
+    how = f"default model, held out, {len(folds)} folds"
+    return Explained(model, carried, predictions, margins, how, source)
