@@ -235,7 +235,7 @@ class Races:
                 pk.verify(own) for own in (place / "features", *(place / "index").glob("plan*"))
             ],
             "LinearModel": lambda: pk.LinearModel(max_iter=5).fit(pk.open_features(place / "features")),
-            "query": lambda: pk.open_index(place / "index").query(data().graphs[:3], k=4),
+            "query": lambda: pk.GraphIndex.open(place / "index").query(data().graphs[:3], k=4),
         }
         name = self.random.choice(sorted(jobs))
 

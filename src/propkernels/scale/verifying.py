@@ -16,7 +16,7 @@ from propkernels.utils.progress import ProgressBar
 # Who knows the files of a kind of work: modules with ``check_file``, imported when such a folder is verified,
 # since an index belongs to a later station.
 Check = Callable[[Path, Part, dict[str, Any]], dict[str, int]]
-MODULES = {"features": "propkernels.scale.featurizing", "index": "propkernels.learn.retrieval.shard_work"}
+MODULES = {"features": "propkernels.scale.featurizing", "index": "propkernels.learn.retrieval.shard_folder"}
 
 
 class Verified(NamedTuple):

@@ -5,7 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.learn.retrieval.inverted_file import InvertedFile
-from propkernels.learn.retrieval.search import Query, Search, largest, nearest
+from propkernels.learn.retrieval.nearest import Query, Search, candidates, largest, nearest
 from tests.learn.retrieval.test_segment import CASES
 
 every_case = pytest.mark.parametrize("streams", [s for n, s in CASES.items() if n != "no graphs"])
@@ -79,3 +79,10 @@ def test_numbers_that_lead_nowhere_are_refused():
         directory[:, 1] = value
         with pytest.raises(ValueError, match="the index is damaged"):
             Search(segment._replace(directory=directory), squares, query).locate().find()
+
+
+def test_the_first_values_among_equals():
+    values = np.array([0.5, 0.9, 0.5, 0.1, 0.5])
+    assert candidates(values, 3, -1.0).tolist() == [1, 0, 2]
+    assert candidates(values, 3, 0.5).tolist() == [1]
+    assert candidates(values, 3, 0.9).tolist() == []

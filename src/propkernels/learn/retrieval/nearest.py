@@ -1,10 +1,10 @@
-"""The search of one segment for the graphs most similar to a query, in memory or on the disk."""
+"""Nearest neighbors of a graph: among the graphs of segments, and among rows of features."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,21 @@ from propkernels.counting.counters import StreamCounts
 from propkernels.gram.linear import self_products
 from propkernels.learn.retrieval.segment import FENCE_WIDTH, Segment
 from propkernels.utils.arrays import offsets, sum_in_order
+from propkernels.utils.checks import check_integer
 from propkernels.utils.parallel import run_threads, thread_count
+from propkernels.utils.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from propkernels.scale.opened import FeatureFolder
 
 Item = TypeVar("Item")
+
+
+class Neighbors(NamedTuple):
+    """The most similar graphs, best first: arrays (queries, k), or (k,) for a single graph."""
+
+    similarities: NDArray[np.float64]
+    ids: NDArray[Any]
 
 
 class Query(NamedTuple):
@@ -45,7 +57,7 @@ class Query(NamedTuple):
 
 
 def self_similarities(streams: Sequence[StreamCounts]) -> NDArray[np.float64]:
-    """k(x, x) of each graph; whole numbers are added up before they are weighted."""
+    """Return k(x, x) of each graph; whole numbers are added up before they are weighted."""
     total = np.zeros(streams[0].counts.shape[0])
     for weight in dict.fromkeys(stream.weight for stream in streams):
         same = [self_products(stream.counts) for stream in streams if stream.weight == weight]
@@ -83,7 +95,7 @@ class Search:
         self.first, self.alive = first, alive
 
     def locate(self) -> Self:
-        """Look at the fences: between which bins of the directory each code must be."""
+        """Find the bins of the directory between which each code must be, by the fences."""
         from propkernels.learn.retrieval.segment_compiled import find_blocks
 
         codes, segment = self.query.codes, self.segment
@@ -94,7 +106,7 @@ class Search:
         return self
 
     def find(self) -> Self:
-        """Look at the directory: where the postings and rows of the codes are that the segment has."""
+        """Find the postings and rows of the codes that the segment has, by the directory."""
         from propkernels.learn.retrieval.segment_compiled import find_bins, find_postings
 
         segment, n_codes = self.segment, len(self.query.codes)
@@ -118,7 +130,7 @@ class Search:
         """Prepare for what the next step looks at; in memory there is nothing to prepare."""
 
     def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Numbers of graphs of the segment in the index."""
+        """Return the numbers that graphs of the segment have in the index."""
         return self.first + places
 
     def damaged(self) -> ValueError:
@@ -126,14 +138,14 @@ class Search:
         return ValueError("the index is damaged: fit it again")
 
     def similarities(self) -> NDArray[np.float64]:
-        """Normalized kernel between the query and every graph; -1 for graphs that are left out."""
+        """Return the normalized kernel between the query and every graph; -1 for graphs that are left out."""
         values = self._normalized(self._products(), self.squares)
         if self.alive is not None:
             values[~self.alive] = -1.0
         return values
 
     def best(self, k: int, least: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Values that exceed a number, at most k and the largest first, and the numbers of their graphs.
+        """Return the k largest values that exceed a number, largest first, and the numbers of their graphs.
 
         Few graphs are left by a comparison of squares, which is a little generous; only those are divided.
         """
@@ -155,7 +167,7 @@ class Search:
         return np.divide(total, length, out=np.zeros(len(total)), where=length > 0)
 
     def _products(self) -> NDArray[np.float64]:
-        """The kernel between the query and every graph; bins of equal weight are added up, then weighted.
+        """Return the kernel between the query and every graph; bins of equal weight are added up first.
 
         Products of counts are whole numbers and their sums exact, so that the result depends on neither
         segments nor order. Equal graphs have similarity 1, exactly.
@@ -182,7 +194,7 @@ class Search:
 def nearest(
     searches: Iterable[Search], k: int, n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The k largest similarities of all segments, and the numbers of their graphs.
+    """Return the k largest similarities of all segments, and the numbers of their graphs.
 
     Segments come in the order of the numbers, so that equals stay in order. Threads take segments in turn.
     """
@@ -203,12 +215,12 @@ def nearest(
 
 
 def _least(values: NDArray[np.float64], k: int) -> float:
-    """What a further value must exceed to be among the k largest."""
+    """Return what a further value must exceed to be among the k largest."""
     return float(values[-1]) if 0 < k == len(values) else -1.0
 
 
 def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Places of the k largest values, largest first; among equals the first ones.
+    """Return the places of the k largest values, largest first; among equals the first ones.
 
     Examples
     --------
@@ -224,6 +236,59 @@ def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
 
 
 def _runs(items: Iterator[Item], width: int) -> Iterator[list[Item]]:
-    """Items in runs of one for each thread."""
+    """Yield items in runs of one per thread."""
     while run := list(islice(items, width)):
         yield run
+
+
+def nearest_rows(features: FeatureFolder, graph: int, k: int = 10) -> Neighbors:
+    """Return the graphs of a folder of features that are most similar to one of them.
+
+    Parts are searched one after the other. The similarity is the normalized dot product of features; where
+    bins share a column, it is a little larger than that of an index.
+
+    Parameters
+    ----------
+    features : FeatureFolder
+    graph : int
+        Number of the graph in the plan; it is among the results.
+    k : int, default=10
+    """
+    row, k = row_of(features, graph), min(check_integer(k, "k", 1), len(features))
+    query, length = row.toarray().ravel(), float(self_products(row)[0])
+    values, ids, least = np.empty(0), np.empty(0, dtype=np.int64), -1.0
+    with ProgressBar("Searching", features.n_parts) as bar:
+        for block in features:
+            scale = np.sqrt(length * self_products(block.features))
+            own = np.divide(block.features @ query, scale, out=np.zeros(len(block.ids)), where=scale > 0)
+            best = candidates(own, k, least)
+            values, ids = np.concatenate([values, own[best]]), np.concatenate([ids, block.ids[best]])
+            kept = largest(values, min(k, len(values)))
+            values, ids = values[kept], ids[kept]
+            least = float(values[-1]) if len(values) == k else -1.0
+            bar.step()
+    return Neighbors(values, ids)
+
+
+def candidates(values: NDArray[np.float64], k: int, least: float) -> NDArray[np.int64]:
+    """Return the places of at most k values above a number, largest first; among equals the first ones.
+
+    Examples
+    --------
+    >>> candidates(np.array([0.5, 0.9, 0.5, 0.1]), 2, 0.1)
+    array([1, 0])
+    >>> candidates(np.array([0.5, 0.9, 0.5, 0.1]), 2, 0.5)
+    array([1])
+    """
+    above = np.flatnonzero(values > least)
+    return above[largest(values[above], min(k, len(above)))]
+
+
+def row_of(features: FeatureFolder, graph: int) -> Any:
+    """Return the features of one graph, (1, columns)."""
+    places = np.flatnonzero(features.ids == check_integer(graph, "graph", 0))
+    if len(places) == 0:
+        raise ValueError(f"{features.folder} has no graph {graph}")
+    ends = np.cumsum(features.part_sizes)
+    part = int(np.searchsorted(ends, places[0], side="right"))
+    return features.block(part).features[[int(places[0] - (ends[part] - features.part_sizes[part]))]]

@@ -1,24 +1,25 @@
-"""A shard in a file: postings of some graphs as plain arrays, one behind the other, to be memory-mapped."""
+"""Shard: a segment in a file, mapped into memory, and its search, for which the disk reads ahead."""
 
 from __future__ import annotations
 
 import json
 import mmap
 import weakref
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.learn.retrieval.inverted_file import InvertedFile
+from propkernels.learn.retrieval.nearest import Query, Search, Spans
 from propkernels.learn.retrieval.segment import PACKED_BITS, Segment, fence_ptr, fences
-from propkernels.utils.arrays import check_indices, check_offsets
+from propkernels.utils.arrays import MOST_THINGS, check_indices, check_offsets
 from propkernels.utils.checks import reason_of
 from propkernels.utils.files import n_descriptors, open_regular
 
@@ -36,11 +37,12 @@ KINDS = {  # arrays of a shard, in their order, and the types that they may have
     "dense": ("|u1",),
     "postings": ("<u4", "<f4", "<f8"),
 }
-Span = tuple[str, Any, Any]  # an array by name, and from which elements to which
+Item = TypeVar("Item")
+CALM = 32  # steps without the disk, after which pages are no longer asked for
 
 
 def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -> None:
-    """Write the graphs of an inverted file that has one segment.
+    """Write an inverted file of one segment.
 
     The file is a line that names the format, a line of JSON that says which arrays follow, and the arrays,
     little-endian, each at a multiple of 64 bytes; what every query reads comes first.
@@ -60,7 +62,7 @@ def _padded(data: bytes) -> bytes:
 
 
 def _compact(squares: NDArray[np.float64]) -> NDArray[Any]:
-    """The shortest type in which self-similarities are exact."""
+    """Return self-similarities in the shortest type in which they are exact."""
     for kind in (np.uint8, np.uint16, np.uint32):
         if len(squares) == 0 or (squares.min() >= 0 and squares.max() <= np.iinfo(kind).max):
             short = squares.astype(kind)
@@ -154,7 +156,7 @@ class Shard:
         return Segment(len(known["ids"]), fence_ptr=fence_ptr(known["stream_ptr"]), **arrays)
 
     def check(self, first_id: int, last_id: int) -> None:
-        """Look at every number: offsets, codes, bins, postings, and ids from first_id to last_id - 1.
+        """Check every number: offsets, codes, bins, postings, and ids from first_id to last_id - 1.
 
         Raises
         ------
@@ -175,7 +177,7 @@ class Shard:
                 f"{self.path} is damaged ({error}): remove it, and build the index again"
             ) from None
 
-    def announce(self, spans: Sequence[Span]) -> None:
+    def announce(self, spans: Spans) -> None:
         """Have the system read parts of arrays, all at once, while something else is done."""
         if not hasattr(mmap, "MADV_WILLNEED"):
             return
@@ -195,7 +197,7 @@ class Shard:
 
 
 def _page_runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """As few ranges as cover ranges of bytes from the pages on that they begin in: firsts and lengths.
+    """Return the fewest ranges, firsts and lengths, that cover ranges of bytes and begin where pages do.
 
     Examples
     --------
@@ -292,3 +294,98 @@ def _check_postings(postings: NDArray[Any], n_graphs: int) -> None:
 def _check_ascending(values: NDArray[Any], name: str) -> None:
     if bool((values[1:] <= values[:-1]).any()):
         raise ValueError(f"{name} must ascend")
+
+
+class ReadAhead:
+    """Counts of reads of the disk, which has to be asked for pages only while it is read."""
+
+    def __init__(self) -> None:
+        self.n_reads, self.n_calm = n_reads(), 0
+
+    def look(self) -> None:
+        """Note whether the disk was read since the last time."""
+        now = n_reads()
+        self.n_calm = self.n_calm + 1 if now == self.n_reads else 0
+        self.n_reads = now
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the disk was read in the last steps."""
+        return self.n_calm < CALM
+
+
+def n_reads() -> int:
+    """Return how often the disk was read for this process, as far as the system tells."""
+    try:
+        import resource
+    except ImportError:  # not on Windows, where pages cannot be asked for either
+        return 0
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_inblock + used.ru_majflt
+
+
+class ShardSearch(Search):
+    """The search of a segment in a file: each step tells the system which pages the next one will look at.
+
+    Parameters
+    ----------
+    shard : Shard
+    query : Query
+    ahead : ReadAhead
+    first : int, default=0
+        Number of the first graph of the shard's plan.
+    """
+
+    def __init__(self, shard: Shard, query: Query, ahead: ReadAhead, first: int = 0) -> None:
+        if not np.array_equal(shard.arrays["weights"], query.weights):
+            raise ValueError(f"{shard.path} was built with another kernel")
+        super().__init__(shard.segment, shard.arrays["squares"], query, first)
+        self.shard, self.ahead = shard, ahead
+        ahead.look()
+        if ahead.is_needed:
+            shard.announce_front()
+
+    def expect(self, spans: Callable[[], Spans]) -> None:
+        """Have the system read what the next step looks at, without waiting for it."""
+        self.ahead.look()
+        if self.ahead.is_needed:
+            self.shard.announce(spans())
+
+    def best(self, k: int, least: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return what the search in memory does, and note whether the disk was read for it."""
+        found = super().best(k, least)
+        self.ahead.look()
+        return found
+
+    def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of graphs of the shard: those of their plan, behind those of earlier plans."""
+        found = self.shard.ids[places]
+        if ((found < 0) | (found >= MOST_THINGS)).any():
+            raise self.damaged()
+        return self.first + found
+
+    def damaged(self) -> ValueError:
+        """Return the error of numbers that lead nowhere."""
+        return ValueError(f"{self.shard.path} is damaged: remove it, and build the index again")
+
+
+def ahead(items: Iterable[Item], n: int) -> Iterator[Item]:
+    """Yield items n later than they come, so that n of them are under way.
+
+    Examples
+    --------
+    >>> for i in ahead(map(print, "abc"), 1):
+    ...     print(i)
+    a
+    b
+    None
+    c
+    None
+    None
+    """
+    waiting: deque[Item] = deque()
+    for item in items:
+        waiting.append(item)
+        if len(waiting) > n:
+            yield waiting.popleft()
+    yield from waiting
