@@ -1,17 +1,18 @@
-"""What simple things reach: sizes, counts of labels and of degrees, means of attributes."""
+"""Baselines without structure: sizes, label counts, degree counts, and attribute means."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sklearn import config_context
 
 from propkernels.auditing.statistics import edges_of_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.learn.selection.folds import Folds
 
 Table = NDArray[np.float64]
 MOST_COLUMNS = 50  # labels or degrees that are counted separately; the rarer ones are counted together
@@ -19,30 +20,29 @@ N_STEPS, MOST_STEPS = 9, 400  # of a column, and of all columns
 PENALTIES = (0.3, 3.0, 30.0)
 
 
-def baseline_predictions(
-    graphs: GraphDatabase,
-    columns: Table,
-    folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
-) -> dict[str, Table]:
-    """For each simple thing, columns of each graph predicted from the other folds.
+def baseline_predictions(graphs: GraphDatabase, columns: Table, folds: Folds) -> dict[str, list[Table]]:
+    """Predict the test graphs of each fold from each simple table.
 
     Parameters
     ----------
     graphs : GraphDatabase
     columns : ndarray, (graphs, columns)
         What ridge regression predicts: 1 and -1 for classes, or numbers.
-    folds : sequence of pairs of int64
+    folds : sequence of (train, test)
+
+    Returns
+    -------
+    dict
+        For each baseline, the predictions fold by fold.
     """
-    found = {}
-    for title, table in simple_tables(graphs).items():
-        found[title] = np.empty_like(columns)
-        for train, test in folds:
-            found[title][test] = additive(table, columns, train, test)
-    return found
+    return {
+        title: [additive(table[train], columns[train], table[test]) for train, test in folds]
+        for title, table in simple_tables(graphs).items()
+    }
 
 
 def simple_tables(graphs: GraphDatabase) -> dict[str, Table]:
-    """One row per graph: sizes, counts of labels, of degrees, and means of attributes."""
+    """Return tables with one row per graph: sizes, label counts, degree counts, and attribute means."""
     sizes, edges = graphs.graph_sizes, edges_of_graphs(graphs)
     tables = {
         "counting nodes and edges": np.column_stack([sizes, edges, edges / np.maximum(sizes, 1)]).astype(
@@ -64,7 +64,7 @@ def simple_tables(graphs: GraphDatabase) -> dict[str, Table]:
 
 
 def counts_by_graph(values: NDArray[Any], owners: NDArray[Any], n_graphs: int) -> Table:
-    """How often each value occurs in each graph; rare values share the last column.
+    """Count each value in each graph; rare values share the last column.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def counts_by_graph(values: NDArray[Any], owners: NDArray[Any], n_graphs: int) -
 
 
 def means_by_graph(table: Table, graphs: GraphDatabase) -> Table:
-    """Mean and standard deviation of each attribute over a graph's nodes; missing values count as 0."""
+    """Return mean and standard deviation of each attribute per graph; missing values count as 0."""
     known = np.nan_to_num(table)
     sizes = np.maximum(graphs.graph_sizes, 1)[:, None]
 
@@ -94,34 +94,24 @@ def means_by_graph(table: Table, graphs: GraphDatabase) -> Table:
     return np.column_stack([means, spread])
 
 
-def additive(table: Table, columns: Table, train: NDArray[np.int64], test: NDArray[np.int64]) -> Table:
-    """Ridge regression on steps at the quantiles of each column: a sum of one curve per column.
+def additive(known: Table, columns: Table, new: Table) -> Table:
+    """Predict new rows by ridge regression on steps at the quantiles of each column: one curve per column.
 
-    Everything is learned from the training part; the penalty is chosen there by leave-one-out in closed form.
+    The penalty is chosen on the known rows, by leave-one-out.
     """
-    known, new = _steps(table[train], table[train]), _steps(table[train], table[test])
-    middle = known.mean(axis=0)
-    center = columns[train].mean(axis=0)
-    values, axes = np.linalg.eigh((known - middle).T @ (known - middle))
-    scores, wanted = (known - middle) @ axes, columns[train] - center
-    best = min(PENALTIES, key=lambda penalty: _left_out_error(scores, values, wanted, penalty))
-    weights = (scores.T @ wanted) / (np.maximum(values, 0.0) + best)[:, None]
-    return np.asarray((new - middle) @ axes @ weights + center)
+    from sklearn.linear_model import RidgeCV
 
-
-def _left_out_error(scores: Table, values: Table, wanted: Table, penalty: float) -> float:
-    """Mean squared error on each training graph of the machine without it (Allen's PRESS)."""
-    shrunk = scores / (np.maximum(values, 0.0) + penalty)
-    residuals = wanted - shrunk @ (scores.T @ wanted)
-    leverage = np.einsum("ij,ij->i", shrunk, scores) + 1 / len(scores)
-    return float(np.square(residuals / np.maximum(1 - leverage, 1e-9)[:, None]).mean())
+    steps = _steps(known, np.concatenate([known, new]))
+    with config_context(skip_parameter_validation=True, assume_finite=True):
+        model = RidgeCV(PENALTIES).fit(steps[: len(known)], columns)
+        return np.asarray(model.predict(steps[len(known) :])).reshape(len(new), -1)
 
 
 def _steps(known: Table, table: Table) -> Table:
-    """Which quantiles of the training part each value exceeds, and the standardized value itself."""
+    """Return standardized values, and for each value which quantiles of the known rows it exceeds."""
     n_steps = max(1, min(N_STEPS, MOST_STEPS // max(table.shape[1], 1)))
-    parts = [(table - known.mean(axis=0)) / (known.std(axis=0) + 1e-12)]
-    shares = np.arange(1, n_steps + 1) / (n_steps + 1)
-    for column, values in zip(known.T, table.T, strict=True):
-        parts.append((values[:, None] > np.unique(np.quantile(column, shares))).astype(np.float64))
-    return np.column_stack(parts)
+    quantiles = np.quantile(known, np.arange(1, n_steps + 1) / (n_steps + 1), axis=0)
+    is_new = np.diff(quantiles, axis=0, prepend=-np.inf) > 0  # equal quantiles are one step
+    exceeds = (table[:, None, :] > quantiles)[:, is_new]
+    standardized = (table - known.mean(axis=0)) / (known.std(axis=0) + 1e-12)
+    return np.concatenate([standardized, exceeds], axis=1)

@@ -8,9 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
-from propkernels.auditing.contents import bits, everything, labels_alone
-from propkernels.auditing.sameness.indistinguishable import best_possible, describe_steps, groups_by_step
-from propkernels.auditing.scores.targets import Target
+from propkernels.auditing.refinement import (
+    best_possible,
+    bits,
+    describe_steps,
+    everything,
+    groups_by_step,
+    labels_alone,
+)
+from propkernels.auditing.target import Target
 
 
 def test_equal_groups_are_equal_rows_of_the_exact_kernel():

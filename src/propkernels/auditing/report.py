@@ -1,4 +1,4 @@
-"""Audit: all that was found, as numbers, sentences, a page, Markdown and JSON."""
+"""Audit: the findings as numbers, sentences, a page, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.auditing.sameness.duplicates import NearDuplicates, Sameness
-from propkernels.auditing.scores.learning import Learning
-from propkernels.auditing.scores.suspects import Suspects
-from propkernels.auditing.scores.targets import Target
+from propkernels.auditing.duplicates import NearDuplicates, Sameness
+from propkernels.auditing.learnability import Learning
 from propkernels.auditing.sentences import Sentence
 from propkernels.auditing.statistics import Statistics
+from propkernels.auditing.suspects import Suspects
+from propkernels.auditing.target import Target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.files import atomic_write
 
@@ -23,33 +23,33 @@ FORMATS = (".html", ".json", ".md")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    r"""What an audit found; returned by :func:`propkernels.audit`.
+    r"""The findings of an audit; returned by :func:`propkernels.audit`.
 
     Attributes
     ----------
     name : str
-        What the data set is called.
+        Name of the data set.
     statistics : Statistics
         Sizes, degrees, components, labels, attributes and the target.
     sameness : Sameness
-        Duplicates, conflicts, leaks, and what methods of t steps can tell apart.
+        Duplicates, conflicts, leaks, and the graphs that t steps distinguish.
     near : NearDuplicates
     learning : Learning or None
         Scores, by t and by training size, and calibration; None without a target.
     suspects : Suspects or None
-        Graphs that are always wrong.
+        Graphs that are wrong in every cross-validation.
     sample : tuple of int or None
-        Graphs that were compared with each other and learned from; None: all.
+        Graphs that were compared and scored; None: all.
     t_max : int
     kernel : str
         The kernel in use.
     random_state : int
     seconds, processor_seconds : float
-        What the audit took.
+        Wall time and processor time.
     sentences : tuple of Sentence
-        What it all means.
+        The findings.
     graphs, target, label_names
-        What was looked at; not part of ``to_dict``.
+        The data; not part of ``to_dict``.
 
     See Also
     --------
@@ -101,18 +101,18 @@ class Audit:
 
     def to_markdown(self) -> str:
         """Return sentences and tables as Markdown."""
-        from propkernels.auditing.rendering.markdown import markdown
+        from propkernels.auditing.rendering import markdown
 
         return markdown(self)
 
     def to_html(self) -> str:
         """Return a page that stands alone: sentences, tables, charts and drawings."""
-        from propkernels.auditing.rendering.page import page
+        from propkernels.auditing.rendering import page
 
         return page(self)
 
     def save(self, path: Any) -> None:
-        """Write a report; the ending of the name says which.
+        """Write a report in the format of the file name's suffix.
 
         Parameters
         ----------
@@ -135,13 +135,13 @@ class Audit:
         return f"Audit({self.name}: {self.statistics.n_graphs} graphs, {found.n_graphs} with a duplicate)"
 
     def _repr_html_(self) -> str:
-        from propkernels.auditing.rendering.page import fragment
+        from propkernels.auditing.rendering import fragment
 
         return fragment(self)
 
 
 def _plain(value: Any) -> Any:
-    """Plain values; numbers that JSON does not have become None."""
+    """Return plain values; NaN and infinity become None."""
     if is_dataclass(value) and not isinstance(value, type):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, (np.ndarray, np.generic)):

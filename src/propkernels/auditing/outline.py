@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from propkernels.auditing.sentences import Sentence
 from propkernels.auditing.statistics import AttributeRange, LabelCounts, Spread
+from propkernels.pages import svg
 
 if TYPE_CHECKING:
-    from propkernels.auditing.result import Audit
-    from propkernels.auditing.sameness.indistinguishable import Indistinguishable
-    from propkernels.auditing.scores.learning import Learning, Score
+    from propkernels.auditing.learnability import Learning, Score
+    from propkernels.auditing.refinement import Indistinguishable
+    from propkernels.auditing.report import Audit
 
 MOST_ROWS = 12
 
@@ -28,28 +30,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """Numbers to be drawn.
+    """A title, and a function that returns the chart as SVG."""
 
-    Attributes
-    ----------
-    kind : {"histogram", "bars", "line", "reliability"}
-    title, x, y : str
-        What it shows, and what the axes mean.
-    data : Any
-        A :class:`Spread` (histogram); triples of a name, a value and an error (bars); triples of two numbers
-        and an error (line); a calibration report (reliability).
-    """
-
-    kind: str
     title: str
-    x: str
-    y: str
-    data: Any
+    draw: Callable[[], str]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A graph to be drawn, and what is said about it."""
+    """A graph to be drawn, and its caption."""
 
     graph: int
     caption: str
@@ -68,12 +57,12 @@ class Section:
 
 
 def outline(found: Audit) -> list[Section]:
-    """All sections in which there is something to say."""
+    """Return all sections that have sentences or tables."""
     sections = [
-        _section(found, "graphs", "What the graphs are like", *_graphs(found)),
-        _section(found, "sameness", "What is the same", *_sameness(found)),
-        _section(found, "learning", "What can be learned", *_learning(found)),
-        _section(found, "suspects", "What is always wrong", *_suspects(found)),
+        _section(found, "graphs", "Graphs", *_graphs(found)),
+        _section(found, "sameness", "Duplicates and near duplicates", *_sameness(found)),
+        _section(found, "learning", "Scores", *_learning(found)),
+        _section(found, "suspects", "Suspected label errors", *_suspects(found)),
     ]
     return [part for part in sections if part.sentences or part.tables]
 
@@ -89,24 +78,24 @@ def _section(found: Audit, topic: str, title: str, *parts: Any) -> Section:
 def _graphs(found: Audit) -> Parts:
     s = found.statistics
     spreads = [
-        ("nodes of a graph", s.nodes),
-        ("edges of a graph", s.edges),
-        ("neighbors of a node", s.degrees),
-        ("components of a graph", s.components),
+        ("nodes per graph", s.nodes),
+        ("edges per graph", s.edges),
+        ("neighbors per node", s.degrees),
+        ("components per graph", s.components),
     ]
     charts = [
-        Chart("histogram", title, title, "nodes" if "neighbors" in title else "graphs", spread)
+        _histogram(title, spread, "nodes" if title.startswith("neighbors") else "graphs")
         for title, spread in spreads
         if spread is not None and spread.least < spread.most
     ]
     if s.target is not None and s.target.kind == "classes":
-        bars = [(name, float(n), 0.0) for name, n in zip(s.target.classes, s.target.counts, strict=True)]
-        charts.append(Chart("bars", "graphs of each class", "graphs", "", bars))
+        bars = list(zip(s.target.classes, map(float, s.target.counts), strict=True))
+        charts.append(Chart("graphs per class", partial(svg.bar_chart, "graphs per class", bars)))
     elif s.target is not None and s.target.spread is not None:
-        charts.append(Chart("histogram", "target", "target", "graphs", s.target.spread))
+        charts.append(_histogram("target", s.target.spread, "graphs"))
     for title, counts in (("node labels", s.node_labels), ("edge labels", s.edge_labels)):
         if counts is not None and counts.counts:
-            charts.append(Chart("bars", title, title.split()[0] + "s", "", _label_bars(counts)))
+            charts.append(Chart(title, partial(svg.bar_chart, title, _label_rows(counts))))
     tables = [
         Table(
             "Sizes",
@@ -122,6 +111,11 @@ def _graphs(found: Audit) -> Parts:
     return charts, tables, drawings
 
 
+def _histogram(title: str, spread: Spread, unit: str) -> Chart:
+    name = f"{title}: {svg.short(spread.least)} to {svg.short(spread.most)}"
+    return Chart(title, partial(svg.histogram, name, spread.edges, spread.counts, title, unit))
+
+
 SPREAD_HEAD = ("least", "quarter", "median", "three quarters", "most", "mean")
 
 
@@ -134,10 +128,10 @@ def _attribute_row(one: AttributeRange) -> tuple[Any, ...]:
     return (one.name, *numbers, one.missing)
 
 
-def _label_bars(counts: LabelCounts, most: int = 10) -> list[tuple[str, float, float]]:
-    bars = [(v, float(n), 0.0) for v, n in zip(counts.values[:most], counts.counts[:most], strict=True)]
-    rest = counts.n_values - len(bars)
-    return [*bars, (f"{rest} others", float(counts.total - sum(counts.counts[:most])), 0.0)] if rest else bars
+def _label_rows(counts: LabelCounts, most: int = 10) -> list[tuple[str, float]]:
+    rows = [(v, float(n)) for v, n in zip(counts.values[:most], counts.counts[:most], strict=True)]
+    rest = counts.n_values - len(rows)
+    return [*rows, (f"{rest} others", float(counts.total - sum(counts.counts[:most])))] if rest else rows
 
 
 def _drawing(found: Audit, graph: int, why: str) -> Drawing:
@@ -156,9 +150,10 @@ def _target_text(found: Audit, graph: int) -> str:
 
 def _sameness(found: Audit) -> Parts:
     same = found.sameness
-    tables = [_steps_table("What t steps can tell apart", same.by_step)]
+    tables = [_steps_table("Graphs that t steps distinguish", same.by_step)]
     if same.by_step_without_edges:
-        tables.append(_steps_table("The same without what edges carry", same.by_step_without_edges))
+        title = "The same without edge labels, attributes and weights"
+        tables.append(_steps_table(title, same.by_step_without_edges))
     if same.duplicates.conflicts:
         rows = tuple(_group_row(found, group) for group in same.duplicates.conflicts[:MOST_ROWS])
         tables.append(Table("Duplicates with different targets", ("graphs", "targets"), rows))
@@ -177,7 +172,7 @@ def _sameness(found: Audit) -> Parts:
 
 def _steps_table(title: str, steps: Sequence[Indistinguishable]) -> Table:
     rows = tuple((one.t, one.n_groups, one.n_graphs, one.bound) for one in steps)
-    return Table(title, ("t", "different graphs", "graphs like another one", "best possible score"), rows)
+    return Table(title, ("t", "distinct graphs", "graphs like another one", "highest possible score"), rows)
 
 
 def _group_row(found: Audit, group: tuple[int, ...]) -> tuple[str, str]:
@@ -194,38 +189,65 @@ def _learning(found: Audit) -> Parts:
     learned = found.learning
     if learned is None:
         return [], [], []
+    show, show_pair = (_percent, _percents) if learned.metric == "accuracy" else (svg.short, _decimals)
+    scores = partial(svg.dot_chart, show=show, show_pair=show_pair)
+    axes = "training graphs", learned.metric
     charts = [
-        Chart("bars", "what simple things reach", learned.metric, "", _bars(learned.scores)),
-        Chart("bars", "which t carries the signal", learned.metric, "", _bars(learned.by_step)),
-        Chart("line", "learning curve", "training graphs", learned.metric, learned.curve),
+        Chart(
+            "baselines",
+            partial(
+                scores,
+                f"{learned.metric} of baselines",
+                _rows(learned.scores),
+                reference=learned.scores[0].mean,
+            ),
+        ),
+        Chart(
+            f"{learned.metric} by number of steps",
+            partial(scores, f"{learned.metric} by t", _rows(learned.by_step)),
+        ),
+        Chart("learning curve", partial(svg.line_chart, "learning curve", learned.curve, *axes, show)),
     ]
     if learned.calibration is not None:
-        classes = learned.metric == "accuracy"
-        title, x, y = (
-            ("calibration", "stated probability", "share that is right")
-            if classes
-            else ("calibration", "level of intervals", "share of targets inside")
+        report = learned.calibration
+        points = list(zip(report.confidence, report.observed, map(float, report.counts), strict=True))
+        names = (
+            ("predicted probability", "share of correct predictions")
+            if learned.metric == "accuracy"
+            else ("level of intervals", "share of targets inside")
         )
-        charts.append(Chart("reliability", title, x, y, learned.calibration))
+        charts.append(Chart("calibration", partial(svg.calibration_chart, "calibration", points, *names)))
     return charts, _score_tables(learned), []
 
 
-def _bars(scores: Sequence[Score]) -> list[tuple[str, float, float]]:
+def _rows(scores: Sequence[Score]) -> list[tuple[str, float, float]]:
     return [(score.name, score.mean, score.error) for score in scores]
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.3g} %"
+
+
+def _percents(value: float, error: float) -> str:
+    return f"{100 * value:.1f} ± {100 * error:.1f} %"
+
+
+def _decimals(value: float, error: float) -> str:
+    return f"{value:.3f} ± {error:.3f}"
 
 
 def _score_tables(learned: Learning) -> list[Table]:
     head = ("", learned.metric, "standard error")
     points = tuple((str(n), mean, error) for n, mean, error in learned.curve)
     tables = [
-        Table("Scores", head, tuple(_bars(learned.scores))),
-        Table("Scores by t", head, tuple(_bars(learned.by_step))),
+        Table("Scores", head, tuple(_rows(learned.scores))),
+        Table("Scores by t", head, tuple(_rows(learned.by_step))),
         Table("Learning curve", ("training graphs", *head[1:]), points),
     ]
     if learned.calibration is not None:
         report = learned.calibration
         rows = tuple(zip(report.confidence, report.observed, report.counts, strict=True))
-        tables.append(Table("Calibration", ("stated", "observed", "graphs"), rows))
+        tables.append(Table("Calibration", ("predicted", "observed", "graphs"), rows))
     return tables
 
 
@@ -252,4 +274,4 @@ def _suspects(found: Audit) -> Parts:
         if one.neighbors:
             other, _, value = one.neighbors[0]
             drawings.append(_drawing(found, other, f"similarity {value:.2f} to graph {one.graph}"))
-    return [], [Table("Surest first", head, rows)], drawings
+    return [], [Table("Suspects, largest margin first", head, rows)], drawings

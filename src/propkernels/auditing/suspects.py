@@ -1,17 +1,16 @@
-"""Graphs that are wrong whatever they are predicted from: candidates for errors in the target."""
+"""Graphs that are misclassified in every cross-validation: candidates for errors in the target."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.auditing.scores.closed_form import held_out_only, inverse
-from propkernels.auditing.scores.learning import Task, draw_folds
-from propkernels.auditing.scores.targets import Target
+from propkernels.auditing.target import Target
+from propkernels.learn.machines.ridge import RidgeFolds
+from propkernels.learn.selection.folds import choosing_folds
 
 Matrix = NDArray[Any]
 REPEATS, FOLDS = 5, 10
@@ -22,15 +21,15 @@ N_NEIGHBORS = 3
 
 @dataclass(frozen=True)
 class Suspect:
-    """A graph that is always wrong.
+    """A graph that is wrong in every cross-validation.
 
     Attributes
     ----------
     graph : int
     given, predicted : str
-        Its target, and what all others say.
+        Its target, and the prediction from the other graphs.
     margin : float
-        By how much: difference of the decisions (1 and -1 are the classes), or the error in standard
+        Difference of the decisions (1 and -1 are the classes), or the error in standard
         deviations of the target.
     neighbors : tuple of (int, str, float)
         The most similar graphs of another class (of any number), their target and similarity.
@@ -48,7 +47,7 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Suspects:
-    """All graphs that are always wrong.
+    """All graphs that are wrong in every cross-validation.
 
     Attributes
     ----------
@@ -68,23 +67,22 @@ class Suspects:
     sometimes: int
 
 
-def suspects_of(
-    kernel: Matrix, penalty: float, target: Target, seed: int, names: NDArray[np.int64]
-) -> Suspects:
-    """Predict every graph several times, each time from other nine tenths of the graphs.
+def suspects_of(kernel: Matrix, cost: float, target: Target, seed: int, names: NDArray[np.int64]) -> Suspects:
+    """Predict each graph in five ten-fold cross-validations, and list those that are wrong in all.
 
     ``names`` are the numbers of the graphs in the whole data set.
     """
-    task, inverted = Task(target), inverse(kernel, penalty)
-    outputs = [
-        held_out_only(inverted, task.columns, [test for _, test in draw_folds(target, seed + i, FOLDS)])
-        for i in range(1, REPEATS + 1)
-    ]
-    wrong, margins = (_wrong_classes if target.is_classes else _far_out)(outputs, task)
+    machines = RidgeFolds.fit(kernel, cost)
+    decisions = np.array(
+        [
+            machines.cross_predict(target.columns, choosing_folds(target.values, FOLDS, None, None, seed + i))
+            for i in range(1, REPEATS + 1)
+        ]
+    )
+    wrong, margins = (_wrong_classes if target.is_classes else _outliers)(decisions, target)
     always = np.flatnonzero(wrong.all(axis=0))
     order = always[np.lexsort((always, -margins[always]))]
-    mean = np.mean(outputs, axis=0)
-    predicted = task.predictions(mean)
+    predicted = target.predictions(decisions.mean(axis=0))
     listed = [
         _described(kernel, target, int(i), predicted[i], float(margins[i]), names)
         for i in order[:MOST_LISTED]
@@ -93,19 +91,20 @@ def suspects_of(
     return Suspects(REPEATS, tuple(names[order].tolist()), tuple(listed), sometimes)
 
 
-def _wrong_classes(outputs: Sequence[Matrix], task: Task) -> tuple[NDArray[np.bool_], Matrix]:
-    """Which predictions are wrong, and by how much another class leads on average."""
-    truth = task.target.values
-    wrong = np.array([one.argmax(axis=1) != truth for one in outputs])
-    mean = np.mean(outputs, axis=0)
-    given = mean[np.arange(len(truth)), truth]
-    mean[np.arange(len(truth)), truth] = -np.inf
-    return wrong, mean.max(axis=1) - given
+def _wrong_classes(decisions: Matrix, target: Target) -> tuple[NDArray[np.bool_], Matrix]:
+    """Return which predictions are wrong, and by how much another class leads on average."""
+    truth, everyone = target.values, np.arange(len(target.values))
+    wrong = np.array([target.losses(one, everyone) > 0 for one in decisions])
+    mean = decisions.mean(axis=0)
+    scores = np.column_stack([-mean, mean]) if mean.shape[1] == 1 else mean
+    given = scores[everyone, truth]
+    scores[everyone, truth] = -np.inf
+    return wrong, scores.max(axis=1) - given
 
 
-def _far_out(outputs: Sequence[Matrix], task: Task) -> tuple[NDArray[np.bool_], Matrix]:
-    """Which errors are far out among all errors, and how large they are on average."""
-    errors = np.abs(np.array([one[:, 0] for one in outputs]) - task.columns[:, 0])
+def _outliers(decisions: Matrix, target: Target) -> tuple[NDArray[np.bool_], Matrix]:
+    """Return which errors are outliers among all errors, and their mean size."""
+    errors = np.abs(decisions[:, :, 0] - target.columns[:, 0])
     low, high = np.quantile(errors, [0.25, 0.75], axis=1)
     return errors > (high + FENCE * (high - low))[:, None], errors.mean(axis=0)
 

@@ -1,17 +1,22 @@
-"""What is to be predicted: classes or numbers, checked once for all parts of an audit."""
+"""The target of an audit: classes or numbers, as columns of ridge regression, and their scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.auditing.statistics import Spread, TargetCounts
+from propkernels.learn.machines.decisions import DecisionLayout
+from propkernels.learn.machines.tasks import Classification, Regression
 from propkernels.learn.selection.targets import check_numbers, known_targets
 from propkernels.utils.columns import has_fractions
+
+TIE_BREAK = 1e-6  # weight of squared errors beside the loss
 
 
 @dataclass(frozen=True)
@@ -43,17 +48,57 @@ class Target:
         return np.asarray(self.values >= 0 if self.is_classes else ~np.isnan(self.values))
 
     def name(self, value: Any) -> str:
-        """A value as people read it."""
+        """Return the name of a class, or a number with four digits."""
         if value < 0 if self.is_classes else np.isnan(value):
             return "no target"
         return self.classes[int(value)] if self.is_classes else f"{value:.4g}"
 
     def take(self, positions: NDArray[Any]) -> Target:
-        """Values at some positions."""
+        """Return the target of some graphs."""
         return Target(self.values[positions], self.classes, self.labels)
 
+    @cached_property
+    def task(self) -> Classification | Regression:
+        """The task whose losses are counted; numbers are standardized."""
+        if self.is_classes:
+            return Classification()
+        return Regression(middle=float(self.values.mean()), unit=float(self.values.std()) or 1.0)
+
+    @cached_property
+    def columns(self) -> NDArray[np.float64]:
+        """Targets of ridge regression: 1 and -1 for classes, or the standardized numbers."""
+        if isinstance(self.task, Classification):
+            return self._layout.columns(self.values)
+        return np.asarray((self.values - self.task.middle) / self.task.unit)[:, None]
+
+    @property
+    def _layout(self) -> DecisionLayout:
+        return DecisionLayout(len(self.classes), pairwise=False)
+
+    def predictions(self, decisions: NDArray[Any]) -> NDArray[Any]:
+        """Return the classes or numbers of decisions."""
+        if isinstance(self.task, Classification):
+            return self._layout.predictions(decisions)
+        return np.asarray(decisions[:, 0] * self.task.unit + self.task.middle)
+
+    def losses(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the loss of each graph: 1 for a wrong class, or the squared error in standard deviations."""
+        if self.is_classes:
+            return self.task.losses(self.predictions(decisions), self.values[places])
+        return self.task.losses(decisions[:, 0], self.columns[places, 0])
+
+    def loss(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> float:
+        """Return the mean loss, by which settings are chosen; squared errors break ties of classes."""
+        squares = float(np.square(decisions - self.columns[places]).mean())
+        return float(self.losses(decisions, places).mean()) + TIE_BREAK * squares
+
+    def score(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> float:
+        """Return the accuracy, or R^2 against the mean of all graphs."""
+        total = len(places) if self.is_classes else float(np.square(self.columns[places]).sum())
+        return 1.0 - float(self.losses(decisions, places).sum()) / total if total else 0.0
+
     def counts(self) -> TargetCounts:
-        """Balance of the classes, or the spread of the numbers."""
+        """Return the balance of the classes, or the spread of the numbers."""
         missing = int(np.count_nonzero(~self.known))
         if not self.is_classes:
             return TargetCounts("numbers", spread=Spread.of(self.values), missing=missing)

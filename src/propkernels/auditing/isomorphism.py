@@ -1,4 +1,4 @@
-"""Exact duplicates: canonical forms of graphs, with all that they carry.
+"""Isomorphism classes: canonical forms of graphs with labels, attributes and weights.
 
 Colors are refined until they are stable; then one node of a graph's first ambiguous color gets a color of
 its own, and so on until all nodes differ ("individualize and refine" [1]_). The graph written down in the
@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.auditing.contents import Contents, Words
-from propkernels.auditing.sameness.indistinguishable import Groups, in_company, number_equal
+from propkernels.auditing.refinement import Contents, Groups, Words, in_company, number_equal
 from propkernels.utils.randomness import mix
 
 AT_ONCE = 4  # refinements between two looks at whether colors are stable
@@ -79,7 +78,7 @@ def canonical_forms(contents: Contents, n_jobs: int | None = None) -> list[bytes
     Examples
     --------
     >>> import networkx as nx, propkernels as pk
-    >>> from propkernels.auditing.contents import everything
+    >>> from propkernels.auditing.refinement import everything
     >>> cycle, other = nx.cycle_graph(6), nx.relabel_nodes(nx.cycle_graph(6), {0: 3, 3: 0})
     >>> forms = canonical_forms(everything(pk.from_networkx([cycle, other, nx.path_graph(6)])))
     >>> forms[0] == forms[1], forms[0] == forms[2]

@@ -1,4 +1,4 @@
-"""Duplicates: the same graph twice, with other targets, in training and test; and near duplicates."""
+"""Exact duplicates, conflicting targets, leaks into test sets, and near duplicates."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from propkernels.auditing.contents import Contents, everything, labels_alone
-from propkernels.auditing.sameness.canonical import isomorphism_classes
-from propkernels.auditing.sameness.indistinguishable import (
+from propkernels.auditing.isomorphism import isomorphism_classes
+from propkernels.auditing.refinement import (
+    Contents,
     Groups,
     Indistinguishable,
     best_possible,
     describe_steps,
+    everything,
     groups_by_step,
     in_company,
+    labels_alone,
 )
-from propkernels.auditing.scores.targets import Target
+from propkernels.auditing.target import Target
 from propkernels.graphs.database import GraphDatabase
 
 N_REFINEMENTS = 10  # before candidates for duplicates are compared exactly
@@ -30,24 +32,24 @@ TEST_SHARE = 0.1  # of a random split, for which leaks are expected
 
 @dataclass(frozen=True)
 class Duplicates:
-    """The same graph more than once.
+    """Groups of isomorphic graphs.
 
     Attributes
     ----------
     groups : tuple of tuple of int
-        Graphs that are isomorphic, with all that their nodes and edges carry; the largest groups first.
+        Graphs that are isomorphic, with equal labels, attributes and weights; the largest groups first.
     conflicts : tuple of tuple of int
-        Those of the groups whose targets differ.
+        Groups whose targets differ.
     n_graphs : int
         Graphs that have a duplicate.
     n_superfluous : int
-        Graphs that would go if one of each group were kept.
+        Graphs to remove so that one of each group remains.
     n_conflicting : int
         Graphs in groups whose targets differ.
     undecided : int
-        Graphs that no refinement tells from another one, and for which the exact search was given up.
+        Graphs that refinement does not distinguish, and whose exact comparison reached its limit.
     bound : float or None
-        The best accuracy (R^2 for numbers) of any method that says one thing about one graph.
+        Highest accuracy (R^2 for numbers) of any method that predicts equal targets for equal graphs.
     expected_leak : float
         Expected share of test graphs that have a duplicate among the others, if a tenth is drawn at random.
     """
@@ -64,7 +66,7 @@ class Duplicates:
 
 @dataclass(frozen=True)
 class Leaks:
-    """Test graphs that are in the training graphs.
+    """Test graphs that are also training graphs.
 
     Attributes
     ----------
@@ -74,7 +76,7 @@ class Leaks:
     conflicting : tuple of (int, int)
         Those with different targets.
     alike : tuple of (int, int)
-        Test graphs that ``t_max`` steps cannot tell from a training graph, though they differ.
+        Test graphs that differ from a training graph, but not to ``t_max`` steps.
     near : tuple of (int, int, float)
         Other test graphs with a similarity of at least 0.95 to a training graph.
     """
@@ -88,16 +90,16 @@ class Leaks:
 
 @dataclass(frozen=True)
 class NearDuplicates:
-    """Graphs that are nearly the same.
+    """Pairs of graphs with a similarity of at least 0.95 that are not exact duplicates.
 
     Attributes
     ----------
     threshold : float
-        Similarity from which on pairs count.
+        Least similarity of a pair.
     n_looked_at : int
-        Graphs that were compared with each other.
+        Number of graphs that were compared.
     n_graphs : int
-        Graphs with a near duplicate that is not a duplicate.
+        Graphs with a near duplicate.
     n_clusters : int
         Groups of graphs connected by such pairs.
     largest_cluster : int
@@ -118,21 +120,21 @@ class NearDuplicates:
 
 @dataclass(frozen=True)
 class Sameness:
-    """All about graphs that are the same to someone.
+    """Exact duplicates, leaks, and graphs that t steps do not distinguish.
 
     Attributes
     ----------
     by_step : tuple of Indistinguishable
-        What methods of t = 0, ..., t_max steps can tell apart by all that the graphs carry.
+        Graphs that t = 0, ..., t_max steps distinguish by labels, attributes and weights.
     by_step_without_edges : tuple of Indistinguishable
-        The same where edges are all alike; empty where they are.
+        The same with equal edges; empty if edges are equal anyway.
     duplicates : Duplicates
-        Graphs that are the same with all that they carry.
+        Isomorphic graphs with equal labels, attributes and weights.
     same_but_for_attributes : Duplicates or None
-        Graphs whose structure and labels are the same; None without attributes.
+        Isomorphic graphs with equal labels; None without attributes.
     leaks : Leaks or None
     classes : ndarray
-        Equal numbers: the same graph. Training graphs come first, then test graphs.
+        One number per isomorphism class. Training graphs come first, then test graphs.
     """
 
     by_step: tuple[Indistinguishable, ...]
@@ -151,7 +153,7 @@ def sameness_of(
     t_max: int,
     n_jobs: int | None,
 ) -> Sameness:
-    """Compare all graphs with all that they carry, in linear time but for exact duplicates."""
+    """Compare all graphs with labels, attributes and weights, in linear time except for exact duplicates."""
     n, together = len(graphs), graphs if test is None else GraphDatabase.concat([graphs, test])
     contents = everything(together)
     steps = groups_by_step(contents, max(t_max, N_REFINEMENTS), n_jobs)
@@ -205,12 +207,12 @@ def duplicates_of(classes: Groups, target: Target | None, undecided: int = 0) ->
 
 
 def _differ(target: Target, graphs: list[int]) -> bool:
-    """Whether those of some graphs that have a target have different ones."""
+    """Return whether the known targets of some graphs differ."""
     return len(np.unique(target.values[graphs][target.known[graphs]])) > 1
 
 
 def expected_leak(sizes: NDArray[Any], n_graphs: int) -> float:
-    """Expected share of test graphs with a duplicate in training, where each is drawn with 10 %.
+    """Return the expected share of test graphs with a duplicate in training, for test sets of 10 %.
 
     Examples
     --------
@@ -241,7 +243,7 @@ def leaks_of(
 
 
 def _looked_up(groups: Groups, n_train: int) -> NDArray[np.int64]:
-    """For each test graph, the first training graph of its group, or -1."""
+    """Return for each test graph the first training graph of its group, or -1."""
     first: dict[int, int] = {}
     for graph, group in enumerate(groups[:n_train].tolist()):
         first.setdefault(group, graph)
@@ -251,7 +253,7 @@ def _looked_up(groups: Groups, n_train: int) -> NDArray[np.int64]:
 def near_duplicates(
     matrix: NDArray[np.float64], classes: Groups, target: Target | None, most: int = 12
 ) -> NearDuplicates:
-    """Pairs of different graphs whose normalized kernel is at least 0.95."""
+    """Find pairs of different graphs whose normalized kernel is at least 0.95."""
     rows, columns = np.nonzero(np.triu(matrix >= NEARLY, k=1))
     different = classes[rows] != classes[columns]
     rows, columns = rows[different], columns[different]
@@ -274,7 +276,7 @@ def near_duplicates(
 def _disagreeing(
     rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n: int, target: Target | None
 ) -> int:
-    """Graphs whose most similar partner (the first among equals) has another class."""
+    """Return how many graphs have a most similar partner (the first among equals) of another class."""
     if target is None or not target.is_classes or not len(rows):
         return 0
     one, other = np.concatenate([rows, columns]), np.concatenate([columns, rows])

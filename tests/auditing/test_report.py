@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.auditing.rendering.charts import nice_ticks, short
-from propkernels.auditing.rendering.outline import outline
+from propkernels.auditing.outline import outline
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +95,3 @@ def test_strange_names_are_harmless():
 def test_repr_and_str(report):
     assert repr(report) == "Audit(graphs: 61 graphs, 2 with a duplicate)"
     assert str(report).startswith("Audit of graphs\n- 61 graphs with ")
-
-
-def test_ticks_are_round():
-    assert nice_ticks(0, 1) == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert nice_ticks(3, 3) == [3]
-    assert short(1500.0) == "1500"

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
-from propkernels.auditing.contents import everything
-from propkernels.auditing.sameness.canonical import (
+from propkernels.auditing.isomorphism import (
     canonical_forms,
     first_ambiguous,
     isomorphism_classes,
@@ -16,7 +15,7 @@ from propkernels.auditing.sameness.canonical import (
     stable_colors,
     told_apart,
 )
-from propkernels.auditing.sameness.indistinguishable import groups_by_step
+from propkernels.auditing.refinement import everything, groups_by_step
 
 
 def shuffled(graph, seed):
@@ -121,12 +120,12 @@ def test_a_search_finds_what_a_bad_choice_misses():
 
 
 def test_giving_up_is_said(monkeypatch):
-    monkeypatch.setattr("propkernels.auditing.sameness.canonical.MOST_TRIALS", 1)
+    monkeypatch.setattr("propkernels.auditing.isomorphism.MOST_TRIALS", 1)
     one, other = (nx.convert_node_labels_to_integers(g) for g in (rook(), shrikhande()))
     classes, undecided = classes_of(pk.from_networkx([one, other]))
     assert len(set(classes.tolist())) == 2
     assert undecided == 1
-    monkeypatch.setattr("propkernels.auditing.sameness.canonical.MOST_CHOICES", 0)
+    monkeypatch.setattr("propkernels.auditing.isomorphism.MOST_CHOICES", 0)
     assert classes_of(pk.from_networkx([one, shuffled(one, 0)]))[1] == 2
 
 
