@@ -61,14 +61,14 @@ def times_of(folder: Path, cold: bool) -> dict[str, list[float]]:
     """Seconds on the clock, and of the processor, of queries on one core; ``cold``: each from the disk."""
     import propkernels as pk
 
-    index = pk.open_index(folder)
+    index = pk.GraphIndex.open(folder)
     for graph in queries()[:1] if cold else queries():  # compiled loops are loaded, and files if need be
         index.query(graph)
     times: dict[str, list[float]] = {"clock": [], "processor": []}
     for graph in queries():
         if cold:
-            files = [shard.path for shard, _, _ in index.shards]
-            index = pk.open_index(folder)  # lets go of the mapping
+            files = [shard.path for shard, _, _ in index.file_.shards]
+            index = pk.GraphIndex.open(folder)  # lets go of the mapping
             forget(files)
         clock, processor = time.perf_counter(), time.process_time()
         index.query(graph, k=K)
@@ -86,7 +86,7 @@ def is_exact(folder: Path, graphs: Path) -> bool:
 
     first = from_parquet(min(graphs.iterdir()))
     memory = pk.GraphIndex(random_state=0).fit(first)
-    index = pk.open_index(folder)
+    index = pk.GraphIndex.open(folder)
     for graph in queries()[:3]:
         reference, similarities = memory.query(graph, k=len(first)), np.full(len(first), np.nan)
         expected = np.empty(len(first))
@@ -115,7 +115,7 @@ def measure(folder: Path, n_graphs: int, workers: int) -> dict[str, Any]:
     index = pk.GraphIndex.build(plan, out, random_state=0, executor=workers)
     built = time.perf_counter() - start
     start = time.perf_counter()
-    pk.open_index(out)
+    pk.GraphIndex.open(out)
     opened = time.perf_counter() - start
     n_bytes = sum(group.manifest.n_bytes for group in index.groups)
     return {

@@ -229,9 +229,8 @@ def frame(rng: Generator, columns: tuple[str, ...], n: int) -> Any:
             for _ in range(n)
         ]
         plain = [int(rng.integers(3)) for _ in range(n)]
-        found[name] = pd.Series(
-            keys if rng.random() < 0.35 else plain, dtype=object if rng.random() < 0.3 else None
-        )
+        is_odd = rng.random() < 0.35
+        found[name] = pd.Series(keys, dtype=object) if is_odd else pd.Series(plain)
     return pd.DataFrame(found)
 
 

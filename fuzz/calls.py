@@ -79,7 +79,7 @@ def index(folder: Path) -> None:
 
 
 def query(folder: Path) -> Any:
-    return pk.open_index(folder.parent / "index").query(graphs()[:2], k=3).ids.tolist()
+    return pk.GraphIndex.open(folder.parent / "index").query(graphs()[:2], k=3).ids.tolist()
 
 
 def whole_bytes(folder: Path) -> Any:

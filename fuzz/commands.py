@@ -177,7 +177,7 @@ def odd_files(rng: Generator, seed: int) -> None:
         "audit": ["audit", name],
         "evaluate": ["evaluate", name, *QUICK["evaluate"]],
         "predict": ["predict", "model.pk", name],
-        "similar": ["similar", name, "0"],
+        "similar": ["similar", name, "--to", "0"],
         "novelty": ["novelty", name],
     }[command]
     with scratch(str(seed), changed) as folder:

@@ -94,7 +94,7 @@ def read_index(path: Path) -> None:
     from fuzz.parts import whole
 
     folder = _unpacked(path)
-    try_to(lambda: pk.open_index(folder).query(whole().graphs[:2], k=3), OSError, MemoryError)
+    try_to(lambda: pk.GraphIndex.open(folder).query(whole().graphs[:2], k=3), OSError, MemoryError)
 
 
 def read_plan(path: Path) -> None:

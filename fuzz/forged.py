@@ -125,7 +125,9 @@ def shard(rng: Generator, seed: int) -> None:
     with scratch(str(seed), changed) as folder:
         if rng.random() < 0.3:
             try_to(lambda: [pk.verify(own) for own in folder.glob("plan*")], OSError)
-        found = try_to(lambda: pk.open_index(folder).query(whole().graphs[:2], k=3), OSError, MemoryError)
+        found = try_to(
+            lambda: pk.GraphIndex.open(folder).query(whole().graphs[:2], k=3), OSError, MemoryError
+        )
         if np.shape(found.ids) != (2, 3):
             raise Wrong(f"{np.shape(found.ids)} answers instead of (2, 3)")
 
@@ -139,7 +141,7 @@ def manifest(rng: Generator, seed: int) -> None:
     remember("index" if is_index else "features", ".zip", files)
     with scratch(str(seed), files) as folder:
         if is_index:
-            opened = try_to(lambda: pk.open_index(folder), OSError)
+            opened = try_to(lambda: pk.GraphIndex.open(folder), OSError)
             try_to(lambda: opened.query(whole().graphs[:2], k=3), OSError, MemoryError)
         else:
             opened = try_to(lambda: pk.open_features(folder), OSError)

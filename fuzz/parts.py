@@ -190,7 +190,7 @@ def shard_queried(rng: Generator, seed: int) -> None:
     files = one_changed(whole().index, rng, lambda name: True)
     with scratch(str(seed), files) as folder:
         graphs = whole().graphs[:2]
-        found = try_to(lambda: pk.open_index(folder).query(graphs, k=3), OSError)
+        found = try_to(lambda: pk.GraphIndex.open(folder).query(graphs, k=3), OSError)
         if np.shape(found.ids) != (2, 3):
             raise Wrong(f"{np.shape(found.ids)} answers instead of (2, 3)")
 

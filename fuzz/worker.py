@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import sys
+import time
 import warnings
 from collections import Counter
 from typing import Any
@@ -34,6 +35,7 @@ def main() -> None:
     warnings.simplefilter("ignore")  # of what is left out of odd inputs; those of numpy are findings
     handle = os.open(mark, os.O_WRONLY)
     counts: Counter[str] = Counter()
+    said_at = time.monotonic()
     for number in range(first, first + count):
         case = case_of(number, only)
         os.pwrite(handle, f"{number:<20}{case.family:<20}".encode(), 0)
@@ -50,9 +52,10 @@ def main() -> None:
             say({"finding": said, "number": number, "family": case.family, "check": case.check})
         elif case.family == "processes":
             say({"digest": found[0] if found else outcome.text[:80], "number": number})
-        if (number - first) % 50 == 49:
+        if sum(counts.values()) >= 50 or time.monotonic() - said_at > 2.0:
             say({"counts": counts})
             counts.clear()
+            said_at = time.monotonic()
     say({"counts": counts})
 
 

@@ -173,16 +173,10 @@ from .learn import (
     PropagationRegressor as PropagationRegressor,
 )
 from .learn import (
-    ShardedIndex as ShardedIndex,
-)
-from .learn import (
     Similarity as Similarity,
 )
 from .learn import (
     evaluate as evaluate,
-)
-from .learn import (
-    open_index as open_index,
 )
 from .learn import (
     similar_because as similar_because,

@@ -9,7 +9,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.auditing.examine import sample_of
-from propkernels.auditing.scores.targets import Target, check_audit_target
+from propkernels.auditing.target import Target, check_audit_target
 
 N = 60
 
@@ -121,7 +121,7 @@ def test_without_a_target(clean):
     assert report.learning is None
     assert report.suspects is None
     assert report.sameness.duplicates.bound is None
-    assert "A target was not given" in str(report)
+    assert "No target was given" in str(report)
     json.loads(report.to_json())
 
 
@@ -151,7 +151,7 @@ def test_attributes_alone():
     report = pk.audit(graphs, np.arange(30) % 2, t_max=1)
     assert report.sameness.duplicates.n_graphs == 0
     assert report.sameness.same_but_for_attributes.n_graphs == 30
-    assert any("attributes left aside" in sentence.text for sentence in report.sentences)
+    assert any("attributes ignored" in sentence.text for sentence in report.sentences)
 
 
 @pytest.mark.parametrize("graphs", [[nx.path_graph(2)], [nx.empty_graph(0), nx.path_graph(3)]])
@@ -222,7 +222,7 @@ def test_missing_targets_are_not_a_class(clean, kind):
     assert found.statistics.n_graphs == N
     assert np.allclose(found.learning.scores[-1].mean, expected.learning.scores[-1].mean)
     assert found.suspects.graphs == tuple(known[list(expected.suspects.graphs)].tolist())
-    assert f"{N // 3} graphs have no target: nothing is learned from them." in str(found)
+    assert f"{N // 3} graphs have no target: scores leave them out." in str(found)
     assert json.loads(found.to_json())["statistics"]["target"]["missing"] == N // 3
     assert "class nan" not in found.to_html()
 

@@ -108,12 +108,12 @@ def test_an_index_is_built_added_to_and_searched(run, small_data, tmp_path):
     more.graphs.to_parquet(tmp_path / "more.parquet")
     built = run("index", "graphs.parquet", "-o", "index", "-j", 1, "--nodes-per-part", 300)
     assert built.exit_code == 0, built.stderr
-    assert "Wrote index: ShardedIndex(40 graphs, " in built.stdout
+    assert "Wrote index: GraphIndex(40 graphs, " in built.stdout
     added = run("index", "more.parquet", "-o", "index", "-j", 1, "--add")
-    assert "Wrote index: ShardedIndex(60 graphs, " in added.stdout
+    assert "Wrote index: GraphIndex(60 graphs, " in added.stdout
     memory = pk.GraphIndex(random_state=0).fit(small_data.graphs).add(more.graphs)
     for to, graph in ((3, small_data.graphs[3]), (45, more.graphs[5])):
         expected = memory.query(graph, k=6)
         found = similar(run, "index", "--to", to, "-k", 5)
         assert [row["graph"] for row in found] == [i for i in expected.ids.tolist() if i != to][:5]
-    assert "the graph 60 does not exist" in run("similar", "index", "--to", 60).stderr
+    assert "index has the graphs 0 to 59, not 60" in run("similar", "index", "--to", 60).stderr

@@ -1,4 +1,4 @@
-"""Auditing: what to know about a data set before believing an accuracy on it."""
+"""Audits of data sets: duplicates, leaks, baselines, scores and suspected label errors."""
 
 from propkernels.auditing.examine import audit as audit
-from propkernels.auditing.result import Audit as Audit
+from propkernels.auditing.report import Audit as Audit

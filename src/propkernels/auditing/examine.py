@@ -1,4 +1,4 @@
-"""audit: one look at a data set before anyone believes an accuracy on it."""
+"""audit: check a data set for duplicates, leaks and label errors, and score baselines."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from propkernels.auditing.result import Audit
-from propkernels.auditing.sameness.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
-from propkernels.auditing.scores.learning import learning_of
-from propkernels.auditing.scores.suspects import suspects_of
-from propkernels.auditing.scores.targets import Target, check_audit_target
+from propkernels.auditing.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
+from propkernels.auditing.learnability import learning_of
+from propkernels.auditing.report import Audit
 from propkernels.auditing.sentences import sentences_of
 from propkernels.auditing.statistics import statistics_of
+from propkernels.auditing.suspects import suspects_of
+from propkernels.auditing.target import Target, check_audit_target
 from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.models.defaults import default_kernels
@@ -43,11 +43,11 @@ def audit(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Audit:
-    """Look a data set over: what it is like, what is wrong with it, and what can be learned from it.
+    """Check a data set for duplicates, leaks and label errors, and score a kernel and baselines on it.
 
-    Exact duplicates are isomorphic graphs with all that their nodes and edges carry. Graphs that no method of
-    ``t_max`` steps can tell apart are found in linear time. Scores are those of nested cross-validation:
-    everything is chosen on the training part of each of five folds.
+    Exact duplicates are isomorphic graphs with equal labels, attributes and weights. Graphs that no method of
+    ``t_max`` steps can distinguish are found in linear time. Scores are those of nested cross-validation:
+    t and C are chosen on the training part of each of five folds.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ def audit(
         See :func:`propkernels.check_graphs`.
     target : array-like of shape (n,), optional
         Class or number of each graph; None: that of the data set, if it has one. Numbers with fractions are
-        predicted as numbers. Graphs whose target is missing (None or NaN) are compared with the others, and
-        nothing is learned from them.
+        predicted as numbers. Graphs whose target is missing (None or NaN) are compared with the others, but
+        left out of the scores.
     test : Dataset, GraphDatabase or sequence of graphs, optional
-        Test graphs, which are looked for among the others; nothing is learned from them.
+        Test graphs, which are searched among the others; they are left out of the scores.
     test_target : array-like, optional
         Their targets; None: those of the data set, if it has any.
     kernel : estimator or None, default=None
-        The kernel that graphs are compared by and learned with; it is normalized whatever it says. None: the
+        The kernel that compares graphs; it is always normalized. None: the
         propagation kernel with histogram intersection that models try by default for such graphs.
     t_max : int, default=5
         The largest number of steps.
@@ -74,19 +74,19 @@ def audit(
     Returns
     -------
     Audit
-        ``print`` shows what was found in sentences; ``save`` writes a page, Markdown or JSON.
+        ``print`` shows the findings as sentences; ``save`` writes a page, Markdown or JSON.
 
     See Also
     --------
-    Audit : What it returns.
+    Audit : The result.
     evaluate : The protocol of the paper, for any kernel or model.
     NoveltyDetector : New graphs that are unlike these.
 
     Notes
     -----
     The kernel's machine is kernel ridge classification or regression, whose folds are all computed from one
-    inverse [1]_: t and the penalty are chosen by leave-one-out inside each training part. Graphs that are
-    predicted wrongly in each of five further cross-validations are candidates for errors in the target [2]_.
+    inverse [1]_: t and C are chosen by leave-one-out inside each training part. Graphs that are wrong in
+    each of five further cross-validations are suspected of errors in the target [2]_.
 
     References
     ----------
@@ -120,7 +120,7 @@ def audit(
             bar.describe(f"Audit: {what}")
             bar.step()
 
-        tell("what the graphs are like")
+        tell("statistics")
         statistics = statistics_of(
             database, None if wanted is None else wanted.counts(), names.get("label_names", {})
         )
@@ -143,9 +143,9 @@ def audit(
             if len(have) < len(chosen):
                 kernels = [matrix[np.ix_(have, have)] for matrix in kernels]
             learning = learning_of(part, kernels, known, classes, seed, tell)
-            tell("graphs that are always wrong")
+            tell("suspected label errors")
             matrix = kernels[learning.chosen_t]
-            suspects = suspects_of(matrix, learning.chosen_penalty, known, seed, chosen[have])
+            suspects = suspects_of(matrix, learning.chosen_C, known, seed, chosen[have])
     found = Audit(
         name=str(names.get("name", "graphs")),
         statistics=statistics,
@@ -170,7 +170,7 @@ def audit(
 def _opened(
     data: Any, target: Any, like: Target | None
 ) -> tuple[GraphDatabase, Target | None, dict[str, Any]]:
-    """Graphs, their target if there is one, and what the data set calls itself and its labels."""
+    """Return graphs, their target or None, and the names of the data set and its labels."""
     is_dataset = hasattr(data, "graphs") and hasattr(data, "target")
     graphs = check_graphs(data.graphs if is_dataset else data)
     if not isinstance(graphs, GraphDatabase):
@@ -188,7 +188,7 @@ def _opened(
 
 
 def _checked_kernel(kernel: Any, graphs: GraphDatabase, t_max: int, seed: int, n_jobs: int | None) -> Any:
-    """The kernel, unfitted, normalized, with t_max steps where it has steps."""
+    """Return the kernel, unfitted, normalized, with t_max steps if it has steps."""
     if kernel is None:
         kernel = default_kernel(graphs)
     elif isinstance(kernel, type) or not (hasattr(kernel, "fit_transform") and hasattr(kernel, "transform")):
@@ -200,7 +200,7 @@ def _checked_kernel(kernel: Any, graphs: GraphDatabase, t_max: int, seed: int, n
 
 
 def default_kernel(graphs: GraphDatabase) -> Any:
-    """The first kernel with intersection and steps that models try, or the first that sees edge labels."""
+    """Return the first default kernel with intersection and steps, with edge labels if there are any."""
     fitting = [
         kernel
         for kernel in default_kernels(graphs)
@@ -210,7 +210,7 @@ def default_kernel(graphs: GraphDatabase) -> Any:
 
 
 def sample_of(graphs: GraphDatabase, target: Target | None, seed: int) -> NDArray[np.int64]:
-    """All graphs; of many, a sample with the classes in proportion."""
+    """Return all graphs, or a stratified sample of more than 5000."""
     n = len(graphs)
     if n <= MOST_COMPARED:
         return np.arange(n)
@@ -222,19 +222,19 @@ def sample_of(graphs: GraphDatabase, target: Target | None, seed: int) -> NDArra
 
 
 def can_learn(target: Target) -> bool:
-    """Whether there is enough to learn from: several graphs, and targets that differ."""
+    """Return whether at least ten graphs have a target, and targets differ."""
     values = target.values[target.known]
     return len(values) >= LEAST_LEARNED and len(np.unique(values)) > 1
 
 
 def _renamed(near: Any, names: NDArray[np.int64]) -> Any:
-    """Pairs by the numbers that graphs have in the whole data set."""
+    """Return pairs with the numbers of the graphs in the whole data set."""
     pairs = tuple((int(names[a]), int(names[b]), value) for a, b, value in near.pairs)
     return replace(near, pairs=pairs)
 
 
 def _with_near(leaks: Leaks, kernel: Any, test: Any, names: NDArray[np.int64]) -> Leaks:
-    """Add test graphs that are nearly the same as a training graph, and not the same."""
+    """Add test graphs that are near duplicates of a training graph, and not exact ones."""
     known = {graph for graph, _ in leaks.exact}
     near = []
     for start in range(0, len(test), MOST_COMPARED):
@@ -247,7 +247,7 @@ def _with_near(leaks: Leaks, kernel: Any, test: Any, names: NDArray[np.int64]) -
 
 
 def _described(kernel: Any) -> str:
-    """The kernel without the settings that an audit makes by itself."""
+    """Return the kernel's repr without the parameters that an audit sets."""
     shared = {"normalize", "random_state", "n_jobs"} & set(kernel.get_params(deep=False))
     plain = type(kernel)().get_params(deep=False)
     return " ".join(repr(clone(kernel).set_params(**{name: plain[name] for name in shared})).split())

@@ -1,4 +1,4 @@
-"""What the numbers of an audit mean, in sentences."""
+"""The findings of an audit as sentences."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from propkernels.auditing.sameness.duplicates import Duplicates, Leaks, NearDuplicates, Sameness
-from propkernels.auditing.scores.learning import CalibrationReport, Learning, Score
-from propkernels.auditing.words import as_score, have, listed, many, many_have, percent, with_error
+from propkernels.auditing.duplicates import Duplicates, Leaks, NearDuplicates, Sameness
+from propkernels.auditing.learnability import CalibrationReport, Learning, Score
+from propkernels.auditing.statistics import Statistics
 
 if TYPE_CHECKING:
-    from propkernels.auditing.result import Audit
+    from propkernels.auditing.report import Audit
 
 CLEAR = 2.0  # standard errors from which on a difference is called one
 RARE = 0.1  # share of the most frequent class below which a class is called rare
@@ -38,7 +38,7 @@ class Sentence:
 
 
 def sentences_of(found: Audit) -> tuple[Sentence, ...]:
-    """All sentences, by topic."""
+    """Return all sentences, by topic."""
     return (
         *(Sentence("graphs", *pair) for pair in _about_graphs(found)),
         *(Sentence("sameness", *pair) for pair in _about_sameness(found)),
@@ -54,7 +54,7 @@ def _about_graphs(found: Audit) -> Said:
         size = f"{s.nodes.least:,.0f} to {s.nodes.most:,.0f} nodes (median {s.nodes.median:,.0f})"
         yield "", f"{many(s.n_graphs, 'graph')} with {size}{labels}."
     if s.node_labels is None and not s.node_attributes:
-        yield "", "Nodes have neither labels nor attributes: kernels start from degrees."
+        yield "", "Nodes have no labels and no attributes: kernels start from degrees."
     yield from _about_balance(found)
     if s.empty_graphs:
         yield "bad", f"{many_have(s.empty_graphs, 'graph')} no nodes."
@@ -67,25 +67,25 @@ def _about_graphs(found: Audit) -> Said:
             yield "bad", f"{many_have(counts.missing, noun)} no label."
     for what in (*s.node_attributes, *s.edge_attributes):
         if what.constant:
-            yield "bad", f"The {what.name} is the same everywhere: it says nothing."
+            yield "bad", f"The {what.name} is constant."
         if what.missing:
-            yield "bad", f"The {what.name} is missing {many(what.missing, 'time')}."
+            yield "bad", f"The {what.name} has {many(what.missing, 'missing value')}."
 
 
 def _about_balance(found: Audit) -> Said:
     target = found.statistics.target
     if target is None:
-        yield "", "A target was not given: nothing is said about what can be learned."
+        yield "", "No target was given: scores are not computed."
         return
     if target.missing:
         them = "it" if target.missing == 1 else "them"
-        yield "", f"{many_have(target.missing, 'graph')} no target: nothing is learned from {them}."
+        yield "", f"{many_have(target.missing, 'graph')} no target: scores leave {them} out."
     if target.kind == "classes":
         most, least = max(target.counts), min(target.counts)
         largest, share = target.classes[target.counts.index(most)], most / sum(target.counts)
         size = f"{many(most, 'graph')} ({percent(share)})"
         is_rare = least < RARE * most
-        rest = f"; the smallest has {least:,}: look at balanced accuracy too." if is_rare else "."
+        rest = f"; the smallest has {least:,}: report balanced accuracy too." if is_rare else "."
         yield (
             "bad" if is_rare else "",
             f"Class {largest} is the largest of {len(target.classes)}, with {size}{rest}",
@@ -102,8 +102,8 @@ def _about_sameness(found: Audit) -> Said:
     other = same.same_but_for_attributes
     if other is not None and other.n_graphs > same.duplicates.n_graphs:
         what = f"{many_have(other.n_graphs, 'graph')} the structure and labels of another one"
-        yield "", f"{what}, attributes left aside."
-    yield from _about_steps(same, found.t_max, metric)
+        yield "", f"{what} (attributes ignored)."
+    yield from _about_steps(same, found.t_max, metric, found.statistics)
     if same.leaks is not None:
         yield from _about_leaks(same.leaks)
     if found.near.n_graphs:
@@ -112,41 +112,52 @@ def _about_sameness(found: Audit) -> Said:
 
 def _about_duplicates(same: Duplicates, n_graphs: int, metric: str) -> Said:
     if not same.n_graphs:
-        yield "good", "No two graphs are the same."
+        yield "good", "No graph has an exact duplicate."
     else:
         share = f"{same.n_graphs:,} of {n_graphs:,} graphs ({percent(same.n_graphs / n_graphs)})"
-        groups = f"in {many(len(same.groups), 'group')}; {same.n_superfluous:,} could go"
-        leak = f"finds {percent(same.expected_leak)} of its graphs in the training set"
+        groups = f"in {many(len(same.groups), 'group')}; {same.n_superfluous:,} can be removed"
+        leak = f"shares {percent(same.expected_leak)} of its graphs with the training set"
         duplicate = f"{share} {have(same.n_graphs)} an exact duplicate"
-        yield "bad", f"{duplicate}, {groups}. A random test set of a tenth {leak}."
+        yield "bad", f"{duplicate}, {groups}. A random test set of 10 % {leak}."
     if same.conflicts:
         what = "classes" if metric == "accuracy" else "targets"
         groups = f"{many(len(same.conflicts), 'group')} of duplicates {have(len(same.conflicts))}"
         bound = as_score(same.bound or 0.0, metric)
         size = f"({same.n_conflicting:,} graphs)"
-        yield "bad", f"{groups} different {what} {size}: no method can exceed {bound} on these graphs."
+        yield "bad", f"{groups} different {what} {size}: no method can exceed {bound} on this data set."
     elif same.n_graphs and same.bound is not None:
-        yield "good", "All duplicates agree in their targets."
+        yield "good", "All duplicates have equal targets."
     if same.undecided:
-        why = "colors cannot tell them from others, and the exact comparison was given up"
+        why = "color refinement does not distinguish them, and the exact comparison reached its limit"
         yield "", f"{many(same.undecided, 'graph')} may be duplicates: {why}."
 
 
-def _about_steps(same: Sameness, t_max: int, metric: str) -> Said:
+def _about_steps(same: Sameness, t_max: int, metric: str, statistics: Statistics) -> Said:
     first, last = same.by_step[0], same.by_step[-1]
     differ = last.n_graphs - same.duplicates.n_graphs
     if differ > 0:
-        cannot = f"No kernel or network of {many(t_max, 'step')} can tell {many(last.n_graphs, 'graph')}"
-        yield "", f"{cannot} from another one, {differ:,} of which do differ."
+        some = f"{many(last.n_graphs, 'graph')} from another one ({differ:,} of them differ)"
+        yield "", f"No kernel or network of {many(t_max, 'step')} can distinguish {some}."
     if same.by_step_without_edges and same.by_step_without_edges[-1].n_groups < last.n_groups:
-        fewer = f"{t_max} steps see {same.by_step_without_edges[-1].n_groups:,} different graphs"
-        yield (
-            "",
-            f"Without what edges carry, {fewer}, with it {last.n_groups:,}: use it (edge_labels=True).",
-        )
+        fewer = same.by_step_without_edges[-1].n_groups
+        has_edge_labels = statistics.edge_labels is not None
+        noun = "labels" if has_edge_labels else "attributes or weights"
+        advice = " Set edge_labels=True." if has_edge_labels else ""
+        counts = f"{many(t_max, 'step')} distinguish {last.n_groups:,} graphs with them, {fewer:,} without"
+        yield "", f"Edge {noun} help: {counts}.{advice}"
     if first.bound is not None and last.bound is not None and first.bound < last.bound:
-        best = f"{t_max} steps at most {as_score(last.bound, metric)}"
-        yield "", f"What nodes carry (t = 0) can reach at most {as_score(first.bound, metric)}, {best}."
+        limit = f"with {many(t_max, 'step')} the limit is {as_score(last.bound, metric)}"
+        start = f"{as_score(first.bound, metric)} from {_node_data(statistics)} alone"
+        yield "", f"No model can exceed {start}; {limit}."
+
+
+def _node_data(statistics: Statistics) -> str:
+    """Name the data of single nodes: labels and attributes, or degrees."""
+    nouns = [
+        *(["node labels"] if statistics.node_labels is not None else ["node degrees"]),
+        *(["attributes"] if statistics.node_attributes else []),
+    ]
+    return " and ".join(nouns)
 
 
 def _about_leaks(leaks: Leaks) -> Said:
@@ -156,10 +167,10 @@ def _about_leaks(leaks: Leaks) -> Said:
         share = percent(len(leaks.exact) / leaks.n_test)
         conflict = f", {len(leaks.conflicting):,} of them with another target" if leaks.conflicting else ""
         there = f"{len(leaks.exact):,} of {leaks.n_test:,} test graphs ({share}) are training graphs"
-        yield "bad", f"{there}{conflict}: leave them out of one of the two."
+        yield "bad", f"{there}{conflict}: remove them from one of the two sets."
     if leaks.alike:
         others = many(len(leaks.alike), "other test graph")
-        yield "", f"{others} cannot be told from a training graph by so many steps."
+        yield "", f"t_max steps do not distinguish {others} from a training graph."
     if leaks.near:
         others = many_have(len(leaks.near), "other test graph")
         yield "", f"{others} a near duplicate among the training graphs."
@@ -167,8 +178,8 @@ def _about_leaks(leaks: Leaks) -> Said:
 
 def _about_near(near: NearDuplicates) -> str:
     share = f"{near.n_graphs:,} of {near.n_looked_at:,} graphs {have(near.n_graphs)}"
-    clash = f"; for {near.n_disagreeing:,} of them it has another class" if near.n_disagreeing else ""
-    advice = "Folds that keep them together (groups=) are the harder, fairer test"
+    clash = f", of another class for {near.n_disagreeing:,}" if near.n_disagreeing else ""
+    advice = "Keep them in one fold (groups=) for a fairer test"
     return f"{share} a near duplicate (similarity at least {near.threshold:g}){clash}. {advice}."
 
 
@@ -189,17 +200,17 @@ def _about_learning(found: Audit) -> Said:
         known, others = (
             as_score(s, learned.metric) for s in (learned.score_with_duplicate, learned.score_without)
         )
-        yield "", f"Graphs with a duplicate in training are predicted with {known}, all others with {others}."
+        yield "", f"Test graphs with a duplicate in training score {known}, all others {others}."
 
 
 def _about_best(own: Score, best: Score, start: Score, metric: str) -> tuple[str, str]:
-    """How much of the kernel's score simple things explain."""
+    """Compare the kernel with the best baseline."""
     slack = CLEAR * float((own.error**2 + best.error**2) ** 0.5)
     text = f"{best.name.capitalize()} alone reaches {with_error(best.mean, best.error, metric)}"
     if own.mean - best.mean <= slack:
-        return "bad", f"{text}: nothing shows that the structure of these graphs matters beyond it."
+        return "bad", f"{text}: the kernel is not clearly better."
     share = max(0.0, min(1.0, (best.mean - start.mean) / (own.mean - start.mean)))
-    return "good", f"{text}: {100 * share:.0f} % of what the kernel gains over the {start.name}."
+    return "good", f"{text}, {100 * share:.0f} % of the kernel's gain over the {start.name}."
 
 
 def _about_t(learned: Learning) -> Said:
@@ -212,47 +223,114 @@ def _about_t(learned: Learning) -> Said:
     enough = next(close, best)
     at_zero = as_score(scores[0].mean, learned.metric)
     if enough == 0:
-        yield "", f"Steps add nothing clear: t = 0 reaches {at_zero}."
+        yield "", f"More steps do not help clearly: t = 0 reaches {at_zero}."
         return
     reached = as_score(scores[enough].mean, learned.metric)
-    yield "", f"The signal is within t = {enough}: {reached}, against {at_zero} at t = 0."
+    yield "", f"t = {enough} is enough: {reached}, against {at_zero} at t = 0."
     if best == enough == len(scores) - 1:
-        yield "", "The largest t is the best: a larger t_max may gain more."
+        yield "", "The largest t scores best: try a larger t_max."
 
 
 def _about_curve(learned: Learning) -> tuple[str, str]:
     (size, before, error), (whole, after, other) = learned.curve[-2:]
     gain, start = after - before, f"From {size:,} to {whole:,} training graphs the score"
-    if gain <= max(error, other):
-        return "", f"{start} hardly rises: more of the same will not help much."
-    amount = f"{100 * gain:.1f} points" if learned.metric == "accuracy" else f"{gain:.3f}"
+    noise, is_accuracy = max(error, other), learned.metric == "accuracy"
+    amount, within = (f"{100 * x:.1f} points" if is_accuracy else f"{x:.3f}" for x in (abs(gain), noise))
+    if gain <= 0:
+        return "", f"{start} does not rise."
+    if gain <= noise:
+        return "", f"{start} rises by {amount}, within its standard error ({within})."
     return "", f"{start} rises by {amount}: more graphs would help."
 
 
 def _about_calibration(report: CalibrationReport, metric: str) -> tuple[str, str]:
     is_bad = report.error > max(UNCALIBRATED, CLEAR * report.by_chance)
-    what = "Stated probabilities" if metric == "accuracy" else "Intervals"
-    verdict = "do not deserve trust" if is_bad else "can be taken at their word"
-    off = f"off by {100 * report.error:.1f} percentage points on average"
-    chance = f"{100 * report.by_chance:.1f} would be chance"
-    return "bad" if is_bad else "good", f"{what} {verdict}: they are {off} ({chance})."
+    what = "Predicted probabilities" if metric == "accuracy" else "Intervals"
+    verdict = "poorly calibrated" if is_bad else "well calibrated"
+    off = f"{100 * report.error:.1f} percentage points off on average"
+    chance = f"{100 * report.by_chance:.1f} expected by chance"
+    return "bad" if is_bad else "good", f"{what} are {verdict}: {off} ({chance})."
 
 
 def _about_suspects(found: Audit) -> Said:
     wrong = found.suspects
     if wrong is None or found.learning is None:
         return
-    every = f"in all of {wrong.repeats} cross-validations"
-    number, looked = len(wrong.graphs), found.learning.n_graphs
+    every = f"in all {wrong.repeats} cross-validations"
+    number, total = len(wrong.graphs), found.learning.n_graphs
+    is_classes = found.learning.metric == "accuracy"
     if not wrong.graphs:
-        yield "good", f"No graph is wrong {every}."
+        nothing = "is misclassified" if is_classes else "has an outlying error"
+        yield "good", f"No graph {nothing} {every}."
         return
-    kind = "is wrong" if number == 1 else "are wrong"
-    if found.learning.metric == "R^2":
-        kind = f"{have(number)} an error that is far out"
+    verb = "is" if number == 1 else "are"
+    kind = f"{verb} misclassified" if is_classes else f"{have(number)} an outlying error"
     first = listed(wrong.graphs[:5])
-    yield (
-        "",
-        f"{number:,} of {looked:,} graphs {kind} {every}: candidates for errors in the target, "
-        f"first of all {first}.",
-    )
+    yield "", f"{number:,} of {total:,} graphs {kind} {every}: check their targets, first {first}."
+
+
+def many(number: int, noun: str) -> str:
+    """Say "1 graph", "2,000 graphs".
+
+    Examples
+    --------
+    >>> many(1, "graph"), many(2000, "class")
+    ('1 graph', '2,000 classes')
+    """
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun if number == 1 else noun + ending}"
+
+
+def many_have(number: int, noun: str) -> str:
+    """Say "1 graph has", "2 graphs have"."""
+    return f"{many(number, noun)} {have(number)}"
+
+
+def have(number: int) -> str:
+    """Say "has" or "have"."""
+    return "has" if number == 1 else "have"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with one digit, never rounded up to 100 or down to 0.
+
+    Examples
+    --------
+    >>> percent(0.8567), percent(1.0), percent(0.99999)
+    ('85.7 %', '100 %', '99.9 %')
+    """
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    return f"{min(max(100 * share, 0.1), 99.9):.1f} %" if 0 < share < 1 else f"{100 * share:.1f} %"
+
+
+def as_score(value: float, metric: str) -> str:
+    """Return an accuracy in percent, R^2 as a number.
+
+    Examples
+    --------
+    >>> as_score(0.5, "accuracy"), as_score(0.5, "R^2"), as_score(0.9999, "R^2")
+    ('50.0 %', 'an R^2 of 0.500', 'an R^2 just below 1')
+    """
+    if metric == "accuracy":
+        return percent(value)
+    return "an R^2 just below 1" if 0.9995 <= value < 1 else f"an R^2 of {value:.3f}"
+
+
+def with_error(value: float, error: float, metric: str) -> str:
+    """Return a score with its standard error."""
+    if metric == "accuracy":
+        return f"{100 * value:.1f} ± {100 * error:.1f} %"
+    return f"an R^2 of {value:.3f} ± {error:.3f}"
+
+
+def listed(graphs: tuple[int, ...]) -> str:
+    """Say "1, 2 and 3".
+
+    Examples
+    --------
+    >>> listed((1,)), listed((1, 2, 3))
+    ('1', '1, 2 and 3')
+    """
+    texts = [str(graph) for graph in graphs]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,4 +1,4 @@
-"""What the graphs are like: sizes, degrees, components, labels, attributes, targets."""
+"""Statistics of graphs: sizes, degrees, components, labels, attributes and targets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ N_BARS = 20  # of a histogram
 
 @dataclass(frozen=True)
 class Spread:
-    """How a number is spread over graphs or nodes.
+    """Quantiles and histogram of a number per graph or node.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class AttributeRange:
 
 @dataclass(frozen=True)
 class TargetCounts:
-    """What is to be predicted.
+    """Summary of the target.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class TargetCounts:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What the graphs are like, taken together.
+    """Statistics of all graphs.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class Statistics:
     node_attributes, edge_attributes : tuple of AttributeRange
     target : TargetCounts or None
     typical, extreme : tuple of (int, str)
-        Graphs worth a look, and why.
+        Graphs to draw, with the reason.
     """
 
     n_graphs: int
@@ -187,7 +187,7 @@ class Statistics:
 def statistics_of(
     graphs: GraphDatabase, target: TargetCounts | None, label_names: dict[Any, str]
 ) -> Statistics:
-    """Look at all graphs once."""
+    """Compute the statistics of all graphs."""
     edges, neighbors = edges_of_graphs(graphs), np.diff(graphs.adjacency.indptr)
     components, loops = components_of_graphs(graphs), int(np.count_nonzero(graphs.adjacency.diagonal()))
     touched = np.zeros(graphs.n_nodes, dtype=bool)
@@ -218,7 +218,7 @@ def statistics_of(
 
 
 def _plain(column: Any) -> LabelColumn | None:
-    """Labels, where there is one per node."""
+    """Return labels if each node has one, None for distributions."""
     return column if isinstance(column, LabelColumn) else None
 
 

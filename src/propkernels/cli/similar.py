@@ -89,7 +89,7 @@ def find_index(data: Dataset, file: Path | None, options: dict[str, Any], jobs: 
     from propkernels import GraphIndex
 
     if file is not None and file.exists():
-        return open_index(file, data, options)
+        return read_index(file, data, options)
     complete = DEFAULTS | options
     if complete["kernel"] == KernelName.auto:
         complete["kernel"] = KernelName.propagation.value
@@ -112,7 +112,7 @@ def write_index(index: GraphIndex, file: Path, data: Dataset, options: dict[str,
     write_model(index, file, notes)
 
 
-def open_index(file: Path, data: Dataset, options: dict[str, Any]) -> GraphIndex:
+def read_index(file: Path, data: Dataset, options: dict[str, Any]) -> GraphIndex:
     """Load an index; refuse one of other graphs, or one that was built with other options."""
     from propkernels import GraphIndex
     from propkernels.storage.files import read_model

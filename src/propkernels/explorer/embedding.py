@@ -18,7 +18,7 @@ from propkernels.explorer.carried import CarriedRule, PageBins, is_assigned
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.linear import inverse_length
 from propkernels.learn.machines.members import RatioMember
-from propkernels.learn.retrieval.search import largest
+from propkernels.learn.retrieval.nearest import largest
 from propkernels.utils.arrays import sum_in_order
 from propkernels.utils.progress import ProgressBar
 

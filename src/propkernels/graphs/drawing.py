@@ -1,25 +1,19 @@
-"""A graph as a small SVG: for notebooks and pages, without matplotlib and without scripts."""
+"""Small SVG drawings of graphs, for notebooks and pages: positions, labels and colors of the nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
+from propkernels.pages import svg
 
 MOST_DRAWN = 400  # nodes; larger graphs would be a blot
-SMALLEST_LABELED = 4.0  # pixels of a node's radius, below which no letter fits
-LONGEST_EDGE = 40.0
-SMALLEST, LARGEST = 2.0, 11.0  # radius of a node
-MARGIN = 16
-N_COLORS = 8  # of the shared style, --class-0 to --class-7
 FOR, AGAINST, NEUTRAL = np.array([178, 24, 43]), np.array([33, 102, 172]), np.array([242, 242, 242])
 Positions = NDArray[np.float64]
 
@@ -61,75 +55,27 @@ def graph_svg(
     --------
     >>> import numpy as np, propkernels as pk
     >>> graph = pk.check_graphs([(np.array([[0, 1], [1, 0]]), ["C", "<b>"])])[0]
-    >>> svg = graph_svg(graph)
-    >>> svg.count("<circle"), svg.count("<line"), "<b>" in svg
+    >>> drawing = graph_svg(graph)
+    >>> drawing.count("<circle"), drawing.count("<line"), "<b>" in drawing
     (2, 1, False)
     """
-    points, content = np.zeros((0, 2)), ""
-    if 0 < graph.n_nodes <= MOST_DRAWN:
-        points = _placed(node_positions(graph) if positions is None else positions, size)
-        radius = _radius(points)
-        content = _edges(_pairs(graph), points) + _nodes(graph, points, radius, values, marked, names or {})
-    width, height = np.ceil(points.max(axis=0, initial=0) + MARGIN).astype(int).tolist()
-    head = f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">'
-    return f"{head}<title>{escape(title or repr(graph))}</title>{content}</svg>"
-
-
-def _placed(positions: Positions, size: tuple[int, int]) -> Positions:
-    """Positions in pixels, at one scale in both directions, from the top left."""
-    low, high = positions.min(axis=0), positions.max(axis=0)
-    scale = min(((np.array(size) - 2 * MARGIN) / np.maximum(high - low, 1e-9)).min(), LONGEST_EDGE)
-    return np.asarray(
-        np.stack([positions[:, 0] - low[0], high[1] - positions[:, 1]], axis=1) * scale + MARGIN
-    )
-
-
-def _radius(points: Positions) -> float:
-    """A radius at which most nodes do not overlap, however many edges there are."""
-    if len(points) < 2:
-        return LARGEST
-    nearest = cKDTree(points).query(points, k=2)[0][:, 1]
-    return float(np.clip(0.42 * np.median(nearest), SMALLEST, LARGEST))
+    if not 0 < graph.n_nodes <= MOST_DRAWN:
+        return svg.drawing("", (svg.MARGIN, svg.MARGIN), title or repr(graph))
+    labels = _labels(graph, names or {})
+    colors = _by_value(values) if values is not None else _by_label(graph)
+    numbers = [""] * graph.n_nodes if values is None else [f": {value:+.4g}" for value in values]
+    nodes = [
+        svg.Node(label, f"node {i} {label}{number}".rstrip(), *color, i in marked)
+        for i, (label, number, color) in enumerate(zip(labels, numbers, colors, strict=True))
+    ]
+    places = node_positions(graph) if positions is None else positions
+    return svg.node_link(places, _pairs(graph), nodes, size, title or repr(graph))
 
 
 def _pairs(graph: Graph) -> NDArray[np.int64]:
-    """Ends of the edges, each once, without loops."""
+    """Return the ends of the edges, each once, without loops."""
     ends = np.stack(graph.adjacency.tocoo().coords, axis=1)
     return np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0).astype(np.int64)
-
-
-def _edges(pairs: NDArray[np.int64], points: Positions) -> str:
-    line = '<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>'
-    lines = "".join(line.format(*points[a], *points[b]) for a, b in pairs)
-    return f'<g stroke="var(--soft, #888)" stroke-width="1.4">{lines}</g>'
-
-
-def _nodes(
-    graph: Graph,
-    points: Positions,
-    radius: float,
-    values: Any,
-    marked: Collection[int],
-    names: Mapping[Any, str],
-) -> str:
-    labels = _labels(graph, names)
-    colors = _by_value(values) if values is not None else _by_label(graph)
-    parts = []
-    for i, (x, y) in enumerate(points):
-        fill, ink = colors[i]
-        ring = ' stroke="var(--ink, #000)" stroke-width="2.5"' if i in marked else ""
-        ring = ring or ' stroke="var(--soft, #666)" stroke-width="0.8"'
-        value = "" if values is None else f": {values[i]:+.4g}"
-        tip = escape(f"node {i} {labels[i]}{value}".rstrip())
-        parts.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" style="fill: {fill}"{ring}>'
-            f"<title>{tip}</title></circle>"
-        )
-        if radius >= SMALLEST_LABELED and 0 < len(labels[i]) <= 3:
-            place = f'x="{x:.1f}" y="{y:.1f}" font-size="{min(11.0, 1.15 * radius):.1f}"'
-            style = f"fill: {ink}; pointer-events: none; text-anchor: middle; dominant-baseline: central"
-            parts.append(f'<text {place} style="{style}">{escape(labels[i])}</text>')
-    return f'<g font-family="sans-serif">{"".join(parts)}</g>'
 
 
 def _labels(graph: Graph, names: Mapping[Any, str]) -> list[str]:
@@ -140,20 +86,20 @@ def _labels(graph: Graph, names: Mapping[Any, str]) -> list[str]:
 
 
 def _by_label(graph: Graph) -> list[tuple[str, str]]:
-    """Colors of the shared style, the same for a label in every graph of a database; and those of texts."""
+    """Return fill and text colors, the same for a label in every graph of a database."""
     column = graph.database.label_column
     if not isinstance(column, LabelColumn):
         return [("var(--panel, #eee)", "var(--ink, #222)")] * graph.n_nodes
     return [
         ("var(--panel, #eee)", "var(--ink, #222)")
         if i < 0
-        else (f"var(--class-{i % N_COLORS}, #9ecae1)", "var(--ground, #fff)")
+        else (f"var(--class-{i % svg.N_COLORS}, #9ecae1)", "var(--ground, #fff)")
         for i in column.ids.tolist()
     ]
 
 
 def _by_value(values: Any) -> list[tuple[str, str]]:
-    """Red for, blue against, the strongest in full color."""
+    """Return red for positive and blue for negative values, the largest in full color."""
     numbers = np.asarray(values, dtype=np.float64)
     strength = np.abs(numbers) / max(float(np.abs(numbers).max(initial=0.0)), 1e-300)
     ends = np.where((numbers > 0)[:, None], FOR, AGAINST)

@@ -15,8 +15,8 @@ from propkernels.learn.models.regressor import PropagationRegressor
 from propkernels.learn.novelty.applicability import Applicability
 from propkernels.learn.novelty.detector import NoveltyDetector
 from propkernels.learn.novelty.explanation import NoveltyExplanation
-from propkernels.learn.retrieval.index import GraphIndex, Neighbors
-from propkernels.learn.retrieval.sharded import ShardedIndex, open_index
+from propkernels.learn.retrieval.index import GraphIndex
+from propkernels.learn.retrieval.nearest import Neighbors
 
 __all__ = [
     "EDIT_KINDS",
@@ -37,10 +37,8 @@ __all__ = [
     "PairedTest",
     "PropagationClassifier",
     "PropagationRegressor",
-    "ShardedIndex",
     "SharedBin",
     "Similarity",
     "evaluate",
-    "open_index",
     "similar_because",
 ]

@@ -16,7 +16,7 @@ from propkernels.utils.progress import ProgressBar
 # belong to later stations, so they are imported when such a folder is verified.
 WORKS = {
     "features": ("propkernels.scale.featurizing", "FeatureWork"),
-    "index": ("propkernels.learn.retrieval.shard_work", "ShardWork"),
+    "index": ("propkernels.learn.retrieval.shard_folder", "ShardWork"),
     "predictions": ("propkernels.learn.linear.predicting", "PredictionWork"),
 }
 

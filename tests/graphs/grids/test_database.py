@@ -166,16 +166,10 @@ def test_what_a_person_sees():
     assert "<img" not in pk.GridDatabase([np.zeros(3, dtype=int)])._repr_html_()
 
 
-def test_thumbnails_are_pictures():
-    image = pytest.importorskip("PIL.Image")
-    from io import BytesIO
+def test_thumbnails_have_one_color_per_label():
+    from propkernels.graphs.grids.display import colored
 
-    from propkernels.graphs.grids.display import colored, png
-
-    picture = colored(masked_database(), 0)
-    read = np.asarray(image.open(BytesIO(png(picture))))
-    np.testing.assert_array_equal(read, picture)
-    assert len({tuple(colour) for colour in read.reshape(-1, 3)}) == 4
+    assert len({tuple(color) for color in colored(masked_database(), 0).reshape(-1, 3)}) == 4
 
 
 def test_thumbnail_of_distributions():

@@ -1,4 +1,4 @@
-"""``propkernels audit``: what to know about a data set before believing an accuracy on it."""
+"""``propkernels audit``: check a data set for duplicates, leaks and label errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def audit(
     ] = None,
     test: Annotated[
         str | None,
-        typer.Option("--test", metavar="NAME", help="Data set of test graphs, to be looked for in NAME."),
+        typer.Option("--test", metavar="NAME", help="Data set of test graphs, to be searched in NAME."),
     ] = None,
     force: Force = False,
     t_max: arguments.TMax = 5,
@@ -34,10 +34,10 @@ def audit(
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Look a data set over before believing an accuracy on it.
+    """Check a data set for duplicates, leaks and label errors.
 
-    Prints what was found in sentences: duplicates, conflicting targets, leaks, what simple things reach, and
-    graphs that are always wrong. The report has the charts, drawings and tables; JSON holds all numbers.
+    Prints the findings as sentences: duplicates, conflicting targets, leaks, scores of baselines, and
+    suspected label errors. The report adds charts, drawings and tables; JSON holds all numbers.
     """
     for file in output or []:
         check_output(file, force, "report.html")

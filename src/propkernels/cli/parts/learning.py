@@ -120,13 +120,13 @@ def rows_of(model: Any, graphs: Any) -> Any:
 
 def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format, jobs: int) -> None:
     """Search a folder of features, or an index on the disk, for the graphs most similar to one."""
-    from propkernels.learn import open_index
-    from propkernels.learn.retrieval.nearest_rows import nearest_rows
+    from propkernels.learn import GraphIndex
+    from propkernels.learn.retrieval.nearest import nearest_rows
     from propkernels.scale import open_features
 
     with spinner("Searching"):
         if is_index(folder):
-            index = open_index(folder, n_jobs=jobs)
+            index = GraphIndex.open(folder, n_jobs=jobs)
             what, found = repr(index), index.query(index.graph(to), k=k + 1)
         else:
             features = open_features(folder)
@@ -157,7 +157,7 @@ def index(
     Each part becomes one shard that is complete or not there. Whatever is killed, the same command again goes
     on. With --add, the index that is in the folder gets further shards, with the kernel that it has.
     """
-    from propkernels.learn import GraphIndex, open_index
+    from propkernels.learn import GraphIndex
     from propkernels.scale import partition
 
     start = perf_counter()
@@ -165,7 +165,7 @@ def index(
     print_text(repr(plan))
     executor = executor_of(workers, len(plan))
     if add:
-        built = open_index(output).add(plan, executor)
+        built = GraphIndex.open(output).add(plan, executor=executor)
     else:
         built = GraphIndex.build(plan, output, kernel=build_kernel(kernel, t_max, seed, 1), executor=executor)
     n_bytes = sum(group.manifest.n_bytes for group in built.groups)

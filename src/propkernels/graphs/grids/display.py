@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import struct
-import zlib
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,34 +48,29 @@ def one_line(grids: GridDatabase) -> str:
 
 def html_table(grids: GridDatabase, most_rows: int = 5) -> str:
     """Return a small table for notebooks: the whole, then the first images."""
-    rows = "".join(_row(grids, i) for i in range(min(len(grids), most_rows)))
+    from propkernels.pages.fragments import Drawing, Table, show_result
+
+    rows: list[list[Any]] = []
+    for i in range(min(len(grids), most_rows)):
+        one = grids[[i]]
+        contents = f"{sizes(one).removeprefix(' of ')}: {describe(one)}"
+        rows.append([i, Drawing(thumbnail(grids, i)), contents])
     rest = len(grids) - most_rows
-    more = f"<tr><td>&hellip;</td><td></td><td>{count(rest, 'more image')}</td></tr>" if rest > 0 else ""
-    head = "<thead><tr><th>image</th><th></th><th>contents</th></tr></thead>"
-    caption = escape(one_line(grids))
-    return f"<table><caption>{caption}</caption>{head}<tbody>{rows}{more}</tbody></table>"
-
-
-def _row(grids: GridDatabase, i: int) -> str:
-    one = grids[[i]]
-    text = f"{sizes(one).removeprefix(' of ')}: {describe(one)}"
-    return f"<tr><td>{i}</td><td>{thumbnail(grids, i)}</td><td>{escape(text)}</td></tr>"
+    if rest > 0:
+        rows.append(["\N{HORIZONTAL ELLIPSIS}", "", count(rest, "more image")])
+    return show_result(one_line(grids), Table(["image", "", "contents"], rows))
 
 
 def thumbnail(grids: GridDatabase, i: int) -> str:
     """Return an HTML image of a picture's labels, or of the middle slice of a volume; else nothing."""
+    from propkernels.pages.svg import pixels
+
     if grids.dimension < 2:
         return ""
     picture = colored(grids, i)
     while picture.ndim > 3:
         picture = picture[len(picture) // 2]
-    scale = max(1, SIDE // max(picture.shape[:2]))
-    data = base64.b64encode(png(picture)).decode()
-    height, width = picture.shape[0] * scale, picture.shape[1] * scale
-    return (
-        f'<img alt="image {i}" height="{height}" width="{width}" style="image-rendering: pixelated" '
-        f'src="data:image/png;base64,{data}"/>'
-    )
+    return pixels(picture, f"image {i}", SIDE)
 
 
 def colored(grids: GridDatabase, i: int) -> NDArray[np.uint8]:
@@ -93,15 +84,3 @@ def colored(grids: GridDatabase, i: int) -> NDArray[np.uint8]:
     picture = np.tile(BLANK, (int(np.prod(shape)), 1))
     picture[slice(None) if inside is None else inside] = colors
     return picture.reshape(*shape, 3)
-
-
-def png(picture: NDArray[np.uint8]) -> bytes:
-    """Write an RGB picture as PNG, with the standard library alone."""
-    height, width, _ = picture.shape
-    lines = b"".join(b"\x00" + picture[row].tobytes() for row in range(height))
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in chunks
-    )

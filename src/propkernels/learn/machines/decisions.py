@@ -80,6 +80,13 @@ class DecisionLayout:
     pairwise: bool
     multilabel: bool = False
 
+    def columns(self, classes: NDArray[np.int64]) -> Matrix:
+        """Return 1 and -1 as least squares predict them: one column per class, a single one for two."""
+        if self.pairwise or self.multilabel:
+            raise ValueError("only columns of classes against the rest are targets of least squares")
+        own = np.arange(self.n_classes)[1 if self.n_classes == 2 else 0 :]
+        return np.where(classes[:, None] == own, 1.0, -1.0)
+
     def predictions(self, decisions: Matrix) -> NDArray[np.int64]:
         """Class number of each row; 0 or 1 for each label, if there are several."""
         if self.multilabel:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.learn.novelty.scores import Score, Training, Values
-from propkernels.learn.retrieval.search import Query, largest
+from propkernels.learn.retrieval.nearest import Query, largest
 from propkernels.utils.arrays import check_room
 from propkernels.utils.parallel import run_threads
 

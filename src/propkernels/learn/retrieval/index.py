@@ -1,10 +1,9 @@
-"""GraphIndex: exact nearest neighbors among many graphs."""
+"""GraphIndex: exact nearest neighbors among many graphs, in memory or on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable
-from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,14 +19,18 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import Grid
 from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.inverted_file import InvertedFile
-from propkernels.learn.retrieval.search import Query, nearest
+from propkernels.learn.retrieval.nearest import Neighbors, Query
+from propkernels.learn.retrieval.shard_folder import (
+    Group,
+    PureCounter,
+    ShardFolder,
+    build_folder,
+    counting_kernel,
+)
+from propkernels.scale.pure import rebuilt
 from propkernels.utils.checks import GraphInput, check_integer, shown
 from propkernels.utils.ids import id_array, plain_ids
 from propkernels.utils.locks import ForkSafeLock
-from propkernels.utils.parallel import run_threads
-
-if TYPE_CHECKING:
-    from propkernels.learn.retrieval.sharded import ShardedIndex
 
 
 def running_ids(first: int, number: int) -> list[Hashable]:
@@ -81,36 +84,34 @@ def check_counting(kernel: Any) -> None:
 DEFAULT_T_MAX = 5
 
 
-class Neighbors(NamedTuple):
-    """The most similar graphs, best first: arrays (queries, k), or (k,) for a single graph."""
-
-    similarities: NDArray[np.float64]
-    ids: NDArray[Any]
-
-
 class Contents(NamedTuple):
     """All that an index holds at one moment; nothing in it ever changes.
 
-    ``names`` are the ids of the file's graphs, those that were taken out included.
+    ``names`` are the ids of the file's graphs, those that were removed included; on disk they are numbers.
     """
 
+    file: InvertedFile | ShardFolder
     counter: Counter
-    file: InvertedFile
-    names: list[Hashable]
+    names: Sequence[Hashable]
     n_added: int
 
+    @classmethod
+    def on_disk(cls, file: ShardFolder) -> Contents:
+        """Return the contents of a folder."""
+        return cls(file, PureCounter(file.parameters), range(file.n_rows), file.n_rows)
+
     def named(self, places: NDArray[np.int64]) -> NDArray[Any]:
-        """Ids at some places: an integer array where all of them are integers of 64 bits."""
+        """Return ids at some places: an integer array where all of them are integers of 64 bits."""
         return id_array([self.names[place] for place in places])
 
     def places(self) -> dict[Hashable, int]:
-        """The place of each graph that is in the index, by its id."""
-        return {self.names[place]: place for place in np.flatnonzero(self.file.alive).tolist()}
+        """Return the place of each graph that is in the index, by its id."""
+        return {self.names[place]: place for place in self.file.places().tolist()}
 
-    def present(self) -> list[Hashable]:
+    def present(self) -> Sequence[Hashable]:
         """Return the ids of the graphs that are in the index."""
-        alive = self.file.alive
-        return self.names if alive.all() else list(compress(self.names, alive.tolist()))
+        is_whole = len(self.file) == len(self.names)
+        return self.names if is_whole else [self.names[place] for place in self.file.places().tolist()]
 
 
 # Locks are kept beside the indexes, which are copied, pickled and saved without them.
@@ -118,11 +119,15 @@ _WRITERS: WeakKeyDictionary[GraphIndex, ForkSafeLock] = WeakKeyDictionary()
 
 
 class GraphIndex(GraphInput, BaseEstimator):
-    """Search among graphs by normalised kernel: exact, without comparing all pairs.
+    """Search among graphs by normalized kernel: exact, without comparing all pairs.
 
     For each bin the index keeps the graphs that it occurs in. A query only touches the bins of its own
-    nodes; adding and taking out graphs does not touch the others, since codes are functions of the
+    nodes; adding and removing graphs does not touch the others, since codes are functions of the
     random state and of the graph alone.
+
+    An index is in memory (:meth:`fit`), or in a folder for millions of graphs in files (:meth:`build`,
+    :meth:`open`): then the file is mapped into memory, a query reads the postings of its own bins and nothing
+    else, and answers are the same to the bit.
 
     An index may be used from any number of threads. A query sees the index as it was when the query began;
     :meth:`fit`, :meth:`add` and :meth:`remove` put a changed index into its place at once, one after the
@@ -133,7 +138,7 @@ class GraphIndex(GraphInput, BaseEstimator):
     kernel : estimator or None, default=None
         A kernel of this library that counts: propagation kernels (also on grids, and P2K) and
         Weisfeiler-Lehman with the linear base kernel, label histograms, shortest paths and GraphHopper on
-        labels. None: ``PropagationKernel(t_max=5)``. Similarities are normalised whatever it says.
+        labels. None: ``PropagationKernel(t_max=5)``. Similarities are normalized whatever it says.
     random_state : int, RandomState or None, default=None
         Seed of the default kernel; a kernel that is given has its own.
     n_jobs : int or None, default=None
@@ -149,7 +154,7 @@ class GraphIndex(GraphInput, BaseEstimator):
     See Also
     --------
     PropagationKernel : The default kernel.
-    open_index : Opens an index on the disk, which ``GraphIndex.build`` writes: for millions of graphs.
+    partition : Plans how graphs in files are cut into parts, for an index on disk.
     similar_because : Why two graphs are similar.
 
     References
@@ -167,6 +172,21 @@ class GraphIndex(GraphInput, BaseEstimator):
     (3, 1.0)
     >>> index.remove([3]).add(graphs[40:]).ids_.shape
     (49,)
+
+    On disk, one shard per part of a plan:
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> graphs.to_parquet(f"{folder.name}/graphs.parquet", row_group_size=10)
+    >>> plan = pk.partition(f"{folder.name}/graphs.parquet", nodes_per_part=600)
+    >>> _ = pk.GraphIndex.build(plan, f"{folder.name}/index", random_state=0)
+    >>> index = pk.GraphIndex.open(f"{folder.name}/index")
+    >>> index
+    GraphIndex(50 graphs, 3 shards)
+    >>> index.query(graphs[3], k=2).ids[0]
+    np.int64(3)
+    >>> del index
+    >>> folder.cleanup()
     """
 
     def __init__(self, *, kernel: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
@@ -181,7 +201,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         ----------
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`. What a kernel learns in fit (how attributes are
-            standardised, say) is learned from these.
+            standardized, say) is learned from these.
         ids : iterable, optional
             What the graphs are called; 0, 1, 2, ... by default. An id is a number other than NaN (of up to
             4,000 digits), text, bytes, a date, a UUID, None, or a tuple of these.
@@ -198,46 +218,73 @@ class GraphIndex(GraphInput, BaseEstimator):
         fitted = clone(kernel).fit(graphs)
         file = InvertedFile.of(fitted.training_counts_)
         with self._writing():
-            self._replace(Contents(fitted.counter_, file, names, len(graphs)), kernel_=kernel)
+            self._replace(Contents(file, fitted.counter_, names, len(graphs)), kernel_=kernel)
         return self
 
-    def add(self, X: Any, ids: Iterable[Hashable] | None = None) -> Self:
+    def add(self, X: Any, ids: Iterable[Hashable] | None = None, *, executor: Any = None) -> Self:
         """Index further graphs; nothing is learned from them.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
+            For an index on disk: a :class:`Plan`, or what :func:`partition` takes. Its shards are built
+            behind the others; a plan that is in the index already is completed, and not added again.
         ids : iterable, optional
             What they are called, as in :meth:`fit`; by default numbers go on from the number of graphs ever
-            added.
+            added. On disk, graphs have these numbers and no other ids.
+        executor : optional
+            For an index on disk, as in :func:`featurize`.
+
+        Returns
+        -------
+        self
         """
         check_is_fitted(self, "file_")
-        graphs = check_graphs(X)
         with self._writing():
             now = self._contents()
-            fresh = running_ids(now.n_added, len(graphs)) if ids is None else ids
-            names = check_ids(fresh, len(graphs), now.present())
-            counter = now.counter.extend(graphs)
-            file = now.file.append(counter.count(graphs, None, self.n_jobs))
-            self._replace(Contents(counter, file, [*now.names, *names], now.n_added + len(graphs)))
+            if isinstance(now.file, ShardFolder):
+                if ids is not None:
+                    raise ValueError("graphs of an index on disk are numbered: leave ids out")
+                added = Contents.on_disk(now.file.add(X, executor, self.n_jobs))
+            else:
+                if executor is not None:
+                    raise ValueError("an executor indexes files, for an index on disk: leave it out")
+                added = self._added(now, now.file, check_graphs(X), ids)
+            self._replace(added)
         return self
 
+    def _added(
+        self, now: Contents, file: InvertedFile, graphs: GraphDatabase, ids: Iterable[Hashable] | None
+    ) -> Contents:
+        """Return contents with further graphs."""
+        fresh = running_ids(now.n_added, len(graphs)) if ids is None else ids
+        names = check_ids(fresh, len(graphs), now.present())
+        counter = now.counter.extend(graphs)
+        longer = file.append(counter.count(graphs, None, self.n_jobs))
+        return Contents(longer, counter, [*now.names, *names], now.n_added + len(graphs))
+
     def remove(self, ids: Iterable[Hashable]) -> Self:
-        """Take graphs out.
+        """Remove graphs from an index in memory.
 
         Parameters
         ----------
         ids : iterable
             As given to, or by, :meth:`fit` and :meth:`add`.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         ValueError
-            If one is not in the index; then none is taken out.
+            If one is not in the index, and then none is removed; or if the index is on disk.
         """
         check_is_fitted(self, "file_")
         with self._writing():
             now = self._contents()
+            if isinstance(now.file, ShardFolder):
+                raise ValueError("graphs of an index on disk cannot be removed: build one without them")
             places = now.places()
             chosen = np.array([places[name] for name in check_known(ids, places)], dtype=np.int64)
             file, renumbered = now.file.drop(chosen)
@@ -247,8 +294,9 @@ class GraphIndex(GraphInput, BaseEstimator):
             self._replace(now._replace(file=file, names=names))
         return self
 
-    @staticmethod
+    @classmethod
     def build(
+        cls,
         plan: Any,
         out: Any,
         *,
@@ -256,8 +304,8 @@ class GraphIndex(GraphInput, BaseEstimator):
         random_state: Any = None,
         executor: Any = None,
         n_jobs: int | None = None,
-    ) -> ShardedIndex:
-        """Index graphs in files, on the disk: one shard per part of a plan, mapped into memory by queries.
+    ) -> Self:
+        """Index graphs in files on disk, one shard per part of a plan, and open the index.
 
         The file is the checkpoint: building again goes on where it was stopped.
 
@@ -279,25 +327,39 @@ class GraphIndex(GraphInput, BaseEstimator):
 
         Returns
         -------
-        ShardedIndex
+        GraphIndex
         """
-        from propkernels.learn.retrieval.sharded import build_index
+        if kernel is None:
+            kernel = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=random_state)
+        return cls._on_disk(build_folder(plan, out, kernel, executor, n_jobs), n_jobs)
 
-        return build_index(plan, out, kernel, random_state, executor, n_jobs)
-
-    @staticmethod
-    def open(folder: Any, n_jobs: int | None = None) -> ShardedIndex:
-        """Open an index on the disk; see :func:`open_index`.
+    @classmethod
+    def open(cls, folder: Any, n_jobs: int | None = None) -> Self:
+        """Open an index on disk, which :meth:`build` wrote; shards are mapped when they are needed.
 
         Parameters
         ----------
         folder : str or path
         n_jobs : int or None, default=None
-            Threads.
-        """
-        from propkernels.learn.retrieval.sharded import open_index
+            Threads of a query, which take shards in turn; None is one, -1 all cores.
 
-        return open_index(folder, n_jobs)
+        Returns
+        -------
+        GraphIndex
+
+        Raises
+        ------
+        ValueError
+            If shards are missing, or files do not have the size that the manifest says.
+        """
+        return cls._on_disk(ShardFolder(folder), n_jobs)
+
+    @classmethod
+    def _on_disk(cls, file: ShardFolder, n_jobs: int | None) -> Self:
+        kernel = counting_kernel(rebuilt(file.parameters))
+        index = cls(kernel=kernel, n_jobs=n_jobs)
+        index._replace(Contents.on_disk(file), kernel_=kernel)
+        return index
 
     def query(self, X: Any, k: int = 10) -> Neighbors:
         """Return the graphs in the index that are most similar to each of the given ones.
@@ -312,26 +374,56 @@ class GraphIndex(GraphInput, BaseEstimator):
         Returns
         -------
         similarities : ndarray of shape (queries, k), or (k,) for one graph
-            Normalised kernel, 1 for equal counts, largest first.
+            Normalized kernel, 1 for equal counts, largest first.
         ids : ndarray of the same shape
-            Among equally similar graphs, the one that was added first comes first.
+            On disk, numbers of graphs in their plan, those of later plans behind those of earlier ones. Among
+            equally similar graphs, the one that was added first comes first.
         """
         check_is_fitted(self, "file_")
         now = self._contents()
-        k = min(check_integer(k, "k", 1), int(now.file.alive.sum()))
+        k = min(check_integer(k, "k", 1), len(now.file))
         is_one = isinstance(X, (Graph, Grid)) or is_networkx(X)
         graphs = check_graphs([X] if is_one else X)
-        places, similarities = self._best(now, graphs, k)
+        queries = Query.all(now.counter.count(graphs, None, self.n_jobs))
+        found = now.file.nearest(queries, k, self.n_jobs)
+        similarities = np.array([values for values, _ in found]).reshape(len(graphs), k)
+        places = np.array([own for _, own in found], dtype=np.int64).reshape(len(graphs), k)
         names = now.named(places.ravel()).reshape(places.shape)
         return Neighbors(similarities[0], names[0]) if is_one else Neighbors(similarities, names)
 
-    def _best(
-        self, now: Contents, graphs: GraphDatabase, k: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        queries = Query.all(now.counter.count(graphs, None, self.n_jobs))
-        found = run_threads(lambda query: nearest(now.file.searches(query), k, 1), queries, self.n_jobs)
-        similarities, places = zip(*found, strict=True)
-        return np.array(places), np.array(similarities)
+    def graph(self, number: int) -> Graph:
+        """Return a graph of an index on disk, read from the file that it was in when the plan was made.
+
+        Parameters
+        ----------
+        number : int
+            As :meth:`query` gives it.
+        """
+        found: Graph = self._folder().graph(number)
+        return found
+
+    @property
+    def groups(self) -> list[Group]:
+        """The shards of an index on disk, plan by plan."""
+        return self._folder().groups
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Class and parameters of what counts in an index on disk, and the version that built it."""
+        return self._folder().parameters
+
+    @property
+    def n_shards(self) -> int:
+        """Number of shards of an index on disk."""
+        return len(self._folder().shards)
+
+    def _folder(self) -> ShardFolder:
+        file = vars(self).get("file_")
+        if not isinstance(file, ShardFolder):
+            raise AttributeError(
+                "an index in memory has counts and no files of graphs: GraphIndex.build writes one on disk"
+            )
+        return file
 
     @property
     def ids_(self) -> NDArray[Any]:
@@ -339,7 +431,13 @@ class GraphIndex(GraphInput, BaseEstimator):
         return id_array(self._contents().present())
 
     def __len__(self) -> int:
-        return int(self._contents().file.alive.sum()) if hasattr(self, "file_") else 0
+        return len(self._contents().file) if hasattr(self, "file_") else 0
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        if not isinstance(vars(self).get("file_"), ShardFolder):
+            return str(super().__repr__(N_CHAR_MAX))
+        shards = "1 shard" if self.n_shards == 1 else f"{self.n_shards:,} shards"
+        return f"GraphIndex({len(self):,} graphs, {shards})"
 
     # one moment after the other
 

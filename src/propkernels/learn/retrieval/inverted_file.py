@@ -1,4 +1,4 @@
-"""The inverted file: postings that grow, shrink, and answer which graphs share bins with a query."""
+"""InvertedFile: segments in memory, to which graphs are added and from which they are removed."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.counting.counters import StreamCounts
-from propkernels.learn.retrieval.search import Query, Search, self_similarities
+from propkernels.learn.retrieval.nearest import Query, Search, nearest, self_similarities
 from propkernels.learn.retrieval.segment import Postings, Segment
+from propkernels.utils.parallel import run_threads
 
 
 @dataclass(frozen=True)
 class InvertedFile:
-    """Counts of graphs, kept bin by bin in segments; adding and taking out make a new file.
+    """Counts of graphs, kept bin by bin in segments; adding and removing graphs make a new file.
 
     The new file shares its segments with the old one, which stays as it was: whoever reads it is not
     disturbed.
 
     New graphs go into a segment of their own; segments of about one size are merged, so that there are never
     many and adding one graph after the other takes time in proportion to their number (times its logarithm).
-    Graphs that are taken out are only marked, until they are half of all.
+    Graphs that are removed are only marked, until they are half of all.
 
     Attributes
     ----------
@@ -42,7 +43,7 @@ class InvertedFile:
 
     @classmethod
     def of(cls, streams: Sequence[StreamCounts]) -> InvertedFile:
-        """Take the counts of the first graphs."""
+        """Return the file of some graphs, in one segment."""
         weights = np.array([stream.weight for stream in streams])
         squares = self_similarities(streams)
         return cls([Segment.of(Postings.of(streams))], weights, squares, np.ones(len(squares), dtype=bool))
@@ -79,8 +80,21 @@ class InvertedFile:
         merged = _merged(self.segments, parts)
         return InvertedFile([merged], self.weights, squares, np.ones(len(squares), dtype=bool)), True
 
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.alive))
+
+    def places(self) -> NDArray[np.int64]:
+        """Return the numbers of the graphs that were not removed."""
+        return np.flatnonzero(self.alive)
+
+    def nearest(
+        self, queries: Sequence[Query], k: int, n_jobs: int | None
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+        """Return, per query, the k largest similarities and their graphs; threads take queries in turn."""
+        return run_threads(lambda query: nearest(self.searches(query), k, 1), queries, n_jobs)
+
     def searches(self, query: Query) -> Iterator[Search]:
-        """Searches of all segments for one query, ready to be asked."""
+        """Yield the searches of all segments for one query, ready to be asked."""
         if not np.array_equal(self.weights, query.weights):
             raise ValueError("the index was fitted with another kernel: fit it again")
         first, all_alive = 0, bool(self.alive.all())
@@ -91,12 +105,12 @@ class InvertedFile:
             first += part.n_graphs
 
     def similarities(self, query: Query) -> NDArray[np.float64]:
-        """Normalized kernel between a query and every graph; -1 for graphs that were taken out."""
+        """Return the normalized kernel between a query and every graph; -1 for graphs that were removed."""
         return np.concatenate([search.similarities() for search in self.searches(query)])
 
 
 def _joined(parts: Sequence[Segment]) -> Segment:
-    """Merge neighbours; graphs follow one another."""
+    """Return one segment of neighbors, whose graphs follow one another."""
     ends = np.cumsum([part.n_graphs for part in parts])
     return _merged(parts, np.split(np.arange(ends[-1]), ends[:-1]))
 

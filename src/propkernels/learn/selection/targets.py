@@ -114,7 +114,8 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
     if n_values != n_graphs:
         raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
     _check_kinds(labels)
-    kind = type_of_target(labels)
+    with np.errstate(invalid="ignore"):  # of a cast to integers, by which whole numbers are told
+        kind = type_of_target(labels)
     if labels.ndim != 1 or kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: target must hold one class label per graph, got a {kind} target"

@@ -1,0 +1,287 @@
+"""Exact duplicates, conflicting targets, leaks into test sets, and near duplicates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from propkernels.auditing.isomorphism import isomorphism_classes
+from propkernels.auditing.refinement import (
+    Contents,
+    Groups,
+    Indistinguishable,
+    best_possible,
+    describe_steps,
+    everything,
+    groups_by_step,
+    in_company,
+    labels_alone,
+)
+from propkernels.auditing.target import Target
+from propkernels.graphs.database import GraphDatabase
+
+N_REFINEMENTS = 10  # before candidates for duplicates are compared exactly
+NEARLY = 0.95  # normalized kernel from which on two graphs are near duplicates
+TEST_SHARE = 0.1  # of a random split, for which leaks are expected
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Groups of isomorphic graphs.
+
+    Attributes
+    ----------
+    groups : tuple of tuple of int
+        Graphs that are isomorphic, with equal labels, attributes and weights; the largest groups first.
+    conflicts : tuple of tuple of int
+        Groups whose targets differ.
+    n_graphs : int
+        Graphs that have a duplicate.
+    n_superfluous : int
+        Graphs to remove so that one of each group remains.
+    n_conflicting : int
+        Graphs in groups whose targets differ.
+    undecided : int
+        Graphs that refinement does not distinguish, and whose exact comparison reached its limit.
+    bound : float or None
+        Highest accuracy (R^2 for numbers) of any method that predicts equal targets for equal graphs.
+    expected_leak : float
+        Expected share of test graphs that have a duplicate among the others, if a tenth is drawn at random.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    conflicts: tuple[tuple[int, ...], ...]
+    n_graphs: int
+    n_superfluous: int
+    n_conflicting: int
+    undecided: int
+    bound: float | None
+    expected_leak: float
+
+
+@dataclass(frozen=True)
+class Leaks:
+    """Test graphs that are also training graphs.
+
+    Attributes
+    ----------
+    n_test : int
+    exact : tuple of (int, int)
+        A test graph, and the first training graph that is the same.
+    conflicting : tuple of (int, int)
+        Those with different targets.
+    alike : tuple of (int, int)
+        Test graphs that differ from a training graph, but not to ``t_max`` steps.
+    near : tuple of (int, int, float)
+        Other test graphs with a similarity of at least 0.95 to a training graph.
+    """
+
+    n_test: int
+    exact: tuple[tuple[int, int], ...]
+    conflicting: tuple[tuple[int, int], ...]
+    alike: tuple[tuple[int, int], ...]
+    near: tuple[tuple[int, int, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class NearDuplicates:
+    """Pairs of graphs with a similarity of at least 0.95 that are not exact duplicates.
+
+    Attributes
+    ----------
+    threshold : float
+        Least similarity of a pair.
+    n_looked_at : int
+        Number of graphs that were compared.
+    n_graphs : int
+        Graphs with a near duplicate.
+    n_clusters : int
+        Groups of graphs connected by such pairs.
+    largest_cluster : int
+    n_disagreeing : int
+        Graphs whose most similar near duplicate has another class; 0 for numbers.
+    pairs : tuple of (int, int, float)
+        The most similar ones.
+    """
+
+    threshold: float
+    n_looked_at: int
+    n_graphs: int
+    n_clusters: int
+    largest_cluster: int
+    n_disagreeing: int
+    pairs: tuple[tuple[int, int, float], ...]
+
+
+@dataclass(frozen=True)
+class Sameness:
+    """Exact duplicates, leaks, and graphs that t steps do not distinguish.
+
+    Attributes
+    ----------
+    by_step : tuple of Indistinguishable
+        Graphs that t = 0, ..., t_max steps distinguish by labels, attributes and weights.
+    by_step_without_edges : tuple of Indistinguishable
+        The same with equal edges; empty if edges are equal anyway.
+    duplicates : Duplicates
+        Isomorphic graphs with equal labels, attributes and weights.
+    same_but_for_attributes : Duplicates or None
+        Isomorphic graphs with equal labels; None without attributes.
+    leaks : Leaks or None
+    classes : ndarray
+        One number per isomorphism class. Training graphs come first, then test graphs.
+    """
+
+    by_step: tuple[Indistinguishable, ...]
+    by_step_without_edges: tuple[Indistinguishable, ...]
+    duplicates: Duplicates
+    same_but_for_attributes: Duplicates | None
+    leaks: Leaks | None
+    classes: Groups
+
+
+def sameness_of(
+    graphs: GraphDatabase,
+    target: Target | None,
+    test: GraphDatabase | None,
+    test_target: Target | None,
+    t_max: int,
+    n_jobs: int | None,
+) -> Sameness:
+    """Compare all graphs with labels, attributes and weights, in linear time except for exact duplicates."""
+    n, together = len(graphs), graphs if test is None else GraphDatabase.concat([graphs, test])
+    contents = everything(together)
+    steps = groups_by_step(contents, max(t_max, N_REFINEMENTS), n_jobs)
+    classes, undecided = isomorphism_classes(contents, steps[-1], n_jobs)
+    plain = () if contents.edge_keys is None else _plain_steps(labels_alone(graphs), t_max, target, n_jobs)
+    return Sameness(
+        describe_steps([row[:n] for row in steps[: t_max + 1]], target),
+        plain,
+        duplicates_of(classes[:n], target, undecided),
+        _without_attributes(graphs, target, n_jobs),
+        None if test is None else leaks_of(classes, steps[t_max], n, target, test_target),
+        classes,
+    )
+
+
+def _without_attributes(
+    graphs: GraphDatabase, target: Target | None, n_jobs: int | None
+) -> Duplicates | None:
+    if graphs.node_attributes is None and graphs.edge_attributes is None:
+        return None
+    bare = everything(graphs.with_attributes(None).with_edge_attributes(None))
+    steps = groups_by_step(bare, N_REFINEMENTS, n_jobs)
+    classes, undecided = isomorphism_classes(bare, steps[-1], n_jobs)
+    return duplicates_of(classes, target, undecided)
+
+
+def _plain_steps(
+    contents: Contents, t_max: int, target: Target | None, n_jobs: int | None
+) -> tuple[Indistinguishable, ...]:
+    return describe_steps(groups_by_step(contents, t_max, n_jobs), target)
+
+
+def duplicates_of(classes: Groups, target: Target | None, undecided: int = 0) -> Duplicates:
+    """List groups of more than one graph."""
+    together = in_company(classes)
+    members: dict[int, list[int]] = {}
+    for graph in np.flatnonzero(together).tolist():
+        members.setdefault(int(classes[graph]), []).append(graph)
+    groups = sorted((tuple(group) for group in members.values()), key=lambda group: (-len(group), group))
+    conflicts = [g for g in groups if target is not None and _differ(target, list(g))]
+    return Duplicates(
+        tuple(groups),
+        tuple(conflicts),
+        int(together.sum()),
+        sum(len(group) - 1 for group in groups),
+        sum(map(len, conflicts)),
+        undecided,
+        None if target is None else best_possible(classes, target),
+        expected_leak(np.array([len(group) for group in groups]), len(classes)),
+    )
+
+
+def _differ(target: Target, graphs: list[int]) -> bool:
+    """Return whether the known targets of some graphs differ."""
+    return len(np.unique(target.values[graphs][target.known[graphs]])) > 1
+
+
+def expected_leak(sizes: NDArray[Any], n_graphs: int) -> float:
+    """Return the expected share of test graphs with a duplicate in training, for test sets of 10 %.
+
+    Examples
+    --------
+    >>> round(expected_leak(np.array([2]), 2), 3), expected_leak(np.array([]), 5)
+    (0.9, 0.0)
+    """
+    if not len(sizes):
+        return 0.0
+    return float((sizes * (1 - TEST_SHARE ** (sizes - 1.0))).sum() / n_graphs)
+
+
+def leaks_of(
+    classes: Groups, alike: Groups, n_train: int, target: Target | None, test_target: Target | None
+) -> Leaks:
+    """Look up test graphs among the training graphs."""
+    exact = _looked_up(classes, n_train)
+    pairs = tuple((int(i), int(exact[i])) for i in np.flatnonzero(exact >= 0))
+    conflicting: tuple[tuple[int, int], ...] = ()
+    if target is not None and test_target is not None:
+        conflicting = tuple(
+            (a, b)
+            for a, b in pairs
+            if test_target.known[a] and target.known[b] and test_target.values[a] != target.values[b]
+        )
+    blurred = _looked_up(alike, n_train)
+    others = tuple((int(i), int(blurred[i])) for i in np.flatnonzero((blurred >= 0) & (exact < 0)))
+    return Leaks(len(classes) - n_train, pairs, conflicting, others)
+
+
+def _looked_up(groups: Groups, n_train: int) -> NDArray[np.int64]:
+    """Return for each test graph the first training graph of its group, or -1."""
+    first: dict[int, int] = {}
+    for graph, group in enumerate(groups[:n_train].tolist()):
+        first.setdefault(group, graph)
+    return np.array([first.get(group, -1) for group in groups[n_train:].tolist()], dtype=np.int64)
+
+
+def near_duplicates(
+    matrix: NDArray[np.float64], classes: Groups, target: Target | None, most: int = 12
+) -> NearDuplicates:
+    """Find pairs of different graphs whose normalized kernel is at least 0.95."""
+    rows, columns = np.nonzero(np.triu(matrix >= NEARLY, k=1))
+    different = classes[rows] != classes[columns]
+    rows, columns = rows[different], columns[different]
+    values, n = matrix[rows, columns], len(matrix)
+    number, cluster = connected_components(coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)))
+    sizes = np.bincount(cluster, minlength=number)
+    order = np.lexsort((columns, rows, -values))[:most]
+    involved = np.unique(np.concatenate([rows, columns]))
+    return NearDuplicates(
+        NEARLY,
+        n,
+        len(involved),
+        int(np.count_nonzero(sizes > 1)),
+        int(sizes.max(initial=0)) if len(rows) else 0,
+        _disagreeing(rows, columns, values, n, target),
+        tuple((int(rows[i]), int(columns[i]), float(values[i])) for i in order),
+    )
+
+
+def _disagreeing(
+    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n: int, target: Target | None
+) -> int:
+    """Return how many graphs have a most similar partner (the first among equals) of another class."""
+    if target is None or not target.is_classes or not len(rows):
+        return 0
+    one, other = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+    order = np.lexsort((other, -np.tile(values, 2), one))
+    graphs, first = np.unique(one[order], return_index=True)
+    nearest = other[order][first]
+    known = target.known[graphs] & target.known[nearest]
+    return int(np.count_nonzero(known & (target.values[graphs] != target.values[nearest])))

@@ -1,0 +1,293 @@
+"""Nested scores of the kernel and of baselines, the learning curve, and calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.auditing.baselines import baseline_predictions
+from propkernels.auditing.target import Target
+from propkernels.graphs.database import GraphDatabase
+from propkernels.learn.machines.decisions import Calibration
+from propkernels.learn.machines.ridge import HeldOut, RidgeFolds, RidgeRegression
+from propkernels.learn.selection.folds import Folds, choosing_folds
+
+Matrix = NDArray[Any]
+COSTS = (1.0, 0.1)  # C, for the normalized kernel
+N_FOLDS = 5
+SHARES = (0.1, 0.2, 0.4, 0.7)  # of the training part, for the learning curve; the whole part comes last
+N_BINS = 10
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+
+
+@dataclass(frozen=True)
+class Score:
+    """Accuracy (R^2 for numbers) on held-out graphs, and its standard error over the folds."""
+
+    name: str
+    mean: float
+    error: float
+
+    @classmethod
+    def of(cls, name: str, values: Sequence[float]) -> Score:
+        """Return the mean of the scores of folds, and its standard error."""
+        spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        return cls(name, float(np.mean(values)), spread / float(np.sqrt(len(values))))
+
+
+@dataclass(frozen=True)
+class CalibrationReport:
+    """Predicted confidence and observed frequency.
+
+    Attributes
+    ----------
+    confidence, observed : tuple of float
+        For classes: mean probability of the predicted class in each bin, and the share of correct
+        predictions. For numbers: levels of intervals, and the share of targets inside them.
+    counts : tuple of int
+        Graphs per bin.
+    error : float
+        Mean absolute difference between confidence and observed, over graphs.
+    by_chance : float
+        Expected error of perfect confidence with that many graphs.
+    """
+
+    confidence: tuple[float, ...]
+    observed: tuple[float, ...]
+    counts: tuple[int, ...]
+    error: float
+    by_chance: float
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Scores of nested cross-validation.
+
+    Attributes
+    ----------
+    metric : {"accuracy", "R^2"}
+    n_graphs : int
+        Graphs that took part: all, or a sample of many.
+    n_folds : int
+    scores : tuple of Score
+        Baselines first, then the kernel.
+    by_step : tuple of Score
+        The kernel with t fixed.
+    curve : tuple of (int, float, float)
+        Number of training graphs, score and its standard error.
+    calibration : CalibrationReport or None
+    chosen_t, chosen_C : int, float
+        The most frequent choice of the folds.
+    predictions : ndarray
+        Class or number of each graph that took part, by the machine of its fold.
+    score_with_duplicate, score_without : float or None
+        Of graphs that have, and have not, a duplicate in the training part of their fold.
+    """
+
+    metric: str
+    n_graphs: int
+    n_folds: int
+    scores: tuple[Score, ...]
+    by_step: tuple[Score, ...]
+    curve: tuple[tuple[int, float, float], ...]
+    calibration: CalibrationReport | None
+    chosen_t: int
+    chosen_C: float
+    predictions: NDArray[Any]
+    score_with_duplicate: float | None
+    score_without: float | None
+
+
+Setting = tuple[int, float]  # t and C
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Predictions of every setting on every fold.
+
+    Attributes
+    ----------
+    target : Target
+    folds : sequence of (train, test)
+    held_out : dict
+        For each setting (t, C), the predictions of its machines, fold by fold.
+    """
+
+    target: Target
+    folds: Folds
+    held_out: dict[Setting, list[HeldOut]]
+
+    def choose(self, t: int | None = None) -> list[Setting]:
+        """Return the best setting of each fold, by leave-one-out inside its training part; t may be fixed."""
+        settings = [setting for setting in self.held_out if t is None or setting[0] == t]
+        return [
+            min(settings, key=lambda s: (self.target.loss(self.held_out[s][i].train, train), s))
+            for i, (train, _) in enumerate(self.folds)
+        ]
+
+    def at(self, chosen: Sequence[Setting]) -> list[HeldOut]:
+        """Return the predictions of each fold with the setting that was chosen there."""
+        return [self.held_out[setting][fold] for fold, setting in enumerate(chosen)]
+
+    def score(self, name: str, chosen: Sequence[Setting]) -> Score:
+        """Score the held-out graphs of each fold with the setting that was chosen there."""
+        return Score.of(name, self.fold_scores([one.test for one in self.at(chosen)]))
+
+    def fold_scores(self, decisions: Sequence[Matrix]) -> list[float]:
+        """Return the score of each fold from the decisions on its test graphs."""
+        return [self.target.score(d, test) for d, (_, test) in zip(decisions, self.folds, strict=True)]
+
+
+def learning_of(
+    graphs: GraphDatabase,
+    kernels: Sequence[Matrix],
+    target: Target,
+    classes: NDArray[np.int64],
+    seed: int,
+    tell: Callable[[str], None],
+) -> Learning:
+    """Cross-validate the kernels, one for each t, and the baselines; settings are chosen inside the folds."""
+    folds, held_out = choosing_folds(target.values, N_FOLDS, None, None, seed), {}
+    for t, kernel in enumerate(kernels):
+        for cost in COSTS:
+            tell(f"cross-validation, t = {t}")
+            held_out[t, cost] = RidgeFolds.fit(kernel, cost).held_out(target.columns, folds)
+    validation = CrossValidation(target, folds, held_out)
+    chosen = validation.choose()
+    kernel_score = validation.score("the kernel", chosen)
+    tell("baselines")
+    baselines = _baseline_scores(graphs, validation)
+    tell("learning curve")
+    decisions = _scattered(validation, [one.test for one in validation.at(chosen)])
+    t, cost = max(chosen, key=chosen.count)
+    return Learning(
+        "accuracy" if target.is_classes else "R^2",
+        len(target.values),
+        len(folds),
+        (*baselines, kernel_score),
+        tuple(validation.score(f"t = {t}", validation.choose(t)) for t in range(len(kernels))),
+        (*learning_curve(kernels, validation, chosen, seed), _last_point(validation, kernel_score)),
+        calibration_of(validation.at(chosen), target, folds),
+        t,
+        cost,
+        target.predictions(decisions),
+        *_scores_by_duplicate(decisions, classes, target, folds),
+    )
+
+
+def _scattered(validation: CrossValidation, parts: Sequence[Matrix]) -> Matrix:
+    """Return decisions in the order of the graphs, from those of the folds."""
+    decisions = np.empty_like(validation.target.columns)
+    for part, (_, test) in zip(parts, validation.folds, strict=True):
+        decisions[test] = part
+    return decisions
+
+
+def _baseline_scores(graphs: GraphDatabase, validation: CrossValidation) -> list[Score]:
+    target, folds = validation.target, validation.folds
+    constant = [np.tile(target.columns[train].mean(axis=0), (len(test), 1)) for train, test in folds]
+    predictions = {"majority class" if target.is_classes else "mean": constant}
+    predictions |= baseline_predictions(graphs, target.columns, folds)
+    return [Score.of(name, validation.fold_scores(parts)) for name, parts in predictions.items()]
+
+
+def learning_curve(
+    kernels: Sequence[Matrix], validation: CrossValidation, chosen: Sequence[Setting], seed: int
+) -> list[tuple[int, float, float]]:
+    """Score each fold with machines fitted on random subsets of its training graphs."""
+    columns, points = validation.target.columns, []
+    for share in SHARES:
+        sizes, decisions = [], []
+        for fold, (train, test) in enumerate(validation.folds):
+            t, cost = chosen[fold]
+            order = np.random.default_rng([seed, fold]).permutation(train)
+            part = np.sort(order[: max(2, round(share * len(train)))])
+            machine = RidgeRegression().fit(kernels[t][np.ix_(part, part)], columns[part], cost)
+            decisions.append(machine.decisions(kernels[t][np.ix_(test, part)]))
+            sizes.append(len(part))
+        score = Score.of("", validation.fold_scores(decisions))
+        points.append((round(float(np.mean(sizes))), score.mean, score.error))
+    return points
+
+
+def _last_point(validation: CrossValidation, score: Score) -> tuple[int, float, float]:
+    """Return the point of the learning curve with all training graphs."""
+    size = round(float(np.mean([len(train) for train, _ in validation.folds])))
+    return size, score.mean, score.error
+
+
+def calibration_of(held: Sequence[HeldOut], target: Target, folds: Folds) -> CalibrationReport | None:
+    """Compare confidence, learned inside the training part, with the frequencies of held-out graphs.
+
+    None where the training part of a fold lacks a class.
+    """
+    if not target.is_classes:
+        return _coverage(held, target, folds)
+    sure, right = [], []
+    for one, (train, test) in zip(held, folds, strict=True):
+        truth = target.values
+        if len(np.unique(truth[train])) < len(target.classes):
+            return None
+        chances = Calibration.learn(one.train, truth[train]).probabilities(one.test)
+        sure.append(chances.max(axis=1))
+        right.append(chances.argmax(axis=1) == truth[test])
+    return reliability(np.concatenate(sure), np.concatenate(right))
+
+
+def reliability(sure: Matrix, right: NDArray[np.bool_]) -> CalibrationReport:
+    """Bin predictions by confidence, in bins of equal width from 0 to 1; leave out empty bins.
+
+    Examples
+    --------
+    >>> reliability(np.array([0.95, 0.95, 0.55]), np.array([True, False, True])).observed
+    (1.0, 0.5)
+    """
+    bins = np.minimum((sure * N_BINS).astype(np.int64), N_BINS - 1)
+    counts = np.bincount(bins, minlength=N_BINS)
+    filled = np.flatnonzero(counts)
+    confidence = np.bincount(bins, sure, N_BINS)[filled] / counts[filled]
+    observed = np.bincount(bins, right, N_BINS)[filled] / counts[filled]
+    error = float((counts[filled] * np.abs(confidence - observed)).sum() / max(len(sure), 1))
+    return CalibrationReport(
+        tuple(confidence.tolist()),
+        tuple(observed.tolist()),
+        tuple(counts[filled].tolist()),
+        error,
+        chance_error(confidence, counts[filled]),
+    )
+
+
+def chance_error(shares: NDArray[Any], counts: NDArray[Any]) -> float:
+    """Return the mean absolute deviation of binomial shares from their means (normal approximation)."""
+    deviations = np.sqrt(2 / np.pi * shares * (1 - shares) / counts)
+    return float((counts * deviations).sum() / counts.sum())
+
+
+def _coverage(held: Sequence[HeldOut], target: Target, folds: Folds) -> CalibrationReport:
+    """Return the share of targets within intervals as wide as the errors inside the training part."""
+    inside, numbers = np.zeros(len(LEVELS)), target.columns[:, 0]
+    for one, (train, test) in zip(held, folds, strict=True):
+        widths = np.quantile(np.abs(one.train[:, 0] - numbers[train]), LEVELS)
+        inside += (np.abs(one.test[:, 0] - numbers[test])[:, None] <= widths).sum(axis=0)
+    n = len(numbers)
+    observed = inside / n
+    error = float(np.abs(observed - LEVELS).mean())
+    by_chance = chance_error(np.array(LEVELS), np.full(len(LEVELS), n))
+    return CalibrationReport(LEVELS, tuple(observed.tolist()), (n,) * len(LEVELS), error, by_chance)
+
+
+def _scores_by_duplicate(
+    decisions: Matrix, classes: NDArray[np.int64], target: Target, folds: Folds
+) -> tuple[float | None, float | None]:
+    """Score graphs with and without a duplicate in the training part of their fold."""
+    known = np.zeros(len(decisions), dtype=bool)
+    for train, test in folds:
+        known[test] = np.isin(classes[test], classes[train])
+    if not known.any() or known.all():
+        return None, None
+    twins, others = np.flatnonzero(known), np.flatnonzero(~known)
+    return target.score(decisions[twins], twins), target.score(decisions[others], others)

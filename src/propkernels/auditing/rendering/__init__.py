@@ -1,1 +1,0 @@
-"""Rendering: an audit as Markdown and as a page."""

@@ -1,1 +1,0 @@
-"""Graphs that are the same: up to isomorphism, or to what a kernel sees."""

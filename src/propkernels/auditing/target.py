@@ -1,0 +1,152 @@
+"""The target of an audit: classes or numbers, as columns of ridge regression, and their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.auditing.statistics import Spread, TargetCounts
+from propkernels.learn.machines.decisions import DecisionLayout
+from propkernels.learn.machines.tasks import Classification, Regression
+from propkernels.learn.selection.targets import check_numbers, known_targets
+from propkernels.utils.columns import has_fractions
+
+TIE_BREAK = 1e-6  # weight of squared errors beside the loss
+
+
+@dataclass(frozen=True)
+class Target:
+    """One value per graph.
+
+    Attributes
+    ----------
+    values : ndarray
+        Numbers of classes 0, 1, ... (int64; -1: missing), or numbers to be predicted (float64; NaN: missing).
+    classes : tuple of str
+        What the classes are called; none where numbers are predicted.
+    labels : tuple
+        The classes as they were given.
+    """
+
+    values: NDArray[Any]
+    classes: tuple[str, ...]
+    labels: tuple[Any, ...] = ()
+
+    @property
+    def is_classes(self) -> bool:
+        """Whether classes are predicted."""
+        return bool(self.classes)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each graph has a target."""
+        return np.asarray(self.values >= 0 if self.is_classes else ~np.isnan(self.values))
+
+    def name(self, value: Any) -> str:
+        """Return the name of a class, or a number with four digits."""
+        if value < 0 if self.is_classes else np.isnan(value):
+            return "no target"
+        return self.classes[int(value)] if self.is_classes else f"{value:.4g}"
+
+    def take(self, positions: NDArray[Any]) -> Target:
+        """Return the target of some graphs."""
+        return Target(self.values[positions], self.classes, self.labels)
+
+    @cached_property
+    def task(self) -> Classification | Regression:
+        """The task whose losses are counted; numbers are standardized."""
+        if self.is_classes:
+            return Classification()
+        return Regression(middle=float(self.values.mean()), unit=float(self.values.std()) or 1.0)
+
+    @cached_property
+    def columns(self) -> NDArray[np.float64]:
+        """Targets of ridge regression: 1 and -1 for classes, or the standardized numbers."""
+        if isinstance(self.task, Classification):
+            return self._layout.columns(self.values)
+        return np.asarray((self.values - self.task.middle) / self.task.unit)[:, None]
+
+    @property
+    def _layout(self) -> DecisionLayout:
+        return DecisionLayout(len(self.classes), pairwise=False)
+
+    def predictions(self, decisions: NDArray[Any]) -> NDArray[Any]:
+        """Return the classes or numbers of decisions."""
+        if isinstance(self.task, Classification):
+            return self._layout.predictions(decisions)
+        return np.asarray(decisions[:, 0] * self.task.unit + self.task.middle)
+
+    def losses(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the loss of each graph: 1 for a wrong class, or the squared error in standard deviations."""
+        if self.is_classes:
+            return self.task.losses(self.predictions(decisions), self.values[places])
+        return self.task.losses(decisions[:, 0], self.columns[places, 0])
+
+    def loss(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> float:
+        """Return the mean loss, by which settings are chosen; squared errors break ties of classes."""
+        squares = float(np.square(decisions - self.columns[places]).mean())
+        return float(self.losses(decisions, places).mean()) + TIE_BREAK * squares
+
+    def score(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> float:
+        """Return the accuracy, or R^2 against the mean of all graphs."""
+        total = len(places) if self.is_classes else float(np.square(self.columns[places]).sum())
+        return 1.0 - float(self.losses(decisions, places).sum()) / total if total else 0.0
+
+    def counts(self) -> TargetCounts:
+        """Return the balance of the classes, or the spread of the numbers."""
+        missing = int(np.count_nonzero(~self.known))
+        if not self.is_classes:
+            return TargetCounts("numbers", spread=Spread.of(self.values), missing=missing)
+        counts = np.bincount(self.values[self.known], minlength=len(self.classes))
+        return TargetCounts("classes", self.classes, tuple(counts.tolist()), missing=missing)
+
+
+def check_audit_target(
+    target: Any, n_graphs: int, names: Sequence[str], like: Target | None = None
+) -> Target:
+    """Return classes, or numbers where they have fractions; ``like``: what the training graphs have.
+
+    Parameters
+    ----------
+    target : array-like of shape (n,)
+        Entries that are None or NaN are missing.
+    n_graphs : int
+    names : sequence of str
+        What the classes are called, in the order of their sorted labels; may be empty.
+    like : Target, optional
+        The target of the training graphs, whose kind and classes are meant.
+    """
+    values = np.asarray(target)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"an audit takes one target per graph, got shape {values.shape}: choose a column")
+    if len(values) != n_graphs:
+        raise ValueError(f"target has {len(values)} values for {n_graphs} graphs")
+    known = known_targets(target if isinstance(target, np.ma.MaskedArray) else values, n_graphs)
+    if has_fractions(known.target) if like is None else not like.is_classes:
+        numbers = np.full(n_graphs, np.nan)
+        numbers[known.places] = check_numbers(known.target, len(known.places), known.places)
+        return Target(numbers, ())
+    found = _classes(known.target, names, like)
+    classes = np.full(n_graphs, -1)
+    classes[known.places] = found.values
+    return replace(found, values=classes)
+
+
+def _classes(values: NDArray[Any], names: Sequence[str], like: Target | None) -> Target:
+    found, numbers = np.unique(values, return_inverse=True)
+    labels = tuple(found.tolist())
+    if like is None:
+        texts = names if len(names) == len(labels) else [str(label) for label in labels]
+        return Target(numbers.astype(np.int64), tuple(texts), labels)
+    strange = [label for label in labels if label not in like.labels]
+    if strange:
+        raise ValueError(f"the test graphs have a class {strange[0]!r} that no training graph has")
+    places = np.array([like.labels.index(label) for label in labels], dtype=np.int64)
+    return Target(places[numbers], like.classes, like.labels)

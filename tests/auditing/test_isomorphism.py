@@ -1,0 +1,145 @@
+"""Canonical forms against networkx, and pairs of graphs that colors cannot tell apart."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import propkernels as pk
+from propkernels.auditing.isomorphism import (
+    canonical_forms,
+    first_ambiguous,
+    isomorphism_classes,
+    same_graph,
+    stable_colors,
+    told_apart,
+)
+from propkernels.auditing.refinement import everything, groups_by_step
+
+
+def shuffled(graph, seed):
+    """The same graph, its nodes in another order."""
+    order = np.random.default_rng(seed).permutation(graph.number_of_nodes()).tolist()
+    other = nx.relabel_nodes(graph, dict(zip(graph, order, strict=True)))
+    same = nx.Graph() if not graph.is_directed() else nx.DiGraph()
+    same.add_nodes_from((node, other.nodes[node]) for node in sorted(other))
+    same.add_edges_from(other.edges(data=True))
+    return same
+
+
+def database(graphs):
+    return pk.from_networkx(graphs)
+
+
+def carrying(graph, node_seed, n_labels):
+    """Give nodes and edges random labels."""
+    random = np.random.default_rng(node_seed)
+    for node in graph:
+        graph.nodes[node]["label"] = int(random.integers(n_labels))
+    for edge in graph.edges:
+        graph.edges[edge]["label"] = int(random.integers(n_labels))
+    return graph
+
+
+def classes_of(graphs):
+    contents = everything(graphs)
+    return isomorphism_classes(contents, groups_by_step(contents, 3, None)[-1], None)
+
+
+def rook():
+    """The 4 x 4 rook's graph: strongly regular, with the parameters of Shrikhande's."""
+    return nx.line_graph(nx.complete_bipartite_graph(4, 4))
+
+
+def shrikhande():
+    steps = [(0, 1), (1, 0), (1, 1)]
+    edges = [((x, y), ((x + a) % 4, (y + b) % 4)) for x in range(4) for y in range(4) for a, b in steps]
+    return nx.Graph(edges)
+
+
+@pytest.mark.slow
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 30)), min_size=2, max_size=5),
+    st.integers(1, 2),
+    st.booleans(),
+)
+def test_classes_are_those_of_networkx(drawn, n_labels, directed):
+    originals = [
+        carrying(nx.gnp_random_graph(n, 0.4, seed=seed, directed=directed), seed, n_labels)
+        for n, seed in drawn
+    ]
+    graphs = [g for i, graph in enumerate(originals) for g in (graph, shuffled(graph, i))]
+    classes, undecided = classes_of(database(graphs))
+    match = {"node_match": lambda a, b: a == b, "edge_match": lambda a, b: a == b}
+    for i, one in enumerate(graphs):
+        for j, other in enumerate(graphs[:i]):
+            assert (classes[i] == classes[j]) == nx.is_isomorphic(one, other, **match)
+    assert undecided == 0
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        nx.star_graph(40),
+        nx.complete_graph(20),
+        nx.cycle_graph(12),
+        nx.disjoint_union_all([nx.path_graph(3)] * 6),
+        nx.hypercube_graph(4),
+        nx.empty_graph(9),
+        nx.balanced_tree(3, 3),
+    ],
+    ids=["star", "complete", "cycle", "paths", "cube", "isolated", "tree"],
+)
+def test_symmetric_graphs_are_themselves(graph):
+    graph = nx.convert_node_labels_to_integers(graph)
+    graphs = pk.from_networkx([graph, *(shuffled(graph, seed) for seed in range(3))])
+    classes, undecided = classes_of(graphs)
+    assert classes.tolist() == [0, 0, 0, 0]
+    assert undecided == 0
+
+
+def test_strongly_regular_graphs_are_told_apart():
+    one, other = (nx.convert_node_labels_to_integers(g) for g in (rook(), shrikhande()))
+    graphs = pk.from_networkx([one, other, shuffled(one, 1), shuffled(other, 2)])
+    contents = everything(graphs)
+    assert len(set(groups_by_step(contents, 5, None)[-1].tolist())) == 1  # colors see no difference
+    classes, undecided = classes_of(graphs)
+    assert classes.tolist() == [0, 1, 0, 1]
+    assert undecided == 0
+
+
+def test_a_search_finds_what_a_bad_choice_misses():
+    """Two pentagons and a cycle of ten: nodes of one color are not alike."""
+    graph = nx.disjoint_union_all([nx.cycle_graph(5), nx.cycle_graph(5), nx.cycle_graph(10)])
+    contents = everything(pk.from_networkx([graph, *(shuffled(graph, seed) for seed in range(6))]))
+    parts = [contents.take(np.array([i])) for i in range(7)]
+    assert all(same_graph(parts[0], other) for other in parts)
+    assert len(set(canonical_forms(contents))) > 1  # choices differ, hence the search
+    assert set(classes_of(contents.graphs)[0].tolist()) == {0}
+
+
+def test_giving_up_is_said(monkeypatch):
+    monkeypatch.setattr("propkernels.auditing.isomorphism.MOST_TRIALS", 1)
+    one, other = (nx.convert_node_labels_to_integers(g) for g in (rook(), shrikhande()))
+    classes, undecided = classes_of(pk.from_networkx([one, other]))
+    assert len(set(classes.tolist())) == 2
+    assert undecided == 1
+    monkeypatch.setattr("propkernels.auditing.isomorphism.MOST_CHOICES", 0)
+    assert classes_of(pk.from_networkx([one, shuffled(one, 0)]))[1] == 2
+
+
+def test_attributes_and_weights_belong_to_the_graph():
+    path = np.array([[0, 1.0, 0], [1.0, 0, 1.0], [0, 1.0, 0]])
+    graphs = pk.check_graphs([path, 2 * path, path, path]).with_attributes(
+        np.array([[0.5], [1], [0.5], [0.5], [1], [0.5], [0.5], [1], [0.5], [0.5], [1], [0.25]])
+    )
+    assert classes_of(graphs)[0].tolist() == [0, 1, 0, 2]
+
+
+def test_exchangeable_nodes_get_different_colors():
+    star = everything(pk.from_networkx([nx.star_graph(3), nx.complete_graph(4)]))
+    colors = stable_colors(star, told_apart(star))
+    assert first_ambiguous(colors, star.graphs.graph_ptr).tolist() == [-1, -1]
+    plain = stable_colors(star, star.node_keys)
+    assert (first_ambiguous(plain, star.graphs.graph_ptr) >= 0).all()
