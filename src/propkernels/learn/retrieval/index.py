@@ -22,9 +22,10 @@ from propkernels.kernels.propagation import PropagationKernel
 from propkernels.learn.retrieval.inverted_file import InvertedFile
 from propkernels.learn.retrieval.search import Query, nearest
 from propkernels.utils.checks import GraphInput, check_integer, shown
-from propkernels.utils.ids import id_array, plain_ids
+from propkernels.utils.ids import id_array, is_id, plain_ids
 from propkernels.utils.locks import ForkSafeLock
 from propkernels.utils.parallel import run_threads
+from propkernels.utils.stored import require
 
 if TYPE_CHECKING:
     from propkernels.learn.retrieval.sharded import ShardedIndex
@@ -168,6 +169,12 @@ class GraphIndex(GraphInput, BaseEstimator):
     >>> index.remove([3]).add(graphs[40:]).ids_.shape
     (49,)
     """
+
+    counter_: Any
+    file_: InvertedFile
+    kernel_: Any
+    n_added_: int
+    names_: list[Hashable]
 
     def __init__(self, *, kernel: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
         self.kernel = kernel
@@ -366,3 +373,11 @@ class GraphIndex(GraphInput, BaseEstimator):
     def _writing(self) -> ForkSafeLock:
         """Whoever changes the index holds this lock from reading what it replaces to replacing it."""
         return _WRITERS.setdefault(self, ForkSafeLock())
+
+    def check_parts(self) -> None:
+        """Refuse names that are not those of the graphs."""
+        if hasattr(self, "file_"):
+            require(self.counter_ is None or isinstance(self.counter_, Counter), "something must count")
+            require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
+            require(all(map(is_id, self.names_)), "ids are plain values, or tuples of them")
+            require(len(self.names_) == len(self.file_.alive), "every graph needs an id")
