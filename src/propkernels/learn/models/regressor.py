@@ -123,7 +123,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     """
 
     epsilon_: Annotated[float | None, SOMETIMES]
-    n_targets_: int | None
+    n_targets_: Annotated[int | None, SOMETIMES]
 
     def __init__(
         self,
