@@ -17,7 +17,6 @@ import propkernels as pk
 from propkernels.learn.machines.rule import Rule, dual_members
 from propkernels.storage.archive import from_bytes, to_bytes, to_json, write_archive
 from propkernels.storage.encoder import Encoder
-from propkernels.storage.invariants import CHECKS
 from tests.test_contract_discovery import classes
 
 SMALL = pk.datasets.make_molecules(24, random_state=0)
@@ -461,7 +460,7 @@ def test_codes_in_a_table_are_refused(folder):
 
 @classes("kernel", "features")
 def test_the_parts_of_every_public_estimator_are_checked(cls):
-    assert cls.__name__ in CHECKS
+    assert callable(cls.check_parts)
 
 
 @pytest.mark.parametrize(

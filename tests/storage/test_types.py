@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 import propkernels as pk
 from propkernels.storage.classes import class_of, known_names
-from propkernels.storage.fitted import FITTED
-from propkernels.storage.types import check_of, declared_types
+from propkernels.storage.types import check_of, declared_types, fitted_types
 from tests.storage.test_safety import GRAPHS, MAKERS, SMALL, fitted
 
 Renamed = NDArray[np.float64]
@@ -18,7 +17,8 @@ Renamed = NDArray[np.float64]
 
 @pytest.mark.parametrize("name", known_names())
 def test_every_annotation_of_a_savable_class_is_understood(name):
-    for field, annotation in declared_types(class_of(name)).items():
+    cls = class_of(name)
+    for field, annotation in (declared_types(cls) | fitted_types(cls)).items():
         assert callable(check_of(annotation)), field
 
 
@@ -83,5 +83,6 @@ def test_every_fitted_attribute_has_a_check(name):
     target = SMALL.target * (1.5 if name in ("regressor", "gaussian process") else 1)
     model = fitted(name) if name in MAKERS else MORE[name]().fit(GRAPHS, target)
     learned = {key: value for key, value in vars(model).items() if key not in model.get_params(deep=False)}
-    assert learned.keys() <= FITTED.keys()
-    assert all(FITTED[key](value) for key, value in learned.items())
+    types = fitted_types(type(model))
+    assert learned.keys() <= types.keys()
+    assert all(check_of(types[key])(value) for key, value in learned.items())

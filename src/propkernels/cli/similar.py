@@ -105,8 +105,8 @@ def find_index(data: Dataset, file: Path | None, options: dict[str, Any], jobs: 
 
 def write_index(index: GraphIndex, file: Path, data: Dataset, options: dict[str, Any]) -> None:
     """Write an index together with the fingerprint of its graphs and the options it was built with."""
+    from propkernels.graphs.fingerprint import fingerprint
     from propkernels.storage.files import write_model
-    from propkernels.storage.fingerprint import fingerprint
 
     notes = {"graphs": fingerprint(data.graphs), **{key: str(value) for key, value in options.items()}}
     write_model(index, file, notes)
@@ -115,8 +115,8 @@ def write_index(index: GraphIndex, file: Path, data: Dataset, options: dict[str,
 def read_index(file: Path, data: Dataset, options: dict[str, Any]) -> GraphIndex:
     """Load an index; refuse one of other graphs, or one that was built with other options."""
     from propkernels import GraphIndex
+    from propkernels.graphs.fingerprint import fingerprint
     from propkernels.storage.files import read_model
-    from propkernels.storage.fingerprint import fingerprint
 
     index, notes = read_model(file)
     if not isinstance(index, GraphIndex):

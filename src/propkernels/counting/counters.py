@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 from propkernels.utils.parallel import active_device, run_threads, threads_for
+from propkernels.utils.stored import ANY_NUMBER, not_negative, require
 
 CODES_IN_MEMORY = 2**22  # codes whose counts one compiled call returns
 
@@ -40,9 +41,16 @@ class StreamCounts:
     """
 
     counts: csr_array
-    codes: NDArray[np.int64]
+    codes: Annotated[NDArray[np.int64], ANY_NUMBER]
     iteration: int
     weight: float
+
+    def check_parts(self) -> None:
+        """Refuse counts that are not those of the codes."""
+        require(self.counts.format == "csr" and self.counts.dtype == np.float64, "counts are rows of floats")
+        require(self.codes.ndim == 1 and self.counts.shape[1] == len(self.codes), "every column needs a code")
+        require(self.iteration >= 0 and 0 <= self.weight < np.inf, "iteration or weight is out of range")
+        require(not_negative(self.counts.data), "counts are not negative")
 
 
 def count_streams(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from propkernels.counting.counters import Codes, Counter, Listed, Occurrences, S
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.arrays import power_of_two
 from propkernels.utils.derived import derived
+from propkernels.utils.stored import ANY_NUMBER
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class Vocabulary:
     """
 
     counter: Counter
-    codes: list[Codes]
+    codes: Annotated[list[Codes], ANY_NUMBER]
 
     def check_parts(self) -> None:
         """Refuse codes that are not one array per stream."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from propkernels.counting.counters import (
 )
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.arrays import sum_in_order
+from propkernels.utils.stored import Indices, not_negative, require
 
 Stream = TypeVar("Stream")
 
@@ -43,7 +44,15 @@ class JoinedCounter(Counter):
     counters: list[Counter]
     weights: NDArray[np.float64]
     normalized: NDArray[np.bool_]
-    parts: NDArray[np.int64]
+    parts: Annotated[NDArray[np.int64], Indices("counters")]
+
+    def check_parts(self) -> None:
+        """Refuse weights that are not those of the counters."""
+        shape = (len(self.counters),)
+        require(
+            self.counters and self.weights.shape == self.normalized.shape == shape, "counters need weights"
+        )
+        require(not_negative(self.weights), "weights are not negative")
 
     @classmethod
     def of(

@@ -15,6 +15,7 @@ from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash
 from propkernels.propagation.attributes.base import LearnedAttributes, Standardizer
 from propkernels.utils.parallel import run_threads, threads_for
 from propkernels.utils.randomness import mix
+from propkernels.utils.stored import require
 
 MISSING = 0x6D697373696E67  # the code of a missing value: two of them agree
 
@@ -54,6 +55,10 @@ class AttributeCoder:
     combine: str
     lsh: LocalitySensitiveHash
     further: tuple[LocalitySensitiveHash, ...] = ()
+
+    def check_parts(self) -> None:
+        """Refuse unknown ways to combine dimensions."""
+        require(self.combine in ("sum", "product", "joint"), "dimensions are combined in an unknown way")
 
     def join(
         self, graphs: GraphDatabase, labels: CodeStreams, n_jobs: int | None = None

@@ -18,6 +18,7 @@ from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.schemes import AffineOperator, PropagationScheme, check_step
 from propkernels.utils.parallel import run_threads, threads_for, whole_runs
 from propkernels.utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
+from propkernels.utils.stored import require
 
 NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
 METRICS = ("tv", "hellinger", "l1", "l2")
@@ -47,6 +48,10 @@ class LocalitySensitiveHash:
     bin_width: float
     seed: int
     purpose: int = 0
+
+    def check_parts(self) -> None:
+        """Refuse unknown metrics and widths of bins that are not positive."""
+        require(self.metric in METRICS and 0 < self.bin_width < np.inf, "metric or bin width is unknown")
 
     @property
     def takes_root(self) -> bool:

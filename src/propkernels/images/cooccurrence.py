@@ -23,6 +23,7 @@ ANGLES = (0.0, np.pi / 4, np.pi / 2, 3 * np.pi / 4)
 class Cooccurrence(ImageInput, TransformerMixin, BaseEstimator, ABC):
     """How often two labels lie side by side: one symmetric matrix per distance, averaged over directions."""
 
+    n_levels_: int
     distances: Sequence[int]
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels.graphs.grids.database import GridDatabase
 from propkernels.utils.checks import ImageInput, check_choice, check_integer
+from propkernels.utils.stored import require
 
 Picture = NDArray[np.float64]
 LUMA = np.array([0.2125, 0.7154, 0.0721])  # as in skimage.color.rgb2gray
@@ -85,6 +86,7 @@ Mask = NDArray[np.bool_] | None
 class Quantizer(ImageInput, TransformerMixin, BaseEstimator, ABC):
     """Images in, a GridDatabase out: subclasses say what is learned, and which label a pixel gets."""
 
+    n_labels_: int
     outside: str | None
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -209,6 +211,8 @@ class KMeansColors(Quantizer):
     array([1, 1, 1, 1, 0, 0, 0, 0])
     """
 
+    colors_: NDArray[np.float64]
+
     def __init__(
         self,
         n_colors: int = 5,
@@ -243,6 +247,11 @@ class KMeansColors(Quantizer):
         colors = to_color(picture).reshape(-1, 3)
         distances = (self.colors_**2).sum(axis=1) - 2 * (colors @ self.colors_.T)  # less |color|^2
         return distances.argmin(axis=1).reshape(picture.shape[:2])
+
+    def check_parts(self) -> None:
+        """Refuse colors that are not one per label."""
+        fits = not hasattr(self, "colors_") or self.colors_.shape == (self.n_labels_, 3)
+        require(fits, "every label needs a color")
 
 
 def _pixels(pictures: list[Picture], masks: list[Mask]) -> NDArray[np.float64]:

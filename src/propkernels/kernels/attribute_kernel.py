@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,7 @@ class MeanOverPairs(TiledComparison):
     """Mean node kernel over all pairs of nodes."""
 
     nodes: NodeComparison
+    prepared_type: ClassVar[type] = Nodes
 
     def prepare(self, graphs: GraphDatabase) -> Nodes:
         """Labels and attributes."""

@@ -20,6 +20,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import GraphInput, shown
 from propkernels.utils.parallel import running_on
+from propkernels.utils.stored import require
 
 SWITCHES = ("normalize", "sparse_output", "standardize")
 
@@ -67,6 +68,11 @@ Matrix = NDArray[np.float64]
 class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     """Kernel matrices from counts: fit, transform, and the cumulative kernels of one pass."""
 
+    base_kernel_: BaseKernel
+    coder_: Any
+    counts_: list[StreamCounts]
+    diagonal_: NDArray[np.float64]
+    _n_features_out: int
     base_kernel: Any
     normalize: bool
 
@@ -236,6 +242,14 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
 
     @abstractmethod
     def _learn_coder(self, graphs: Any) -> Any: ...
+
+    def check_parts(self) -> None:
+        """Refuse counts of streams that are not of the same graphs."""
+        if hasattr(self, "counts_"):
+            sizes = {stream.counts.shape[0] for stream in self.counts_}
+            require(len(sizes) == 1, "all streams count in the same graphs")
+            require(isinstance(self.coder_, Counter), "something must count")
+            require(self.diagonal_.shape == (*sizes,), "every graph needs its self-similarity")
 
 
 def _unit_diagonal(kernel: Matrix, diagonal: NDArray[np.float64]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from propkernels.kernels.base import CountEstimator, check_options
 from propkernels.utils.arrays import SPARSE, check_room, sum_in_order
 from propkernels.utils.checks import check_choice, check_integer, shown
 from propkernels.utils.parallel import run_threads, running_on
+from propkernels.utils.stored import ANY_NUMBER, require
 
 MOST_COLUMNS = 2**31 - 1  # indices of columns are 32-bit numbers
 
@@ -29,6 +30,10 @@ MOST_COLUMNS = 2**31 - 1  # indices of columns are 32-bit numbers
 class CountFeatures(CountEstimator):
     """Sparse count features: fit, transform, feature names; with or without a fitted vocabulary."""
 
+    coder_: Any
+    n_columns_: int | None
+    stream_codes_: Annotated[list[NDArray[np.int64]], ANY_NUMBER]
+    stream_iterations_: Annotated[NDArray[np.int64], ANY_NUMBER]
     base_kernel: Any
     n_features: int | None
     normalize: bool
@@ -197,7 +202,7 @@ class CountFeatures(CountEstimator):
         if n_columns is None:
             streams = run_threads(rank_bins, streams, self.n_jobs)
         streams = base_kernel.features(streams)
-        self.coder_: Any = base_kernel.counter(coder)
+        self.coder_ = base_kernel.counter(coder)
         self.n_columns_ = n_columns
         self.stream_codes_ = [s.codes if n_columns is None else s.codes[:0] for s in streams]
         self.stream_iterations_ = np.array([s.iteration for s in streams], dtype=np.int64)
@@ -225,6 +230,15 @@ class CountFeatures(CountEstimator):
 
     @abstractmethod
     def _learn_coder(self, graphs: Any) -> Any: ...
+
+    def check_parts(self) -> None:
+        """Refuse codes of columns that do not fit the streams."""
+        if hasattr(self, "stream_codes_"):
+            require(isinstance(self.coder_, Counter), "something must count")
+            require(all(codes.ndim == 1 for codes in self.stream_codes_), "every stream needs codes")
+            require(self.n_columns_ is None or self.n_columns_ >= 1, "at least one column is needed")
+            fits = self.stream_iterations_.shape == (len(self.stream_codes_),)
+            require(fits, "every stream needs an iteration")
 
 
 def _dense(features: csr_array) -> NDArray[np.float64]:

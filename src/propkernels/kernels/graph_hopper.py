@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from propkernels.propagation.initial import node_keys
 from propkernels.utils.arrays import check_room, offsets
 from propkernels.utils.checks import check_choice
 from propkernels.utils.randomness import mix
+from propkernels.utils.stored import is_array, require
 
 Matrix = NDArray[np.float64]
 
@@ -118,6 +119,12 @@ class Hops(NamedTuple):
     nodes: Nodes
     counts: list[Matrix]
 
+    def check_parts(self) -> None:
+        """Refuse counts that are not one row per node of each graph."""
+        require(all(is_array(counts, "f", 2) for counts in self.counts), "counts are matrices")
+        sizes = [len(counts) for counts in self.counts]
+        require(sizes == np.diff(self.nodes.ptr).tolist(), "every node needs a row of counts")
+
 
 @dataclass(frozen=True)
 class HopComparison(TiledComparison):
@@ -125,6 +132,7 @@ class HopComparison(TiledComparison):
 
     nodes: NodeComparison
     weighted: bool
+    prepared_type: ClassVar[type] = Hops
 
     def prepare(self, graphs: GraphDatabase) -> Hops:
         """Labels, attributes and path counts."""

@@ -21,6 +21,7 @@ from propkernels.hashing.refinement import multiset_codes
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.propagation.initial import ENTRIES, edge_keys, label_column_keys, node_keys, plain_labels
 from propkernels.utils.checks import shown
+from propkernels.utils.stored import is_whole, require
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,14 @@ class EntryCoder(RefinementCoder):
 
     width: int
     entries: tuple[int, ...]
+
+    def check_parts(self) -> None:
+        """Refuse entries that labels do not have."""
+        super().check_parts()
+        require(is_whole(self.width, 1) and self.entries, "labels need entries")
+        require(
+            all(is_whole(entry, 0) and entry < self.width for entry in self.entries), "an entry is outside"
+        )
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> EntryCoder:

@@ -20,6 +20,7 @@ from propkernels.propagation.attributes.base import Standardizer, resolve_attrib
 from propkernels.propagation.attributes.gaussian_mixtures import GaussianMixtures
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
+    KNOWN_SOURCES,
     LABEL_SOURCES,
     UNKNOWN,
     Prior,
@@ -32,6 +33,7 @@ from propkernels.propagation.initial import (
 from propkernels.propagation.schemes import Diffusion, PropagationScheme, resolve_scheme
 from propkernels.utils.checks import check_choice, check_streams, check_width, shown
 from propkernels.utils.randomness import draw_seed
+from propkernels.utils.stored import is_whole, require
 
 _LABELS, _ATTRIBUTES = 0, 1
 
@@ -63,6 +65,11 @@ class PropagationCoder(Coder):
     n_hashes: int
     attributes: AttributeCoder | None = None
     edge_labels: bool = False
+
+    def check_parts(self) -> None:
+        """Refuse numbers of steps and hashes, and sources of labels, that compiled loops do not expect."""
+        require(is_whole(self.t_max, 0) and is_whole(self.n_hashes, 1), "t_max or n_hashes is out of range")
+        require(self.source in KNOWN_SOURCES, "the source of labels is unknown")
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any, attributes: Any) -> PropagationCoder:

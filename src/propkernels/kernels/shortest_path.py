@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from propkernels.propagation.initial import (
 from propkernels.utils.arrays import check_room, index_dtype, offsets
 from propkernels.utils.checks import check_choice
 from propkernels.utils.parallel import run_threads
+from propkernels.utils.stored import Offsets
 
 Counted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]  # entries per graph, codes, counts
 
@@ -144,8 +145,12 @@ class Paths(NamedTuple):
     """Nodes and distances of several graphs; ``distances`` is inf where no path is compared."""
 
     nodes: Nodes
-    pair_ptr: NDArray[np.int64]
+    pair_ptr: Annotated[NDArray[np.int64], Offsets("distances")]
     distances: NDArray[np.float64]
+
+    def check_parts(self) -> None:
+        """Refuse distances that are not one for each pair of nodes of a graph."""
+        self.nodes.check_pairs(self.pair_ptr, self.distances)
 
 
 @dataclass(frozen=True)
@@ -154,6 +159,7 @@ class EqualLengths(TiledComparison):
 
     nodes: NodeComparison
     weighted: bool
+    prepared_type: ClassVar[type] = Paths
 
     def prepare(self, graphs: GraphDatabase) -> Paths:
         """Labels, attributes and distances."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import Documented, shown
+from propkernels.utils.stored import SOMETIMES, require
 
 Matrix = NDArray[np.float64]
 
@@ -77,6 +78,11 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     >>> kernel.weights_.shape, bool(kernel.weights_.sum().round(12) == 1)
     ((2,), True)
     """
+
+    diagonal_: NDArray[np.float64]
+    kernels_: list[Any]
+    weights_: NDArray[np.float64]
+    _n_features_out: Annotated[int, SOMETIMES]
 
     def __init__(
         self,
@@ -301,6 +307,15 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         tags.input_tags.two_d_array = False
         tags.input_tags.allow_nan = False
         return tags
+
+    def check_parts(self) -> None:
+        """Refuse parts that are not kernels with weights, fitted to the same graphs."""
+        if hasattr(self, "kernels_"):
+            require(all(hasattr(part, "self_similarities") for part in self.kernels_), "parts are kernels")
+            shape = (len(self.kernels_),)
+            require(self.kernels_ and self.weights_.shape == shape, "every kernel needs a weight")
+            sizes = {part._n_features_out for part in self.kernels_}
+            require(sizes == {len(self.diagonal_)}, "kernels are fitted to the same graphs")
 
 
 def aligned_weights(kernels: Matrix, target: Any) -> NDArray[np.float64]:

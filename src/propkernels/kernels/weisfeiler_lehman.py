@@ -17,6 +17,7 @@ from propkernels.hashing.refinement import as_streams, multiset_codes
 from propkernels.kernels.base import CountKernel
 from propkernels.kernels.features import CountFeatures
 from propkernels.propagation.initial import (
+    KNOWN_SOURCES,
     LABEL_SOURCES,
     check_edge_labels,
     edge_keys,
@@ -25,7 +26,9 @@ from propkernels.propagation.initial import (
     plain_labels,
     resolve_source,
 )
+from propkernels.utils.arrays import MOST_THINGS
 from propkernels.utils.checks import check_choice, check_streams
+from propkernels.utils.stored import is_whole, require
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,11 @@ class RefinementCoder(Coder):
     edge_labels: bool
     edge_weights: bool
     n_iter: int
+
+    def check_parts(self) -> None:
+        """Refuse numbers of steps, and sources of labels, that compiled loops do not expect."""
+        require(is_whole(self.n_iter, 0), "the number of iterations is out of range")
+        require(self.source in KNOWN_SOURCES, "the source of labels is unknown")
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> RefinementCoder:
@@ -115,6 +123,14 @@ class ExactCoder(RefinementCoder):
     """
 
     tables: list[dict[Hashable, int]] = field(default_factory=list)
+
+    def check_parts(self) -> None:
+        """Refuse tables of codes that are not one per iteration, or have codes out of range."""
+        super().check_parts()
+        require(len(self.tables) == self.n_iter + 1, "every iteration needs a table")
+        numbers = [number for table in self.tables for number in table.values()]
+        fits = min(numbers, default=0) >= 0 and max(numbers, default=0) < MOST_THINGS
+        require(fits, "codes in tables are out of range")
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> ExactCoder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from propkernels.learn.selection.folds import draw_seeds
 from propkernels.learn.selection.sources import check_kernel, compute_stack, redrawn, step_parameter
 from propkernels.learn.selection.targets import check_target, known_targets
 from propkernels.utils.checks import GraphInput, check_choice, check_integer, shown
+from propkernels.utils.stored import Indices, require
 
 Matrix = NDArray[np.float64]
 Classes = NDArray[np.int64]
@@ -138,6 +139,13 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
     (10, 2)
     """
 
+    classes_: Any  # an array of numbers, texts or objects
+    kernel_: Any
+    n_neighbors_: int
+    score_: float
+    t_max_: int | None
+    target_: Annotated[NDArray[Any], Indices("classes_")]
+
     def __init__(
         self,
         *,
@@ -213,6 +221,15 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         if self.normalize is not None and "normalize" in kernel.get_params(deep=False):
             kernel.set_params(normalize=self.normalize)
         return kernel
+
+    def check_parts(self) -> None:
+        """Refuse classes that are not those of the training graphs."""
+        if hasattr(self, "target_"):
+            require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
+            require(self.classes_.ndim == self.target_.ndim == 1, "every training graph has one class")
+            n_graphs = getattr(self.kernel_, "_n_features_out", len(self.target_))
+            require(len(self.target_) == n_graphs >= 1, "every training graph has one class")
+            require(self.n_neighbors_ >= 1, "at least one neighbor is needed")
 
 
 class _Choice(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from itertools import pairwise
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.initial import (
     InitialDistributions,
+    Prior,
     initial_distributions,
     label_column,
     label_frequencies,
@@ -111,6 +113,10 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     >>> pk.LabelImputer().fit_transform([(path, ["C", None, None, "O", None])]).node_labels
     array(['C', 'C', 'O', 'O', 'O'], dtype=object)
     """
+
+    frequencies_: dict[Hashable, float]
+    prior_: Prior
+    scheme_: PropagationScheme
 
     def __init__(
         self,

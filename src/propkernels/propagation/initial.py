@@ -18,6 +18,7 @@ from propkernels.graphs.labels import LabelColumn, canonical_label
 from propkernels.utils.arrays import check_room, freeze
 from propkernels.utils.checks import check_choice
 from propkernels.utils.randomness import label_keys, mix
+from propkernels.utils.stored import require
 
 _ISOLATED = -(2**15)  # below the exponent of any degree
 SMALLEST_SUM = 2.0**-1000
@@ -78,6 +79,12 @@ class Prior:
 
     values: tuple[Hashable, ...]
     weights: NDArray[np.float64]
+
+    def check_parts(self) -> None:
+        """Refuse values and weights that are not pairs."""
+        distinct = len(set(self.values)) == len(self.values)
+        fits = distinct and len(self.values) == len(self.weights) and self.weights.ndim == 1
+        require(fits, "every value needs one weight")
 
 
 def learn_prior(column: LabelColumn | LabelDistributions, prior: Any) -> Prior:
@@ -229,7 +236,8 @@ def label_column(graphs: GraphDatabase, source: str | None) -> LabelColumn | Lab
     return unobserved_column(graphs) if graphs.label_column is None else graphs.label_column
 
 
-LABEL_SOURCES = ("auto", "node", "degree", "log_degree", None)
+KNOWN_SOURCES = ("node", "degree", "log_degree", None)  # of labels, once "auto" is resolved
+LABEL_SOURCES = ("auto", *KNOWN_SOURCES)
 
 
 def names_entries(labels: Any) -> bool:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import math
 import numbers
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from propkernels._version import __version__
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.features import CountFeatures
 from propkernels.propagation.initial import label_source
 from propkernels.utils.checks import shown
+from propkernels.utils.descriptions import described, digest_of
 
 WITHOUT_EFFECT = ("n_jobs", "device", "output", "sparse_output")  # on what is written
 FIT_FIRST = "fit them on a sample of graphs first, features.fit(graphs)"
@@ -93,9 +91,7 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
         estimator.fit(sample)
     description = _description(estimator)
     if is_fitted:
-        description["fitted"] = hashlib.sha256(
-            repr(described(estimator.coder_, "coder_")).encode()
-        ).hexdigest()
+        description["fitted"] = digest_of(estimator.coder_, "coder_")
     streams = estimator.counter_.count(sample, None, 1)
     is_whole = not estimator.normalize and all(stream.weight == 1.0 for stream in streams)
     needs = "" if is_fitted or known["labels"] != "node" else "all" if "prior" in known else "some"
@@ -132,45 +128,6 @@ def _description(estimator: CountFeatures) -> dict[str, Any]:
         "parameters": parameters,
         "n_features": int(known["n_features"]),
     }
-
-
-def described(value: Any, name: str) -> Any:
-    """A parameter as JSON, the same in every process.
-
-    Examples
-    --------
-    >>> import propkernels as pk
-    >>> described(pk.Diffusion(laziness=0.5), "propagation")["parameters"]["laziness"]
-    0.5
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [described(item, name) for item in value]
-    if isinstance(value, Mapping):
-        pairs = [[described(key, name), described(item, name)] for key, item in value.items()]
-        return {"mapping": sorted(pairs, key=repr)}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        array = np.ascontiguousarray(value)
-        return {"array": hashlib.sha256(array.tobytes()).hexdigest(), "type": f"{array.dtype} {array.shape}"}
-    known = _state(value)
-    if known is None:
-        raise TypeError(f"{name}={shown(value)} cannot be written down, so results could not be told apart")
-    return {"class": type(value).__name__, "parameters": {k: described(v, k) for k, v in known.items()}}
-
-
-def _state(value: Any) -> dict[str, Any] | None:
-    """Parameters of an estimator, or fields of a dataclass."""
-    if isinstance(value, BaseEstimator):
-        parameters: dict[str, Any] = value.get_params(deep=False)
-        return parameters
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    return None
 
 
 def rebuilt(description: dict[str, Any]) -> CountFeatures:

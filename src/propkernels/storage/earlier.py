@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from propkernels.counting.levels import LevelCounter
 from propkernels.learn.machines.members import FoldedMember, JointMember, Member
 from propkernels.learn.machines.rule import Rule, dual_members
 from propkernels.utils.randomness import mix
+from propkernels.utils.stored import ANY_NUMBER
 
 Matrix = NDArray[np.float64]
 
@@ -25,7 +26,7 @@ class FoldedRule:
     """Weights of bins, or of levels of bins, as version 0.1 stored them."""
 
     counter: Counter
-    codes: list[NDArray[np.int64]]
+    codes: Annotated[list[NDArray[np.int64]], ANY_NUMBER]
     weights: list[NDArray[np.float64]]
     stream_weights: NDArray[np.float64]
     normalize: bool

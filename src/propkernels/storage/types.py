@@ -117,11 +117,25 @@ def _class_check(cls: type) -> Check:
 NOT_ANNOTATED: dict[str, dict[str, Any]] = {"Pipeline": {"steps": list[tuple[str, Any]], "verbose": bool}}
 
 
+def is_estimator(cls: Any) -> bool:
+    """Whether objects have parameters, and learn in ``fit``."""
+    return hasattr(cls, "_get_param_names") and not is_named_tuple(cls)
+
+
 @cache
 def declared_types(cls: Any) -> dict[str, Any]:
     """Annotations of the fields of a dataclass or named tuple, or of the parameters of an estimator."""
     if cls.__name__ in NOT_ANNOTATED:
         return NOT_ANNOTATED[cls.__name__]
-    is_estimator = hasattr(cls, "_get_param_names") and not is_named_tuple(cls)
-    hints = get_type_hints(cls.__init__ if is_estimator else cls)
+    hints = get_type_hints(cls.__init__ if is_estimator(cls) else cls)
     return {name: hints[name] for name in required_names(cls)}
+
+
+@cache
+def fitted_types(cls: Any) -> dict[str, Any]:
+    """Annotations of what ``fit`` learns: attributes whose names end in an underscore, and their number."""
+    if not is_estimator(cls):
+        return {}
+    hints = get_type_hints(cls)
+    is_learned = {name: name.endswith("_") and not name.startswith("__") for name in hints}
+    return {name: hints[name] for name in hints if is_learned[name] or name == "_n_features_out"}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.kernels.pairwise.base import NOT_IN_THE_KERNEL
 from propkernels.kernels.pairwise.checkpoint import fingerprint
 from tests.utils.test_files import KILLED, posix
 from tests.zoo import labelled_zoo
@@ -262,3 +263,22 @@ def test_other_options_and_graphs_have_others():
     ]
     marks += [mark(graphs) for graphs in other]
     assert len(set(marks)) == len(marks)
+
+
+def test_a_checkpoint_of_an_earlier_format_is_refused(checkpoint):
+    path, _ = checkpoint
+    earlier = "64996aef868b2d29b81f56ba8d9bedfd28445ded75547ea320d37e495af7ead1"  # in format 2
+    rewritten(path, fingerprint=np.array(earlier))
+    with pytest.raises(ValueError, match="belongs to other graphs or parameters: name another file"):
+        fill(path)
+
+
+def test_the_fingerprint_is_the_same_on_every_machine():
+    """Pinned: a checkpoint that was written before must be recognized."""
+    known = "afbcd8f13f1b9435211164a9c9275f9c0791579bc59830fee884b99ed3549fb8"
+    assert fingerprint(GRAPHS, pk.AttributeKernel(), NOT_IN_THE_KERNEL) == known
+
+
+def test_a_function_as_a_parameter_is_refused():
+    with pytest.raises(TypeError, match="cannot be written down, so results could not be told apart"):
+        mark(gamma=len)

@@ -113,3 +113,24 @@ def test_other_hash_functions_and_other_bins_are_not_merged():
     merged = merged_vocabularies([first, second, foreign])
     assert merged[first] is second
     assert merged[foreign] is foreign
+
+
+def test_bins_of_several_members_are_listed_once():
+    kernels = [
+        pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection"),
+        pk.WeisfeilerLehman(n_iter=1, base_kernel="jaccard"),
+        pk.WeisfeilerLehman(n_iter=2),
+    ]
+    rules = [rule_of(kernel)[1] for kernel in kernels]
+    share = np.array([1.0, -1.0])
+    merged = Rule.of([member for rule in rules for member in rule.members]).bin_weights(NEW, share, None)
+    assert len(merged) == 2  # levels of bins, and bins
+    alone = [rule.bin_weights(NEW, share, None)[0] for rule in rules]
+    for bins, parts in zip(merged, (alone[:2], alone[2:]), strict=True):
+        keys = list(zip(bins.stream.tolist(), bins.codes.tolist(), strict=True))
+        assert len(keys) == len(set(keys))
+        expected = dict.fromkeys(keys, 0.0)
+        for part in parts:
+            for s, code, weight in zip(part.stream, part.codes, part.weights, strict=True):
+                expected[int(s), int(code)] += weight
+        np.testing.assert_allclose(bins.weights, list(expected.values()), atol=1e-12)

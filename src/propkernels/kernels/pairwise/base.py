@@ -6,7 +6,8 @@ import warnings
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from copy import copy
-from typing import Any, Self
+from types import NoneType
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComp
 from propkernels.kernels.pairwise.tiles import TiledMatrix, check_finite
 from propkernels.utils.arrays import check_room
 from propkernels.utils.checks import GraphInput, check_positive
+from propkernels.utils.stored import SOMETIMES, Offsets, is_array, require
 
 Matrix = NDArray[np.float64]
 NOT_IN_THE_KERNEL = ("normalize", "n_jobs", "time_limit", "checkpoint")
@@ -41,6 +43,14 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     :meth:`resume` or a ``checkpoint`` file goes on from there.
     """
 
+    comparison_: Any
+    completed_: float
+    diagonal_: Any
+    fingerprint_: Annotated[str, SOMETIMES]
+    partial_: Any
+    prepared_: Any
+    train_ptr_: Annotated[NDArray[np.int64], Offsets("_n_training_nodes", pieces="_n_prepared")]
+    _n_features_out: int
     normalize: bool
     n_jobs: int | None
     time_limit: float | None
@@ -247,6 +257,33 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         normalized(kernel, left, right)
         np.fill_diagonal(kernel, np.where(np.isnan(left), np.nan, left > 0))
         return kernel
+
+    @property
+    def _n_prepared(self) -> int:
+        """Number of training graphs, from how they are prepared."""
+        prepared = self.prepared_
+        if isinstance(prepared, list):
+            return int(prepared[0].counts.shape[0])
+        return len(getattr(prepared, "nodes", prepared).ptr) - 1
+
+    @property
+    def _n_training_nodes(self) -> int:
+        """Number of their nodes; counts do not say it, and nothing but sizes of tiles depends on it."""
+        prepared = self.prepared_
+        return (
+            int(self.train_ptr_[-1])
+            if isinstance(prepared, list)
+            else len(getattr(prepared, "nodes", prepared).keys)
+        )
+
+    def check_parts(self) -> None:
+        """Refuse training graphs that are not prepared as they are compared."""
+        if hasattr(self, "comparison_"):
+            fits = isinstance(self.comparison_, (TiledComparison, CountedComparison))
+            require(fits and isinstance(self.partial_, (TiledMatrix, NoneType)), "a part is of another kind")
+            similar = self.diagonal_ is None or is_array(self.diagonal_, "f", 1)
+            require(similar, "self-similarities are numbers")
+            self.comparison_.check_prepared(self.prepared_)
 
 
 def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from numbers import Number
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile
@@ -14,13 +12,12 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.fingerprint import fingerprint as graph_fingerprint
 from propkernels.graphs.grids.database import GridDatabase
-from propkernels.graphs.label_distributions import LabelDistributions
-from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.pairwise.tiles import Save, TiledMatrix
+from propkernels.utils.descriptions import digest_of
 from propkernels.utils.files import (
     atomic_write,
     is_system_error,
@@ -29,9 +26,8 @@ from propkernels.utils.files import (
     remove_stale_files,
     write_arrays,
 )
-from propkernels.utils.randomness import label_keys
 
-FORMAT = b"propkernels checkpoint 2"
+FORMAT = "propkernels checkpoint 3"
 
 
 @contextmanager
@@ -104,64 +100,20 @@ def _member(archive: ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int,
 
 
 def fingerprint(graphs: GraphDatabase | GridDatabase, estimator: Any, without: tuple[str, ...]) -> str:
-    """A digest of the graphs and of all parameters that the kernel depends on: of bytes, never of a text."""
-    digest = hashlib.sha256(FORMAT)
+    """Return a digest of the graphs and of all parameters that the kernel depends on."""
     parameters = {
-        name: value for name, value in estimator.get_params(deep=False).items() if name not in without
+        name: _plain_numbers(value)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in without
     }
-    for part in _bytes([type(estimator).__name__, parameters, *_contents(graphs)]):
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.hexdigest()
+    return digest_of([FORMAT, type(estimator).__name__, parameters, graph_fingerprint(graphs)], "checkpoint")
 
 
-def _contents(graphs: GraphDatabase | GridDatabase) -> list[Any]:
-    """The arrays that graphs, or grids, are made of."""
-    if isinstance(graphs, GridDatabase):
-        return [graphs.shapes, graphs.inside, *_labels(graphs.label_column)]
-    adjacency = graphs.adjacency
-    edges = [adjacency.indptr, adjacency.indices, adjacency.data, graphs.graph_ptr, graphs.node_attributes]
-    return [*edges, *_labels(graphs.label_column), *_labels(graphs.edge_label_column)]
-
-
-def _labels(column: Any) -> list[Any]:
-    if isinstance(column, LabelDistributions):
-        matrix = column.probabilities
-        arrays = [matrix.indptr, matrix.indices, matrix.data, column.known, column.observed]
-        return [label_keys(column.values), *arrays]
-    if isinstance(column, LabelColumn):
-        return [label_keys((*column.values, ("unobserved",)))[column.ids]]
-    return [None]
-
-
-def _bytes(thing: Any) -> Iterator[bytes]:
-    """What a value is made of: kind by kind, numbers bit by bit, and how many parts each part has."""
-    if isinstance(thing, np.generic):
-        thing = thing.item()
-    if thing is None or isinstance(thing, (bool, str)):
-        yield f"{type(thing).__name__} {thing}".encode("utf-8", "surrogatepass")
-    elif isinstance(thing, (int, float)):
-        exact = isinstance(thing, float) or abs(thing) < 2**53  # 1 and 1.0 are one number
-        yield b"number " + (float(thing).hex() if exact else f"{thing:x}").encode()
-    elif isinstance(thing, np.ndarray) and thing.dtype != object:
-        yield f"array {thing.dtype.str} {thing.shape}".encode()
-        yield np.ascontiguousarray(thing).tobytes()
-    elif hasattr(thing, "__array__") and not isinstance(thing, np.ndarray):
-        yield from _bytes(np.asarray(thing))
-    elif isinstance(thing, (Sequence, np.ndarray)):
-        values = list(thing)
-        if values and all(isinstance(value, Number) for value in values):
-            yield from _bytes(np.asarray(values, dtype=np.float64))
-            return
-        yield f"list {len(values)}".encode()
-        for value in values:
-            yield from _bytes(value)
-    elif isinstance(thing, dict):
-        yield f"dict {len(thing)}".encode()
-        for key in sorted(thing, key=str):
-            yield from _bytes(key)
-            yield from _bytes(thing[key])
-    elif isinstance(thing, BaseEstimator):
-        yield f"object {type(thing).__module__}.{type(thing).__qualname__}".encode()
-        yield from _bytes(thing.get_params(deep=False))
-    else:
-        raise TypeError(f"a checkpoint cannot keep apart values of type {type(thing).__name__}")
+def _plain_numbers(value: Any) -> Any:
+    """Arrays as lists, and whole numbers as floats where these are exact: 1 and 1.0 are one number."""
+    if hasattr(value, "__array__"):
+        value = np.asarray(value).tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain_numbers(item) for item in value]
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_whole and abs(value) < 2**53 else value

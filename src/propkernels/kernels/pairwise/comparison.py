@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.base_kernels import BaseKernel, Linear
 from propkernels.gram.countings import Counting
 from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
+from propkernels.utils.stored import require
 
 Matrix = NDArray[np.float64]
 
@@ -21,6 +23,14 @@ class TiledComparison(ABC):
     """Graphs are compared pair by pair; many pairs, a tile, at once."""
 
     depth: int = 1  # number of kernels that one pass yields
+    prepared_type: ClassVar[type]  # of what prepare returns
+    nodes: NodeComparison
+
+    def check_prepared(self, prepared: Any) -> None:
+        """Refuse training graphs that are prepared otherwise, or have other attributes than new ones."""
+        require(type(prepared) is self.prepared_type, "graphs are prepared for another comparison")
+        nodes = prepared if isinstance(prepared, Nodes) else prepared.nodes
+        require(nodes.points.shape[1] == self.nodes.dimensions, "nodes have other attributes")
 
     def explicit(self) -> Counter | None:
         """None: no counts have the kernel as their dot product."""
@@ -54,6 +64,11 @@ class CountedComparison:
 
     counter: Counter
     base_kernel: BaseKernel = field(default=Linear(), kw_only=True)
+
+    def check_prepared(self, counts: Any) -> None:
+        """Refuse training graphs that are not counted."""
+        streams = isinstance(counts, list) and all(isinstance(stream, StreamCounts) for stream in counts)
+        require(streams, "training graphs are counted")
 
     def explicit(self) -> Counter | None:
         """How features are counted."""

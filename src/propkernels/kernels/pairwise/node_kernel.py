@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.attributes.base import Standardizer, fill_missing
 from propkernels.propagation.initial import LABEL_SOURCES, node_keys, resolve_source
 from propkernels.utils.checks import check_choice, check_positive
+from propkernels.utils.stored import ANY_NUMBER, Offsets, require
 
 ATTRIBUTE_KERNELS = (None, "gaussian", "linear", "truncated")
 LINEAR, TRUNCATED = 2, 3
@@ -24,9 +25,19 @@ class Nodes(NamedTuple):
     they are not compared).
     """
 
-    ptr: NDArray[np.int64]
-    keys: NDArray[np.uint64]
+    ptr: Annotated[NDArray[np.int64], Offsets("keys")]
+    keys: Annotated[NDArray[np.uint64], ANY_NUMBER]
     points: NDArray[np.float64]
+
+    def check_parts(self) -> None:
+        """Refuse labels and attributes that are not those of the same nodes."""
+        require(self.keys.ndim == 1 and self.points.ndim == 2, "nodes have keys and rows of attributes")
+        require(len(self.keys) == len(self.points), "every node needs a row of attributes")
+
+    def check_pairs(self, pair_ptr: NDArray[np.int64], values: NDArray[Any]) -> None:
+        """Refuse values that are not one for each ordered pair of nodes of each graph."""
+        fits = values.ndim == 1 and np.array_equal(np.diff(pair_ptr), np.diff(self.ptr) ** 2)
+        require(fits, "every pair of nodes needs a value")
 
     def some(self, graphs: slice) -> Nodes:
         """Nodes of a run of graphs."""
@@ -57,6 +68,16 @@ class NodeComparison:
     gamma: float
     standardizer: Standardizer | None
     elsewhere: NDArray[np.float64]
+
+    def check_parts(self) -> None:
+        """Refuse attributes that are compared without being standardized, or the other way round."""
+        require(self.kind in range(4), "the kernel of attributes is unknown")
+        require((self.kind == 0) == (self.standardizer is None), "attributes are compared if standardized")
+
+    @property
+    def dimensions(self) -> int:
+        """Number of attributes that are compared."""
+        return 0 if self.standardizer is None else len(self.standardizer.mean)
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> NodeComparison:

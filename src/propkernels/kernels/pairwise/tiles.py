@@ -7,12 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.utils.parallel import one_blas_thread, thread_count, whole_runs
 from propkernels.utils.progress import ProgressBar
+from propkernels.utils.stored import Offsets
 
 NODES_IN_TILE = 384
 SAVE_EVERY = 30.0  # seconds between checkpoints
@@ -37,8 +39,8 @@ class TiledMatrix:
     """
 
     values: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
+    rows: Annotated[NDArray[np.int64], Offsets("values.shape.1")]
+    columns: Annotated[NDArray[np.int64], Offsets("values.shape.2")]
     symmetric: bool
     done: NDArray[np.bool_]
 

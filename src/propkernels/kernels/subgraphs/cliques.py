@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,19 @@ from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
 from propkernels.propagation.initial import edge_keys
 from propkernels.utils.arrays import offsets
 from propkernels.utils.randomness import mix
+from propkernels.utils.stored import ANY_NUMBER, Offsets, require
 
 
 class Wired(NamedTuple):
     """Nodes of several graphs, and for each ordered pair of nodes a word that tells what joins them."""
 
     nodes: Nodes
-    pair_ptr: NDArray[np.int64]
-    edges: NDArray[np.uint64]
+    pair_ptr: Annotated[NDArray[np.int64], Offsets("edges")]
+    edges: Annotated[NDArray[np.uint64], ANY_NUMBER]
+
+    def check_parts(self) -> None:
+        """Refuse edges that are not one for each pair of nodes of a graph."""
+        self.nodes.check_pairs(self.pair_ptr, self.edges)
 
     def some(self, graphs: slice) -> Wired:
         """A run of graphs."""
@@ -50,6 +55,11 @@ class SubgraphComparison(TiledComparison):
     edge_labels: bool
     edge_weights: bool
     connected: bool
+    prepared_type: ClassVar[type] = Wired
+
+    def check_parts(self) -> None:
+        """Refuse weights that are not one per size."""
+        require(self.lambdas.ndim == 1 and len(self.lambdas) >= 1, "every size needs a weight")
 
     @property
     def depth(self) -> int:  # type: ignore[override]

@@ -25,6 +25,7 @@ from propkernels.utils.arrays import index_dtype, offsets
 from propkernels.utils.parallel import run_threads, threads_for, whole_runs
 from propkernels.utils.progress import ProgressBar
 from propkernels.utils.randomness import mix
+from propkernels.utils.stored import is_whole, require
 
 # of each graph the number of its kinds; of each of them its code, count, number of nodes and of symmetries
 Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
@@ -152,6 +153,18 @@ class SubgraphCounts(CountedComparison):
     counter: SubgraphCounter
     lambdas: NDArray[np.float64]
 
+    def check_parts(self) -> None:
+        """Refuse weights that are not one per size."""
+        require(self.lambdas.shape == (self.counter.k,), "every size needs a weight")
+
+    def check_prepared(self, counts: Any) -> None:
+        """Refuse counts that are not of every size, each kind with its number of symmetries once."""
+        super().check_prepared(counts)
+        kinds = [(stream.iteration, stream.weight) for stream in counts]
+        whole = all(weight >= 1 and float(weight).is_integer() for _, weight in kinds)
+        require(whole and len(set(kinds)) == len(kinds), "symmetries are whole numbers")
+        require({size for size, _ in kinds} == set(range(self.counter.k)), "every size needs counts")
+
     def explicit(self) -> Counter:
         """How graphs are counted, with streams weighted by lambda as well."""
         return replace(self.counter, lambdas=self.lambdas)
@@ -251,6 +264,10 @@ class SubgraphCounter(Counter):
     edge_labels: bool
     edge_weights: bool
     lambdas: NDArray[np.float64] | None = None
+
+    def check_parts(self) -> None:
+        """Refuse sizes of subgraphs below one."""
+        require(is_whole(self.k, 1), "subgraphs have at least one node")
 
     def kinds(self) -> list[Kind]:
         """All numbers of nodes and of symmetries that there can be.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from propkernels.graphs.check import check_graphs
+from propkernels.kernels.features import CountFeatures
 from propkernels.learn.explain.explanation import Explanation
 from propkernels.learn.linear.explaining import explain_columns
 from propkernels.learn.linear.inputs import canonical_rows
-from propkernels.learn.linear.losses import CLASSIFIES
+from propkernels.learn.linear.losses import CLASSIFIES, LOSSES
 from propkernels.learn.linear.predicting import predict_folder
 from propkernels.learn.linear.scores import chosen, probabilities_of, scores_of
 from propkernels.scale.opened import FeatureFolder
 from propkernels.utils.checks import Documented, shown
+from propkernels.utils.stored import SOMETIMES, require
 
 Values = NDArray[np.float64]
 
@@ -42,8 +44,12 @@ class LinearDecisions(Documented, BaseEstimator):
     loss: str
     coef_: Values
     intercept_: Values
-    classes_: NDArray[Any]
     features_: Any
+    n_features_in_: int
+    n_iter_: int
+    classes_: Annotated[Any, SOMETIMES]  # an array of numbers, texts or objects
+    gradients_: Annotated[Values, SOMETIMES]  # of a stream
+    squares_: Annotated[Values, SOMETIMES]
 
     @available_if(_classifies)
     def decision_function(self, X: Any) -> Values:
@@ -182,3 +188,24 @@ class LinearDecisions(Documented, BaseEstimator):
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return scores_of(canonical_rows(X), np.atleast_2d(self.coef_), self.intercept_)
+
+    def check_parts(self) -> None:
+        """Refuse coefficients that are not those of the columns and classes."""
+        if not hasattr(self, "coef_"):
+            return
+        require(self.loss in LOSSES, "the loss is unknown")
+        require(self.features_ is None or isinstance(self.features_, CountFeatures), "features are unknown")
+        shape: tuple[int, ...] = (self.n_features_in_,)
+        n_machines = 1
+        if self.loss in CLASSIFIES:
+            n_classes = len(set(self.classes_.tolist()))
+            require(self.classes_.ndim == 1 and 2 <= n_classes == len(self.classes_), "classes are equal")
+            n_machines = 1 if n_classes == 2 else n_classes
+            shape = (n_machines, *shape)
+        require(self.coef_.shape == shape, "every column needs a coefficient")
+        require(self.intercept_.shape == (n_machines,), "every decision needs an intercept")
+        sums = [getattr(self, name) for name in ("gradients_", "squares_") if hasattr(self, name)]
+        fits = all(array.shape == (n_machines, self.n_features_in_ + 1) for array in sums)
+        require(fits, "sums of gradients are of other columns")
+        finite = np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()
+        require(finite, "coefficients are finite")

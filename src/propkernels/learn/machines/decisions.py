@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.arrays import offsets
+from propkernels.utils.stored import require
 
 Matrix = NDArray[np.float64]
 
@@ -87,6 +88,19 @@ class DecisionLayout:
         own = np.arange(self.n_classes)[1 if self.n_classes == 2 else 0 :]
         return np.where(classes[:, None] == own, 1.0, -1.0)
 
+    @property
+    def n_decisions(self) -> int:
+        """Number of decisions of so many classes."""
+        if self.multilabel:
+            return self.n_classes
+        n_pairs = self.n_classes * (self.n_classes - 1) // 2
+        return n_pairs if self.pairwise or self.n_classes == 2 else self.n_classes
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scores that are calibrated together: of several labels, each one by itself."""
+        return 1 if self.multilabel or self.n_classes == 2 else self.n_classes
+
     def predictions(self, decisions: Matrix) -> NDArray[np.int64]:
         """Class number of each row; 0 or 1 for each label, if there are several."""
         if self.multilabel:
@@ -140,6 +154,11 @@ class Calibration:
     coefficients: Matrix
     intercepts: NDArray[np.float64]
     multilabel: bool = False
+
+    def check_parts(self) -> None:
+        """Refuse coefficients that are not those of the classes."""
+        require(self.coefficients.ndim == 2 and self.intercepts.ndim == 1, "classes have coefficients")
+        require(self.coefficients.shape[1] == len(self.intercepts), "every class needs an intercept")
 
     @classmethod
     def learn(cls, scores: Matrix, target: NDArray[np.int64]) -> Calibration:

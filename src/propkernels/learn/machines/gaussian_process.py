@@ -11,6 +11,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from propkernels.learn.machines.svm import Machine, Weights
+from propkernels.utils.stored import require
 
 Matrix = NDArray[np.float64]
 BIAS = 1.0  # variance of the intercept, in units of the kernel's mean diagonal: counts have no constant
@@ -42,6 +43,11 @@ class Posterior:
     amplitude: float
     noise: float
     scale: float = 1.0
+
+    def check_parts(self) -> None:
+        """Refuse factors that are not one matrix per training graph."""
+        require(self.roots.ndim == 2, "roots are a matrix")
+        require(self.factors.shape == (*self.roots.shape, self.roots.shape[1]), "roots need factors")
 
     def variances(self, rows: Matrix, own: NDArray[np.float64]) -> Matrix:
         """Variances, (graphs, decisions), from kernel rows and the graphs' k(x, x)."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from propkernels.gram.linear import inverse_length
 from propkernels.graphs.database import GraphDatabase
 from propkernels.utils.arrays import sum_in_order
 from propkernels.utils.derived import derived
+from propkernels.utils.stored import Offsets
 
 Matrix = NDArray[np.float64]
 POPULAR = 1 / 8  # share of the kept graphs from which on a column is also stored as a row of bytes
@@ -176,15 +177,15 @@ class FoldedMember(Member):
 
     vocabulary: Vocabulary
     weights: Matrix
-    level_ptr: NDArray[np.int64] | None
+    level_ptr: Annotated[NDArray[np.int64] | None, Offsets("weights")]
     stream_weights: Values
     normalize: bool
 
     def check_parts(self) -> None:
         """Refuse weights that are not those of the bins, or levels, of the first streams."""
         n_columns = _n_columns(self.vocabulary, self.stream_weights)
-        n_rows = n_columns if self.level_ptr is None else int(self.level_ptr[-1])
-        if self.weights.ndim != 2 or self.weights.shape[1] < 1 or len(self.weights) != n_rows:
+        n_bins = len(self.weights) if self.level_ptr is None else len(self.level_ptr) - 1
+        if self.weights.ndim != 2 or self.weights.shape[1] < 1 or n_bins != n_columns:
             raise ValueError("every bin, or level, needs a row of weights")
 
     @property

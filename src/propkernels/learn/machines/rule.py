@@ -107,9 +107,9 @@ class Rule:
         return np.concatenate(self.by_runs(graphs, n_jobs, one_run))
 
     def bin_weights(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> list[WeightedBins]:
-        """Weights of the bins of each member; their means over the graphs where each has its own."""
+        """Weights of all bins, each listed once; means over the graphs where each graph has its own."""
         counted = Counted(graphs, n_jobs)
-        return [bins for member in self.members for bins in member.bin_weights(counted, share)]
+        return merged_bins([bins for member in self.members for bins in member.bin_weights(counted, share)])
 
     def shared_bins(self) -> list[SharedBins]:
         """How each member compares two graphs."""
@@ -130,6 +130,28 @@ class Rule:
 
 
 NODES_OF_A_THREAD = 2**12
+
+
+def merged_bins(parts: Sequence[WeightedBins]) -> list[WeightedBins]:
+    """Add up the weights of bins, or levels, that several members count in the same way."""
+    groups: list[list[WeightedBins]] = []
+    for part in parts:
+        same = next((group for group in groups if _equal(group[0].counter, part.counter)), None)
+        if same is None:
+            groups.append([part])
+        else:
+            same.append(part)
+    return [_sum_of_bins(group) for group in groups]
+
+
+def _sum_of_bins(group: Sequence[WeightedBins]) -> WeightedBins:
+    """One entry per stream and code, with the sum of its weights."""
+    stream, codes, weights = (
+        np.concatenate([getattr(part, name) for part in group]) for name in ("stream", "codes", "weights")
+    )
+    keys, place = np.unique(np.stack([stream, codes]), axis=1, return_inverse=True)
+    sums = np.asarray(np.bincount(place.ravel(), weights), dtype=np.float64)
+    return WeightedBins(group[0].counter, keys[0], keys[1], sums)
 
 
 def merged_vocabularies(vocabularies: Sequence[Vocabulary]) -> dict[Vocabulary, Vocabulary]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ from propkernels.learn.selection.search import (
 from propkernels.propagation.imputer import LabelImputer
 from propkernels.utils.checks import GraphInput, check_choice, check_integer
 from propkernels.utils.progress import ProgressBar
+from propkernels.utils.stored import SOMETIMES, require
 
 Matrix = NDArray[np.float64]
 
@@ -87,6 +88,17 @@ class Learned:
 class PropagationModel(GraphInput, BaseEstimator, ABC):
     """A model of graphs: everything but what a target is."""
 
+    intercept_: NDArray[np.float64]
+    kernel_: Any
+    posterior_: Posterior | None
+    rule_: Rule
+    t_max_: int | None
+    C_: Annotated[float | None, SOMETIMES]
+    imputer_: Annotated[LabelImputer | None, SOMETIMES]
+    n_folds_: Annotated[int, SOMETIMES]
+    normalize_: Annotated[bool | None, SOMETIMES]
+    score_: Annotated[float, SOMETIMES]
+    solver_: Annotated[str, SOMETIMES]
     kernel: Any
     t_max: Any
     C: Any
@@ -267,6 +279,12 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         most = check_integer(n, "n", 1)
         bins = self.rule_.bin_weights(graphs, np.asarray(weights, dtype=np.float64), self.n_jobs)
         return strongest_bins(bins, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown)
+
+    def check_parts(self) -> None:
+        """Refuse intercepts that are not those of the decisions."""
+        if hasattr(self, "rule_"):
+            require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
+            require(self.intercept_.shape == (self.rule_.n_decisions,), "every decision needs an intercept")
 
 
 def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained") -> str:

@@ -36,6 +36,7 @@ from propkernels.learn.selection.targets import check_labels, check_target, has_
 from propkernels.utils.arrays import ranges
 from propkernels.utils.checks import shown
 from propkernels.utils.parallel import blas_threads
+from propkernels.utils.stored import require
 
 Matrix = NDArray[np.float64]
 
@@ -139,6 +140,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     >>> explanation.contributions.shape[0] == data.graphs[60:62].n_nodes
     True
     """
+
+    calibration_: Calibration | None
+    classes_: Any  # an array of numbers, texts or objects
+    layout_: DecisionLayout
 
     def __init__(
         self,
@@ -477,6 +482,18 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def _scores(self, X: Any) -> Matrix:
         graphs = self._checked(X)
         return self.layout_.scores(self._decisions(graphs))
+
+    def check_parts(self) -> None:
+        """Refuse decisions, classes and probabilities that do not fit each other."""
+        super().check_parts()
+        if hasattr(self, "rule_"):
+            layout, calibration = self.layout_, self.calibration_
+            require(self.classes_.ndim == 1 and layout.n_classes == len(self.classes_) >= 2, "classes differ")
+            require(self.rule_.n_decisions == layout.n_decisions, "decisions are not those of the classes")
+            if calibration is not None:
+                require(calibration.multilabel == layout.multilabel, "probabilities are of other targets")
+                shape = (layout.n_scores, layout.n_classes)
+                require(calibration.coefficients.shape == shape, "probabilities are of other classes")
 
 
 def _calibration(

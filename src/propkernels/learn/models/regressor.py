@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from propkernels.learn.selection.folds import draw_seeds
 from propkernels.learn.selection.targets import check_numbers, check_several, has_columns, known_targets
 from propkernels.utils.checks import check_integer
 from propkernels.utils.parallel import blas_threads
+from propkernels.utils.stored import SOMETIMES
 
 Matrix = NDArray[np.float64]
 
@@ -120,6 +121,9 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     >>> model = pk.PropagationRegressor(t_max=0, solver="gp", random_state=0).fit(graphs[:60], size[:60])
     >>> mean, std = model.predict(graphs[60:], return_std=True)
     """
+
+    epsilon_: Annotated[float | None, SOMETIMES]
+    n_targets_: Annotated[int | None, SOMETIMES]
 
     def __init__(
         self,

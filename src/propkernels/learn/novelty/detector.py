@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from propkernels.learn.novelty.scores import SizeScore, Training, Values, center
 from propkernels.learn.retrieval.index import GraphIndex
 from propkernels.utils.checks import GraphInput, check_choice, check_integer, check_positive
 from propkernels.utils.randomness import draw_seed
+from propkernels.utils.stored import SOMETIMES, Indices, require
 
 SCORES: dict[str, Any] = {
     "neighbors": NeighborScore,
@@ -130,6 +131,17 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     >>> bool(explanation.seen.any())
     False
     """
+
+    centers_: Values
+    folds_: Annotated[NDArray[np.int64], Indices("folds_")]
+    held_out_scores_: Values
+    index_: GraphIndex
+    judged_: Annotated[NDArray[np.int64], Indices("folds_")]
+    scales_: Values
+    scores_: dict[str, Any]
+    training_scores_: Values
+    used_: list[str]
+    offset_: Annotated[float, SOMETIMES]
 
     def __init__(
         self,
@@ -281,6 +293,26 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         values = np.array([self.scores_[name].of_new(graphs, self.index_, by_fold) for name in self.used_])
         rows = values.shape[1]
         return combine(values, self.centers_[:, -rows:], self.scales_[:, -rows:])
+
+    def check_parts(self) -> None:
+        """Refuse scores, folds and scales that are not of the same graphs."""
+        if not hasattr(self, "index_"):
+            return
+        n_graphs = len(self.index_.names_)
+        require(self.folds_.shape == (n_graphs,) and n_graphs, "every training graph is in a fold")
+        judged = self.judged_.shape
+        require(
+            self.training_scores_.shape == self.held_out_scores_.shape == judged, "judged graphs need scores"
+        )
+        n_rows = int(self.folds_.max()) + 2
+        shape = (len(self.used_), n_rows)
+        require(
+            self.centers_.shape == self.scales_.shape == shape and shape[0] in (1, 2), "folds need scales"
+        )
+        require({"rarity", *self.used_} == set(self.scores_), "scores have other names")
+        for name, score in self.scores_.items():
+            require(type(score) is SCORES.get(name), f"{name} is another score")
+            score.check_rows(n_graphs, n_rows)
 
 
 def check_contamination(contamination: Any) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from propkernels.learn.novelty.scores import Score, Training, Values
 from propkernels.learn.retrieval.nearest import Query, largest
 from propkernels.utils.arrays import check_room
 from propkernels.utils.parallel import run_threads
+from propkernels.utils.stored import Indices, require
 
 Places = NDArray[np.int64]
 OTHER_SCORES = 'the other scores need no such matrix: score="neighbors", say'
@@ -83,6 +84,12 @@ def possible_neighbors(training: Training) -> int:
     return max(min(training.n_neighbors, n_others), 1)
 
 
+def check_neighbors(folds: Places, k: int) -> None:
+    """Refuse more neighbors than are left outside every fold."""
+    n_others = max(len(folds) - int(np.bincount(folds).max()), 1)
+    require(folds.ndim == 1 and 1 <= k <= n_others, "fewer neighbors are left outside a fold")
+
+
 @dataclass(frozen=True)
 class NeighborScore(Score):
     """Mean similarity to the k nearest training graphs.
@@ -93,8 +100,18 @@ class NeighborScore(Score):
     k : int
     """
 
-    folds: Places
+    folds: Annotated[Places, Indices("folds")]
     k: int
+
+    def check_parts(self) -> None:
+        """Refuse more neighbors than are left outside every fold."""
+        check_neighbors(self.folds, self.k)
+
+    def check_rows(self, n_graphs: int, n_rows: int) -> None:
+        """Refuse folds of other graphs."""
+        require(
+            len(self.folds) == n_graphs and int(self.folds.max()) + 2 == n_rows, "folds are of other graphs"
+        )
 
     @classmethod
     def learn(cls, training: Training) -> tuple[NeighborScore, Values]:
@@ -132,10 +149,22 @@ class DensityScore(Score):
         Local reachability densities.
     """
 
-    folds: Places
+    folds: Annotated[Places, Indices("folds")]
     k: int
     reaches: Values
     densities: Values
+
+    def check_parts(self) -> None:
+        """Refuse distances that are not one per fold and graph."""
+        check_neighbors(self.folds, self.k)
+        shape = (int(self.folds.max()) + 2, len(self.folds))
+        require(
+            self.reaches.shape == self.densities.shape == shape, "every graph needs a density in each fold"
+        )
+
+    def check_rows(self, n_graphs: int, n_rows: int) -> None:
+        """Refuse folds of other graphs."""
+        require(self.reaches.shape == (n_rows, n_graphs), "folds are of other graphs")
 
     @classmethod
     def learn(cls, training: Training) -> tuple[DensityScore, Values]:
@@ -187,6 +216,11 @@ class OneClassScore(Score):
 
     coefficients: Values
     intercepts: Values
+
+    def check_rows(self, n_graphs: int, n_rows: int) -> None:
+        """Refuse machines that are not one per fold."""
+        require(self.coefficients.shape == (n_graphs, n_rows), "every graph needs a coefficient in each fold")
+        require(self.intercepts.shape == (n_rows,), "every fold needs an intercept")
 
     @classmethod
     def learn(cls, training: Training) -> tuple[OneClassScore, Values]:

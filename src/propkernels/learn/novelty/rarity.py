@@ -8,7 +8,7 @@ are one more bin), and carries ``-log p`` nats. A graph's rarity is the mean ove
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from propkernels.counting.counters import Codes, Counter, Occurrences, add_colum
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN
 from propkernels.learn.novelty.scores import Score, Training, Values
+from propkernels.utils.stored import ANY_NUMBER, require
 
 SMOOTHING = 0.5
 
@@ -61,8 +62,19 @@ class RarityScore(Score):
     """
 
     counter: Counter
-    codes: list[Codes]
+    codes: Annotated[list[Codes], ANY_NUMBER]
     numbers: list[Values]
+
+    def check_parts(self) -> None:
+        """Refuse numbers of graphs that are not those of the codes."""
+        require(len(self.codes) == len(self.numbers), "every stream needs codes and numbers")
+        for codes, table in zip(self.codes, self.numbers, strict=True):
+            require(table.ndim == 2 and codes.shape == table.shape[:1], "every code needs a row of numbers")
+            require(bool((table >= 0).all()), "numbers of graphs are not negative")
+
+    def check_rows(self, n_graphs: int, n_rows: int) -> None:
+        """Refuse numbers that are not one per fold."""
+        require(all(table.shape[1] == n_rows for table in self.numbers), "every fold needs numbers of graphs")
 
     @classmethod
     def learn(cls, training: Training) -> tuple[RarityScore, Values]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grids.database import GridDatabase
+from propkernels.utils.stored import require
 
 Values = NDArray[np.float64]
 MAD_OF_NORMAL = 1.4826  # a normal distribution's standard deviation, by its median absolute deviation
@@ -73,6 +74,10 @@ class Score(ABC):
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
         """Scores of new graphs: (folds + 1, graphs), or only the last row, (1, graphs)."""
 
+    @abstractmethod
+    def check_rows(self, n_graphs: int, n_rows: int) -> None:
+        """Refuse a score that is not about so many training graphs, and about so many folds and all."""
+
 
 def center_and_scale(values: Values) -> tuple[Values, Values]:
     """Median and normalized median absolute deviation of each column.
@@ -106,6 +111,10 @@ class SizeScore(Score):
 
     centers: Values
     scales: Values
+
+    def check_rows(self, n_graphs: int, n_rows: int) -> None:
+        """Refuse statistics that are not three per fold."""
+        require(self.centers.shape == self.scales.shape == (n_rows, 3), "every fold needs three sizes")
 
     @classmethod
     def learn(cls, training: Training) -> tuple[SizeScore, Values]:

@@ -29,8 +29,9 @@ from propkernels.learn.retrieval.shard_folder import (
 )
 from propkernels.scale.pure import rebuilt
 from propkernels.utils.checks import GraphInput, check_integer, shown
-from propkernels.utils.ids import id_array, plain_ids
+from propkernels.utils.ids import id_array, is_id, plain_ids
 from propkernels.utils.locks import ForkSafeLock
+from propkernels.utils.stored import require
 
 
 def running_ids(first: int, number: int) -> list[Hashable]:
@@ -188,6 +189,12 @@ class GraphIndex(GraphInput, BaseEstimator):
     >>> del index
     >>> folder.cleanup()
     """
+
+    counter_: Any
+    file_: InvertedFile
+    kernel_: Any
+    n_added_: int
+    names_: list[Hashable]
 
     def __init__(self, *, kernel: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
         self.kernel = kernel
@@ -464,3 +471,11 @@ class GraphIndex(GraphInput, BaseEstimator):
     def _writing(self) -> ForkSafeLock:
         """Whoever changes the index holds this lock from reading what it replaces to replacing it."""
         return _WRITERS.setdefault(self, ForkSafeLock())
+
+    def check_parts(self) -> None:
+        """Refuse names that are not those of the graphs."""
+        if hasattr(self, "file_"):
+            require(self.counter_ is None or isinstance(self.counter_, Counter), "something must count")
+            require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
+            require(all(map(is_id, self.names_)), "ids are plain values, or tuples of them")
+            require(len(self.names_) == len(self.file_.alive), "every graph needs an id")

@@ -12,6 +12,7 @@ from propkernels.counting.counters import StreamCounts
 from propkernels.learn.retrieval.nearest import Query, Search, nearest, self_similarities
 from propkernels.learn.retrieval.segment import Postings, Segment
 from propkernels.utils.parallel import run_threads
+from propkernels.utils.stored import not_negative, require
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,15 @@ class InvertedFile:
     weights: NDArray[np.float64]
     squares: NDArray[np.float64]
     alive: NDArray[np.bool_]
+
+    def check_parts(self) -> None:
+        """Refuse segments with other streams or graphs than weights and sums are of."""
+        require(self.weights.ndim == self.squares.ndim == self.alive.ndim == 1, "weights and sums are lists")
+        n_streams = {len(part.stream_ptr) - 1 for part in self.segments}
+        require(n_streams <= {len(self.weights)}, "every stream needs a weight")
+        n_graphs = sum(part.n_graphs for part in self.segments)
+        require(len(self.squares) == len(self.alive) == n_graphs, "every graph needs its sum of squares")
+        require(not_negative(self.weights) and not_negative(self.squares), "weights are not negative")
 
     @classmethod
     def of(cls, streams: Sequence[StreamCounts]) -> InvertedFile:

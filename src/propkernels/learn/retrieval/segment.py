@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from propkernels.counting.counters import StreamCounts
 from propkernels.utils.arrays import offsets
+from propkernels.utils.stored import ANY_NUMBER, Indices, Offsets, is_whole, not_negative, require
 
 PACKED_BITS = 8  # of a packed posting, for the count; the other 24 are the number of the graph
 MOST_PACKED = 2**PACKED_BITS - 1
@@ -39,11 +40,18 @@ class Postings:
     """
 
     n_graphs: int
-    stream_ptr: NDArray[np.int64]
-    codes: NDArray[np.int64]
-    bin_ptr: NDArray[np.int64]
-    graphs: NDArray[np.int32]
+    stream_ptr: Annotated[NDArray[np.int64], Offsets("codes")]
+    codes: Annotated[NDArray[np.int64], ANY_NUMBER]
+    bin_ptr: Annotated[NDArray[np.int64], Offsets("graphs", pieces="codes")]
+    graphs: Annotated[NDArray[np.int32], Indices("n_graphs")]
     counts: NDArray[Any]
+
+    def check_parts(self) -> None:
+        """Refuse counts that are not those of the postings."""
+        require(is_whole(self.n_graphs, 0) and self.codes.ndim == 1, "codes or number of graphs are unknown")
+        require(self.counts.dtype in (np.float32, np.float64), "counts are floats")
+        require(self.counts.shape == self.graphs.shape, "every posting needs a count")
+        require(not_negative(self.counts), "counts are not negative")
 
     @classmethod
     def of(cls, streams: Sequence[StreamCounts]) -> Postings:

@@ -16,6 +16,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
 from propkernels.propagation.schemes import AffineOperator
 from propkernels.utils.checks import Documented, shown
+from propkernels.utils.stored import require
 
 COMBINATIONS = ("sum", "product", "joint")
 
@@ -115,6 +116,12 @@ class Standardizer:
 
     mean: NDArray[np.float64]
     deviation: NDArray[np.float64]
+
+    def check_parts(self) -> None:
+        """Refuse means and deviations of different dimensions."""
+        require(
+            self.mean.ndim == 1 and self.mean.shape == self.deviation.shape, "every mean needs a deviation"
+        )
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, standardize: bool) -> Standardizer:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.attributes.base import AttributeTreatment, fill_missing, walk_steps
 from propkernels.propagation.edge_labels import EdgeFactors
-from propkernels.propagation.schemes import walk_operator
+from propkernels.propagation.schemes import DIRECTIONS, walk_operator
 from propkernels.utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
 from propkernels.utils.randomness import mix
+from propkernels.utils.stored import is_whole, require
 
 Matrix = NDArray[np.float64]
 SCALES = (None, "initial", "each")
@@ -136,6 +137,11 @@ class GaussianFamily:
     whitening: Matrix
     log_height: float
 
+    def check_parts(self) -> None:
+        """Refuse a map that does not leave directions out."""
+        require(self.whitening.ndim == 2, "the whitening is a matrix")
+        require(len(self.whitening) >= self.whitening.shape[1], "whitening adds no directions")
+
     @classmethod
     def learn(cls, attributes: Matrix, ridge: float) -> GaussianFamily:
         """Sample covariance (ddof = 1) plus ridge times mean variance; what does not vary is left out."""
@@ -206,6 +212,22 @@ class SpreadingMixtures:
     direction: str
     scales: Matrix = field(default_factory=lambda: np.ones((1, 1)))
     edge_factors: EdgeFactors | None = None
+
+    def check_parts(self) -> None:
+        """Refuse sample points, Gaussians and scales that are not of one number and dimension."""
+        require(0 <= self.laziness <= 1 and self.direction in DIRECTIONS, "laziness or direction is unknown")
+        require(self.refit_every is None or is_whole(self.refit_every, 1), "steps between fits are 1 or more")
+        n_points, dimensions = self.points.shape
+        require(
+            self.scales.ndim == 2 and self.scales.shape[1] == n_points, "every sample point needs a scale"
+        )
+        require(self.overall.shape == (n_points,), "every sample point needs a density")
+        require(self.centre.shape == (dimensions,), "the centre has the dimension of the points")
+        n_steps = len(self.scales)
+        fitted_at = range(0, n_steps, self.refit_every or n_steps) if n_steps else (0,)
+        require(set(fitted_at) <= set(self.families), "every fit needs its Gaussians")
+        sizes = {len(family.whitening) for family in self.families.values()}
+        require(sizes <= {dimensions}, "Gaussians have the dimension of the points")
 
     def matrices(self, graphs: GraphDatabase, attributes: Matrix) -> Iterator[Matrix]:
         """Yield the scaled densities Q_0, Q_1, ..."""

@@ -16,8 +16,9 @@ from propkernels.propagation.attributes.base import (
     walk_steps,
 )
 from propkernels.propagation.edge_labels import EdgeFactors
-from propkernels.propagation.schemes import walk_operator
+from propkernels.propagation.schemes import DIRECTIONS, walk_operator
 from propkernels.utils.checks import check_fraction
+from propkernels.utils.stored import require
 
 
 class PropagatedAttributes(AttributeTreatment):
@@ -76,6 +77,11 @@ class SpreadingAttributes:
     direction: str
     elsewhere: NDArray[np.float64]
     edge_factors: EdgeFactors | None = None
+
+    def check_parts(self) -> None:
+        """Refuse settings and attributes of nodes elsewhere that are out of range."""
+        require(0 <= self.laziness <= 1 and self.direction in DIRECTIONS, "laziness or direction is unknown")
+        require(self.elsewhere.ndim == 1, "attributes of nodes elsewhere are one row")
 
     def matrices(
         self, graphs: GraphDatabase, attributes: NDArray[np.float64]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.storage.fingerprint import fingerprint
+from propkernels.graphs.fingerprint import fingerprint
 from tests.zoo import labelled_zoo, one, path_edges
 
 GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs

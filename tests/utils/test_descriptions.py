@@ -1,0 +1,45 @@
+"""Descriptions of values: the same in every process, and other ones for other values."""
+
+import json
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.propagation.initial import Prior
+from propkernels.utils.descriptions import described, digest_of
+
+VALUE = {
+    "scheme": pk.Diffusion(laziness=0.5),
+    "prior": Prior(("C", "N"), np.array([0.25, 0.75])),
+    "list": [1, 2.5, None, True],
+}
+
+
+def test_digests_are_the_same_on_every_machine():
+    """Pinned: folders of features that were written before must be recognized."""
+    assert digest_of(VALUE, "x") == "27842ab0ab1e8a76874f4cca54e1205f2df37273d4610bb38c0df38b4186bdc6"
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0).fit(graphs)
+    known = "a4e8a63c506aca710d8120fda5d2bc9bed61a02d404169300324e46c81962e25"
+    assert digest_of(features.coder_, "coder_") == known
+
+
+def test_descriptions_are_json():
+    assert json.loads(json.dumps(described(VALUE, "x"))) == described(VALUE, "x")
+    assert described(np.float64(0.5), "x") == 0.5
+    assert described({2: "b", 1: "a"}, "x") == described({1: "a", 2: "b"}, "x")
+
+
+def test_other_values_have_other_descriptions():
+    values = [1, 1.5, "1", None, [1], [[1]], {"a": 1}, np.ones(1), np.ones((1, 1)), np.ones(1, dtype=int)]
+    values += [pk.Diffusion(), pk.Diffusion(laziness=0.5), pk.LabelPropagation()]
+    assert len({repr(described(value, "x")) for value in values}) == len(values)
+
+
+@pytest.mark.parametrize(
+    "value", [len, object(), float("nan"), {1}, np.array([None])], ids=lambda v: type(v).__name__
+)
+def test_values_that_cannot_be_told_apart_are_refused(value):
+    with pytest.raises(TypeError, match=r"x=.* cannot be written down, so results could not be told apart"):
+        described(value, "x")
