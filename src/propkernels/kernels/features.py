@@ -157,6 +157,55 @@ class CountFeatures(CountEstimator):
         shown = Shown(graphs, target, molecules, label_names or {})
         return Bins(describe_bins(self.counter_, self._bins_of(column, graphs), shown, self.n_jobs))
 
+    def contributions(self, X: Any, coefficients: Any) -> NDArray[np.float64]:
+        """Return what each node, at each iteration, adds to ``features @ coefficients``.
+
+        A node adds the coefficient of its bin's column, times the square root of the stream's weight, divided
+        by the length of its graph's features where they are normalized. Bins that meet in one column share
+        its coefficient; bins without a column add nothing.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        coefficients : array-like of shape (columns,)
+
+        Returns
+        -------
+        ndarray of shape (nodes, iterations)
+            The rows of a graph's nodes add up to its decision, less the intercept.
+        """
+        check_is_fitted(self, "stream_codes_")
+        graphs = check_graphs(X)
+        known = None if self.n_columns_ is not None else self.stream_codes_
+        streams = self.counter_.count(graphs, known, self.n_jobs)
+        weights = self._bin_weights(streams, np.asarray(coefficients, dtype=np.float64))
+        codes = [stream.codes for stream in streams]
+        contributions = self.counter_.contributions(graphs, codes, weights, self.n_jobs)
+        if self.normalize:
+            scale = inverse_length(self._lengths(streams, self._joined(streams)))
+            contributions *= scale[graphs.graph_ids][:, None]
+        return contributions
+
+    def _bin_weights(
+        self, streams: Sequence[StreamCounts], coefficients: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
+        """For each stream, the weight of each bin; 0 for bins that have no column."""
+        ends = np.cumsum([len(codes) for codes in self.stream_codes_])
+        width = int(ends[-1]) if self.n_columns_ is None else self.n_columns_
+        if coefficients.shape != (width,):
+            raise ValueError(f"coefficients must be {width}, one per column, got shape {coefficients.shape}")
+        if self.n_columns_ is not None:
+            columns = [
+                hashed_column(t, h, stream.codes, width)
+                for stream, (t, h) in zip(streams, numbered(streams), strict=True)
+            ]
+            return [np.sqrt(s.weight) * coefficients[c] for s, c in zip(streams, columns, strict=True)]
+        weights = []
+        for stream, own in zip(streams, np.split(coefficients, ends[:-1]), strict=True):
+            no_column = np.zeros(len(stream.codes) - len(own))
+            weights.append(np.sqrt(stream.weight) * np.concatenate([own, no_column]))
+        return weights
+
     def _bins_of(self, column: int, graphs: GraphDatabase) -> list[ChosenBin]:
         """The bins that a column stands for."""
         ends = np.cumsum([len(codes) for codes in self.stream_codes_])
@@ -210,17 +259,21 @@ class CountFeatures(CountEstimator):
 
     def _features(self, streams: Sequence[StreamCounts]) -> Any:
         """Set streams side by side, so that the features' dot product is the kernel."""
-        if self.n_columns_ is None:
-            widths = [len(codes) for codes in self.stream_codes_]
-            scales = [float(np.sqrt(stream.weight)) for stream in streams]
-            features = join_streams(streams, widths, scales, self.n_jobs)
-        else:
-            features = hashed_columns([_scaled(stream) for stream in streams], self.n_columns_)
-            features.sort_indices()
+        features = self._joined(streams)
         if self.normalize:
             scale = inverse_length(self._lengths(streams, features))
             features.data *= np.repeat(scale, np.diff(features.indptr))
         return features if self.sparse_output else _dense(features)
+
+    def _joined(self, streams: Sequence[StreamCounts]) -> csr_array:
+        """Streams side by side, or in hashed columns, before normalization."""
+        if self.n_columns_ is None:
+            widths = [len(codes) for codes in self.stream_codes_]
+            scales = [float(np.sqrt(stream.weight)) for stream in streams]
+            return join_streams(streams, widths, scales, self.n_jobs)
+        features = hashed_columns([_scaled(stream) for stream in streams], self.n_columns_)
+        features.sort_indices()
+        return features
 
     def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
         """Squared length of each graph's features, over all bins, also those without a column."""

@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, clone
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from propkernels.learn.linear.deciding import LinearDecisions
-from propkernels.learn.linear.inputs import (
-    balanced,
+from propkernels.graphs.check import check_graphs
+from propkernels.kernels.features import CountFeatures
+from propkernels.learn.explain.explanation import Explanation
+from propkernels.learn.linear.exact_sums import CLASSIFIES, LOSSES, Problem, learn_rows
+from propkernels.learn.linear.predicting import class_numbers, predict_folder, probabilities_of, scores_of
+from propkernels.learn.linear.rows import (
+    ArrayRows,
+    PartRows,
+    Rows,
+    Settings,
+    at_least_two_classes,
     canonical_rows,
     check_targets,
+    class_weighted,
+    of_all_rows,
     stream_classes,
     target_unit,
 )
-from propkernels.learn.linear.losses import CLASSIFIES, LOSSES
-from propkernels.learn.linear.optimize import Learned, Settings, minimize_loss
-from propkernels.learn.linear.rows import ArrayRows, PartRows, Problem, Rows
 from propkernels.learn.selection.targets import Known
 from propkernels.scale.opened import FeatureFolder
-from propkernels.utils.checks import check_choice, check_integer, check_positive, shown
+from propkernels.utils.checks import Documented, check_choice, check_integer, check_positive, shown
+from propkernels.utils.stored import SOMETIMES, require
 
 Values = NDArray[np.float64]
 RATE = 1.0  # of steps on a stream, in units of coefficients
 
 
-class LinearModel(LinearDecisions):
+def _is_logistic(model: Any) -> bool:
+    if model.loss != "logistic":
+        raise AttributeError(f'probabilities need loss="logistic", this model has loss={model.loss!r}')
+    return True
+
+
+def _classifies(model: Any) -> bool:
+    if model.loss not in CLASSIFIES:
+        raise AttributeError(f"decision_function needs classes, this model has loss={model.loss!r}")
+    return True
+
+
+class LinearModel(Documented, BaseEstimator):
     """Linear classification or regression with a ridge penalty, on any number of rows.
 
     The coefficients w and the intercept b minimize ``C * (sum of losses) + |w|^2 / 2``. Losses and gradients
@@ -92,6 +115,15 @@ class LinearModel(LinearDecisions):
     >>> model.coef_.shape, model.score(features.transform(data.graphs), data.target) > 0.9
     ((1, 4096), True)
     """
+
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    features_: Any
+    n_features_in_: int
+    n_iter_: int
+    classes_: Annotated[Any, SOMETIMES]  # an array of numbers, texts or objects
+    gradients_: Annotated[NDArray[np.float64], SOMETIMES]  # of a stream
+    squares_: Annotated[NDArray[np.float64], SOMETIMES]
 
     def __init__(
         self,
@@ -170,8 +202,7 @@ class LinearModel(LinearDecisions):
         with PartRows.opened(features, executor, self.n_jobs) as rows:
             self._learn(rows, known.target, weights[known.places], settings, known)
         self.n_features_in_ = features.shape[1]
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._forget("feature_names_in_")
         self.features_ = None if "fitted" in features.parameters else features.estimator()
         return self
 
@@ -193,7 +224,7 @@ class LinearModel(LinearDecisions):
         -------
         self
         """
-        self._settings()
+        settings = self._settings()
         is_first = not hasattr(self, "gradients_")
         features, y = self._checked(X, y, reset=is_first)
         weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
@@ -204,58 +235,196 @@ class LinearModel(LinearDecisions):
                 )
             known = None if is_first and classes is not None else vars(self).get("classes_")
             self.classes_ = stream_classes(y, classes, known)
-            weights = balanced(y, self.classes_, weights, self.class_weight)
+            weights = class_weighted(y, self.classes_, weights, self.class_weight)
         targets = self._targets(y)
         if is_first:
             self.gradients_ = np.zeros((len(targets), features.shape[1] + 1))
             self.squares_ = np.zeros_like(self.gradients_)
-        self._learn_stream(features, targets, weights)
+        self._learn_stream(features, targets, weights, settings)
         self.n_iter_, self.features_ = 1, None
         return self
 
-    def _learn_stream(self, features: csr_array, targets: list[Values], weights: Values) -> None:
-        from propkernels.learn.linear.compiled import learn_rows
+    @available_if(_classifies)
+    def decision_function(self, X: Any) -> Values:
+        """Return the distance of each row from the decision, in units of the loss.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns)
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, classes) if there are more than two
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @available_if(_is_logistic)
+    def predict_proba(self, X: Any) -> Values:
+        """Return the probability of each class; several classes are normalized to sum 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns)
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+        """
+        return probabilities_of(self._scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class, or the number, of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        scores = self._scores(X)
+        if self.loss not in CLASSIFIES:
+            return scores[:, 0]
+        return np.asarray(self.classes_[class_numbers(scores)])
+
+    def predict_parts(self, features: FeatureFolder, out: Any, executor: Any = None) -> Any:
+        """Predict the graphs of a folder of features, and write one Parquet file per part.
+
+        The columns are ``graph_id``, ``prediction`` and, where there are classes, the probability or the
+        decision of each. Files are complete or not there; running again computes those that are missing.
+
+        Parameters
+        ----------
+        features : FeatureFolder
+            As :func:`open_features` gives it.
+        out : str or path
+            Folder to write into.
+        executor : optional
+            As in :func:`featurize`.
+
+        Returns
+        -------
+        list of Path
+            The files, in the order of the parts.
+        """
+        check_is_fitted(self, "coef_")
+        if not isinstance(features, FeatureFolder):
+            raise TypeError(f"features must be what open_features gives, got {shown(features)}")
+        if features.shape[1] != self.n_features_in_:
+            raise ValueError(f"the model has {self.n_features_in_} columns, the features {features.shape[1]}")
+        return predict_folder(self, features, out, executor)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, or R^2 with ``loss="squared"``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        measure = accuracy_score if self.loss in CLASSIFIES else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def explain(self, graphs: Any, features: Any = None, classes: Any = None) -> Explanation:
+        """Say what each node of graphs, at each iteration, adds to the decision.
+
+        Parameters
+        ----------
+        graphs : GraphDatabase or sequence of graphs
+        features : estimator, optional
+            The fitted features that the model was learned on; by default ``features_``.
+        classes : one class, or None
+            With more than two classes: the one whose decision, against the rest, is explained.
+
+        Returns
+        -------
+        Explanation
+            Contributions and intercept add up to the decision, or to the prediction.
+        """
+        check_is_fitted(self, "coef_")
+        database = check_graphs(graphs)
+        features = self.features_ if features is None else features
+        if features is None:
+            raise ValueError(
+                "explain needs the features that the model was learned on: explain(graphs, features)"
+            )
+        if not isinstance(features, CountFeatures):
+            raise TypeError(f"features must be like PropagationFeatures, got {shown(features)}")
+        if features.n_features is not None and not hasattr(features, "stream_codes_"):
+            features = clone(features).fit(database)  # hashed features learn nothing from graphs
+        machine, sign, speaks_for, against = self._explained(classes)
+        contributions = features.contributions(database, sign * np.atleast_2d(self.coef_)[machine])
+        intercept = sign * float(self.intercept_[machine])
+        return Explanation(contributions, database.graph_ptr, intercept, database, speaks_for, against)
+
+    def _explained(self, classes: Any) -> tuple[int, float, Any, Any]:
+        """Which machine is explained, its sign, and the classes that it speaks for and against."""
+        if self.loss not in CLASSIFIES:
+            if classes is not None:
+                raise ValueError("classes are for models of classes, this one predicts numbers")
+            return 0, 1.0, None, None
+        known = self.classes_.tolist()
+        if classes is None and len(known) > 2:
+            raise ValueError(f"name the class to explain, one of {known}")
+        named = known[1] if classes is None else classes
+        if named not in known:
+            raise ValueError(f"classes must be one of {known}, got {shown(classes)}")
+        if len(known) > 2:
+            return known.index(named), 1.0, named, None
+        return 0, 1.0 if named == known[1] else -1.0, named, known[1 - known.index(named)]
+
+    def _scores(self, X: Any) -> Values:
+        """Decisions of all machines, (n, machines)."""
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return scores_of(canonical_rows(X), np.atleast_2d(self.coef_), self.intercept_)
+
+    # learning
+
+    def _learn_stream(
+        self, features: csr_array, targets: list[Values], weights: Values, settings: Settings
+    ) -> None:
+        """Learn each row once, and keep the coefficients that the sums of gradients and squares give."""
         shape = (len(targets), features.shape[1] + 1)
         if not self.gradients_.shape == self.squares_.shape == shape:  # compiled loops rely on it
             raise ValueError(
                 f"the stream began with {self.gradients_.shape[1] - 1} columns, or other classes"
             )
         rows = (features.indptr, features.indices, features.data)
+        how = (LOSSES[self.loss], settings.fit_intercept, 1 / settings.cost, RATE)
         for target, gradients, squares in zip(targets, self.gradients_, self.squares_, strict=True):
-            settings = (LOSSES[self.loss], bool(self.fit_intercept), 1 / self.C, RATE)
-            learn_rows(*rows, target, weights, *settings, gradients, squares)
-        ridge = np.full(shape[1], 1 / self.C)
+            learn_rows(*rows, target, weights, *how, gradients, squares)
+        ridge = np.full(shape[1], 1 / settings.cost)
         ridge[-1] = 0.0
         scale = ridge + np.sqrt(self.squares_) / RATE
-        found = -np.divide(self.gradients_, scale, out=np.zeros(shape), where=self.squares_ > 0)
-        self._keep(found)
+        self._keep(-np.divide(self.gradients_, scale, out=np.zeros(shape), where=self.squares_ > 0))
 
     def _learn(
         self, rows: Rows, y: NDArray[Any], weights: Values, settings: Settings, known: Known | None = None
     ) -> None:
-        """Learn one machine, or one for each class against the rest; ``known``: the rows that y is about."""
+        """Learn one machine, or one per class against the rest; ``known``: the rows that have a target."""
+        unit = 1.0
         if self.loss in CLASSIFIES:
-            classes = np.unique(y)
-            if len(classes) < 2:
-                raise ValueError(
-                    f"y has 1 class only, {classes.tolist()[0]!r}: classification needs at least 2"
-                )
-            weights = balanced(y, classes, weights, self.class_weight)
-            self.classes_ = classes
-        elif hasattr(self, "classes_"):
-            del self.classes_
-        found: list[Learned] = []
-        unit = 1.0 if self.loss in CLASSIFIES else target_unit(y, bool(self.fit_intercept))
+            self.classes_ = at_least_two_classes(y)
+            weights = class_weighted(y, self.classes_, weights, self.class_weight)
+        else:
+            self._forget("classes_")
+            unit = target_unit(y, settings.fit_intercept)
+        learned = []
         for number, targets in enumerate(self._targets(y)):
-            text = "Learning" if len(found) == 0 else f"Learning class {number + 1}"
-            problem = Problem(LOSSES[self.loss], *_of_all_rows(targets / unit, weights, known))
-            found.append(minimize_loss(rows, problem, settings, text))
-        for name in ("gradients_", "squares_"):  # a stream begins anew
-            if hasattr(self, name):
-                delattr(self, name)
-        self._keep(unit * np.stack([one.coefficients for one in found]))
-        self.n_iter_ = max(one.n_iterations for one in found)
+            text = f"Learning class {number + 1}" if number else "Learning"
+            problem = Problem(LOSSES[self.loss], *of_all_rows(targets / unit, weights, known))
+            learned.append(rows.minimize(problem, settings, text))
+        self._forget("gradients_", "squares_")  # a stream begins anew
+        self._keep(unit * np.stack([coefficients for coefficients, _ in learned]))
+        self.n_iter_ = max(n_iterations for _, n_iterations in learned)
 
     def _targets(self, y: NDArray[Any]) -> list[Values]:
         """Numbers to learn: y, or -1 and 1 for each class against the rest."""
@@ -263,6 +432,10 @@ class LinearModel(LinearDecisions):
             return [np.asarray(y, dtype=np.float64)]
         positive = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         return [np.where(y == name, 1.0, -1.0) for name in positive]
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            self.__dict__.pop(name, None)
 
     def _keep(self, coefficients: Values) -> None:
         weights = np.ascontiguousarray(coefficients[:, :-1])
@@ -284,19 +457,32 @@ class LinearModel(LinearDecisions):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[csr_array, NDArray[Any]]:
         numeric = self.loss not in CLASSIFIES
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            y_numeric=numeric,
-            reset=reset,
-            accept_large_sparse=True,
-        )
+        options = {"accept_sparse": "csr", "dtype": np.float64, "y_numeric": numeric}
+        X, y = validate_data(self, X, y, reset=reset, **options)
         if not numeric:
             check_classification_targets(y)
         return canonical_rows(X), np.asarray(y)
+
+    def check_parts(self) -> None:
+        """Refuse coefficients that are not those of the columns and classes."""
+        if not hasattr(self, "coef_"):
+            return
+        require(self.loss in LOSSES, "the loss is unknown")
+        require(self.features_ is None or isinstance(self.features_, CountFeatures), "features are unknown")
+        shape: tuple[int, ...] = (self.n_features_in_,)
+        n_machines = 1
+        if self.loss in CLASSIFIES:
+            n_classes = len(set(self.classes_.tolist()))
+            require(self.classes_.ndim == 1 and 2 <= n_classes == len(self.classes_), "classes are equal")
+            n_machines = 1 if n_classes == 2 else n_classes
+            shape = (n_machines, *shape)
+        require(self.coef_.shape == shape, "every column needs a coefficient")
+        require(self.intercept_.shape == (n_machines,), "every decision needs an intercept")
+        sums = [getattr(self, name) for name in ("gradients_", "squares_") if hasattr(self, name)]
+        fits = all(array.shape == (n_machines, self.n_features_in_ + 1) for array in sums)
+        require(fits, "sums of gradients are of other columns")
+        finite = np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()
+        require(finite, "coefficients are finite")
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, RegressorTags
@@ -309,12 +495,3 @@ class LinearModel(LinearDecisions):
         else:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
-
-
-def _of_all_rows(targets: Values, weights: Values, known: Known | None) -> tuple[Values, Values]:
-    """Targets and weights of all rows: those that have no target count nothing."""
-    if known is None or not known.n_missing:
-        return targets, weights
-    everyone = np.zeros((2, known.n_graphs))
-    everyone[:, known.places] = targets, weights
-    return everyone[0], everyone[1]

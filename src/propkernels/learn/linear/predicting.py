@@ -1,4 +1,4 @@
-"""Predictions of the graphs of a folder of features: one Parquet file per part."""
+"""Classes and probabilities from decisions; predictions of a folder, one Parquet file per part."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import expit
 
-from propkernels.learn.linear.scores import chosen, probabilities_of, scores_of
 from propkernels.scale.folder import PLAN, part_name
 from propkernels.scale.opened import FeatureFolder
 from propkernels.scale.part_files import check_ids, open_parquet_part, read_block
@@ -23,6 +24,27 @@ PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
 Values = NDArray[np.float64]
 
 
+def scores_of(features: csr_array, coefficients: Values, intercepts: Values) -> Values:
+    """Decisions of all machines, (n, machines)."""
+    return np.asarray(features @ coefficients.T + intercepts)
+
+
+def class_numbers(scores: Values) -> NDArray[np.int64]:
+    """Number of the class of each row of decisions."""
+    if scores.shape[1] == 1:
+        return (scores[:, 0] > 0).astype(np.int64)
+    return np.argmax(scores, axis=1)
+
+
+def probabilities_of(scores: Values) -> Values:
+    """Probabilities of classes from logistic decisions, one against the rest."""
+    positive = expit(scores)
+    if scores.shape[1] == 1:
+        return np.column_stack([1 - positive[:, 0], positive[:, 0]])
+    total = positive.sum(axis=1, keepdims=True)
+    return np.where(total > 0, positive / np.where(total > 0, total, 1.0), 1 / scores.shape[1])
+
+
 @dataclass(frozen=True)
 class PredictionWork:
     """Read the features of a part, decide, write; see :class:`propkernels.scale.run.Work`.
@@ -32,7 +54,7 @@ class PredictionWork:
     folder : str
         Where the features are.
     features : dict
-        What computed them.
+        Class, parameters and version of what computed them.
     coefficients : ndarray, (machines, columns)
     intercepts : ndarray, (machines,)
     classes : list or None
@@ -66,17 +88,17 @@ class PredictionWork:
         notes = {b"propkernels": json.dumps({"name": name}).encode()}
         pq.write_table(table.replace_schema_metadata(notes), stream, compression="zstd")
 
-    def _columns(self, features: Any) -> dict[str, Any]:
+    def _columns(self, features: csr_array) -> dict[str, Any]:
         scores = scores_of(features, self.coefficients, self.intercepts)
         if self.classes is None:
             return {"prediction": scores[:, 0]}
-        predictions = np.array(self.classes)[chosen(scores)]
+        word, named, values = "decision", self.classes, scores
         if self.is_logistic:
-            columns = zip(self.classes, probabilities_of(scores).T, strict=True)
-            return {"prediction": predictions, **{f"probability_{name}": values for name, values in columns}}
-        named = [self.classes[1]] if len(self.classes) == 2 else self.classes
-        columns = zip(named, scores.T, strict=True)
-        return {"prediction": predictions, **{f"decision_{name}": values for name, values in columns}}
+            word, values = "probability", probabilities_of(scores)
+        elif len(named) == 2:
+            named = named[1:]
+        columns = {f"{word}_{name}": column for name, column in zip(named, values.T, strict=True)}
+        return {"prediction": np.array(self.classes)[class_numbers(scores)], **columns}
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
         """Count the predictions of a file."""
