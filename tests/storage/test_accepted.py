@@ -142,6 +142,7 @@ CLASSIFIERS = {
 @pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.filterwarnings("ignore:.* graphs have no target and are left out")
 def test_classes_that_classifiers_keep(name, values, tmp_path):
     graphs = pk.datasets.make_molecules(20, random_state=0, mean_nodes=6).graphs
     target = np.empty(20, dtype=object)

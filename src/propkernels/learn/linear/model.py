@@ -122,6 +122,7 @@ class LinearModel(Documented, BaseEstimator):
     n_features_in_: int
     n_iter_: int
     classes_: Annotated[Any, SOMETIMES]  # an array of numbers, texts or objects
+    feature_names_in_: Annotated[Any, SOMETIMES]  # an array of texts, of a table with named columns
     gradients_: Annotated[NDArray[np.float64], SOMETIMES]  # of a stream
     squares_: Annotated[NDArray[np.float64], SOMETIMES]
 
@@ -468,6 +469,8 @@ class LinearModel(Documented, BaseEstimator):
         if not hasattr(self, "coef_"):
             return
         require(self.loss in LOSSES, "the loss is unknown")
+        names = getattr(self, "feature_names_in_", None)
+        require(names is None or names.shape == (self.n_features_in_,), "every column needs a name")
         require(self.features_ is None or isinstance(self.features_, CountFeatures), "features are unknown")
         shape: tuple[int, ...] = (self.n_features_in_,)
         n_machines = 1
