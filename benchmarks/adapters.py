@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from propkernels.graphs import from_parquet, to_parquet
-from propkernels.utils.tables import format_table
+from propkernels._utils.text_tables import format_table
+from propkernels.convert.parquet import from_parquet, to_parquet
 
 Case = tuple[str, Callable[[], Any], Callable[[Any], Any]]
 

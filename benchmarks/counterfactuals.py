@@ -63,9 +63,9 @@ def _steps(kernel: Any) -> int:
 
 def measure(model: Any, graphs: Any) -> tuple[int, float, float, float]:
     """Single edits of some graphs, seconds of all, those of the pipeline per edit, and the largest error."""
-    from propkernels.learn.counterfactuals.edits import Allowed, in_pairs
-    from propkernels.learn.counterfactuals.engine import Engine
-    from propkernels.learn.counterfactuals.find import Model, _editor, _fast, _slow
+    from propkernels.explain.edit_engine import Engine
+    from propkernels.explain.edits import Allowed, in_pairs
+    from propkernels.explain.find_counterfactuals import Model, _editor, _fast, _slow
 
     view = Model(model._decisions, model.rule_, model.intercept_, True)
     n_edits, seconds, slow, error = 0, 0.0, [], 0.0

@@ -18,11 +18,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import propkernels as pk
-from propkernels.gpu import codes, counts, gram, grids, labels, pipeline
+from propkernels._utils.randomness import mix
+from propkernels.gpu import device_codes as codes
+from propkernels.gpu import device_counts as counts
+from propkernels.gpu import device_gram as gram
+from propkernels.gpu import device_grids as grids
+from propkernels.gpu import device_labels as labels
+from propkernels.gpu import pipeline
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
-from propkernels.utils.randomness import mix
 
 T_MAX, WIDTH = 10, 2**20
 BEGIN, END = "<!-- gpu: begin -->", "<!-- gpu: end -->"

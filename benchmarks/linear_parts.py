@@ -77,7 +77,7 @@ def measure(folder: Path) -> dict[str, Any]:
 
 def report(found: dict[str, Any]) -> str:
     """The figures as a table."""
-    from propkernels.utils.tables import format_table
+    from propkernels._utils.text_tables import format_table
 
     head = ["learned from", "iterations", "seconds", "largest difference", "same bits", "ROC-AUC"]
     rows = [

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from benchmarks.case import Result
 from benchmarks.growth import draw
-from propkernels.utils.files import atomic_write
+from propkernels._utils.safe_files import atomic_write
 
 COLUMNS = (
     "case",

@@ -76,9 +76,9 @@ PER_NODE = """
 import json, sys, tempfile, time
 import propkernels as pk
 from benchmarks.scale import estimator
-from propkernels.graphs.adapters.parquet import from_parquet
+from propkernels.convert.parquet import from_parquet
 from propkernels.scale.featurizing import FeatureWork, pure_features, sample_of
-from propkernels.scale.run import compute_part
+from propkernels.scale.run_parts import compute_part
 
 plan = pk.partition(sys.argv[1])
 part = plan.parts[0]

@@ -82,7 +82,7 @@ def is_exact(folder: Path, graphs: Path) -> bool:
     import numpy as np
 
     import propkernels as pk
-    from propkernels.graphs.adapters.parquet import from_parquet
+    from propkernels.convert.parquet import from_parquet
 
     first = from_parquet(min(graphs.iterdir()))
     memory = pk.GraphIndex(random_state=0).fit(first)

@@ -95,9 +95,9 @@ def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
 
 
 def _last_stage(model: Any, graphs: Any, counts: Any) -> dict[str, Call]:
+    from propkernels._utils.parallel import run_threads
     from propkernels.counting.counters import rank_bins
     from propkernels.gram.base_kernels import resolve_base_kernel
-    from propkernels.utils.parallel import run_threads
 
     if hasattr(model, "n_features"):
         model.fit(graphs)  # _features joins streams by the bins that were fitted

@@ -35,8 +35,8 @@ def without_folders(text: str) -> str:
 
     Examples
     --------
-    >>> without_folders("'/scratch/tmp1/model.pk' is damaged, 3/4 of it, says storage/files.py:99")
-    "'model.pk' is damaged, 3/4 of it, says storage/files.py:99"
+    >>> without_folders("'/scratch/tmp1/model.pk' is damaged, 3/4 of it, says storage/model_files.py:99")
+    "'model.pk' is damaged, 3/4 of it, says storage/model_files.py:99"
     """
     return _SCRATCH.sub("", text)
 

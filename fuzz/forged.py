@@ -32,7 +32,7 @@ from fuzz.forging import (
 from fuzz.models import file_of, kinds
 from fuzz.parts import features, is_part, scratch, whole
 from fuzz.valid import check_database, check_sparse
-from propkernels.storage.files import ModelFileError
+from propkernels.storage.model_files import ModelFileError
 from tests.test_contract_discovery import the_zoo
 
 Generator = np.random.Generator

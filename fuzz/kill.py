@@ -32,7 +32,7 @@ import numpy as np
 import propkernels as pk
 from fuzz.counts import keep
 from fuzz.files import TU, tu_zip
-from propkernels.kernels.pairwise import tiles
+from propkernels.kernels import tiles
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 PROMPT = 1.0  # seconds within which Ctrl-C must end a program

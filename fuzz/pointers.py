@@ -1,6 +1,6 @@
 """Offsets, sizes and indices beside Python's own integers: accepted if, and only if, they are right.
 
-The one gate of all flat arrays (``utils/arrays.py``), and the constructor of databases behind it.
+The one gate of all flat arrays (``_utils/arrays.py``), and the constructor of databases behind it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 import propkernels as pk
 from fuzz.cases import Case, Wrong, try_to
 from fuzz.values import in_some_type, near_power, wild_offsets, wild_sizes
-from propkernels.utils.arrays import MOST_THINGS, check_indices, check_offsets, check_sizes
+from propkernels._utils.arrays import MOST_THINGS, check_indices, check_offsets, check_sizes
 
 Generator = np.random.Generator
 

@@ -163,7 +163,7 @@ def show_section(section: Section) -> None:
 @contextmanager
 def progress() -> Iterator[tuple[Callable[[News], None], Callable[[str], None]]]:
     """Show on stderr how far a run is: a bar on a terminal, one line per cell elsewhere."""
-    from propkernels.utils.progress import ProgressBar, is_watched
+    from propkernels._utils.progress import ProgressBar, is_watched
 
     with ProgressBar("reproduction") as bar:
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.utils.optional import import_optional
+from propkernels._utils.optional import import_optional
 
 CURVE_COLORS = {"PK": "C0", "WL": "C1", "LABELS": "0.5", "LP+WL": "C2"}
 # rows of (x, y, standard error)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from propkernels.utils.randomness import mix
+from propkernels._utils.randomness import mix
 from tests import naive
 
 Draws = tuple[np.ndarray, np.ndarray, float]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propkernels.utils.files import atomic_write
+from propkernels._utils.safe_files import atomic_write
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def _without_labels(name: str) -> Dataset:
 
 
 def _brodatz(name: str) -> Dataset:
-    from propkernels.datasets.images.brodatz import load_brodatz
+    from propkernels.datasets.brodatz import load_brodatz
 
     return replace(load_brodatz(BRODATZ_VERSIONS[name]), name=name)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from propkernels.utils.files import atomic_write
+from propkernels._utils.safe_files import atomic_write
 from reproduction.engine.cells import write_text
 from reproduction.engine.earlier import figure_links, split_document, with_better_rows
 from reproduction.engine.published import BETTER, FEW_REPEATS, MATCHES, WORSE, read_package_file

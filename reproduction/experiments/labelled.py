@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from propkernels.kernels import (
-    GraphHopper,
-    LabelHistogram,
-    PropagationKernel,
-    ShortestPath,
-    WeisfeilerLehman,
-)
+from propkernels.kernels import GraphHopper, LabelHistogram, PropagationKernel, ShortestPath, WeisfeilerLehman
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.runner import slow_in_quick_mode
 from reproduction.engine.sections import Section, State

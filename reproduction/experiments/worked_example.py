@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs import GraphDatabase, check_graphs
+from propkernels.convert.check import check_graphs
+from propkernels.graphs import GraphDatabase
 from propkernels.kernels import PropagationKernel
 from propkernels.propagation import LabelPropagation
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior

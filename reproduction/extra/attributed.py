@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from propkernels.learn.machines.tasks import Classification
-from propkernels.learn.selection.folds import Fold, Indices
-from propkernels.learn.selection.search import choose_among
-from propkernels.learn.selection.sources import KernelStack, compute_stack, redrawn
-from propkernels.learn.selection.targets import check_target
+from propkernels.decisions.tasks import Classification
+from propkernels.selection.choosing import choose_among
+from propkernels.selection.folds import Fold, Indices
+from propkernels.selection.kernel_sources import KernelStack, compute_stack, redrawn
+from propkernels.selection.targets import check_target
 from reproduction.engine.data import load_source
 from reproduction.engine.published import published
 from reproduction.extra.records import keep_records, load_records, report, with_error

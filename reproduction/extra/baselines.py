@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.learn.selection.folds import Fold, draw_seeds
-from propkernels.learn.selection.targets import check_target
-from propkernels.utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads
+from propkernels.selection.folds import Fold, draw_seeds
+from propkernels.selection.targets import check_target
 from reproduction.engine.published import published
 from reproduction.extra.records import keep_records, load_records, report
 from reproduction.protocols.cross_validation import unit

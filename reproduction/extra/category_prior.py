@@ -24,9 +24,9 @@ import numpy as np
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import propkernels as pk
-from propkernels.learn.category_prior import class_shares, leave_one_out
-from propkernels.learn.selection.sources import compute_stack, redrawn
-from propkernels.learn.selection.targets import check_target
+from propkernels.models.category_prior import class_shares, leave_one_out
+from propkernels.selection.kernel_sources import compute_stack, redrawn
+from propkernels.selection.targets import check_target
 from reproduction.engine.data import load_source
 from reproduction.extra.attributed import METHODS as ATTRIBUTED
 from reproduction.extra.attributed import POINT_CLOUD_STEPS, POINT_CLOUDS

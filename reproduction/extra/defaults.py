@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.utils.files import atomic_write
+from propkernels._utils.safe_files import atomic_write
 from reproduction.extra import edge_labels, quick_choice
 from reproduction.extra.folds_of_defaults import (
     LABELS_ONLY,

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 import propkernels as pk
-from propkernels.learn.selection.targets import check_target
-from propkernels.utils.files import atomic_write
+from propkernels._utils.safe_files import atomic_write
+from propkernels.selection.targets import check_target
 from reproduction.extra.folds_of_defaults import (
     FoldResult,
     Kept,

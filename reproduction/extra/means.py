@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 import propkernels as pk
-from propkernels.learn.models.defaults import default_kernels
+from propkernels.models.defaults import default_kernels
 from reproduction.extra.defaults import AIMS, FOLDS
 from reproduction.extra.folds_of_defaults import load
 

@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import propkernels as pk
-from propkernels.utils.files import atomic_write
+from propkernels._utils.safe_files import atomic_write
 from reproduction.extra.folds_of_defaults import markdown
 from reproduction.extra.novelty_cases import Case, cases
 

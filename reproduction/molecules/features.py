@@ -8,7 +8,7 @@ from typing import Any
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.utils.optional import import_optional
+from propkernels._utils.optional import import_optional
 
 REFINED = "refined symbols"
 INVARIANTS = "refined invariants"

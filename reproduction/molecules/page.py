@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from propkernels.utils.files import atomic_write
+from propkernels._utils.safe_files import atomic_write
 from reproduction.extra.folds_of_defaults import markdown
 from reproduction.molecules import sets
 from reproduction.molecules.cells import DEFAULT, METHODS, Cell, Method

@@ -10,7 +10,7 @@ from time import process_time
 from typing import Any
 
 import propkernels as pk
-from propkernels.utils.optional import import_optional
+from propkernels._utils.optional import import_optional
 from reproduction.extra.records import keep_records, load_records, report
 from reproduction.molecules import sets
 from reproduction.molecules.features import ECFP, FEATURES, INVARIANTS, REFINED, refined_of

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold
 
 import propkernels as pk
-from propkernels.utils.optional import import_optional
+from propkernels._utils.optional import import_optional
 
 ARCHIVE = "moleculenet.zip"
 N_FOLDS = 5

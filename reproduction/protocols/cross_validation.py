@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold
 
-from propkernels.gram.linear import normalized
-from propkernels.learn.selection.folds import inner_folds
-from propkernels.utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads
+from propkernels.gram.products import normalized
+from propkernels.selection.folds import inner_folds
 from reproduction.protocols.selection import (
     FOLDS,
     INNER_FOLDS,

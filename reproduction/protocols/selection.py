@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.learn.evaluation.study import Protocol
-from propkernels.learn.machines.svm import SupportVectorClassification
-from propkernels.learn.machines.tasks import Classification
-from propkernels.learn.selection.candidates import Candidate
-from propkernels.learn.selection.folds import Fold, Indices, Seeds, draw_seeds
-from propkernels.learn.selection.search import choose_among
-from propkernels.learn.selection.sources import GramSource
+from propkernels.decisions.support_vectors import SupportVectorClassification
+from propkernels.decisions.tasks import Classification
+from propkernels.evaluation.study import Protocol
+from propkernels.selection.candidates import Candidate
+from propkernels.selection.choosing import choose_among
+from propkernels.selection.folds import Fold, Indices, Seeds, draw_seeds
+from propkernels.selection.kernel_sources import GramSource
 
 Matrix = NDArray[np.float64]
 Target = NDArray[np.int64]

@@ -15,7 +15,7 @@ from propkernels.auditing.isomorphism import (
     stable_colors,
     told_apart,
 )
-from propkernels.auditing.refinement import everything, groups_by_step
+from propkernels.auditing.refined_colors import everything, groups_by_step
 
 
 def shuffled(graph, seed):

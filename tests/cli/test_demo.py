@@ -3,7 +3,7 @@
 import pytest
 
 import propkernels as pk
-from propkernels.cli.exploring import demo
+from propkernels.cli import demo_command as demo
 
 
 def test_table_and_what_to_do_next(run, monkeypatch):

@@ -13,7 +13,7 @@ BUSY = """
 import sys
 from numba import njit
 from propkernels.cli.interrupt import prompt_interrupts
-from propkernels.utils.files import atomic_write
+from propkernels._utils.safe_files import atomic_write
 
 @njit(nogil=True)
 def spin(n):

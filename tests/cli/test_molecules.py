@@ -123,7 +123,7 @@ def test_other_kinds_of_images_and_files(run, table, model, tmp_path):
 
 
 def test_a_graph_that_is_not_its_molecule_is_drawn_as_a_graph():
-    from propkernels.cli.explaining.explain import molecule_of
+    from propkernels.cli.explain_command import molecule_of
 
     graphs, target = pk.from_smiles(["CCO", "CC(C)O"]), np.zeros(2)
     same = pk.datasets.Dataset("a", graphs, target, extras={"smiles": ["CCO", "CC(C)O"]})

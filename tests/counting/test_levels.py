@@ -9,10 +9,10 @@ from scipy.sparse import csr_array
 import propkernels as pk
 from propkernels.counting.counters import StreamCounts
 from propkernels.counting.levels import levels_of
+from propkernels.decisions.members import FoldedMember
+from propkernels.decisions.rule import Rule, dual_members
+from propkernels.explain.comparisons import explain_rule
 from propkernels.gram.base_kernels import Intersection
-from propkernels.learn.explain.explain import explain_rule
-from propkernels.learn.machines.members import FoldedMember
-from propkernels.learn.machines.rule import Rule, dual_members
 
 LABELLED = pk.datasets.make_molecules(24, random_state=0, mean_nodes=12).graphs
 ATTRIBUTED = pk.datasets.make_synthetic(16, random_state=0).graphs

@@ -15,6 +15,8 @@ import requests
 from requests import PreparedRequest, Response
 from requests.adapters import BaseAdapter
 
+from propkernels._utils import progress
+from propkernels._utils.progress import ProgressBar
 from propkernels.datasets import download as module
 from propkernels.datasets import list_datasets, load
 from propkernels.datasets.dataset import FROM_FILES, cache_folder, check_name, data_folder, find_in
@@ -25,8 +27,6 @@ from propkernels.datasets.download import (
     UnverifiedError,
     download,
 )
-from propkernels.utils import progress
-from propkernels.utils.progress import ProgressBar
 from tests.datasets.tiny import TINY, write_folder, write_zip
 
 

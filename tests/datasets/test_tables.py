@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels._utils.cells import as_classes, is_missing, typed_column
 from propkernels.datasets import open_source
 from propkernels.datasets.sources import save_source
 from propkernels.datasets.tables import LONGEST_RECORD, iter_records, read_table
-from propkernels.utils.columns import as_classes, is_missing, typed_column
 
 SMILES = ["CCO", "CCN", "CC", "CCC", "CO", "CN"]
 TARGETS = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.learn.machines.rule import Rule
+from propkernels.decisions.rule import Rule
 
 pytestmark = pytest.mark.slow  # a browser takes seconds
 EVIL = "</script><img src=x onerror=alert(1)>"

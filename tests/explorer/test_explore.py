@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.decisions.rule import Rule, dual_members
 from propkernels.explorer.carried import carried_rule
-from propkernels.explorer.codes import NotLive
-from propkernels.explorer.contents import short_names
 from propkernels.explorer.embedding import comparisons, nearest_graphs, quantized
-from propkernels.explorer.packing import pack, smallest
-from propkernels.explorer.page import SCRIPTS
+from propkernels.explorer.exploration import SCRIPTS
+from propkernels.explorer.page_arrays import pack, smallest
+from propkernels.explorer.page_codes import NotLive
+from propkernels.explorer.page_contents import short_names
 from propkernels.explorer.structure import graph_arrays
-from propkernels.learn.machines.rule import Rule, dual_members
 
 
 @pytest.fixture(scope="module")

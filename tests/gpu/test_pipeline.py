@@ -7,13 +7,12 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.gpu import codes as device_codes
-from propkernels.gpu import counts as device_counts
-from propkernels.gpu.codes import DeviceOperator
+from propkernels._utils.randomness import mix
+from propkernels.gpu import device_codes, device_counts
+from propkernels.gpu.device_codes import DeviceOperator
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, label_codes, stream_numbers
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
-from propkernels.utils.randomness import mix
 
 
 def many_graphs(sizes, seed=0, weighted=False, directed=False):

@@ -20,9 +20,9 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import _safe_indexing, resample, shuffle
 
+from propkernels._utils.arrays import ranges
 from propkernels.graphs import GraphDatabase
 from propkernels.graphs.container import as_positions
-from propkernels.utils.arrays import ranges
 from tests.zoo import cycle_edges, one, path_edges
 
 

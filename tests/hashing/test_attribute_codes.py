@@ -8,7 +8,7 @@ import propkernels as pk
 from propkernels.counting.counters import count_streams
 from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
-from propkernels.propagation.attributes.base import FixedAttributes, Standardizer
+from propkernels.propagation.attributes import FixedAttributes, Standardizer
 from tests import naive_attributes
 from tests.zoo import one
 

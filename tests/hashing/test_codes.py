@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import norm
 
 import propkernels as pk
+from propkernels._utils.randomness import label_keys
 from propkernels.hashing import codes as module
 from propkernels.hashing.codes import NO_BIN, LocalitySensitiveHash, floor_codes, stream_numbers
-from propkernels.hashing.compiled import floor_code
-from propkernels.utils.randomness import label_keys
+from propkernels.hashing.codes_compiled import floor_code
 from tests.zoo import labelled_zoo, one, path_edges, zoo
 
 # Pairs of distributions over three labels at growing distances.

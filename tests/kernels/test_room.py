@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import diags_array
 
 import propkernels as pk
-from propkernels.utils import arrays
-from propkernels.utils.arrays import KernelTooLargeError, check_room
+from propkernels._utils import arrays
+from propkernels._utils.arrays import KernelTooLargeError, check_room
 from tests.test_contract_discovery import classes, dense, input_of, make, the_zoo
 
 

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.decisions.members import FoldedMember
 from propkernels.kernels.sum_kernel import aligned_weights
-from propkernels.learn.machines.members import FoldedMember
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=12)
 TRAIN, TEST = DATA.graphs[:20], DATA.graphs[20:]

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from propkernels.pages import svg
+from propkernels._pages import svg
 
 EVIL = "<script>&\"'"
 PAIR = "{} ± {}".format

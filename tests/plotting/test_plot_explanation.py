@@ -6,7 +6,7 @@ from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
 
 import propkernels as pk
-from propkernels.learn.explain.explanation import Explanation
+from propkernels.explain.explanation import Explanation
 
 SQUARE = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels._utils.randomness import label_keys
 from propkernels.hashing.codes import LocalitySensitiveHash, label_codes, stream_numbers
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
 from propkernels.propagation.schemes import AffineOperator, resolve_scheme
-from propkernels.utils.randomness import label_keys
 from tests import naive
 from tests.propagation import dense
 from tests.strategies import databases, permute_graphs, permute_nodes

@@ -9,9 +9,9 @@ import threading
 import pytest
 
 import propkernels as pk
+from propkernels._utils.safe_files import locked
 from propkernels.scale.verifying import DamagedFolderError
-from propkernels.utils.files import locked
-from tests.utils.test_files import posix
+from tests.utils.test_safe_files import posix
 
 from .conftest import contents
 
@@ -59,7 +59,7 @@ def test_two_runs_at_once_are_refused(out, plan, features):
     with locked(out), pytest.raises(OSError, match="another run of this process is writing into"):
         pk.featurize(plan, features, out)
     code = (
-        "import sys; from pathlib import Path; from propkernels.utils.files import locked\n"
+        "import sys; from pathlib import Path; from propkernels._utils.safe_files import locked\n"
         "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.scale.sources.reading import SourceChangedError, iter_part
+from propkernels.scale.reading_parts import SourceChangedError, iter_part
 
 
 def graphs_of(plan):

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels._utils.stored import ANY_NUMBER
 from propkernels.storage.classes import class_of, known_names
 from propkernels.storage.invariants import always_learned, marks, pointers
 from propkernels.storage.types import check_of, declared_types, fitted_types, is_estimator
-from propkernels.utils.stored import ANY_NUMBER
 from tests.storage.test_safety import (
     GRAPHS,
     MAKERS,

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
-from propkernels.utils import arrays
-from propkernels.utils.arrays import available_memory, check_sparse, index_dtype, offsets, ranges
+from propkernels._utils import arrays
+from propkernels._utils.arrays import available_memory, check_sparse, index_dtype, offsets, ranges
 from tests.strategies import permute_nodes
 from tests.zoo import labelled_zoo
 
@@ -286,7 +286,7 @@ def test_a_machine_that_says_nothing_has_no_limit(monkeypatch, tmp_path):
 LIMITED = """
 import resource, sys
 import numpy as np
-from propkernels.utils.arrays import available_memory, check_room
+from propkernels._utils.arrays import available_memory, check_room
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**29, used + 2**29))
 assert 2**28 < available_memory() <= 2**29, available_memory()

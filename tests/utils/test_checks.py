@@ -9,7 +9,7 @@ import pytest
 
 import propkernels as pk
 from propkernels import images
-from propkernels.utils.checks import check_integer, random_generator, reason_of
+from propkernels._utils.checks import check_integer, random_generator, reason_of
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])

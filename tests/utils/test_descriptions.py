@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels._utils.descriptions import described, digest_of
 from propkernels.propagation.initial import Prior
-from propkernels.utils.descriptions import described, digest_of
 
 VALUE = {
     "scheme": pk.Diffusion(laziness=0.5),

@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from propkernels.utils.ids import DEEPEST, id_array, is_id, plain_ids
+from propkernels._utils.ids import DEEPEST, id_array, is_id, plain_ids
 
 
 class Color(IntEnum):

@@ -12,8 +12,8 @@ import pytest
 from numba import config
 
 import propkernels
-from propkernels.utils import jit
-from propkernels.utils.jit import compiled
+from propkernels._utils import jit
+from propkernels._utils.jit import compiled
 
 PACKAGE = Path(propkernels.__file__).parent
 IMPORT_ALL = """
@@ -22,7 +22,7 @@ root = pathlib.Path(sys.argv[1])
 for path in sorted((root / "propkernels").rglob("*compiled*.py")):
     importlib.import_module(".".join(path.relative_to(root).with_suffix("").parts))
 import numpy as np
-from propkernels.counting.compiled import count_kept
+from propkernels.counting.counts_compiled import count_kept
 lengths = np.zeros(2, dtype=np.int64)
 count_kept(np.array([0, 2, 3]), np.array([0, 5, 1]), 3, lengths)
 print(lengths.tolist())

@@ -10,7 +10,7 @@ from threading import Event, Thread
 import pytest
 
 import propkernels
-from propkernels.utils.locks import ForkSafeLock, cached_property
+from propkernels._utils.locks import ForkSafeLock, cached_property
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -130,4 +130,4 @@ def test_all_locks_of_the_library_are_fork_safe():
     package = Path(propkernels.__file__).parent
     for path in package.rglob("*.py"):
         found = NOT_FORK_SAFE.search(path.read_text())
-        assert found is None or path.name == "locks.py", f"{path}: import it from propkernels.utils.locks"
+        assert found is None or path.name == "locks.py", f"{path}: import it from propkernels._utils.locks"

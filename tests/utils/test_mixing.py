@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from propkernels.utils.mixing import mix_other, mix_word, power_of_two, slots_for
-from propkernels.utils.randomness import mix
+from propkernels._utils.mixing import mix_other, mix_word, power_of_two, slots_for
+from propkernels._utils.randomness import mix
 
 pytestmark = pytest.mark.compiled
 WORDS = np.concatenate([np.arange(5), 2**64 - 1 - np.arange(5, dtype=object), [2**63, 0x9E3779B97F4A7C15]])

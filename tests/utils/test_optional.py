@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from propkernels.utils.optional import import_optional
+from propkernels._utils.optional import import_optional
 
 
 def test_what_is_installed_is_returned():

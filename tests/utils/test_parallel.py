@@ -9,9 +9,9 @@ from joblib import cpu_count, parallel_config
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from propkernels.gram import linear
-from propkernels.kernels.pairwise.tiles import TiledMatrix
-from propkernels.utils.parallel import one_blas_thread, thread_count
+from propkernels._utils.parallel import one_blas_thread, thread_count
+from propkernels.gram import products as linear
+from propkernels.kernels.tiles import TiledMatrix
 
 
 def blas_threads() -> set[int]:
@@ -41,7 +41,7 @@ def test_tiles_are_computed_with_one_blas_thread():
 def test_rows_of_the_dense_product_in_threads(monkeypatch):
     """Several runs of rows, all bins popular, in as many threads as asked."""
     monkeypatch.setattr(linear, "ROWS_OF_A_PRODUCT", 16)
-    monkeypatch.setattr("propkernels.utils.parallel.STEPS_OF_A_THREAD", 1)
+    monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
     counts = np.random.default_rng(0).integers(0, 4, (100, 30)).astype(np.int32)
     for n_jobs in (1, 2, 3):
         gram = linear.square_gram([csr_array(counts)], n_jobs)

@@ -5,8 +5,8 @@ import sys
 import threading
 from types import ModuleType, SimpleNamespace
 
-from propkernels.utils import progress
-from propkernels.utils.progress import ProgressBar, is_watched, spinner
+from propkernels._utils import progress
+from propkernels._utils.progress import ProgressBar, is_watched, spinner
 
 
 class Terminal(io.StringIO):

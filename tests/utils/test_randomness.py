@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from propkernels.utils import randomness
-from propkernels.utils.randomness import cauchy, draw_seed, gaussian, label_keys, mix, uniform
+from propkernels._utils import randomness
+from propkernels._utils.randomness import cauchy, draw_seed, gaussian, label_keys, mix, uniform
 
 
 class Colour(enum.IntEnum):

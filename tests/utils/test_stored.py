@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from propkernels.utils.stored import Indices, Offsets, is_array, is_whole, length_of, not_negative, require
+from propkernels._utils.stored import Indices, Offsets, is_array, is_whole, length_of, not_negative, require
 
 
 class Cut(NamedTuple):

@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from propkernels.auditing.isomorphism import isomorphism_classes
-from propkernels.auditing.refinement import (
+from propkernels.auditing.refined_colors import (
     Contents,
     Groups,
     Indistinguishable,

@@ -10,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from propkernels._utils.checks import check_integer, shown
+from propkernels._utils.parallel import blas_threads
+from propkernels._utils.progress import ProgressBar
+from propkernels._utils.randomness import draw_seed
 from propkernels.auditing.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
 from propkernels.auditing.learnability import learning_of
 from propkernels.auditing.report import Audit
@@ -17,14 +21,10 @@ from propkernels.auditing.sentences import sentences_of
 from propkernels.auditing.statistics import statistics_of
 from propkernels.auditing.suspects import suspects_of
 from propkernels.auditing.target import Target, check_audit_target
-from propkernels.graphs.check import check_graphs
+from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.learn.models.defaults import default_kernels
-from propkernels.learn.selection.sources import compute_stack, step_parameter
-from propkernels.utils.checks import check_integer, shown
-from propkernels.utils.parallel import blas_threads
-from propkernels.utils.progress import ProgressBar
-from propkernels.utils.randomness import draw_seed
+from propkernels.models.defaults import default_kernels
+from propkernels.selection.kernel_sources import compute_stack, step_parameter
 
 MANY = 2000  # graphs from which on single precision is enough: its error is far below that of the scores
 MOST_COMPARED = 5000  # graphs that are compared with each other and learned from; of more, a sample

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.auditing.refinement import Contents, Groups, Words, in_company, number_equal
-from propkernels.utils.randomness import mix
+from propkernels._utils.randomness import mix
+from propkernels.auditing.refined_colors import Contents, Groups, Words, in_company, number_equal
 
 AT_ONCE = 4  # refinements between two looks at whether colors are stable
 MOST_CHOICES = 300  # nodes of a graph that get a color of their own
@@ -78,7 +78,7 @@ def canonical_forms(contents: Contents, n_jobs: int | None = None) -> list[bytes
     Examples
     --------
     >>> import networkx as nx, propkernels as pk
-    >>> from propkernels.auditing.refinement import everything
+    >>> from propkernels.auditing.refined_colors import everything
     >>> cycle, other = nx.cycle_graph(6), nx.relabel_nodes(nx.cycle_graph(6), {0: 3, 3: 0})
     >>> forms = canonical_forms(everything(pk.from_networkx([cycle, other, nx.path_graph(6)])))
     >>> forms[0] == forms[1], forms[0] == forms[2]

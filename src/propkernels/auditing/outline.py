@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from propkernels._pages import svg
 from propkernels.auditing.sentences import Sentence
 from propkernels.auditing.statistics import AttributeRange, LabelCounts, Spread
-from propkernels.pages import svg
 
 if TYPE_CHECKING:
     from propkernels.auditing.learnability import Learning, Score
-    from propkernels.auditing.refinement import Indistinguishable
+    from propkernels.auditing.refined_colors import Indistinguishable
     from propkernels.auditing.report import Audit
 
 MOST_ROWS = 12

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from propkernels._utils.safe_files import atomic_write
 from propkernels.auditing.duplicates import NearDuplicates, Sameness
 from propkernels.auditing.learnability import Learning
 from propkernels.auditing.sentences import Sentence
@@ -16,7 +17,6 @@ from propkernels.auditing.statistics import Statistics
 from propkernels.auditing.suspects import Suspects
 from propkernels.auditing.target import Target
 from propkernels.graphs.database import GraphDatabase
-from propkernels.utils.files import atomic_write
 
 FORMATS = (".html", ".json", ".md")
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from propkernels._utils.cells import EXACT
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.columns import EXACT
 
 Values = NDArray[Any]
 MOST_LABELS = 30  # frequencies that are listed; the others are counted together

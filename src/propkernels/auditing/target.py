@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.cells import has_fractions
 from propkernels.auditing.statistics import Spread, TargetCounts
-from propkernels.learn.machines.decisions import DecisionLayout
-from propkernels.learn.machines.tasks import Classification, Regression
-from propkernels.learn.selection.targets import check_numbers, known_targets
-from propkernels.utils.columns import has_fractions
+from propkernels.decisions.decision_columns import DecisionLayout
+from propkernels.decisions.tasks import Classification, Regression
+from propkernels.selection.targets import check_numbers, known_targets
 
 TIE_BREAK = 1e-6  # weight of squared errors beside the loss
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from propkernels.cli import evaluate, fit, info, kernel, predict, similar
-from propkernels.cli.checking import audit, novelty
+from propkernels.cli import audit_command as audit
+from propkernels.cli import counterfactuals_command as counterfactuals
+from propkernels.cli import demo_command as demo
+from propkernels.cli import evaluate_command as evaluate
+from propkernels.cli import explain_command as explain
+from propkernels.cli import explore_command as explore
+from propkernels.cli import featurize_command as featurize
+from propkernels.cli import fit_command as fit
+from propkernels.cli import info_command as info
+from propkernels.cli import kernel_command as kernel
+from propkernels.cli import learning_command as learning
+from propkernels.cli import novelty_command as novelty
+from propkernels.cli import predict_command as predict
+from propkernels.cli import similar_command as similar
 from propkernels.cli.console import OneSentenceErrors, common
-from propkernels.cli.explaining import counterfactuals, explain
-from propkernels.cli.exploring import demo, explore
-from propkernels.cli.parts import featurize, learning
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
 

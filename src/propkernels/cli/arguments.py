@@ -277,7 +277,7 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File that 'pro
 
 def open_model(path: Path) -> tuple[Any, str]:
     """Load a fitted classifier or regressor, and the labels that it was given of atoms."""
-    from propkernels.storage.files import read_model
+    from propkernels.storage.model_files import read_model
 
     model, notes = read_model(path)
     if not hasattr(model, "predict"):

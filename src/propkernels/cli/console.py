@@ -15,10 +15,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from propkernels._utils.progress import ProgressBar
+from propkernels._utils.progress import spinner as spinner
+from propkernels._utils.text_tables import format_table
 from propkernels._version import __version__
-from propkernels.utils.progress import ProgressBar
-from propkernels.utils.progress import spinner as spinner
-from propkernels.utils.tables import format_table
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
 

@@ -53,7 +53,7 @@ def _stop(done: Event) -> None:
         sys.stderr.write(("\r" if sys.stderr.isatty() else "") + LINE)
         sys.stderr.flush()
     if not done.wait(GRACE):
-        from propkernels.utils.files import discard_unfinished
+        from propkernels._utils.safe_files import discard_unfinished
 
         discard_unfinished()
         os._exit(INTERRUPTED)

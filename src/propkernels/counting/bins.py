@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.optional import import_optional
+from propkernels._utils.text_tables import format_number, format_table
 from propkernels.counting.counters import Counter, Occurrences, StreamCounts
 from propkernels.counting.levels import level_codes, level_numbers
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grids.database import GridDatabase
+from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.optional import import_optional
-from propkernels.utils.tables import format_number, format_table
 
 MOST_TEXT = 48  # characters of a bin's surroundings in a table
 
@@ -139,7 +139,7 @@ class Bins(Sequence[Bin]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from propkernels.pages.fragments import Table, show_result
+        from propkernels._pages.fragments import Table, show_result
 
         records = self.records()
         head = list(records[0]) if records else []

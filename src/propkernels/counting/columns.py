@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import index_dtype, offsets
+from propkernels._utils.parallel import run_threads, threads_for
+from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts
-from propkernels.utils.arrays import index_dtype, offsets
-from propkernels.utils.parallel import run_threads, threads_for
-from propkernels.utils.randomness import mix
 
 
 def join_streams(
@@ -31,7 +31,7 @@ def join_streams(
         What the counts of each stream are multiplied by.
     n_jobs : int or None
     """
-    from propkernels.counting.compiled import count_kept, place_stream
+    from propkernels.counting.counts_compiled import count_kept, place_stream
 
     n, parts = streams[0].counts.shape[0], [stream.counts for stream in streams]
     widths = [part.shape[1] for part in parts] if n_bins is None else [int(width) for width in n_bins]

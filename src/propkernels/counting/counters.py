@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.parallel import active_device, run_threads, threads_for
+from propkernels._utils.stored import ANY_NUMBER, not_negative, require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, CodeStreams
-from propkernels.utils.parallel import active_device, run_threads, threads_for
-from propkernels.utils.stored import ANY_NUMBER, not_negative, require
 
 CODES_IN_MEMORY = 2**22  # codes whose counts one compiled call returns
 
@@ -109,7 +109,7 @@ def _count_rows(
     codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
     """Count some rows of codes, many in one compiled call; rows are distributed round-robin over threads."""
-    from propkernels.counting.compiled import Counted, Room, count_rows
+    from propkernels.counting.counts_compiled import Counted, Room, count_rows
 
     n_graphs, n_nodes = len(graph_ptr) - 1, codes.shape[1]
     work = len(rows) * n_nodes
@@ -142,7 +142,7 @@ def _after_known(
     counts: csr_array, bins: NDArray[np.int64], known: NDArray[np.int64]
 ) -> tuple[csr_array, NDArray[np.int64]]:
     """Give known bins the columns they have among ``known``, and the others those after it."""
-    from propkernels.counting.compiled import find_known
+    from propkernels.counting.counts_compiled import find_known
 
     columns = find_known(bins, known)
     new = columns < 0
@@ -164,7 +164,7 @@ def rank_bins(stream: StreamCounts) -> StreamCounts:
 
 def sort_bins(stream: StreamCounts) -> StreamCounts:
     """Number the bins by code, and sort every row by bin."""
-    from propkernels.counting.compiled import sort_rows
+    from propkernels.counting.counts_compiled import sort_rows
 
     ranked = rank_bins(stream)
     counts = ranked.counts.copy()

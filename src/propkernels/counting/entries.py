@@ -9,11 +9,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import power_of_two
+from propkernels._utils.derived import derived
+from propkernels._utils.stored import ANY_NUMBER
 from propkernels.counting.counters import Codes, Counter, Listed, Occurrences, StreamCounts, Values
 from propkernels.graphs.database import GraphDatabase
-from propkernels.utils.arrays import power_of_two
-from propkernels.utils.derived import derived
-from propkernels.utils.stored import ANY_NUMBER
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propkernels._utils.arrays import power_of_two
+from propkernels._utils.jit import compiled
+from propkernels._utils.mixing import GOLDEN, slots_for
 from propkernels.hashing.codes import NO_BIN
-from propkernels.utils.arrays import power_of_two
-from propkernels.utils.jit import compiled
-from propkernels.utils.mixing import GOLDEN, slots_for
 
 
 class BinTable(NamedTuple):

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import sum_in_order
+from propkernels._utils.stored import Indices, not_negative, require
 from propkernels.counting.counters import (
     Codes,
     Counter,
@@ -20,8 +22,6 @@ from propkernels.counting.counters import (
     after_known,
 )
 from propkernels.graphs.database import GraphDatabase
-from propkernels.utils.arrays import sum_in_order
-from propkernels.utils.stored import Indices, not_negative, require
 
 Stream = TypeVar("Stream")
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.randomness import mix
 from propkernels.counting.counters import (
     Codes,
     Counter,
@@ -27,7 +28,6 @@ from propkernels.counting.counters import (
     stack_columns,
 )
 from propkernels.graphs.database import GraphDatabase
-from propkernels.utils.randomness import mix
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
-"""Data sets: the TU text layout, the sets of the paper, bundled images and generators."""
+"""Data sets: the TU text layout, tables and files of graphs, and generators."""
 
+from propkernels.datasets.brodatz import load_brodatz
 from propkernels.datasets.dataset import Dataset, list_datasets
 from propkernels.datasets.generators import make_molecules, make_synthetic
-from propkernels.datasets.images.brodatz import load_brodatz
-from propkernels.datasets.images.pictures import load_leaves, load_plants
 from propkernels.datasets.loader import load, load_dataset
+from propkernels.datasets.pictures import load_leaves, load_plants
 from propkernels.datasets.sources import open_source
-from propkernels.datasets.tu.reader import read_tu
-from propkernels.datasets.tu.writer import write_tu
+from propkernels.datasets.tu_reader import read_tu
+from propkernels.datasets.tu_writer import write_tu
 
 __all__ = [
     "Dataset",

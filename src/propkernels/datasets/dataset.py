@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.cells import as_classes, is_missing, typed_column
+from propkernels._utils.text_tables import format_table
 from propkernels.graphs import GraphDatabase, GridDatabase
 from propkernels.graphs.container import count
-from propkernels.utils.columns import as_classes, is_missing, typed_column
-from propkernels.utils.tables import format_table
 
 MOST_CLASSES, MOST_DRAWN = 20, 6
 DATA_VARIABLE = "PROPKERNELS_DATA"
@@ -83,7 +83,7 @@ class Dataset:
         return f"Dataset({self.name}: {contents}, {target})"
 
     def _repr_html_(self) -> str:
-        from propkernels.pages.fragments import Drawings, Remark, Table, show_result
+        from propkernels._pages.fragments import Drawings, Remark, Table, show_result
 
         about = self.description.strip().partition("\n")[0]
         parts: list[Any] = [Remark(about)] if about else []
@@ -101,8 +101,8 @@ class Dataset:
 
     def _drawings(self, chosen: Any, names: Any) -> list[Any]:
         """Examples: one of each class, or the first graphs."""
+        from propkernels._pages.fragments import Drawing
         from propkernels.graphs.drawing import graph_svg
-        from propkernels.pages.fragments import Drawing
 
         texts = [f"graph {i}, class {name}" for i, name in zip(chosen, names, strict=False)]
         texts = texts or [f"graph {i}" for i in chosen]

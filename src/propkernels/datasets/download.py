@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from propkernels.datasets.tu.files import read_files
-from propkernels.utils.files import temporary_folder
-from propkernels.utils.progress import ProgressBar
+from propkernels._utils.progress import ProgressBar
+from propkernels._utils.safe_files import temporary_folder
+from propkernels.datasets.tu_files import read_files
 
 
 class Checksum(NamedTuple):

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import offsets
+from propkernels._utils.checks import RandomState, check_integer, random_generator
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.images.digits import repeat_diagonal
-from propkernels.datasets.tu.reader import undirected
+from propkernels.datasets.digits import repeat_diagonal
+from propkernels.datasets.tu_reader import undirected
 from propkernels.graphs import GraphDatabase, LabelColumn
-from propkernels.utils.arrays import offsets
-from propkernels.utils.checks import RandomState, check_integer, random_generator
 
 ATOMS = ("C", "N", "O", "F", "S", "Cl")
 ATOM_SHARES = (0.72, 0.08, 0.09, 0.05, 0.03, 0.03)

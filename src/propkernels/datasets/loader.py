@@ -22,7 +22,7 @@ from propkernels.datasets.dataset import (
     label_names,
 )
 from propkernels.datasets.download import NotOnServerError, UnverifiedError, download
-from propkernels.datasets.tu.reader import read_tu
+from propkernels.datasets.tu_reader import read_tu
 
 
 def load(
@@ -99,17 +99,17 @@ KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUN
 
 def _bundled(name: str) -> Dataset:
     if name == "DIGITS":
-        from propkernels.datasets.images.digits import load_digits_grids
+        from propkernels.datasets.digits import load_digits_grids
 
         return load_digits_grids()
-    from propkernels.datasets.images.textures import load_texture_grids
+    from propkernels.datasets.textures import load_texture_grids
 
     return load_texture_grids()
 
 
 def _images(name: str) -> Dataset:
-    from propkernels.datasets.images.brodatz import load_brodatz
-    from propkernels.datasets.images.pictures import load_leaves, load_plants
+    from propkernels.datasets.brodatz import load_brodatz
+    from propkernels.datasets.pictures import load_leaves, load_plants
 
     loaders: dict[str, Callable[[], Dataset]] = {
         "BRODATZ": load_brodatz,

@@ -11,6 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.cells import as_classes, read_cells, read_labels, typed_column
+from propkernels._utils.checks import shown
+from propkernels._utils.optional import import_optional
+from propkernels.convert.pandas import from_pandas
+from propkernels.convert.parquet import read_parquet
+from propkernels.convert.rdkit import from_rdkit, from_smiles
 from propkernels.datasets.dataset import BUNDLED, FROM_FILES, IMAGES, Dataset, home_expanded
 from propkernels.datasets.loader import load
 from propkernels.datasets.tables import (
@@ -22,13 +28,8 @@ from propkernels.datasets.tables import (
     read_table,
     smiles_of,
 )
-from propkernels.datasets.tu.reader import read_tu
-from propkernels.graphs import from_pandas, from_rdkit, from_smiles
-from propkernels.graphs.adapters.parquet import read_parquet
+from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn, canonical_label
-from propkernels.utils.checks import shown
-from propkernels.utils.columns import as_classes, read_cells, read_labels, typed_column
-from propkernels.utils.optional import import_optional
 
 MOST_NAMED = 5  # molecules that an error names
 SUFFIXES = (".zip", ".parquet", ".csv", ".tsv", ".sdf", ".smi", ".smiles")
@@ -144,7 +145,7 @@ def _read_zip(path: Path, how: Reading) -> Dataset:
 
 
 def _read_folder(path: Path, how: Reading) -> Dataset:
-    from propkernels.images.folder import is_image, read_image_folder
+    from propkernels.images.image_folder import is_image, read_image_folder
     from propkernels.images.quantizers import GrayLevels
 
     images = [file for pattern in ("*", "*/*") for file in path.glob(pattern) if is_image(file.name)]
@@ -350,8 +351,9 @@ def save_source(data: Dataset, path: Any, *, overwrite: bool = False) -> None:
     overwrite : bool, default=False
         Whether files that exist may be replaced.
     """
-    from propkernels.datasets.tu.writer import write_tu
-    from propkernels.graphs import GridDatabase, to_parquet
+    from propkernels.convert.parquet import to_parquet
+    from propkernels.datasets.tu_writer import write_tu
+    from propkernels.graphs import GridDatabase
 
     place = Path(path)
     graphs = data.graphs.to_graphs() if isinstance(data.graphs, GridDatabase) else data.graphs
@@ -374,8 +376,8 @@ def _refuse_existing(paths: list[Path], overwrite: bool) -> None:
 
 
 def _write_tables(graphs: Any, target: Any, path: Path, overwrite: bool) -> None:
-    from propkernels.graphs import to_pandas
-    from propkernels.utils.files import atomic_write
+    from propkernels._utils.safe_files import atomic_write
+    from propkernels.convert.pandas import to_pandas
 
     base = path.stem.removesuffix("edges").rstrip("_-")
     paths = [path.with_name(f"{base}_{kind}.csv") for kind in ("edges", "nodes", "graphs")]

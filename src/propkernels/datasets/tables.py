@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from propkernels.utils.checks import reason_of
+from propkernels._utils.checks import reason_of
 
 SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
 TARGET_NAMES = ("target", "label", "class", "activity", "y", "active")

@@ -17,12 +17,12 @@ from scipy.sparse import csr_array, hstack
 
 from propkernels.counting.counters import StreamCounts, count_codes
 from propkernels.counting.entries import Vocabulary
-from propkernels.explorer.codes import NotLive, code_function
-from propkernels.explorer.packing import words
+from propkernels.decisions.members import FoldedMember, JointMember, Member, RatioMember
+from propkernels.decisions.rule import Rule
+from propkernels.explorer.page_arrays import words
+from propkernels.explorer.page_codes import NotLive, code_function
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN
-from propkernels.learn.machines.members import FoldedMember, JointMember, Member, RatioMember
-from propkernels.learn.machines.rule import Rule
 
 Arrays = dict[str, NDArray[Any]]
 Numbers = NDArray[np.int64]

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from propkernels._utils.arrays import sum_in_order
+from propkernels._utils.progress import ProgressBar
 from propkernels.counting.counters import StreamCounts
 from propkernels.counting.levels import levels_of
+from propkernels.decisions.members import RatioMember
 from propkernels.explorer.carried import CarriedRule, PageBins, is_assigned
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
-from propkernels.gram.linear import inverse_length
-from propkernels.learn.machines.members import RatioMember
-from propkernels.learn.retrieval.nearest import largest
-from propkernels.utils.arrays import sum_in_order
-from propkernels.utils.progress import ProgressBar
+from propkernels.gram.products import inverse_length
+from propkernels.search.nearest import largest
 
 Values = NDArray[np.float64]
 SHOWN = 8  # neighbors of each graph that the page lists

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from propkernels._utils.cells import has_fractions
+from propkernels._utils.randomness import draw_seed
+from propkernels.convert.check import check_graphs
 from propkernels.explorer.carried import carried_rule
-from propkernels.explorer.columns import map_columns
-from propkernels.explorer.contents import page_contents
 from propkernels.explorer.embedding import (
     SHOWN,
     comparisons,
@@ -19,17 +20,16 @@ from propkernels.explorer.embedding import (
     quantized,
     spectral_start,
 )
+from propkernels.explorer.exploration import Exploration, explorer_page
+from propkernels.explorer.map_columns import map_columns
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
-from propkernels.explorer.packing import pack
-from propkernels.explorer.page import Exploration, explorer_page
+from propkernels.explorer.page_arrays import pack
+from propkernels.explorer.page_contents import page_contents
 from propkernels.explorer.places import given_places, image_places, molecule_places, pixel_places
 from propkernels.explorer.texts import page_about, page_facts
-from propkernels.graphs.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grids.database import GridDatabase
-from propkernels.learn.selection.targets import Known, check_numbers, known_targets
-from propkernels.utils.columns import has_fractions
-from propkernels.utils.randomness import draw_seed
+from propkernels.graphs.grid_database import GridDatabase
+from propkernels.selection.targets import Known, check_numbers, known_targets
 
 MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
 NEIGHBORS = 61  # that t-SNE looks at

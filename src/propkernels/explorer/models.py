@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from propkernels._utils.randomness import draw_seed
+from propkernels.decisions.decision_columns import DecisionLayout
+from propkernels.decisions.rule import Rule, dual_members
+from propkernels.decisions.tasks import Classification, Regression
 from propkernels.explorer.carried import CarriedRule, carried_rule, refusal
-from propkernels.explorer.codes import NotLive, code_function
+from propkernels.explorer.page_codes import NotLive, code_function
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
-from propkernels.learn.machines.decisions import DecisionLayout
-from propkernels.learn.machines.rule import Rule, dual_members
-from propkernels.learn.machines.tasks import Classification, Regression
-from propkernels.learn.models.base import Learned, held_out_decisions
-from propkernels.learn.models.classifier import PropagationClassifier
-from propkernels.learn.models.defaults import default_kernels, has_views
-from propkernels.learn.models.regressor import PropagationRegressor
-from propkernels.learn.selection.folds import choosing_folds
-from propkernels.utils.randomness import draw_seed
+from propkernels.models.classifier import PropagationClassifier
+from propkernels.models.defaults import default_kernels, has_views
+from propkernels.models.model import Learned, held_out_decisions
+from propkernels.models.regressor import PropagationRegressor
+from propkernels.selection.folds import choosing_folds
 
 Values = NDArray[np.float64]
 MANY = 6000  # graphs from which on one kernel is taken without a choice

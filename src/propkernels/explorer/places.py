@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.optional import import_optional
+from propkernels._utils.progress import ProgressBar
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grids.database import GridDatabase
-from propkernels.utils.optional import import_optional
-from propkernels.utils.progress import ProgressBar
+from propkernels.graphs.grid_database import GridDatabase
 
 Places = NDArray[np.int8]
 LARGEST = 127

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from propkernels._utils.locks import cached_property
 from propkernels.gpu.runtime import Runtime
-from propkernels.utils.locks import cached_property
 
 CAPACITY = 320  # nodes of a packet
 

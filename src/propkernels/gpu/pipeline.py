@@ -16,21 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.checks import check_choice
+from propkernels._utils.parallel import whole_runs
+from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts, after_known
-from propkernels.gpu.codes import DeviceStreams
-from propkernels.gpu.counts import (
+from propkernels.gpu.device_codes import DeviceStreams
+from propkernels.gpu.device_counts import (
     Columns,
     DeviceRows,
     capacity_for,
     count_columns,
     vocabulary,
 )
-from propkernels.gpu.gram import row_numbers, square_gram
+from propkernels.gpu.device_gram import row_numbers, square_gram
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime, cuda, is_available
-from propkernels.utils.checks import check_choice
-from propkernels.utils.parallel import whole_runs
-from propkernels.utils.randomness import mix
 
 DEVICES = ("cpu", "cuda", "auto")
 WORTH_MOVING = 2**18  # nodes from which on "auto" takes a GPU: an estimate

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from propkernels._utils.arrays import sum_in_order
+from propkernels._utils.checks import check_choice
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
-from propkernels.gram.linear import (
+from propkernels.gram.products import (
     add_sparse,
     fits_one_product,
     rectangular_gram,
     self_products,
     square_gram,
 )
-from propkernels.utils.arrays import sum_in_order
-from propkernels.utils.checks import check_choice
 
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from propkernels._utils.arrays import sum_in_order
 from propkernels.counting.counters import Counter, StreamCounts, Values
-from propkernels.gram.linear import inverse_length, self_products
-from propkernels.utils.arrays import sum_in_order
+from propkernels.gram.products import inverse_length, self_products
 
 
 @dataclass(frozen=True, eq=False)

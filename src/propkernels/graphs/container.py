@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import frozen, index_dtype, offsets, ranges
+from propkernels._utils.locks import cached_property
 from propkernels.graphs.edges import joined_edge_attributes, joined_ids
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
-from propkernels.utils.arrays import frozen, index_dtype, offsets, ranges
-from propkernels.utils.locks import cached_property
 
 if TYPE_CHECKING:
     from propkernels.graphs.database import GraphDatabase
@@ -228,7 +228,7 @@ class Graph:
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.Graph``, or ``DiGraph`` where edges are directed (or their multigraphs)."""
-        from propkernels.graphs.adapters.networkx import graph_to_networkx
+        from propkernels.convert.networkx import graph_to_networkx
 
         return graph_to_networkx(self)
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.check import check_graphs
+from propkernels._utils.checks import check_share
+from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
-from propkernels.utils.checks import check_share
 
 
 def hide_labels(graphs: Any, fraction: float, random_state: Any = None) -> GraphDatabase:

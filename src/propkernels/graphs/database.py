@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from propkernels._utils.arrays import freeze, frozen
+from propkernels._utils.locks import cached_property
 from propkernels.graphs.container import Container, Graph, one_line, parts_of_join, parts_of_subset
 from propkernels.graphs.edges import (
     check_edge_attributes,
@@ -31,8 +33,6 @@ from propkernels.graphs.validation import (
     check_square,
     check_weights,
 )
-from propkernels.utils.arrays import freeze, frozen
-from propkernels.utils.locks import cached_property
 
 
 class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None]):
@@ -395,7 +395,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     def to_networkx(self) -> list[Any]:
         """Return each graph as a ``networkx.Graph`` (``DiGraph`` where edges are directed)."""
-        from propkernels.graphs.adapters.networkx import graph_to_networkx
+        from propkernels.convert.networkx import graph_to_networkx
 
         return [graph_to_networkx(graph) for graph in self]
 
@@ -419,14 +419,14 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     def to_parquet(self, path: Any, *, target: Any = None, row_group_size: int = 10_000) -> None:
         """Write one row per graph to a Parquet file; see :func:`propkernels.graphs.to_parquet`."""
-        from propkernels.graphs.adapters.parquet import to_parquet
+        from propkernels.convert.parquet import to_parquet
 
         to_parquet(self, path, target=target, row_group_size=row_group_size)
 
     @classmethod
     def from_parquet(cls, path: Any, *, rows: slice | None = None) -> GraphDatabase:
         """Read graphs, all or a range of rows; see :func:`propkernels.graphs.from_parquet`."""
-        from propkernels.graphs.adapters.parquet import from_parquet
+        from propkernels.convert.parquet import from_parquet
 
         return from_parquet(path, rows=rows)
 

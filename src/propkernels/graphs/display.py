@@ -17,8 +17,8 @@ MOST_LABELS = 12
 
 def show_database(database: GraphDatabase, most_rows: int = 5) -> str:
     """Return what notebooks show of a database: the whole in one line, then the first graphs, drawn."""
+    from propkernels._pages.fragments import Drawing, Table, show_result
     from propkernels.graphs.drawing import graph_svg
-    from propkernels.pages.fragments import Drawing, Table, show_result
 
     rows: list[list[Any]] = []
     for i in range(min(len(database), most_rows)):
@@ -33,8 +33,8 @@ def show_database(database: GraphDatabase, most_rows: int = 5) -> str:
 
 def show_graph(graph: Graph) -> str:
     """Return what notebooks show of one graph: a drawing, and how often each label occurs."""
+    from propkernels._pages.fragments import Drawing, Remark, Table, show_result
     from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
-    from propkernels.pages.fragments import Drawing, Remark, Table, show_result
 
     title = repr(graph) if graph.id is None else f"{graph.id}: {graph!r}"
     if graph.n_nodes > MOST_DRAWN:

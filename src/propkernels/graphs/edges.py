@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from propkernels._utils.checks import shown
+from propkernels._utils.ids import id_array
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.checks import shown
-from propkernels.utils.ids import id_array
 
 _NO_LABEL = ("no label",)
 
@@ -105,7 +105,7 @@ def _contents(
     labels: LabelColumn | None, attributes: NDArray[np.float64] | None, order: NDArray[np.int64]
 ) -> list[NDArray[Any]]:
     """What entries are sorted by, the last one first: attributes, then the keys of labels."""
-    from propkernels.utils.randomness import label_keys  # which needs scikit-learn
+    from propkernels._utils.randomness import label_keys  # which needs scikit-learn
 
     columns: list[NDArray[Any]] = []
     if attributes is not None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from propkernels._utils.randomness import label_keys
 from propkernels.graphs import GraphDatabase, GridDatabase, LabelDistributions
-from propkernels.utils.randomness import label_keys
 
 
 def fingerprint(graphs: GraphDatabase | GridDatabase) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from propkernels._utils.arrays import check_sparse, freeze, offsets
 from propkernels.graphs.labels import LabelColumn, canonical_label
-from propkernels.utils.arrays import check_sparse, freeze, offsets
 
 
 class LabelDistributions:

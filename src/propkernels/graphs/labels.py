@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.utils.checks import shown
+from propkernels._utils.checks import shown
 
 UNOBSERVED = -1
 DEEPEST_LABEL = 50

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, dijkstra, shortest_path
 from scipy.spatial.distance import cdist
 
+from propkernels._utils.optional import import_optional
 from propkernels.graphs.container import Graph
-from propkernels.utils.optional import import_optional
 
 Positions = NDArray[np.float64]
 MOST_EXACT = 400  # nodes of a component, up to which all pairs are looked at

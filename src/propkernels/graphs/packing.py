@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from propkernels._utils.arrays import check_indices, check_offsets
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.arrays import check_indices, check_offsets
 
 
 def pack(graphs: GraphDatabase) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from propkernels.utils.checks import check_integer
+from propkernels._utils.checks import check_integer
 
 
 def knn_graph(points: Any, n_neighbors: int = 4, *, mutual: bool = False) -> sparse.csr_array:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
+from propkernels._utils.arrays import check_offsets, check_sparse
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
-from propkernels.utils.arrays import check_offsets, check_sparse
 
 SMALLEST_SUM = float(np.finfo(np.float64).tiny)
 LARGEST_SUM = 2.0**1022  # its reciprocal is a normal number still

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.parallel import run_threads, threads_for
+from propkernels._utils.randomness import mix
+from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
-from propkernels.propagation.attributes.base import LearnedAttributes, Standardizer
-from propkernels.utils.parallel import run_threads, threads_for
-from propkernels.utils.randomness import mix
-from propkernels.utils.stored import require
+from propkernels.propagation.attributes import LearnedAttributes, Standardizer
 
 MISSING = 0x6D697373696E67  # the code of a missing value: two of them agree
 
@@ -108,7 +108,7 @@ class AttributeCoder:
 
         The label codes are the first rows; streams that tell no two nodes apart leave their own row unused.
         """
-        from propkernels.hashing.compiled import join_rows
+        from propkernels.hashing.codes_compiled import join_rows
 
         if self.lsh.takes_root:
             matrix = np.sqrt(np.maximum(matrix, 0.0))
@@ -153,7 +153,7 @@ def _hash_columns(
     n_jobs: int | None,
 ) -> NDArray[np.bool_]:
     """Hash each column into a row of ``codes``, in threads; tell which columns have one code only."""
-    from propkernels.hashing.compiled import hash_columns
+    from propkernels.hashing.codes_compiled import hash_columns
 
     matrix = np.ascontiguousarray(matrix)
     bounds = np.linspace(0, len(codes), threads_for(matrix.size, n_jobs) + 1).astype(int)

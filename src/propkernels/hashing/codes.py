@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.parallel import run_threads, threads_for, whole_runs
+from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
+from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.convolution import GridOperator
 from propkernels.propagation.edge_labels import EdgeFactors, edges_of_operator
-from propkernels.propagation.grids.convolution import GridOperator
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.schemes import AffineOperator, PropagationScheme, check_step
-from propkernels.utils.parallel import run_threads, threads_for, whole_runs
-from propkernels.utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
-from propkernels.utils.stored import require
 
 NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
 METRICS = ("tv", "hellinger", "l1", "l2")
@@ -189,7 +189,7 @@ def label_codes(
             codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs, labels)
             return _as_streams(codes, t_max, n_hashes)
         if isinstance(prepared, GridOperator) and edge_factors is None:
-            from propkernels.hashing.grid_compiled import grid_codes
+            from propkernels.hashing.grid_codes_compiled import grid_codes
 
             codes = grid_codes(prepared, initial, vectors, offsets, n_hashes, n_jobs)
             return _as_streams(codes, t_max, n_hashes)
@@ -240,7 +240,7 @@ def _fused(
 
     ``edge_labels``, where they count: the number of each edge's label, and factors of (step, label, stream).
     """
-    from propkernels.hashing.compiled import LANES, Start, Step, propagate_and_hash, slp_vectorization
+    from propkernels.hashing.codes_compiled import LANES, Start, Step, propagate_and_hash, slp_vectorization
 
     adjacency = operator.adjacency
     unused = -len(offsets) % LANES

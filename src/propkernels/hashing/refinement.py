@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.parallel import run_threads, threads_for, whole_runs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, NODES_IN_CACHE, CodeStreams
-from propkernels.utils.parallel import run_threads, threads_for, whole_runs
 
 ANY_OTHER = 0x5851F42D4C957F2D  # in the place of the code that means "not counted"
 
@@ -38,7 +38,7 @@ def multiset_codes(
     CodeStreams
         Iterations t = 0, ..., n_iter, one stream each.
     """
-    from propkernels.hashing.compiled import refine
+    from propkernels.hashing.codes_compiled import refine
 
     codes = np.empty((n_iter + 1, graphs.n_nodes), dtype=np.uint64)
     codes[0] = node_keys

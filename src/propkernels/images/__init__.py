@@ -1,7 +1,7 @@
 """From images to grids: quantize, read folders of images, and the co-occurrence baselines."""
 
 from propkernels.images.cooccurrence import GrayCooccurrence, LabelCooccurrence
-from propkernels.images.folder import ImageFolder, read_image_folder
+from propkernels.images.image_folder import ImageFolder, read_image_folder
 from propkernels.images.quantizers import GrayLevels, KMeansColors
 
 __all__ = [

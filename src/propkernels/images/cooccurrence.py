@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.graphs.grids.database import GridDatabase
+from propkernels._utils.checks import ImageInput, check_integer
+from propkernels._utils.optional import import_optional
+from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.images.quantizers import GrayLevels
-from propkernels.utils.checks import ImageInput, check_integer
-from propkernels.utils.optional import import_optional
 
 ANGLES = (0.0, np.pi / 4, np.pi / 2, 3 * np.pi / 4)
 

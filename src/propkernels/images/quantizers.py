@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.graphs.grids.database import GridDatabase
-from propkernels.utils.checks import ImageInput, check_choice, check_integer
-from propkernels.utils.stored import require
+from propkernels._utils.checks import ImageInput, check_choice, check_integer
+from propkernels._utils.stored import require
+from propkernels.graphs.grid_database import GridDatabase
 
 Picture = NDArray[np.float64]
 LUMA = np.array([0.2125, 0.7154, 0.0721])  # as in skimage.color.rgb2gray

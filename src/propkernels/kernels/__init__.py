@@ -3,9 +3,9 @@
 from propkernels.kernels.attribute_kernel import AttributeKernel
 from propkernels.kernels.graph_hopper import GraphHopper
 from propkernels.kernels.label_histogram import LabelHistogram, LabelHistogramFeatures
-from propkernels.kernels.propagation import P2K, PropagationFeatures, PropagationKernel
+from propkernels.kernels.propagation_kernel import P2K, PropagationFeatures, PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath, ShortestPathFeatures
-from propkernels.kernels.subgraphs.kernel import SubgraphMatching
+from propkernels.kernels.subgraph_matching import SubgraphMatching
 from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman, WeisfeilerLehmanFeatures
 

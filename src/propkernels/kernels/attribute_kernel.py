@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.pairwise.base import PairwiseKernel
-from propkernels.kernels.pairwise.comparison import TiledComparison
-from propkernels.kernels.pairwise.node_kernel import ATTRIBUTE_KERNELS, NodeComparison, Nodes
-from propkernels.utils.checks import check_choice
+from propkernels.kernels.comparison import TiledComparison
+from propkernels.kernels.node_kernel import ATTRIBUTE_KERNELS, NodeComparison, Nodes
+from propkernels.kernels.pairwise_kernel import PairwiseKernel
 
 
 class AttributeKernel(PairwiseKernel):
@@ -103,7 +103,7 @@ class MeanOverPairs(TiledComparison):
 
     def tile(self, left: Nodes, rows: slice, right: Nodes, columns: slice) -> NDArray[np.float64]:
         """Compare some graphs with some others."""
-        from propkernels.kernels.pairwise.node_compiled import sum_blocks
+        from propkernels.kernels.nodes_compiled import sum_blocks
 
         a, b = left.some(rows), right.some(columns)
         out = np.empty((1, len(a.ptr) - 1, len(b.ptr) - 1))

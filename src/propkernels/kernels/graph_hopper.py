@@ -9,18 +9,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import check_room, offsets
+from propkernels._utils.checks import check_choice
+from propkernels._utils.randomness import mix
+from propkernels._utils.stored import is_array, require
 from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.pairwise.base import PairwiseKernel
-from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
-from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
+from propkernels.hashing.distances import WITHOUT_PAIRS, PathLengths, path_lengths, runs_of_graphs
+from propkernels.kernels.comparison import CountedComparison, TiledComparison
+from propkernels.kernels.node_kernel import NodeComparison, Nodes
+from propkernels.kernels.pairwise_kernel import PairwiseKernel
 from propkernels.kernels.shortest_path import stream_of
-from propkernels.paths.distances import WITHOUT_PAIRS, PathLengths, path_lengths, runs_of_graphs
 from propkernels.propagation.initial import node_keys
-from propkernels.utils.arrays import check_room, offsets
-from propkernels.utils.checks import check_choice
-from propkernels.utils.randomness import mix
-from propkernels.utils.stored import is_array, require
 
 Matrix = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ class HopCounter(Counter):
 
 def _hop_counts(paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int) -> Matrix:
     """Path-count matrices of graph i, added up by slot: (n_slots, width, width)."""
-    from propkernels.paths.compiled import count_hops, most_hops
+    from propkernels.hashing.paths_compiled import count_hops, most_hops
 
     graphs = paths.graphs
     first, size = int(graphs.graph_ptr[i]), int(graphs.graph_sizes[i])
@@ -145,7 +145,7 @@ class HopComparison(TiledComparison):
 
     def tile(self, left: Hops, rows: slice, right: Hops, columns: slice) -> Matrix:
         """Compare some graphs with some others; products of counts are whole numbers, and exact."""
-        from propkernels.kernels.pairwise.node_compiled import sum_blocks
+        from propkernels.kernels.nodes_compiled import sum_blocks
 
         a, b = left.nodes.some(rows), right.nodes.some(columns)
         sides = left.counts[rows], right.counts[columns]

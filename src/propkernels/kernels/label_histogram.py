@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from propkernels._utils.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.base import CountKernel
-from propkernels.kernels.features import CountFeatures
+from propkernels.kernels.count_features import CountFeatures
+from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.propagation.initial import LABEL_SOURCES, resolve_source
-from propkernels.utils.checks import check_choice
 
 
 class LabelHistogram(CountKernel):

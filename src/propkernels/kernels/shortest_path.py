@@ -10,21 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import check_room, index_dtype, offsets
+from propkernels._utils.checks import check_choice
+from propkernels._utils.parallel import run_threads
+from propkernels._utils.stored import Offsets
 from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.hashing.codes import NO_BIN, CodeStreams
-from propkernels.kernels.features import CountFeatures
-from propkernels.kernels.pairwise.base import PairwiseKernel
-from propkernels.kernels.pairwise.comparison import CountedComparison, TiledComparison
-from propkernels.kernels.pairwise.node_kernel import NodeComparison, Nodes
-from propkernels.paths.distances import (
+from propkernels.hashing.distances import (
     WITHOUT_PAIRS,
     PathLengths,
     path_lengths,
     runs_of_graphs,
 )
+from propkernels.kernels.comparison import CountedComparison, TiledComparison
+from propkernels.kernels.count_features import CountFeatures
+from propkernels.kernels.node_kernel import NodeComparison, Nodes
+from propkernels.kernels.pairwise_kernel import PairwiseKernel
 from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,
@@ -32,10 +36,6 @@ from propkernels.propagation.initial import (
     node_keys,
     resolve_source,
 )
-from propkernels.utils.arrays import check_room, index_dtype, offsets
-from propkernels.utils.checks import check_choice
-from propkernels.utils.parallel import run_threads
-from propkernels.utils.stored import Offsets
 
 Counted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]  # entries per graph, codes, counts
 
@@ -95,7 +95,7 @@ class TripletCoder(Counter):
 
     def _hops(self, graphs: GraphDatabase) -> Counted:
         """Count without listing pairs, where every edge has length 1."""
-        from propkernels.paths.triplets_compiled import Search, count_triplets
+        from propkernels.hashing.triplets_compiled import Search, count_triplets
 
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
         adjacency = graphs.adjacency
@@ -113,7 +113,7 @@ class TripletCoder(Counter):
         return np.diff(counted.indptr), bins[counted.indices], counted.data
 
     def _codes(self, paths: PathLengths) -> NDArray[np.int64]:
-        from propkernels.paths.compiled import triplet_codes
+        from propkernels.hashing.paths_compiled import triplet_codes
 
         codes = np.empty(len(paths.distances), dtype=np.int64)
         keys = node_keys(paths.graphs, self.source)
@@ -122,7 +122,7 @@ class TripletCoder(Counter):
         return codes
 
     def _path_words(self, paths: PathLengths) -> NDArray[np.uint64]:
-        from propkernels.paths.compiled import path_words
+        from propkernels.hashing.paths_compiled import path_words
 
         graphs, words = paths.graphs, np.empty(len(paths.distances), dtype=np.uint64)
         keys = edge_keys(graphs, True, False)
@@ -169,7 +169,7 @@ class EqualLengths(TiledComparison):
 
     def tile(self, left: Paths, rows: slice, right: Paths, columns: slice) -> NDArray[np.float64]:
         """Compare some graphs with some others."""
-        from propkernels.kernels.pairwise.node_compiled import equal_length_sums
+        from propkernels.kernels.nodes_compiled import equal_length_sums
 
         a, b = _some(left, rows), _some(right, columns)
         values = np.unique(np.concatenate([a.distances, b.distances]))

@@ -12,16 +12,16 @@ from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from propkernels._utils.arrays import check_room
+from propkernels._utils.checks import Documented, shown
+from propkernels._utils.stored import SOMETIMES, require
+from propkernels.convert.check import check_graphs
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.joined import JoinedCounter
-from propkernels.gram.linear import normalized
-from propkernels.graphs.check import check_graphs
-from propkernels.kernels.base import check_options
+from propkernels.gram.products import normalized
+from propkernels.kernels.count_kernel import check_options
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
-from propkernels.utils.arrays import check_room
-from propkernels.utils.checks import Documented, shown
-from propkernels.utils.stored import SOMETIMES, require
 
 Matrix = NDArray[np.float64]
 

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import MOST_THINGS
+from propkernels._utils.checks import check_choice, check_streams
+from propkernels._utils.stored import is_whole, require
 from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.hashing.codes import CodeStreams
 from propkernels.hashing.refinement import as_streams, multiset_codes
-from propkernels.kernels.base import CountKernel
-from propkernels.kernels.features import CountFeatures
+from propkernels.kernels.count_features import CountFeatures
+from propkernels.kernels.count_kernel import CountKernel
 from propkernels.propagation.initial import (
     KNOWN_SOURCES,
     LABEL_SOURCES,
@@ -26,9 +29,6 @@ from propkernels.propagation.initial import (
     plain_labels,
     resolve_source,
 )
-from propkernels.utils.arrays import MOST_THINGS
-from propkernels.utils.checks import check_choice, check_streams
-from propkernels.utils.stored import is_whole, require
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class RefinementCoder(Coder):
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Codes on a GPU."""
-        from propkernels.gpu.labels import refinement_streams
+        from propkernels.gpu.device_labels import refinement_streams
 
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
         return refinement_streams(graphs, node_keys(graphs, self.source), edges, self.n_iter, runtime)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.chemistry.asking import asking_rdkit
-from propkernels.utils.optional import import_optional
+from propkernels._utils.optional import import_optional
+from propkernels.convert.asking_rdkit import asking_rdkit
 
 Values = NDArray[np.float64]
 FIRST, LAST = 0.18, 0.82  # part of a diverging color map in which black text can be read

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.build import Faults
-from propkernels.graphs.adapters.chemistry.asking import rdkit_reason
-from propkernels.graphs.adapters.rdkit import ERRORS
-from propkernels.molecules.reading import as_molecules
-from propkernels.utils.checks import check_choice
-from propkernels.utils.optional import import_optional
+from propkernels._utils.checks import check_choice
+from propkernels._utils.optional import import_optional
+from propkernels.convert.asking_rdkit import rdkit_reason
+from propkernels.convert.build import Faults
+from propkernels.convert.rdkit import ERRORS
+from propkernels.molecules.read_molecules import as_molecules
 
 CARBON = 6
 

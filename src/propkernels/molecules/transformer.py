@@ -6,11 +6,11 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from propkernels.graphs.adapters.chemistry.atoms import VIEWS, Recipe, check_recipe
-from propkernels.graphs.adapters.rdkit import from_rdkit, from_smiles, is_mol
+from propkernels._utils.checks import GraphInput, check_choice
+from propkernels.convert.atoms import VIEWS, Recipe, check_recipe
+from propkernels.convert.rdkit import from_rdkit, from_smiles, is_mol
 from propkernels.graphs.database import GraphDatabase
-from propkernels.molecules.reading import as_list
-from propkernels.utils.checks import GraphInput, check_choice
+from propkernels.molecules.read_molecules import as_list
 
 
 class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):

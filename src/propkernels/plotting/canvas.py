@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.utils.optional import import_optional
+from propkernels._utils.optional import import_optional
 
 
 def import_pyplot() -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.grids.database import Grid
+from propkernels.graphs.grid_database import Grid
 
 Values = NDArray[np.float64]
 DARKEST, BRIGHTEST = 0.35, 0.95

@@ -5,10 +5,10 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
-from propkernels.graphs.adapters.rdkit import is_mol
+from propkernels._utils.checks import shown
+from propkernels._utils.optional import import_optional
+from propkernels.convert.rdkit import is_mol
 from propkernels.graphs.container import Graph
-from propkernels.utils.checks import shown
-from propkernels.utils.optional import import_optional
 
 PIXELS = (800, 600)
 

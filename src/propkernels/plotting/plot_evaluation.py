@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.learn import Evaluation
+from propkernels.evaluation.evaluation_result import Evaluation
 from propkernels.plotting.canvas import one_axes
 
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.rdkit import is_mol
-from propkernels.graphs.check import check_graphs
-from propkernels.graphs.grids.database import Grid
-from propkernels.learn.explain.explanation import Explanation
+from propkernels._utils.checks import check_positive
+from propkernels._utils.optional import import_optional
+from propkernels.convert.check import check_graphs
+from propkernels.convert.rdkit import is_mol
+from propkernels.explain.explanation import Explanation
+from propkernels.graphs.grid_database import Grid
 from propkernels.plotting.canvas import one_axes, several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
-from propkernels.plotting.layout import node_positions
-from propkernels.utils.checks import check_positive
-from propkernels.utils.optional import import_optional
+from propkernels.plotting.graph_layout import node_positions
 
 Values = NDArray[np.float64]
 MANY_NODES = 1000
@@ -155,7 +155,7 @@ def _molecule(graphs: Any, graph: int, n_nodes: int) -> Any:
 
 def _steps(pipeline: Any, molecules: Any, number: int) -> tuple[Any, Any, list[Any], int]:
     """The model at the end of a pipeline, the one graph and the one molecule to draw, and their number."""
-    from propkernels.molecules.reading import as_list, as_molecules
+    from propkernels.molecules.read_molecules import as_list, as_molecules
 
     if molecules is None:
         raise ValueError("a pipeline needs molecules to explain: plot_explanation(pipeline, molecules)")

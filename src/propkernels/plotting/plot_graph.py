@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.adapters.listing import Listing, list_edges
-from propkernels.graphs.check import check_graphs
+from propkernels._utils.checks import shown
+from propkernels.convert.check import check_graphs
+from propkernels.convert.listing import Listing, list_edges
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grids.database import Grid, GridDatabase
+from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.plotting.canvas import one_axes, text_color
 from propkernels.plotting.draw_graph import EDGE_COLOR, LARGE, node_texts
 from propkernels.plotting.draw_structure import draw_structure
-from propkernels.plotting.layout import node_positions
-from propkernels.utils.checks import shown
+from propkernels.plotting.graph_layout import node_positions
 
 MOST_IN_LEGEND = 20
 MOST_EDGE_LABELS = 10

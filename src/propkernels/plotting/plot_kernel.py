@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import offsets
+from propkernels._utils.checks import check_choice
 from propkernels.plotting.canvas import check_target, class_names, one_axes
-from propkernels.utils.arrays import offsets
-from propkernels.utils.checks import check_choice
 
 Matrix = NDArray[np.float64]
 ORDERS = ("auto", "class", "cluster", None)

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.check import check_graphs
-from propkernels.graphs.grids.database import Grid
-from propkernels.learn.explain.similar_because import similar_because
-from propkernels.learn.explain.similarity import Similarity
+from propkernels._utils.checks import shown
+from propkernels.convert.check import check_graphs
+from propkernels.explain.shared_bins import similar_because
+from propkernels.explain.similarity import Similarity
+from propkernels.graphs.grid_database import Grid
 from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
-from propkernels.plotting.layout import node_positions
-from propkernels.utils.checks import shown
+from propkernels.plotting.graph_layout import node_positions
 
 Values = NDArray[np.float64]
 NO_LAYOUTS = (None, None)

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import check_room, offsets
+from propkernels._utils.checks import check_fraction, check_positive
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import distinct_labels
 from propkernels.propagation.initial import WITHOUT_DISTRIBUTIONS, InitialDistributions
 from propkernels.propagation.schemes import SCHEMES, PropagationScheme
-from propkernels.utils.arrays import check_room, offsets
-from propkernels.utils.checks import check_fraction, check_positive
 
 MOST_PRODUCTS = 2**37  # per round: some minutes
 SMALLEST = 1e-100  # lower bound on messages, so that the cavity division stays finite

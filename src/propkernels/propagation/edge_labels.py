@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.randomness import label_keys, uniform
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.initial import UNKNOWN
 from propkernels.propagation.schemes import AffineOperator, directed_adjacency
-from propkernels.utils.randomness import label_keys, uniform
 
 _FACTOR = 4  # tells these numbers apart from the others that are drawn from one seed
 

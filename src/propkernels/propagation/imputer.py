@@ -13,7 +13,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels.graphs.check import check_graphs
+from propkernels._utils.checks import GraphInput, check_integer, check_positive
+from propkernels._utils.parallel import whole_runs
+from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.initial import (
@@ -25,8 +27,6 @@ from propkernels.propagation.initial import (
     learn_prior,
 )
 from propkernels.propagation.schemes import PropagationScheme, check_step, resolve_scheme
-from propkernels.utils.checks import GraphInput, check_integer, check_positive
-from propkernels.utils.parallel import whole_runs
 
 
 def run_to_convergence(

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array, vstack
 
+from propkernels._utils.arrays import check_room, freeze
+from propkernels._utils.checks import check_choice
+from propkernels._utils.randomness import label_keys, mix
+from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions, concat_distributions, distinct_labels
 from propkernels.graphs.labels import LabelColumn, canonical_label
-from propkernels.utils.arrays import check_room, freeze
-from propkernels.utils.checks import check_choice
-from propkernels.utils.randomness import label_keys, mix
-from propkernels.utils.stored import require
 
 _ISOLATED = -(2**15)  # below the exponent of any degree
 SMALLEST_SUM = 2.0**-1000

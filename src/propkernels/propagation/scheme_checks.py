@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.graphs.check import check_graphs
+from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import concat_labels
 from propkernels.graphs.labels import LabelColumn

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone
 
-from propkernels.graphs.check import check_graphs
+from propkernels._utils.arrays import freeze
+from propkernels._utils.checks import Documented, check_choice, check_fraction, shown
+from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.initial import InitialDistributions
-from propkernels.utils.arrays import freeze
-from propkernels.utils.checks import Documented, check_choice, check_fraction, shown
 
 LARGEST_USUAL = 2.0**500
 NORMALIZATIONS = ("row", "symmetric", "none")
@@ -85,7 +85,7 @@ class AffineOperator:
 
     def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
         """Apply the formula to any columns: label probabilities or projections of them."""
-        from propkernels.propagation.compiled import affine_step
+        from propkernels.propagation.steps_compiled import affine_step
 
         if self.pushed_back is not None:
             current = np.where(self.pushed_back[:, None], initial, current)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.checks import check_choice, check_fraction, check_positive, shown
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import canonical_label
 from propkernels.propagation.initial import InitialDistributions
@@ -20,7 +21,6 @@ from propkernels.propagation.schemes import (
     row_sums,
     symmetrically_normalized,
 )
-from propkernels.utils.checks import check_choice, check_fraction, check_positive, shown
 
 
 class AbsorbingWalk(AffineScheme):

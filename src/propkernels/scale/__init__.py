@@ -3,11 +3,11 @@
 The pieces, from the bottom up:
 
 - ``plan`` and ``partition``: a :class:`Plan` is a list of parts, ranges of rows of files with the hash of the
-  bytes that they are read from (``sources`` knows the formats).
-- ``folder``, ``lock``: the folder of results, one file per part. The name of a file is the hash of its input
+  bytes that they are read from (``reading_parts`` knows the formats).
+- ``folder``: the folder of results, one file per part. The name of a file is the hash of its input
   and of the parameters: **the file is the checkpoint**.
-- ``executors`` and ``run``: ``run_parts(plan, work, out, executor)`` computes the files that are missing, for
-  any :class:`~propkernels.scale.run.Work`; ``featurize`` is one, other kinds of part files reuse the rest.
+- ``executors`` and ``run_parts``: ``run_parts(plan, work, out, executor)`` computes the files that are missing,
+  for any :class:`~propkernels.scale.run_parts.Work`; ``featurize`` is one, other kinds of files reuse the rest.
 - ``pure``, ``part_files`` and ``featurizing``: features as work; ``opened`` reads, ``verifying`` checks them.
 
 The interface that other stations build on, and that stays as it is:
@@ -27,7 +27,7 @@ from propkernels.scale.opened import FeatureFolder, open_features
 from propkernels.scale.part_files import FeatureBlock
 from propkernels.scale.partition import partition
 from propkernels.scale.plan import Part, Plan
-from propkernels.scale.run import PartsFailedError
+from propkernels.scale.run_parts import PartsFailedError
 from propkernels.scale.verifying import verify
 
 __all__ = [

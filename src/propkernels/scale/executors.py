@@ -22,10 +22,10 @@ from threading import Thread
 from time import monotonic
 from typing import Any
 
-from propkernels.utils.checks import check_integer, check_positive, shown
-from propkernels.utils.files import discard_unfinished
-from propkernels.utils.optional import import_optional
-from propkernels.utils.parallel import thread_count
+from propkernels._utils.checks import check_integer, check_positive, shown
+from propkernels._utils.optional import import_optional
+from propkernels._utils.parallel import thread_count
+from propkernels._utils.safe_files import discard_unfinished
 
 TIMEOUT = "PROPKERNELS_WORKER_TIMEOUT"
 LONGEST_WAIT = 300.0  # seconds without any worker of Dask: clusters take minutes to replace one

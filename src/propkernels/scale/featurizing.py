@@ -12,15 +12,15 @@ from propkernels.scale.part_files import check_ids, check_part, n_columns, read_
 from propkernels.scale.partition import partition
 from propkernels.scale.plan import Part, Plan
 from propkernels.scale.pure import PureFeatures, pure_features
-from propkernels.scale.run import run_parts
-from propkernels.scale.sources.reading import iter_part
+from propkernels.scale.reading_parts import iter_part
+from propkernels.scale.run_parts import run_parts
 
 SAMPLE = 100  # graphs on which "auto" is resolved
 
 
 @dataclass(frozen=True)
 class FeatureWork:
-    """Read a part, compute its features, write them; see :class:`propkernels.scale.run.Work`."""
+    """Read a part, compute its features, write them; see :class:`propkernels.scale.run_parts.Work`."""
 
     features: PureFeatures
     n_jobs: int | None = None

@@ -11,16 +11,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from propkernels.scale.plan import Part, Plan, canonical
-from propkernels.utils.arrays import check_sizes
-from propkernels.utils.checks import reason_of
-from propkernels.utils.files import (
+from propkernels._utils.arrays import check_sizes
+from propkernels._utils.checks import reason_of
+from propkernels._utils.safe_files import (
     atomic_write,
     locked,
     open_regular,
     read_regular,
     remove_stale_files,
 )
+from propkernels.scale.plan import Part, Plan, canonical
 
 FORMAT, VERSION = "propkernels parts", 1
 PLAN, MANIFEST = "plan.json", "manifest.json"

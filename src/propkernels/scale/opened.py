@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from propkernels.kernels.features import CountFeatures
+from propkernels._utils.checks import check_integer
+from propkernels._utils.optional import import_optional
+from propkernels.kernels.count_features import CountFeatures
 from propkernels.scale.folder import Manifest, check_size
 from propkernels.scale.part_files import FeatureBlock, n_columns, read_block, read_column, read_target
 from propkernels.scale.pure import rebuilt
-from propkernels.utils.checks import check_integer
-from propkernels.utils.optional import import_optional
 
 
 class FeatureFolder:

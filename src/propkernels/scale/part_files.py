@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import check_indices, offsets
+from propkernels._utils.checks import check_integer, reason_of
+from propkernels._utils.optional import import_optional
+from propkernels._utils.safe_files import open_regular
 from propkernels.scale.plan import Part
-from propkernels.utils.arrays import check_indices, offsets
-from propkernels.utils.checks import check_integer, reason_of
-from propkernels.utils.files import open_regular
-from propkernels.utils.optional import import_optional
 
 KEY, COUNTS = b"propkernels", b"propkernels counts"
 PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from propkernels._utils.checks import check_choice, check_integer
+from propkernels._utils.progress import ProgressBar
 from propkernels.datasets.dataset import home_expanded
 from propkernels.scale.plan import FORMAT, Part, Plan, Reading
-from propkernels.scale.sources.reading import FORMATS
-from propkernels.utils.checks import check_choice, check_integer
-from propkernels.utils.progress import ProgressBar
+from propkernels.scale.reading_parts import FORMATS
 
 KINDS = {
     ".parquet": "parquet",

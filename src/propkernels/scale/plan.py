@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from propkernels.utils.arrays import check_sizes
-from propkernels.utils.checks import reason_of
-from propkernels.utils.files import Pathlike, atomic_write, read_regular
-from propkernels.utils.locks import cached_property
-from propkernels.utils.tables import format_table
+from propkernels._utils.arrays import check_sizes
+from propkernels._utils.checks import reason_of
+from propkernels._utils.locks import cached_property
+from propkernels._utils.safe_files import Pathlike, atomic_write, read_regular
+from propkernels._utils.text_tables import format_table
 
 FORMAT, VERSION = "propkernels plan", 1
 MOST_SHOWN = 12

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from propkernels._utils.checks import shown
+from propkernels._utils.descriptions import described, digest_of
 from propkernels._version import __version__
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.features import CountFeatures
+from propkernels.kernels.count_features import CountFeatures
 from propkernels.propagation.initial import label_source
-from propkernels.utils.checks import shown
-from propkernels.utils.descriptions import described, digest_of
 
 WITHOUT_EFFECT = ("n_jobs", "device", "output", "sparse_output")  # on what is written
 FIT_FIRST = "fit them on a sample of graphs first, features.fit(graphs)"

@@ -7,17 +7,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from propkernels._utils.parallel import run_threads
+from propkernels._utils.progress import ProgressBar
 from propkernels.scale.folder import MANIFEST, PLAN, Manifest, Receipt, file_digest, part_name
 from propkernels.scale.plan import Part, Plan
-from propkernels.utils.parallel import run_threads
-from propkernels.utils.progress import ProgressBar
 
 # Classes whose ``check`` reads every number of a file, by the name that ``describe`` gives their work. Some
 # belong to later stations, so they are imported when such a folder is verified.
 WORKS = {
     "features": ("propkernels.scale.featurizing", "FeatureWork"),
-    "index": ("propkernels.learn.retrieval.shard_folder", "ShardWork"),
-    "predictions": ("propkernels.learn.linear.predicting", "PredictionWork"),
+    "index": ("propkernels.search.shard_folder", "ShardWork"),
+    "predictions": ("propkernels.models.predicting", "PredictionWork"),
 }
 
 

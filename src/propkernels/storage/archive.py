@@ -14,8 +14,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from propkernels.utils.arrays import check_compressed
-from propkernels.utils.files import zip_writer
+from propkernels._utils.arrays import check_compressed
+from propkernels._utils.safe_files import zip_writer
 
 KINDS = "biufcUS"  # booleans, numbers, text and bytes: nothing that refers to objects
 

@@ -19,19 +19,19 @@ _BY_MODULE = {
         "LabelSpreading",
         "PartialAbsorption",
     ),
-    "propkernels.propagation.grids.anisotropic": ("AnisotropicDiffusion",),
-    "propkernels.propagation.attributes.base": ("FixedAttributes", "Standardizer"),
+    "propkernels.propagation.anisotropic": ("AnisotropicDiffusion",),
+    "propkernels.propagation.attributes": ("FixedAttributes", "Standardizer"),
     "propkernels.propagation.belief_propagation": ("BeliefPropagation",),
-    "propkernels.propagation.grids.convolution": ("Convolution",),
+    "propkernels.propagation.convolution": ("Convolution",),
     "propkernels.propagation.schemes": ("Diffusion",),
-    "propkernels.propagation.attributes.gaussian_mixtures": (
+    "propkernels.propagation.gaussian_mixtures": (
         "GaussianFamily",
         "GaussianMixtures",
         "SpreadingMixtures",
     ),
     "propkernels.propagation.imputer": ("LabelImputer",),
     "propkernels.propagation.initial": ("Prior",),
-    "propkernels.propagation.attributes.propagated": (
+    "propkernels.propagation.propagated_attributes": (
         "PropagatedAttributes",
         "SpreadingAttributes",
     ),
@@ -53,13 +53,13 @@ _BY_MODULE = {
         "AttributeKernel",
         "MeanOverPairs",
     ),
-    "propkernels.kernels.propagation": (
+    "propkernels.kernels.propagation_kernel": (
         "P2K",
         "PropagationCoder",
         "PropagationFeatures",
         "PropagationKernel",
     ),
-    "propkernels.kernels.pairwise.comparison": ("CountedComparison",),
+    "propkernels.kernels.comparison": ("CountedComparison",),
     "propkernels.kernels.shortest_path": (
         "EqualLengths",
         "Paths",
@@ -74,7 +74,7 @@ _BY_MODULE = {
         "Hops",
     ),
     "propkernels.kernels.label_histogram": ("LabelHistogram", "LabelHistogramFeatures"),
-    "propkernels.kernels.pairwise.node_kernel": (
+    "propkernels.kernels.node_kernel": (
         "NodeComparison",
         "Nodes",
     ),
@@ -86,44 +86,44 @@ _BY_MODULE = {
         "WeisfeilerLehmanFeatures",
     ),
     "propkernels.kernels.sum_kernel": ("SumKernel",),
-    "propkernels.kernels.subgraphs.cliques": (
+    "propkernels.kernels.cliques": (
         "SubgraphComparison",
         "Wired",
     ),
-    "propkernels.kernels.subgraphs.counts": (
+    "propkernels.kernels.subgraph_counts": (
         "SubgraphCounter",
         "SubgraphCounts",
     ),
-    "propkernels.kernels.subgraphs.kernel": ("SubgraphMatching",),
-    "propkernels.kernels.pairwise.tiles": ("TiledMatrix",),
-    "propkernels.learn.linear.model": ("LinearModel",),
-    "propkernels.learn.category_prior": ("CategoryPrior",),
-    "propkernels.learn.models.classifier": ("PropagationClassifier",),
-    "propkernels.learn.novelty.detector": ("NoveltyDetector",),
-    "propkernels.learn.novelty.neighbors": (
+    "propkernels.kernels.subgraph_matching": ("SubgraphMatching",),
+    "propkernels.kernels.tiles": ("TiledMatrix",),
+    "propkernels.models.linear_model": ("LinearModel",),
+    "propkernels.models.category_prior": ("CategoryPrior",),
+    "propkernels.models.classifier": ("PropagationClassifier",),
+    "propkernels.novelty.detector": ("NoveltyDetector",),
+    "propkernels.novelty.neighbor_scores": (
         "DensityScore",
         "NeighborScore",
         "OneClassScore",
     ),
-    "propkernels.learn.novelty.rarity": ("RarityScore",),
-    "propkernels.learn.novelty.scores": ("SizeScore",),
-    "propkernels.learn.retrieval.index": ("GraphIndex",),
-    "propkernels.learn.machines.decisions": (
+    "propkernels.novelty.rarity": ("RarityScore",),
+    "propkernels.novelty.novelty_scores": ("SizeScore",),
+    "propkernels.search.index": ("GraphIndex",),
+    "propkernels.decisions.decision_columns": (
         "Calibration",
         "DecisionLayout",
     ),
-    "propkernels.learn.machines.members": (
+    "propkernels.decisions.members": (
         "FoldedMember",
         "JointMember",
         "KernelMember",
         "RatioMember",
     ),
-    "propkernels.learn.machines.rule": ("Rule",),
+    "propkernels.decisions.rule": ("Rule",),
     "propkernels.storage.earlier": ("FoldedRule", "KernelRule", "SumRule"),
-    "propkernels.learn.machines.gaussian_process": ("Posterior",),
-    "propkernels.learn.retrieval.inverted_file": ("InvertedFile",),
-    "propkernels.learn.retrieval.segment": ("Postings",),
-    "propkernels.learn.models.regressor": ("PropagationRegressor",),
+    "propkernels.decisions.gaussian_process": ("Posterior",),
+    "propkernels.search.inverted_file": ("InvertedFile",),
+    "propkernels.search.segment": ("Postings",),
+    "propkernels.models.regressor": ("PropagationRegressor",),
     "propkernels.images.cooccurrence": (
         "GrayCooccurrence",
         "LabelCooccurrence",

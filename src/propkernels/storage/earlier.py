@@ -9,14 +9,14 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.randomness import mix
+from propkernels._utils.stored import ANY_NUMBER
 from propkernels.counting.counters import Codes, Counter
 from propkernels.counting.entries import Vocabulary
 from propkernels.counting.joined import JoinedCounter
 from propkernels.counting.levels import LevelCounter
-from propkernels.learn.machines.members import FoldedMember, JointMember, Member
-from propkernels.learn.machines.rule import Rule, dual_members
-from propkernels.utils.randomness import mix
-from propkernels.utils.stored import ANY_NUMBER
+from propkernels.decisions.members import FoldedMember, JointMember, Member
+from propkernels.decisions.rule import Rule, dual_members
 
 Matrix = NDArray[np.float64]
 

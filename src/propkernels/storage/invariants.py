@@ -1,13 +1,13 @@
-"""Checks of objects from a file, by what their classes say: see :mod:`propkernels.utils.stored`."""
+"""Checks of objects from a file, by what their classes say: see :mod:`propkernels._utils.stored`."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any, get_type_hints
 
+from propkernels._utils.stored import SOMETIMES, Indices, Offsets
 from propkernels.storage.classes import FORGOTTEN, name_of
 from propkernels.storage.types import check_of, declared_types, fitted_types
-from propkernels.utils.stored import SOMETIMES, Indices, Offsets
 
 
 def check_fields(thing: Any) -> None:

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propkernels._utils.jit import compiled
 from propkernels.counting.entries_compiled import find_column, mixed
 from propkernels.hashing.codes import NO_BIN
-from propkernels.hashing.compiled import join
-from propkernels.utils.jit import compiled
+from propkernels.hashing.codes_compiled import join
 
 CODE, STAMP, COLUMN, NUMBER = range(4)  # of a cell
 EMPTY, SETTLED = 0, -1  # stamps; edits have the stamps 1, 2, ...

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propkernels._utils.jit import compiled
+from propkernels._utils.mixing import mix_other
 from propkernels.hashing.codes import NO_BIN
-from propkernels.hashing.compiled import arrived, counted_code, floor_code, over_edge, refined, stayed
+from propkernels.hashing.codes_compiled import arrived, counted_code, floor_code, over_edge, refined, stayed
 from propkernels.tracking.bins_compiled import change_counts, settle_counts
 from propkernels.tracking.wiring_compiled import (
     ADD_LEAF,
@@ -17,8 +19,6 @@ from propkernels.tracking.wiring_compiled import (
     apply_edits,
     take_back_edits,
 )
-from propkernels.utils.jit import compiled
-from propkernels.utils.mixing import mix_other
 
 
 class Walk(NamedTuple):

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
+from propkernels._utils.arrays import power_of_two
+from propkernels._utils.randomness import label_keys
 from propkernels.counting.entries import Changes, Vocabulary
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
@@ -28,8 +30,6 @@ from propkernels.propagation.initial import (
 )
 from propkernels.propagation.schemes import Diffusion, affine_weights, reciprocal
 from propkernels.tracking.alphabet import Alphabet
-from propkernels.utils.arrays import power_of_two
-from propkernels.utils.randomness import label_keys
 
 MOST_VALUES = 2**25  # of all nodes, steps and streams: what is kept of the graph as it is
 MOST_NEIGHBORS = 2**24
@@ -184,7 +184,7 @@ class PairTracker(Tracker):
         by_degree: bool,
         edge_labels: bool,
     ) -> None:
-        from propkernels.tracking.paths_compiled import Paths, edge_words, settle_pairs
+        from propkernels.tracking.tracked_paths_compiled import Paths, edge_words, settle_pairs
 
         n = graph.n_nodes + NEW_NODES
         keys = label_keys(alphabet.edge_values)
@@ -198,7 +198,7 @@ class PairTracker(Tracker):
         settle_pairs(*self._parts)
 
     def _follow(self, edits: NDArray[np.int64], counted: bool, changes: Changes) -> None:
-        from propkernels.tracking.paths_compiled import follow_pairs
+        from propkernels.tracking.tracked_paths_compiled import follow_pairs
 
         follow_pairs(*self._parts, edits, changes)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propkernels.utils.jit import compiled
+from propkernels._utils.jit import compiled
 
 NOTHING, RELABEL, ADD_EDGE, REMOVE_EDGE, ADD_LEAF, REMOVE_LEAF = -1, 0, 1, 2, 3, 4
 

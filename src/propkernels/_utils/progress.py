@@ -1,0 +1,145 @@
+"""The progress bar: on terminals and in notebooks, for work that takes longer than two seconds.
+
+It is tqdm's, since that shows in notebooks with and without ipywidgets (rich shows nothing without them),
+waits before it appears, and can be stepped from any thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any, Self
+
+from propkernels._utils.locks import ForkSafeLock
+
+PATIENCE = 2.0  # seconds before a bar appears
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
+_OPEN_END = "{desc} [{elapsed}{postfix}]"
+
+
+def is_watched() -> bool:
+    """Whether somebody sees a bar: standard error is a terminal, or this is a notebook."""
+    return _is_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def _is_notebook() -> bool:
+    """Whether this process is the kernel of a notebook; nothing is imported to find out."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
+
+
+class ProgressBar:
+    """Counts steps, and shows a bar on standard error or in the notebook after two seconds of work.
+
+    Where nobody would see it, it does nothing. A bar of one thread can be stepped from any other.
+
+    Parameters
+    ----------
+    text : str
+        What is being done.
+    total : int, optional
+        Number of steps; without it, only the time that has passed is shown.
+    done : int, default=0
+        Steps that were done before.
+    unit : {"", "B"}, default=""
+        "B": steps are bytes, shown in kB and MB.
+
+    Examples
+    --------
+    >>> with ProgressBar("Comparing graphs", total=3) as bar:
+    ...     for _ in range(3):
+    ...         bar.step()
+    """
+
+    def __init__(self, text: str, total: int | None = None, done: int = 0, *, unit: str = "") -> None:
+        self.text, self.total, self.done, self.unit = text, total, done, unit
+        self._lock = ForkSafeLock()
+        self._bar: Any = self._new_bar() if is_watched() else None
+
+    def _new_bar(self) -> Any:
+        from tqdm.auto import tqdm
+
+        # Every step may draw (miniters=0), so tqdm's monitor thread, which wakes sleepy bars, is not needed.
+        quiet = type("Bar", (tqdm,), {"monitor_interval": 0})
+        return quiet(
+            desc=self.text,
+            total=self.total,
+            initial=self.done,
+            unit=self.unit,
+            unit_scale=self.unit == "B",
+            bar_format=_OPEN_END if self.total is None else _BAR,
+            delay=PATIENCE,
+            miniters=0,
+            leave=False,
+            file=sys.stderr,
+        )
+
+    def step(self, n: int = 1) -> None:
+        """Count ``n`` more steps."""
+        with self._lock:
+            self.done += n
+            if self._bar is not None:
+                self._bar.update(n)
+
+    def on_progress(self, done: int, total: int) -> None:
+        """Set the number of steps that are done, and of all steps: a callback for functions that report."""
+        with self._lock:
+            self.done, self.total = done, total
+            if self._bar is not None:
+                self._bar.total, self._bar.bar_format = total, _BAR
+                self._bar.update(done - self._bar.n)
+
+    def describe(self, text: str = "", note: str = "") -> None:
+        """Change the text before the bar, and the note after it."""
+        if self._bar is not None:
+            self._bar.set_description_str(text or self.text, refresh=False)
+            self._bar.set_postfix_str(note, refresh=False)
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show the time that has passed."""
+        self.step(0)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def spinner(text: str, interval: float = 0.5) -> Iterator[None]:
+    """Show that something without steps is running, and for how long, after two seconds.
+
+    Parameters
+    ----------
+    text : str
+        What is being done.
+    interval : float, default=0.5
+        Seconds after which the time is shown again.
+    """
+    with ProgressBar(text) as bar:
+        if not is_watched():
+            yield
+            return
+        done = Event()
+        thread = Thread(target=_refresh, args=(bar, done, interval), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def _refresh(bar: ProgressBar, done: Event, interval: float) -> None:
+    while not done.wait(interval):
+        bar.refresh()

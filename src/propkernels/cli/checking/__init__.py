@@ -1,1 +1,0 @@
-"""Commands that look before anyone believes: ``propkernels audit`` and ``novelty``."""

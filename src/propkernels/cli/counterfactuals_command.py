@@ -1,0 +1,87 @@
+"""``propkernels counterfactuals``: the smallest changes of a graph that change its prediction."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from propkernels.cli import arguments
+from propkernels.cli.arguments import ModelFile, open_dataset, open_model
+from propkernels.cli.console import print_records, print_text, spinner
+from propkernels.cli.explain_command import molecule_of
+
+
+def counterfactuals(
+    model: ModelFile,
+    name: arguments.Name,
+    graph: Annotated[
+        int, typer.Option("--graph", "-g", min=0, metavar="N", help="Which graph, counted from 0.")
+    ],
+    max_edits: Annotated[
+        int, typer.Option("--max-edits", min=1, max=2, metavar="1|2", help="Single edits, or also pairs.")
+    ] = 2,
+    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of changes to print.")] = 10,
+    target: Annotated[
+        str | None,
+        typer.Option("--to", metavar="CLASS|X", help="Class, or number, to reach; by default any other."),
+    ] = None,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow",
+            metavar="KIND",
+            help="Kind of edits: relabel, add_edge, remove_edge, add_leaf or remove_leaf; may be repeated.",
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=0, metavar="N", help="Most pairs of edits that are tried.")
+    ] = None,
+    output_format: arguments.FormatOption = arguments.Format.table,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
+) -> None:
+    """Find the smallest changes that change a prediction.
+
+    Nodes are relabeled, and edges and leaves added or removed; every change that is shown was checked by
+    predicting the edited graph. Of molecules, only changes that leave valences intact count.
+    """
+    fitted, node_labels = open_model(model)
+    if not hasattr(fitted, "counterfactuals"):
+        raise ValueError(f"{model} holds a {type(fitted).__name__}, which predicts nothing to be changed")
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
+    if graph >= len(data.graphs):
+        raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {graph}")
+    with spinner("Searching"):
+        found = fitted.counterfactuals(
+            data.graphs[graph],
+            max_edits,
+            top,
+            target=_named(fitted, target),
+            allowed=kinds or None,
+            molecule=molecule_of(data, graph) if hasattr(data.graphs, "adjacency") else None,
+            budget=budget,
+            label_names=data.label_names,
+        )
+    if output_format is arguments.Format.table:
+        print_text(f"Graph {graph} of {data.name}\n\n{found}")
+    else:
+        print_records(found.records(), output_format)
+
+
+def _named(model: Any, target: str | None) -> Any:
+    """Return the class that a text stands for, or the number."""
+    if target is None:
+        return None
+    if not hasattr(model, "classes_"):
+        try:
+            return float(target)
+        except ValueError:
+            raise ValueError(f"--to must be a number for this model, got {target!r}") from None
+    names = {str(name): name for name in model.classes_.tolist()}
+    if target not in names:
+        from propkernels.datasets.tables import listed_names
+
+        raise ValueError(f"the class {target} does not exist; the model knows {listed_names(list(names))}")
+    return names[target]

@@ -1,0 +1,306 @@
+"""``propkernels evaluate``: the default model beside LABELS, PK and WL, in nested cross-validation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from propkernels._utils.safe_files import atomic_write
+from propkernels.cli import arguments
+from propkernels.cli.arguments import (
+    KernelName,
+    build_kernel,
+    build_scheme,
+    compile_loops,
+    label_source,
+    open_dataset,
+)
+from propkernels.cli.console import check_output, new_table, print_text, progress_bar, seconds, stdout
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
+    from propkernels.evaluation.evaluation_result import Evaluation
+
+NOTE = """
+default: PropagationClassifier() or PropagationRegressor(), which chooses its
+kernel too. LABELS: PK at t_max = 0, which ignores the edges. WL: Weisfeiler-
+Lehman. t_max and C: median over the folds, and range; all are chosen on the
+training part of each fold. kernel: time per repeat; total: with all SVMs."""
+DEFAULT, LABELS, PK, WL = "default", "LABELS", "PK", "WL"
+LEAVE_ONE_OUT = "loo"
+
+
+def _check_folds(folds: str | None) -> str | None:
+    if folds is None:
+        return folds
+    if folds != LEAVE_ONE_OUT and not (folds.isdecimal() and int(folds) >= 2):
+        raise typer.BadParameter(f'a whole number from 2 on, or "loo" to leave one out; got {folds!r}')
+    return folds
+
+
+def evaluate(
+    name: arguments.Name,
+    t_max: arguments.TMax = 10,
+    cost: Annotated[
+        float | None,
+        typer.Option("--C", metavar="X", help="Fixed cost C, with t_max fixed too: nothing is chosen."),
+    ] = None,
+    paper_costs: Annotated[
+        bool,
+        typer.Option("--paper-costs", help="Choose C among the paper's values, for the kernel as it is."),
+    ] = False,
+    folds: Annotated[
+        str | None,
+        typer.Option(
+            "--folds",
+            callback=_check_folds,
+            metavar="N|loo",
+            help="Folds (10 by default, fewer for small classes), or leave one out.",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, metavar="N", help="Repeats with new folds and hashes.")
+    ] = 1,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            "--groups",
+            metavar="FILE",
+            help="File with the group of each graph, one per line: groups stay together.",
+        ),
+    ] = None,
+    kernels: Annotated[
+        list[KernelName] | None,
+        typer.Option("--kernel", help="Instead of all rows: LABELS and this kernel; may be repeated."),
+    ] = None,
+    scoring: Annotated[
+        str | None,
+        typer.Option(
+            "--scoring", metavar="NAME", help="A scorer of scikit-learn: roc_auc, balanced_accuracy, f1, ..."
+        ),
+    ] = None,
+    selection: Annotated[
+        arguments.Selection,
+        typer.Option("--selection", help="How thoroughly candidates are compared."),
+    ] = arguments.Selection.auto,
+    normalize: arguments.Normalize = False,
+    propagation: arguments.SchemeOption = "auto",
+    laziness: arguments.Laziness = None,
+    normalization: arguments.NormalizationOption = None,
+    labels: arguments.LabelsOption = arguments.Labels.auto,
+    metric: arguments.MetricOption = arguments.Metric.tv,
+    bin_width: arguments.BinWidth = 1e-5,
+    n_hashes: arguments.NHashes = 1,
+    base_kernel: arguments.BaseKernelOption = arguments.BaseKernel.linear,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Also write one line per fold to this CSV file."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the folds to this file.")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Also write a page: table, folds, confusion matrices."),
+    ] = None,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
+    node_labels: arguments.NodeLabels = "symbol",
+) -> None:
+    """Accuracy on a data set, by nested cross-validation.
+
+    The default model, which 'propkernels fit' learns, stands beside LABELS (counts of node labels), PK as in
+    the paper, and WL. In every fold, t_max (0 up to --t-max), C and whatever else there is to choose are
+    chosen on the training part alone. Options of the kernel concern LABELS, PK and WL. With --C or
+    --paper-costs the default model is left out, since it chooses C among its own values.
+    """
+    if cost is not None and paper_costs:
+        raise typer.BadParameter("--C fixes the cost, and --paper-costs has it chosen: use one of them")
+    for file, example in ((output, "folds.csv"), (plot, "folds.png"), (html, "page.html")):
+        if file is not None:
+            check_output(file, True, example)
+    scheme = build_scheme(propagation, laziness, normalization)
+    from propkernels import PropagationKernel
+
+    kernel = PropagationKernel(
+        propagation=scheme,
+        labels=label_source(labels),
+        t_max=t_max,
+        metric=metric.value,
+        bin_width=bin_width,
+        n_hashes=n_hashes,
+        base_kernel=base_kernel.value,
+        normalize=normalize,
+        n_jobs=jobs,
+    )
+    protocol: dict[str, Any] = {
+        "n_folds": int(folds) if folds is not None and folds != LEAVE_ONE_OUT else folds,
+        "repeats": repeats,
+        "groups": None if groups is None else groups.read_text().split(),
+        "random_state": seed,
+        "n_jobs": jobs,
+        "scoring": scoring,
+    }
+    choosing: dict[str, Any] = {"selection": selection.value}
+    if cost is not None or paper_costs:
+        choosing["C"] = "paper" if paper_costs else cost
+    choosing["t_max"] = None if cost is None else t_max
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, **columns, node_labels=node_labels)
+    results = run_rows(data, kernel, kernels, protocol, choosing)
+    print_table(results)
+    if output is not None:
+        write_records(results, output)
+    if plot is not None:
+        draw(results, plot)
+    if html is not None:
+        write_html(results, html)
+
+
+def run_rows(
+    data: Dataset,
+    kernel: Any,
+    kernels: list[KernelName] | None,
+    protocol: dict[str, Any],
+    choosing: dict[str, Any],
+) -> dict[str, Evaluation]:
+    """Evaluate every row of the table on the same folds.
+
+    The default model, which takes longest, comes last: a wrong option of a kernel is reported at once.
+    """
+    print_text(repr(data))
+    compile_loops()
+    rows = {LABELS: (kernel, {**choosing, "t_max": 0}), PK: (kernel, choosing)}
+    if kernels:
+        rows = {LABELS: rows[LABELS], **named_rows(kernels, rows[PK], data, choosing, protocol)}
+    else:
+        refined = refinement(kernel)
+        rows[WL] = refined, choosing
+        if "C" not in choosing:
+            rows = {DEFAULT: (default_model(data, kernel, protocol["scoring"]), {}), **rows}
+    last_the_default = sorted(rows, key=lambda row: row == DEFAULT)
+    results = {row: run_row(row, *rows[row], data, protocol) for row in last_the_default}
+    return {row: results[row] for row in rows}
+
+
+def named_rows(
+    names: list[KernelName],
+    own: tuple[Any, Any],
+    data: Any,
+    choosing: dict[str, Any],
+    protocol: dict[str, Any],
+) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Rows of the kernels that were asked for; "auto" is the default model."""
+    kernel, rows = own[0], dict[str, tuple[Any, dict[str, Any]]]()
+    for name in names:
+        if name is KernelName.auto:
+            rows[DEFAULT] = default_model(data, kernel, protocol["scoring"]), {}
+        elif name is KernelName.propagation:
+            rows[PK] = own
+        else:
+            estimator = build_kernel(name, kernel.t_max, None, kernel.n_jobs)
+            known = estimator.get_params(deep=False)
+            has_steps = "t_max" in known or "n_iter" in known
+            rows[name.value] = estimator, choosing if has_steps else {**choosing, "t_max": None}
+    return rows
+
+
+def default_model(data: Any, kernel: Any, scoring: str | None) -> Any:
+    """The model that 'propkernels fit' learns."""
+    from propkernels.models.classifier import PropagationClassifier
+    from propkernels.models.regressor import PropagationRegressor
+
+    is_class = data.with_known_target().target.dtype.kind in "iubUSO"
+    model = PropagationClassifier if is_class else PropagationRegressor
+    return model(scoring=scoring, n_jobs=kernel.n_jobs, verbose=False)
+
+
+def refinement(kernel: Any) -> Any:
+    """Weisfeiler-Lehman with the options of the kernel."""
+    from propkernels import WeisfeilerLehman
+
+    names = ("labels", "base_kernel", "normalize", "n_jobs")
+    return WeisfeilerLehman(n_iter=kernel.t_max, **{name: getattr(kernel, name) for name in names})
+
+
+def run_row(
+    row: str, estimator: Any, choosing: dict[str, Any], data: Any, protocol: dict[str, Any]
+) -> Evaluation:
+    """Evaluate one row; what is said about it on the way is said once, on standard error."""
+    import warnings
+
+    from propkernels.evaluation.cross_validation import evaluate as cross_validate
+
+    with warnings.catch_warnings(record=True) as told, progress_bar(f"{row} on {data.name}") as tell:
+        warnings.simplefilter("always", UserWarning)
+        result = cross_validate(estimator, data, progress=tell, **protocol, **choosing)
+    for text in dict.fromkeys(str(warning.message) for warning in told) if row == LABELS else ():
+        typer.echo(f"propkernels: {text}", err=True)
+    return result
+
+
+def print_table(results: dict[str, Evaluation]) -> None:
+    """Print one row per method, and whether they are different."""
+    first = results[LABELS]
+    numbers = [first.metric, "std. error", "t_max", "C", "kernel", "total"]
+    table = new_table(["method"], numbers)
+    for row, result in results.items():
+        values = [result.format_score(value) for value in (result.mean, result.standard_error)]
+        table.add_row(row, *values, *choices_and_times(row, result))
+    repeats, n_folds = first.scores.shape
+    times = f"{n_folds} folds" if repeats == 1 else f"{repeats} x {n_folds} folds"
+    print_text(f"{first.metric.capitalize()} in nested cross-validation, {times} ({first.protocol})\n")
+    stdout().print(table)
+    print_text("")
+    for row in [row for row in results if row != LABELS]:
+        print_text(describe_difference(results, row))
+    print_text(NOTE)
+
+
+def describe_difference(results: dict[str, Evaluation], row: str) -> str:
+    """Say how sure the difference from LABELS is."""
+    test = results[row].compare(results[LABELS])
+    gap = results[row].format_score(test.difference).removesuffix(" %")
+    sign = "" if test.difference < 0 else "+"
+    chances = f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}"
+    return f"{row} less LABELS: {sign}{gap}; paired t-test, {chances}"
+
+
+def choices_and_times(row: str, result: Evaluation) -> list[str]:
+    """Return the last columns of a row; the default model computes its kernels fold by fold."""
+    kernel_seconds = sum(result.kernel_seconds) / len(result.kernel_seconds)
+    chosen = [result.describe_choices(name) for name in ("t_max", "C")]
+    return [*chosen, "-" if row == DEFAULT else seconds(kernel_seconds), seconds(result.seconds)]
+
+
+def write_records(results: dict[str, Evaluation], path: Path) -> None:
+    """Write one line per method and fold."""
+    import csv
+
+    rows = [{**record, "kernel": row} for row, result in results.items() for record in result.records]
+    with atomic_write(path, text=True) as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def write_html(results: dict[str, Evaluation], path: Path) -> None:
+    """Write the page."""
+    from propkernels.evaluation.evaluation_page import write_evaluations
+
+    differences = [describe_difference(results, row) for row in results if row != LABELS]
+    write_evaluations(path, results, [*differences, " ".join(NOTE.replace("-\n", "-").split())])
+    print_text(f"Wrote {path}.")
+
+
+def draw(results: dict[str, Evaluation], path: Path) -> None:
+    """Draw the folds' values."""
+    from propkernels.plotting import plot_evaluation
+
+    ax = plot_evaluation(results)
+    with atomic_write(path) as stream:
+        ax.figure.savefig(stream, format=path.suffix[1:].lower() or "png")

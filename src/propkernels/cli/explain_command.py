@@ -1,0 +1,181 @@
+"""``propkernels explain``: the nodes of a graph that a prediction rests on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from propkernels._utils.optional import import_optional
+from propkernels._utils.safe_files import atomic_write
+from propkernels.cli import arguments
+from propkernels.cli.arguments import ModelFile, open_dataset, open_model
+from propkernels.cli.console import (
+    Force,
+    cell,
+    check_output,
+    new_table,
+    print_records,
+    print_text,
+    spinner,
+    stdout,
+)
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
+
+SUFFIXES = ("png", "svg", "pdf", "jpg")
+DOTS_PER_INCH = 150
+
+
+def explain(
+    model: ModelFile,
+    name: arguments.Name,
+    graph: Annotated[
+        int,
+        typer.Option(
+            "--graph", "--molecule", "-g", min=0, metavar="N", help="Which graph or molecule, counted from 0."
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Image to write, such as graph.png.")
+    ] = None,
+    force: Force = False,
+    spoken_for: Annotated[
+        str | None,
+        typer.Option("--class", metavar="CLASS", help="Class to explain; by default the predicted one."),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="CLASS", help="Class to compare with.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of nodes to print.")] = 10,
+    output_format: arguments.FormatOption = arguments.Format.table,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
+) -> None:
+    """Show what each node of a graph adds to its prediction.
+
+    Contributions of nodes and steps add up to the decision. With -o, the graph (image, molecule) is drawn,
+    its nodes colored by their contributions.
+    """
+    if output is not None:
+        check_picture(output, force)
+    fitted, node_labels = open_model(model)
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
+    if graph >= len(data.graphs):
+        raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {graph}")
+    chosen = data.graphs[[graph]]
+    with spinner("Explaining"):
+        prediction = fitted.predict(chosen)[0]
+        explanation = explained(fitted, chosen, prediction, spoken_for, against)
+    title = f"Graph {graph} of {data.name}: predicted {_text(prediction)}"
+    if output_format is arguments.Format.table:
+        print_text(f"{title}.")
+        print_nodes(explanation, top, data.label_names)
+    else:
+        print_records(named_nodes(explanation, top, data.label_names), output_format)
+    if output is not None:
+        draw(explanation, title, data, graph, output)
+        typer.echo(f"\nWrote {output}.", err=output_format is not arguments.Format.table)
+
+
+def check_picture(output: Path, force: bool) -> None:
+    """Refuse a file that cannot be written, or an unknown kind of image."""
+    check_output(output, force, "graph.png")
+    if output.suffix[1:].lower() not in SUFFIXES:
+        known = ", ".join(f".{suffix}" for suffix in SUFFIXES)
+        raise ValueError(f"{output} has no suffix that says which kind of image it is: use {known}")
+
+
+def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, against: str | None) -> Any:
+    """Explain for the classes that were named, or for the predicted one."""
+    if not can_explain(model):
+        from propkernels.models.model import why_not_explained
+
+        raise ValueError(why_not_explained(model.kernel_))
+    if not hasattr(model, "classes_"):
+        return model.explain(graphs)
+    names = {str(name): name for name in model.classes_.tolist()}
+    first = names[str(prediction)] if spoken_for is None else _named(names, spoken_for)
+    return model.explain(graphs, first if against is None else (first, _named(names, against)))
+
+
+def can_explain(model: Any) -> bool:
+    """Whether decisions are sums over nodes."""
+    return hasattr(model, "explain") and bool(model.rule_.compares_bins)
+
+
+def _named(names: dict[str, Any], wanted: str) -> Any:
+    if wanted not in names:
+        from propkernels.datasets.tables import listed_names
+
+        raise ValueError(f"the class {wanted} does not exist; the model knows {listed_names(list(names))}")
+    return names[wanted]
+
+
+def named_nodes(explanation: Any, top: int, names: dict[Any, str]) -> list[dict[str, Any]]:
+    """Return the strongest nodes; beside the label stands its name, where labels have names."""
+    records = explanation.top_nodes(0, top)
+    if not names:
+        return list(records)
+    return [
+        {"graph": r["graph"], "node": r["node"], "label": r["label"], "name": names.get(r["label"])} | r
+        for r in records
+    ]
+
+
+def print_nodes(explanation: Any, top: int, names: dict[Any, str]) -> None:
+    """Print the strongest nodes, and what all of them add up to."""
+    print_text(f"Contributions {explanation.subject}:\n")
+    records = explanation.top_nodes(0, top)
+    steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
+    table = new_table(["node", "label"], ["total", *steps])
+    for record in records:
+        values = (f"{record[key]:+.4f}" for key in ("total", *steps))
+        table.add_row(str(record["node"]), cell(names.get(record["label"], record["label"])), *values)
+    stdout().print(table)
+    total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
+    sums = f"nodes {total:+.4f}, intercept {explanation.intercept_of(0):+.4f}: decision {decision:+.4f}"
+    print_text(f"\nAll {len(explanation.contributions)} {sums}.")
+
+
+def coordinates(data: Dataset, graph: int) -> Any:
+    """Return where the nodes lie, if the data set says so."""
+    places = data.extras.get("coordinates")
+    return None if places is None else places[data.graphs.graph_ptr[graph] : data.graphs.graph_ptr[graph + 1]]
+
+
+def molecule_of(data: Dataset, graph: int) -> Any:
+    """Return the molecule that a graph was made of, atom by atom; None where that is not known."""
+    molecules = data.extras.get("molecules", data.extras.get("smiles"))
+    if molecules is None:
+        return None
+    from propkernels.convert.rdkit import from_rdkit
+    from propkernels.molecules.read_molecules import as_molecules
+
+    (molecule,) = as_molecules([molecules[graph]])
+    own, drawn = data.graphs[[graph]].adjacency, from_rdkit([molecule]).adjacency
+    return molecule if own.shape == drawn.shape and not abs(own - drawn).nnz else None
+
+
+def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) -> None:
+    """Draw the graph without opening a window; a molecule, as RDKit depicts it."""
+    molecule = molecule_of(data, graph) if output.suffix.lower() in (".svg", ".png") else None
+    if molecule is not None:
+        from propkernels.molecules import draw_molecule
+
+        draw_molecule(explanation, [molecule], title=title, size=(600, 450)).save(output)
+        return
+    import_optional("matplotlib", extra="plot", purpose="images of graphs need").use("Agg")
+    from propkernels.plotting import plot_explanation
+
+    axes = plot_explanation(explanation, layout=coordinates(data, graph), labels=data.label_names or True)
+    axes.set_title(title, fontsize=10)
+    with atomic_write(output) as stream:
+        axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)
+
+
+def _text(prediction: Any) -> str:
+    return f"{prediction:.4g}" if isinstance(prediction, float) else str(prediction)

@@ -1,1 +1,0 @@
-"""Commands that say why a model decides as it does."""

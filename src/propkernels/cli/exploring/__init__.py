@@ -1,1 +1,0 @@
-"""Commands that write pages to explore."""

@@ -1,0 +1,174 @@
+"""``fit``, ``predict`` and ``similar`` on folders of parts, and ``index``, which writes one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from propkernels.cli import arguments
+from propkernels.cli.arguments import KernelName, Task, build_kernel
+from propkernels.cli.console import (
+    cell,
+    new_table,
+    print_records,
+    print_text,
+    seconds,
+    size_of,
+    spinner,
+    stdout,
+    warnings_as_lines,
+)
+from propkernels.cli.featurize_command import Output, Sources, Workers, executor_of, parse_number
+
+
+def is_parts(name: str) -> bool:
+    """Whether a path is a folder that 'featurize' wrote."""
+    return (Path(name) / "manifest.json").is_file()
+
+
+def is_index(name: str) -> bool:
+    """Whether a path is a folder that 'index' wrote."""
+    return (Path(name) / "plan00000" / "plan.json").is_file()
+
+
+def refuse(options: dict[str, Any], why: str) -> None:
+    """Refuse options that were given, and mean nothing here."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise ValueError(f"{given[0]} cannot be given here: {why}")
+
+
+def fit_parts(
+    folder: str, output: Path, task: Task, column: str | None, cost: float | None, jobs: int
+) -> None:
+    """Train a linear model on a folder of features, and write it to a file."""
+    from propkernels._utils.cells import as_classes, is_missing, typed_column
+    from propkernels.models.linear_model import LinearModel
+    from propkernels.scale import open_features
+    from propkernels.storage import save_model
+
+    features = open_features(folder)
+    print_text(repr(features))
+    target = choose_column(features.target, column, folder)
+    gaps = is_missing(target)
+    known = as_classes(typed_column(target[~gaps]))
+    is_class = known.dtype.kind in "iubUSO" if task is Task.auto else task is Task.classes
+    if gaps.any():
+        target = target.astype(object)
+        target[~gaps] = known.tolist()
+    loss = "logistic" if is_class else "squared"
+    start = perf_counter()
+    model = LinearModel(loss=loss, C=1.0 if cost is None else cost, n_jobs=jobs)
+    with warnings_as_lines():
+        model.fit_parts(features, target)
+    save_model(model, output)
+    table = new_table(["learned", "value"], [])
+    if is_class:
+        table.add_row("classes", cell(", ".join(map(str, model.classes_.tolist()[:8]))))
+    table.add_row("loss", loss)
+    table.add_row("C", f"{model.C:g}")
+    table.add_row("iterations", str(model.n_iter_))
+    stdout().print(table)
+    took = seconds(perf_counter() - start)
+    print_text(f"\nWrote {output} ({size_of(output)}), learned in {took}. Next:")
+    print_text(f"  propkernels predict {output} FEATURES -o predictions")
+
+
+def choose_column(target: Any, column: str | None, folder: str) -> Any:
+    """Return the target, or one of its columns."""
+    if target is None:
+        raise ValueError(f"the files of {folder} hold no target, so that there is nothing to learn")
+    number = int(column) if column is not None and column.isdecimal() else None
+    if target.ndim == 1:
+        if column is not None and number != 0:
+            raise ValueError(f"{folder} has one target column: leave --target out")
+        return target
+    last = target.shape[1] - 1
+    if number is None or number > last:
+        raise ValueError(f"{folder} has {last + 1} target columns: choose one by --target 0 to {last}")
+    return target[:, number]
+
+
+def predict_parts(model: Any, folder: str, output: Path | None, jobs: int) -> None:
+    """Write the predictions of a folder of features, one Parquet file per part."""
+    from propkernels.models.linear_model import LinearModel
+    from propkernels.scale import open_features
+
+    if not isinstance(model, LinearModel):
+        raise ValueError(
+            f"{folder} holds features, which need a model that 'propkernels fit' learned from some"
+        )
+    if output is None:
+        raise ValueError("predictions of a folder are written to a folder: name one by -o predictions")
+    features = open_features(folder)
+    files = model.set_params(n_jobs=jobs).predict_parts(features, output)
+    parts = "1 file" if len(files) == 1 else f"{len(files):,} files"
+    print_text(f"Wrote {output}: {len(features):,} predictions in {parts}.")
+
+
+def rows_of(model: Any, graphs: Any) -> Any:
+    """Features of graphs, for a model that was learned from a folder of them."""
+    if model.features_ is None:
+        raise ValueError(
+            "this model does not say what its features are: predict a folder of features with it"
+        )
+    return model.features_.fit_transform(graphs)
+
+
+def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format, jobs: int) -> None:
+    """Search a folder of features, or an index on the disk, for the graphs most similar to one."""
+    from propkernels.scale import open_features
+    from propkernels.search.index import GraphIndex
+    from propkernels.search.nearest import nearest_rows
+
+    with spinner("Searching"):
+        if is_index(folder):
+            index = GraphIndex.open(folder, n_jobs=jobs)
+            what, found = repr(index), index.query(index.graph(to), k=k + 1)
+        else:
+            features = open_features(folder)
+            what, found = repr(features), nearest_rows(features, to, k + 1)
+    pairs = zip(found.ids.tolist(), found.similarities.tolist(), strict=True)
+    rows = [{"graph": number, "similarity": value} for number, value in pairs if number != to][:k]
+    if output_format is arguments.Format.table:
+        print_text(f"Most similar to graph {to} of {folder}, {what}\n")
+    print_records(rows, output_format, {"similarity": ".4f"})
+
+
+def index(
+    sources: Sources,
+    output: Output,
+    kernel: Annotated[KernelName, typer.Option("--kernel", help="Kernel.")] = KernelName.propagation,
+    t_max: arguments.TMax = 5,
+    seed: arguments.Seed = 0,
+    workers: Workers = None,
+    nodes_per_part: Annotated[
+        int,
+        typer.Option("--nodes-per-part", parser=parse_number, metavar="N", help="Most nodes of one shard."),
+    ] = 2_000_000,
+    add: Annotated[bool, typer.Option("--add", help="Add to the index that is in the folder.")] = False,
+    smiles_column: arguments.SmilesColumn = None,
+) -> None:
+    """Index files of graphs on the disk for searches.
+
+    Each part becomes one shard that is complete or not there. Whatever is killed, the same command again goes
+    on. With --add, the index that is in the folder gets further shards, with the kernel that it has.
+    """
+    from propkernels.scale import partition
+    from propkernels.search.index import GraphIndex
+
+    start = perf_counter()
+    plan = partition(sources, nodes_per_part, smiles_column=smiles_column)
+    print_text(repr(plan))
+    executor = executor_of(workers, len(plan))
+    if add:
+        built = GraphIndex.open(output).add(plan, executor=executor)
+    else:
+        built = GraphIndex.build(plan, output, kernel=build_kernel(kernel, t_max, seed, 1), executor=executor)
+    n_bytes = sum(group.manifest.n_bytes for group in built.groups)
+    took = seconds(perf_counter() - start)
+    print_text(f"Wrote {output}: {built!r}, {n_bytes / 1e6:,.1f} MB, in {took}. Next:")
+    print_text(f"  propkernels similar {output} --to 0")

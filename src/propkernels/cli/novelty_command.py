@@ -1,0 +1,151 @@
+"""``propkernels novelty``: which graphs are unlike those of another data set."""
+
+from __future__ import annotations
+
+import csv
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from propkernels._utils.safe_files import atomic_write
+from propkernels.cli import arguments
+from propkernels.cli.arguments import open_dataset
+from propkernels.cli.console import Force, check_output, print_records, print_text, spinner
+from propkernels.cli.explain_command import SUFFIXES, check_picture, draw, named_nodes
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
+
+FORMATS = {"score": ".4f", "p_value": ".4f"}
+
+
+class Score(StrEnum):
+    """What normal means."""
+
+    auto = "auto"
+    neighbors = "neighbors"
+    density = "density"
+    one_class_svm = "one_class_svm"
+    rarity = "rarity"
+    size = "size"
+
+
+def novelty(
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Data set of graphs that are normal.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Data set of graphs to be judged.")],
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="CSV file of scores; with --explain also an image, such as graph.png.",
+        ),
+    ] = None,
+    explain: Annotated[
+        int | None,
+        typer.Option("--explain", min=0, metavar="N", help="Graph of NEW whose nodes are explained."),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Image of the graph that is explained.")
+    ] = None,
+    force: Force = False,
+    score: Annotated[Score, typer.Option("--score", help="What normal means.")] = Score.auto,
+    top: Annotated[
+        int, typer.Option("--top", min=1, metavar="N", help="Number of graphs and nodes to print.")
+    ] = 10,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
+    output_format: arguments.FormatOption = arguments.Format.table,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
+) -> None:
+    """Find graphs that are unlike those of another data set.
+
+    A small p-value means that few normal graphs are as strange. With --explain, the nodes of one graph are
+    listed by what they add to its rarity, with the first step at which their surroundings were never seen.
+    """
+    table, image = outputs(output or [], picture, explain, force)
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    known = open_dataset(train, target_required=False, **columns)
+    data = open_dataset(new, target_required=False, **columns)
+    if explain is not None and explain >= len(data.graphs):
+        raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {explain}")
+    from propkernels import NoveltyDetector
+
+    detector = NoveltyDetector(score=score.value, random_state=seed, n_jobs=jobs)
+    with spinner(f"Learning what {known.name} is like"):
+        detector.fit(known.graphs)
+    with spinner(f"Judging {data.name}"):
+        records = judged(detector, data.graphs)
+    is_table = output_format is arguments.Format.table
+    if table is not None:
+        write_scores(records, table)
+    if is_table:
+        print_summary(records, known, data)
+    order = sorted(records, key=lambda record: (record["p_value"], record["score"]))[:top]
+    print_records(order, output_format, FORMATS)
+    if explain is not None:
+        _explain(detector, data, explain, top, output_format, image)
+    for file in (table, image):
+        if file is not None:
+            typer.echo(f"Wrote {file}.", err=not is_table)
+
+
+def outputs(
+    files: list[Path], picture: Path | None, explain: int | None, force: bool
+) -> tuple[Path | None, Path | None]:
+    """Tell the file of scores from the image, and refuse what cannot be written."""
+    images = [file for file in files if file.suffix[1:].lower() in SUFFIXES]
+    tables = [file for file in files if file not in images]
+    images += [] if picture is None else [picture]
+    if len(tables) > 1 or len(images) > 1:
+        raise ValueError("-o takes one file of scores and one image at most")
+    if images and explain is None:
+        raise ValueError(f"{images[0]} would show one graph: say which by --explain N")
+    for table in tables:
+        check_output(table, force, "scores.csv")
+    for image in images:
+        check_picture(image, force)
+    return tables[0] if tables else None, images[0] if images else None
+
+
+def judged(detector: Any, graphs: Any) -> list[dict[str, Any]]:
+    """Return one record per graph."""
+    scores, chances = detector.score_samples(graphs), detector.predict_p(graphs)
+    novel = scores < detector.offset_
+    return [
+        {"graph": i, "score": float(s), "p_value": float(p), "novel": "yes" if is_novel else "no"}
+        for i, (s, p, is_novel) in enumerate(zip(scores, chances, novel, strict=True))
+    ]
+
+
+def write_scores(records: list[dict[str, Any]], file: Path) -> None:
+    """Write one line per graph, in their order."""
+    with atomic_write(file, text=True) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["graph", "score", "p_value", "novel"])
+        writer.writerows([list(record.values()) for record in records])
+
+
+def print_summary(records: list[dict[str, Any]], known: Dataset, data: Dataset) -> None:
+    """Say how many graphs are novel."""
+    number = sum(record["novel"] == "yes" for record in records)
+    share = f"{number} of {len(records)} graphs of {data.name}"
+    print_text(f"{share} are unlike the {len(known.graphs)} of {known.name}. The least likely first:\n")
+
+
+def _explain(
+    detector: Any, data: Dataset, graph: int, top: int, output_format: str, image: Path | None
+) -> None:
+    explanation = detector.explain(data.graphs[[graph]])
+    records = [r | {"graph": graph} for r in named_nodes(explanation, top, data.label_names)]
+    if output_format == arguments.Format.table:
+        print_text(f"\nGraph {graph} of {data.name}: nodes by what they add to its rarity.\n")
+        steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
+        print_records(records, output_format, dict.fromkeys(("total", *steps), ".3f"))
+    if image is not None:
+        title = f"Graph {graph} of {data.name}: rarity {explanation.decisions[0]:.3g}"
+        draw(explanation, title, data, graph, image)

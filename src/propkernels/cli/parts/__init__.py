@@ -1,1 +1,0 @@
-"""Commands on databases in files, part by part."""

@@ -1,0 +1,108 @@
+"""``propkernels predict``: predictions of a model for new graphs."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from propkernels._utils.safe_files import atomic_write
+from propkernels.cli import arguments
+from propkernels.cli.arguments import ModelFile, open_dataset, open_model
+from propkernels.cli.console import (
+    Force,
+    check_output,
+    percent,
+    print_text,
+    results_stream,
+    spinner,
+    warnings_as_lines,
+)
+from propkernels.cli.learning_command import is_parts, predict_parts, rows_of
+
+
+def predict(
+    model: ModelFile,
+    name: arguments.Name,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="CSV file to write; by default, or as -, standard output."
+        ),
+    ] = None,
+    force: Force = False,
+    jobs: arguments.Jobs = -1,
+    smiles_column: arguments.SmilesColumn = None,
+    target_column: arguments.TargetColumn = None,
+    errors: arguments.ErrorsOption = arguments.Errors.stop,
+) -> None:
+    """Predict the targets of graphs, as CSV.
+
+    The columns are id, prediction, and the probability of each class (or, of a Gaussian process, std).
+    Graphs (rows of a table) are counted from 0. The data set need not have targets; where it has classes, the
+    share of correct predictions is printed. Of a folder that 'featurize' wrote, predictions are Parquet files
+    in the folder that -o names, one per part.
+    """
+    output = None if output == Path("-") else output
+    if is_parts(name):
+        predict_parts(open_model(model)[0], name, output, jobs)
+        return
+    if output is not None:
+        check_output(output, force, "predictions.csv")
+    fitted, node_labels = open_model(model)
+    columns_of: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    columns_of["node_labels"] = node_labels
+    data = open_dataset(name, target_required=False, **columns_of, errors=errors)
+    with warnings_as_lines(), spinner(f"Predicting {data.name}"):
+        fitted.set_params(n_jobs=jobs)
+        predictions, columns = compute(fitted, data.graphs)
+    if output is None:
+        write_rows(results_stream(), ids_of(data.graphs), predictions, columns)
+        return
+    with atomic_write(output, text=True) as stream:
+        write_rows(stream, ids_of(data.graphs), predictions, columns)
+    agreed = agreement(fitted, predictions, data.target)
+    print_text(f"Wrote {output}: {len(predictions)} predictions{agreed}.")
+
+
+def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
+    """Return predictions, and further columns by name."""
+    if hasattr(model, "features_"):
+        graphs = rows_of(model, graphs)
+    if hasattr(model, "predict_proba"):
+        probabilities = model.predict_proba(graphs)
+        names = [f"probability_{name}" for name in model.classes_.tolist()]
+        return model.predict(graphs), dict(zip(names, probabilities.T, strict=True))
+    if getattr(model, "posterior_", None) is None:
+        return model.predict(graphs), {}
+    mean, deviation = model.predict(graphs, return_std=True)
+    return mean, {"std": deviation}
+
+
+def ids_of(graphs: Any) -> list[Any]:
+    """Positions of the graphs in their source, from 0, where some were left out; else simply from 0 on."""
+    return graphs.ids.tolist() if getattr(graphs, "skipped", None) else list(range(len(graphs)))
+
+
+def write_rows(stream: Any, ids: list[Any], predictions: Any, columns: dict[str, Any]) -> None:
+    """Write a header, and one line per graph."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["id", "prediction", *columns])
+    further = [column.tolist() for column in columns.values()]
+    writer.writerows(zip(ids, predictions.tolist(), *further, strict=True))
+
+
+def agreement(model: Any, predictions: Any, target: Any) -> str:
+    """Return how many predictions are correct, if the targets are classes of the model."""
+    from propkernels._utils.cells import is_missing, typed_column
+
+    if not hasattr(model, "classes_") or target.ndim != 1:
+        return ""
+    known = ~is_missing(target)
+    truth = typed_column(target[known])
+    if not known.any() or not set(truth.tolist()) <= set(model.classes_.tolist()):
+        return ""
+    of = "them" if known.all() else f"the {known.sum():,} with a target"
+    return f", {percent((predictions[known] == truth).mean())} of {of} as the data set says"

@@ -1,0 +1,221 @@
+"""From adjacency matrices: lists of scipy or dense matrices, and stacks of shape (n, m, m)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from propkernels._utils.arrays import check_sparse
+from propkernels._utils.checks import shown
+from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed, numbers
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+
+def from_adjacency(
+    matrices: Any,
+    *,
+    node_labels: Any = None,
+    node_attributes: Any = None,
+    ids: Any = None,
+    errors: str = "raise",
+) -> GraphDatabase:
+    """Convert adjacency matrices to a GraphDatabase.
+
+    Parameters
+    ----------
+    matrices : array of shape (n, m, m), or sequence of dense or scipy sparse square matrices
+        Weights, finite and not negative; a matrix that is not symmetric is a directed graph, from row to
+        column. Here a matrix is an adjacency matrix, whatever it looks like.
+    node_labels : sequence, optional
+        For each graph a sequence with one label per node; or an array of shape (n, m).
+    node_attributes : sequence, optional
+        For each graph an array with one row per node; or an array of shape (n, m, d).
+    ids : sequence, optional
+        What the graphs are called.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a faulty graph is an error, or left out (see ``graphs.skipped``).
+
+    Returns
+    -------
+    GraphDatabase
+
+    See Also
+    --------
+    GraphDatabase : from one block-diagonal matrix.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> stack = np.array([[[0, 1], [1, 0]], [[0, 2], [2, 0]]])
+    >>> pk.from_adjacency(stack, node_labels=[["C", "O"], ["C", "N"]])
+    GraphDatabase(2 graphs, 4 nodes, 2 edges, 3 node labels)
+    """
+    if issparse(matrices) or (isinstance(matrices, np.ndarray) and matrices.ndim == 2):
+        raise TypeError("from_adjacency takes several matrices; wrap the one matrix: [matrix]")
+    if getattr(matrices, "ndim", 1) != 3:
+        matrices = listed(matrices, "matrices")
+    n_graphs = len(matrices)
+    faults = Faults(errors, n_graphs, ids)
+    flat = _from_stack(matrices) if getattr(matrices, "ndim", 1) == 3 else _from_list(matrices, faults)
+    flat.node_labels = _per_node(node_labels, flat.sizes, "labels", faults)
+    flat.node_attributes = _rows(node_attributes, flat.sizes, faults)
+    return build(flat, faults)
+
+
+def _from_stack(stack: Any) -> FlatGraphs:
+    array = np.asarray(stack)
+    n, m, other = array.shape
+    if m != other:
+        raise ValueError(f"a stack of adjacency matrices must be of shape (n, m, m), got {array.shape}")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"adjacency matrices must hold real numbers, got dtype {array.dtype}")
+    graph, row, col = np.nonzero(array)
+    counts = np.bincount(graph, minlength=n)
+    return FlatGraphs(np.full(n, m), counts, row, col, True, array[graph, row, col].astype(np.float64))
+
+
+def _from_list(matrices: list[Any], faults: Faults) -> FlatGraphs:
+    """Entries of CSR arrays one after the other; other matrices are brought to CSR first."""
+    parts = [_NOTHING] * len(matrices)
+    for i, matrix in enumerate(matrices):
+        with faults.reading(i):
+            parts[i] = _csr_arrays(matrix, i, faults)
+    sizes = integers([len(indptr) - 1 for _, _, indptr in parts])
+    counts = integers([len(indices) for _, indices, _ in parts])
+    ptr = joined([indptr for _, _, indptr in parts], integers([]))
+    lengths = np.delete(np.diff(ptr), (np.cumsum(sizes + 1) - 1)[:-1]) if len(parts) else integers([])
+    local = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return FlatGraphs(
+        sizes,
+        counts,
+        np.repeat(local, lengths),
+        joined([indices for _, indices, _ in parts], integers([])).astype(np.int64),
+        True,
+        joined([data for data, _, _ in parts], np.empty(0)).astype(np.float64),
+    )
+
+
+_NOTHING: tuple[Any, Any, Any] = (np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+
+def _csr_arrays(matrix: Any, position: int, faults: Faults) -> tuple[Any, Any, Any]:
+    if not issparse(matrix):
+        try:
+            matrix = np.asarray(matrix)
+        except ValueError:
+            faults.add(position, "rows of the adjacency matrix are of different lengths")
+            return _NOTHING
+    shape = matrix.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        faults.add(position, f"an adjacency matrix must be square, got shape {shape}")
+        return _NOTHING
+    if np.dtype(matrix.dtype).kind not in "biuf":
+        faults.add(
+            position, f"an adjacency matrix must hold real numbers, got dtype {matrix.dtype}", TypeError
+        )
+        return _NOTHING
+    if not issparse(matrix):
+        rows, cols = np.nonzero(matrix)
+        indptr = np.searchsorted(rows, np.arange(shape[0] + 1))
+        return matrix[rows, cols], cols, indptr
+    try:
+        checked = check_sparse(matrix, "the adjacency matrix")
+    except ValueError as error:
+        faults.add(position, str(error))
+        return _NOTHING
+    csr = checked if checked.format == "csr" else checked.astype(np.float64).tocsr()  # small integers wrap
+    n_entries = int(csr.indptr[-1])
+    return csr.data[:n_entries], csr.indices[:n_entries], csr.indptr
+
+
+def _per_node(labels: Any, sizes: NDArray[np.int64], name: str, faults: Faults) -> Any:
+    """One label per node, from one sequence per graph."""
+    if labels is None:
+        return None
+    _check_number(labels, len(sizes), f"node_{name}")
+    if isinstance(labels, np.ndarray) and labels.ndim == 2 and (sizes == labels.shape[1]).all():
+        return LabelColumn.from_values(labels.ravel())
+    parts: list[Any] = []
+    for i, own in enumerate(labels):
+        values: list[Any] = []
+        with faults.reading(i):
+            values = own.tolist() if getattr(own, "ndim", 0) == 1 else listed(own, f"node {name}")
+        if i in faults.found:
+            values = [None] * int(sizes[i])
+        if len(values) != sizes[i]:
+            faults.add(i, f"has {len(values)} node {name} for {sizes[i]} nodes", link=" ")
+            values = [None] * int(sizes[i])
+        parts.append(values)
+    return list(chain.from_iterable(parts))
+
+
+def _rows(attributes: Any, sizes: NDArray[np.int64], faults: Faults) -> Any:
+    if attributes is None:
+        return None
+    _check_number(attributes, len(sizes), "node_attributes")
+    parts, width = [], None
+    for i, own in enumerate(attributes):
+        rows = None
+        with faults.reading(i):
+            rows = numbers(own)
+            if rows is None or rows.ndim not in (1, 2):
+                faults.add(i, "node attributes are not vectors of numbers, all of one length")
+        rows = np.empty((0, width or 1)) if rows is None or rows.ndim not in (1, 2) else rows
+        rows = rows[:, None] if rows.ndim == 1 else rows
+        if sizes[i] == 0:
+            continue
+        width = rows.shape[1] if width is None else width
+        if rows.shape != (sizes[i], width):
+            expected = (int(sizes[i]), width)
+            faults.add(i, f"node attributes must be of shape {expected}, got {rows.shape}")
+            rows = np.full(expected, np.nan)
+        parts.append(rows)
+    return joined(parts, np.empty((0, width or 1)))
+
+
+def _check_number(values: Sequence[Any], n_graphs: int, name: str) -> None:
+    if not hasattr(values, "__len__"):
+        raise TypeError(f"{name} must hold one sequence for each of {n_graphs} graphs, got {shown(values)}")
+    if len(values) != n_graphs:
+        raise ValueError(f"{name} must hold one sequence for each of {n_graphs} graphs, got {len(values)}")
+
+
+def doubt(array: NDArray[Any]) -> str | None:
+    """Say why a bare array may be something else than an adjacency matrix; None where it is beyond doubt.
+
+    Beyond doubt are symmetric matrices, directed ones without loops, and those of zeros and ones; but a
+    2 x 2 matrix may be a list of two edges.
+
+    Examples
+    --------
+    >>> doubt(np.array([[0, 1], [1, 0]])) is None
+    True
+    >>> doubt(np.array([[0, 1], [1, 2]]))
+    'it may be an adjacency matrix or a list of two edges'
+    """
+    if array.ndim != 2 or array.dtype.kind not in "biuf" or not array.size:
+        return None
+    square = array.shape[0] == array.shape[1]
+    if not np.isfinite(array).all() or (square and bool((array < 0).any())):
+        return None  # such values have errors of their own
+    whole = bool((array == np.round(array)).all() and (array >= 0).all())
+    if not square:
+        lists_edges = whole and array.shape[1] == 2
+        return (
+            "it is not square; it looks like a list of edges, two node numbers in each row"
+            if lists_edges
+            else None
+        )
+    symmetric, loops = bool((array == array.T).all()), bool(np.diagonal(array).any())
+    binary = bool(((array == 0) | (array == 1)).all())
+    if array.shape == (2, 2) and whole and (loops or not (symmetric or binary)):
+        return "it may be an adjacency matrix or a list of two edges"
+    if symmetric or not loops or binary:
+        return None
+    return "it may be the adjacency matrix of a directed graph with loops, or an image"

@@ -1,0 +1,549 @@
+"""A GraphDatabase from flat arrays: nodes and edges of all graphs one after the other; faults are named."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from propkernels._utils.arrays import ASK_FROM, available_memory, check_sizes, check_whole, in_bytes, offsets
+from propkernels._utils.cells import typed_column
+from propkernels._utils.checks import reason_of, shown
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.edges import check_ids
+from propkernels.graphs.labels import LabelColumn
+
+BYTES_PER_NODE = 20  # that a database without labels and edges takes while it is made
+LARGEST_MEMORY = 2**47  # bytes, where nobody can tell: what a process can address
+ERRORS = ("raise", "skip")
+MOST_NAMED = 5
+# names of node labels, node attributes, edge labels, weights and edge attributes in graphs of other libraries
+Names = tuple[str | None, str | Sequence[str] | None, str | None, str | None, Sequence[str] | None]
+NAMES: Names = ("label", "attributes", "label", "weight", None)
+
+
+class Faults:
+    """Faults of the graphs of a list; with ``errors="raise"`` the first one is raised at once.
+
+    Parameters
+    ----------
+    errors : {"raise", "skip", "empty"}
+        "empty" keeps the place of a faulty graph: it becomes one without nodes.
+    n_graphs : int
+    ids : sequence, optional
+        What the graphs are called.
+    first : int, default=0
+        Position of the first graph in the list of the user.
+    noun : str, default="graph"
+        What the graphs are: "molecule", say.
+    allowed : tuple of str
+        Values of ``errors`` that the caller offers.
+    """
+
+    def __init__(
+        self,
+        errors: str,
+        n_graphs: int,
+        ids: Any = None,
+        first: int = 0,
+        noun: str = "graph",
+        allowed: tuple[str, ...] = ERRORS,
+    ) -> None:
+        if errors not in allowed:
+            known = ", ".join(map(repr, allowed[:-1]))
+            raise ValueError(f"errors must be {known} or {allowed[-1]!r}, got {shown(errors)}")
+        self.errors, self.n_graphs, self.first, self.noun = errors, n_graphs, first, noun
+        self.ids = check_ids(ids, n_graphs)
+        self.found: dict[int, str] = {}
+        self.raised: Exception | None = None
+
+    def name(self, position: int) -> str:
+        """What a graph is called in a sentence."""
+        if self.ids is None:
+            return f"{self.noun} {self.first + int(position)}"
+        return f"{self.noun} {shown(self.ids.tolist()[position])}"
+
+    def add(self, position: int, reason: str, kind: type[Exception] = ValueError, link: str = ": ") -> None:
+        """Note what is wrong with a graph, or raise it."""
+        if self.errors == "raise":
+            self.raised = kind(f"{self.name(position)}{link}{reason}")
+            raise self.raised from None
+        self.found.setdefault(int(position), reason)
+
+    @contextmanager
+    def reading(self, position: int) -> Iterator[None]:
+        """Turn any error of the caller's objects into a fault of the graph that is read."""
+        try:
+            yield
+        except MemoryError:
+            raise
+        except Exception as error:
+            if error is self.raised:
+                raise
+            self.add(position, f"cannot be read ({reason_of(error)})", link=" ")
+
+    def refuse(self, reason: str, kind: type[Exception] = ValueError) -> NoReturn:
+        """Raise what no graph alone is to blame for."""
+        raise kind(reason)
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """For each graph, whether nothing is wrong with it."""
+        mask = np.ones(self.n_graphs, dtype=bool)
+        mask[list(self.found)] = False
+        return mask
+
+    @property
+    def kept_ids(self) -> NDArray[Any] | None:
+        """Ids of the graphs that are kept; their positions where some could have been left out."""
+        if self.ids is not None:
+            return self.ids[self.present]
+        return np.flatnonzero(self.kept) + self.first if self.errors == "skip" else None
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """For each graph, whether the database has it, be it without nodes."""
+        return self.kept | (self.errors == "empty")
+
+    def finish(self, graphs: GraphDatabase) -> GraphDatabase:
+        """Tell what was left out: in a warning, and as ``graphs.skipped``."""
+        if self.found:
+            graphs.skipped = self.warn(stacklevel=5)
+        return graphs
+
+    def warn(self, stacklevel: int = 3) -> dict[Any, str]:
+        """Tell in a warning what is wrong with which graphs, if anything is; return it by name."""
+        names = range(self.first, self.first + self.n_graphs) if self.ids is None else self.ids.tolist()
+        wrong = {names[i]: self.found[i] for i in sorted(self.found)}
+        if wrong:
+            named = [f"{shown(name)} ({reason})" for name, reason in list(wrong.items())[:MOST_NAMED]]
+            more = ", ..." if len(wrong) > MOST_NAMED else ""
+            what = "skipped" if self.errors == "skip" else "left empty"
+            warnings.warn(
+                f"{what} {len(wrong)} of {self.n_graphs} {self.noun}s: {', '.join(named)}{more}",
+                stacklevel=stacklevel,
+            )
+        return wrong
+
+
+Convert = Callable[..., GraphDatabase]
+
+
+class _Trial(Faults):
+    """Faults of a trial, which are told nobody."""
+
+    def finish(self, graphs: GraphDatabase) -> GraphDatabase:
+        return graphs
+
+
+def guarded(convert: Convert) -> Convert:
+    """Let a conversion name the graph where an object of the caller raises an error, or lies.
+
+    ``convert(graphs, faults, ...)`` converts all graphs together. Where it raises anything but a fault,
+    halves of the list are tried until the graphs are found that do not convert alone; these are faults, and
+    the others are converted. ``convert`` must not touch a graph that is a fault already.
+    """
+
+    @wraps(convert)
+    def convert_or_blame(graphs: list[Any], faults: Faults, *args: Any, **options: Any) -> GraphDatabase:
+        def attempt(some: list[Any]) -> None:
+            convert(some, _Trial("skip", len(some), noun=faults.noun), *args, **options)
+
+        try:
+            return convert(graphs, faults, *args, **options)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if error is faults.raised:
+                raise
+            reasons = reasons_of(attempt, graphs)
+            if not reasons and isinstance(error, (TypeError, ValueError)):
+                raise
+            if not reasons:
+                faults.refuse(f"the {faults.noun}s do not convert together: {reason_of(error)}")
+        for position, reason in reasons.items():
+            if position not in faults.found:
+                faults.add(position, reason, link=" ")
+        return convert(graphs, faults, *args, **options)
+
+    return convert_or_blame
+
+
+def reasons_of(
+    attempt: Callable[[list[Any]], Any],
+    items: Sequence[Any],
+    tell: Callable[[Exception], str] = lambda error: f"cannot be read ({reason_of(error)})",
+) -> dict[int, str]:
+    """Return, by position, why items do not convert alone; a half of them that converts is not divided.
+
+    Parameters
+    ----------
+    attempt : callable
+        Converts some items.
+    items : sequence
+    tell : callable
+        Says what an error means.
+
+    Examples
+    --------
+    >>> reasons_of(lambda some: [1 / item for item in some], [1, 2, 0, 4])
+    {2: 'cannot be read (division by zero)'}
+    """
+    if _error_of(attempt, []) is not None:
+        return {}  # what is wrong is wrong without any item
+    runs, reasons = [(0, len(items))], {}
+    while runs:
+        first, last = runs.pop()
+        error = _error_of(attempt, list(items[first:last]))
+        if error is not None and last - first == 1:
+            reasons[first] = tell(error).replace(" of graph 0", "")
+        elif error is not None:
+            middle = (first + last) // 2
+            runs += [(middle, last), (first, middle)]
+    return reasons
+
+
+def _error_of(attempt: Callable[[list[Any]], Any], items: list[Any]) -> Exception | None:
+    try:
+        attempt(items)
+    except MemoryError:
+        raise
+    except Exception as error:
+        return error
+    return None
+
+
+def listed(items: Any, kind: str) -> list[Any]:
+    """List graphs, molecules, clouds; what is not a collection is refused in one sentence."""
+    if not isinstance(items, Iterable) or getattr(items, "shape", None) == ():
+        raise TypeError(f"expected a list of {kind}, got {shown(items)}")
+    return list(items)
+
+
+def convert_list(
+    graphs: Any,
+    name: str,
+    is_one: Callable[[Any], bool],
+    convert: Callable[[list[Any], Faults], GraphDatabase],
+    read_target: Callable[[Any], Any] | None,
+    ids: Any,
+    errors: str,
+) -> Any:
+    """Convert a list of graphs of another library; with ``read_target``, return their targets as well."""
+    if is_one(graphs):
+        raise TypeError(f"from_{name} takes a list of graphs; wrap the one graph: [graph]")
+    several = listed(graphs, "graphs")
+    faults = Faults(errors, len(several), ids)
+    kinds = [is_one(graph) for graph in several]
+    for i, graph in enumerate(several):
+        if not kinds[i]:
+            article = "an" if name[0] in "aeiou" else "a"
+            faults.add(i, f"is a {type(graph).__name__}, not {article} {name} graph", TypeError, " ")
+    database = convert(several, faults)
+    if read_target is None:
+        return database
+    return with_target(database, read_targets(several, read_target, faults), faults)
+
+
+def read_targets(graphs: list[Any], read: Callable[[Any], Any], faults: Faults) -> list[Any]:
+    """List the targets of graphs; None for a graph that is left out."""
+    values = []
+    for i, graph in enumerate(graphs):
+        try:
+            values.append(None if i in faults.found else read(graph))
+        except Exception as error:
+            faults.refuse(f"{faults.name(i)}: its target cannot be read ({reason_of(error)})")
+    return values
+
+
+def with_target(graphs: GraphDatabase, target: Any, faults: Faults) -> tuple[GraphDatabase, NDArray[Any]]:
+    """Return graphs and the targets of those that were kept, one row per graph; missing ones stay missing."""
+    return graphs, _one_row_each(target)[faults.present]
+
+
+def _one_row_each(target: Any) -> NDArray[Any]:
+    """Targets as an array, numbers, texts or rows of numbers; rows of different lengths are objects."""
+    listed = target if isinstance(target, np.ndarray) else list(target)
+    if not any(isinstance(value, (list, tuple, np.ndarray)) for value in listed):
+        return typed_column(listed)
+    try:
+        return np.asarray(listed)
+    except ValueError:
+        rows = np.empty(len(listed), dtype=object)
+        rows[:] = listed
+        return rows
+
+
+@dataclass
+class FlatGraphs:
+    """Graphs as flat arrays; what there is none of is None.
+
+    Attributes
+    ----------
+    sizes, edge_counts : ndarray of int64, (n,)
+        Nodes, and listed edges, of each graph.
+    source, target : ndarray of int64, (edges,)
+        Ends of the edges, nodes of each graph counted from 0.
+    directed : bool, or ndarray of bool (n,)
+        Whether edges lead from source to target only. An edge of an undirected graph is listed once.
+    weights : ndarray of float64, (edges,)
+    node_labels, edge_labels
+        As for GraphDatabase, one per node and one per listed edge.
+    node_attributes, edge_attributes : ndarray, one row per node and one per listed edge
+    edge_attribute_names : sequence of str
+    """
+
+    sizes: NDArray[np.int64]
+    edge_counts: NDArray[np.int64]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    directed: bool | NDArray[np.bool_] = False
+    weights: NDArray[np.float64] | None = None
+    node_labels: Any = None
+    node_attributes: Any = None
+    edge_labels: Any = None
+    edge_attributes: Any = None
+    edge_attribute_names: Any = None
+
+
+def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
+    """Check the arrays, leave out what is faulty if that is asked for, and make the database."""
+    _check_lengths(flat, faults)
+    flat.node_labels = _encoded(flat.node_labels, flat.sizes, "node", faults)
+    flat.edge_labels = _encoded(flat.edge_labels, flat.edge_counts, "edge", faults)
+    _check_ends(flat, faults)
+    _check_weights(flat, faults)
+    _check_finite(flat, faults)
+    if faults.found:
+        flat = _without(flat, faults.kept)
+        if faults.errors == "empty":
+            flat.sizes, flat.edge_counts = (
+                _spread(counts, faults.kept) for counts in (flat.sizes, flat.edge_counts)
+            )
+    starts = offsets(flat.sizes)
+    shift = np.repeat(starts[:-1], flat.edge_counts)
+    rows, cols = flat.source + shift, flat.target + shift
+    weights = np.ones(len(rows)) if flat.weights is None else flat.weights
+    labels, attributes = flat.edge_labels, flat.edge_attributes
+    back = (rows != cols) & ~np.repeat(
+        np.broadcast_to(np.asarray(flat.directed), flat.sizes.shape), flat.edge_counts
+    )
+    if back.any():
+        rows, cols = np.concatenate([rows, cols[back]]), np.concatenate([cols, rows[back]])
+        weights = np.concatenate([weights, weights[back]])
+        if labels is not None:
+            labels = LabelColumn(np.concatenate([labels.ids, labels.ids[back]]), labels.values)
+        attributes = None if attributes is None else np.concatenate([attributes, attributes[back]])
+    n = int(starts[-1])
+    graphs = GraphDatabase(
+        coo_array((weights, (rows, cols)), shape=(n, n)),
+        starts,
+        flat.node_labels,
+        flat.node_attributes,
+        labels,
+        attributes,
+        faults.kept_ids,
+        flat.edge_attribute_names,
+    )
+    return faults.finish(graphs)
+
+
+def check_n_nodes(number: Any, position: int, faults: Faults) -> int:
+    """Return the number of nodes that a graph says it has; 0, and a fault, where it cannot have so many."""
+    try:
+        n_nodes = operator.index(number)
+        if n_nodes < 0:
+            raise TypeError
+    except TypeError:
+        faults.add(position, f"its number of nodes must be a whole number from 0 on, got {shown(number)}")
+        return 0
+    try:
+        check_nodes_fit(n_nodes)
+    except ValueError as error:
+        faults.add(position, str(error))
+        return 0
+    return n_nodes
+
+
+def check_nodes_fit(n_nodes: int) -> None:
+    """Refuse more nodes than the memory holds: they need some even if nothing is known of them."""
+    needed = n_nodes * BYTES_PER_NODE
+    there = needed if needed < ASK_FROM else available_memory() or LARGEST_MEMORY
+    if needed > there:
+        found = f"{in_bytes(there)} are available"
+        raise ValueError(f"{n_nodes:,} nodes need {in_bytes(needed)} of memory, and {found}")
+
+
+def _check_lengths(flat: FlatGraphs, faults: Faults) -> None:
+    """Refuse sizes that do not add up to the nodes and edges that are there."""
+    flat.sizes = check_sizes(flat.sizes, "numbers of nodes", pieces=faults.n_graphs)
+    n_edges = len(flat.source)
+    flat.edge_counts = check_sizes(
+        flat.edge_counts, "numbers of edges", total=n_edges, pieces=faults.n_graphs
+    )
+    n_nodes = int(flat.sizes.sum())
+    check_nodes_fit(n_nodes)
+    for name, values, expected in (
+        ("target", flat.target, n_edges),
+        ("weights", flat.weights, n_edges),
+        ("edge_labels", flat.edge_labels, n_edges),
+        ("edge_attributes", flat.edge_attributes, n_edges),
+        ("node_labels", flat.node_labels, n_nodes),
+        ("node_attributes", flat.node_attributes, n_nodes),
+    ):
+        if values is not None and len(values) != expected:
+            faults.refuse(f"{name} must have {expected} values, got {len(values)}")
+
+
+def owners(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each edge (or node), the position of its graph."""
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def _encoded(labels: Any, counts: NDArray[np.int64], noun: str, faults: Faults) -> LabelColumn | None:
+    """Encode labels; those that are not hashable are named by graph and node."""
+    if labels is None or isinstance(labels, LabelColumn):
+        return labels
+    try:
+        return LabelColumn.from_values(labels, name=f"{noun}_labels")
+    except Exception:  # labels may be objects of any manners
+        values = list(labels)
+        starts = offsets(counts)
+        for row, graph in enumerate(owners(counts).tolist()):
+            reason = why_no_label(values[row])
+            if reason is not None:
+                place = f"{noun} {row - int(starts[graph])}"
+                named = f"{noun}_labels: the label {shown(values[row])} of {place} {reason}"
+                faults.add(graph, named, TypeError)
+                values[row] = None
+        return LabelColumn.from_values(values)
+
+
+def why_no_label(label: Any) -> str | None:
+    """Why a value cannot be a label; None where it can."""
+    try:
+        hash(label)
+    except Exception:
+        return "is not hashable"
+    try:
+        LabelColumn.from_values([label])
+    except Exception as error:
+        return f"cannot be one ({reason_of(error)})"
+    return None
+
+
+def _check_ends(flat: FlatGraphs, faults: Faults) -> None:
+    """Refuse edges to nodes that do not exist."""
+    graph = owners(flat.edge_counts)
+    limit = flat.sizes[graph]
+    wrong = (np.minimum(flat.source, flat.target) < 0) | (np.maximum(flat.source, flat.target) >= limit)
+    for edge in _first_of_each(graph, wrong):
+        size = int(flat.sizes[graph[edge]])
+        ends = f"({int(flat.source[edge])}, {int(flat.target[edge])})"
+        faults.add(int(graph[edge]), f"edge {ends} names a node that is not there: it has {size} nodes")
+
+
+def _check_weights(flat: FlatGraphs, faults: Faults) -> None:
+    if flat.weights is None:
+        return
+    graph = owners(flat.edge_counts)
+    wrong = ~((flat.weights >= 0) & (flat.weights < np.inf))
+    for edge in _first_of_each(graph, wrong):
+        ends = f"({int(flat.source[edge])}, {int(flat.target[edge])})"
+        reason = f"edge {ends} has weight {flat.weights[edge]}: weights must be finite and not negative"
+        faults.add(int(graph[edge]), reason)
+
+
+def _check_finite(flat: FlatGraphs, faults: Faults) -> None:
+    """Refuse infinite attributes of nodes and edges."""
+    for noun, table, counts in (
+        ("node", flat.node_attributes, flat.sizes),
+        ("edge", flat.edge_attributes, flat.edge_counts),
+    ):
+        if table is None:
+            continue
+        rows = np.asarray(table, dtype=np.float64)
+        rows = rows.reshape(len(rows), -1) if rows.size else rows.reshape(len(rows), 0)
+        infinite = np.isinf(rows).any(axis=1)
+        if infinite.any():
+            graph, starts = owners(counts), offsets(counts)
+            for row in _first_of_each(graph, infinite):
+                at = row - int(starts[graph[row]])
+                dimension = int(np.flatnonzero(np.isinf(rows[row]))[0])
+                value = f"an infinite attribute in dimension {dimension}: {rows[row, dimension]}"
+                faults.add(int(graph[row]), f"{noun} {at} has {value}")
+
+
+def _first_of_each(graph: NDArray[np.int64], wrong: Any) -> list[int]:
+    """The first wrong row of each graph that has one."""
+    rows = np.flatnonzero(wrong)
+    return [int(i) for i in rows[np.unique(graph[rows], return_index=True)[1]]]
+
+
+def _without(flat: FlatGraphs, kept: NDArray[np.bool_]) -> FlatGraphs:
+    """Only the graphs that are kept."""
+    nodes, edges = np.repeat(kept, flat.sizes), np.repeat(kept, flat.edge_counts)
+
+    def some(values: Any, mask: NDArray[np.bool_]) -> Any:
+        if values is None:
+            return None
+        at = np.flatnonzero(mask)
+        return values[at] if isinstance(values, np.ndarray) else values.take(at)
+
+    return FlatGraphs(
+        flat.sizes[kept],
+        flat.edge_counts[kept],
+        flat.source[edges],
+        flat.target[edges],
+        flat.directed if np.ndim(flat.directed) == 0 else np.asarray(flat.directed)[kept],
+        some(flat.weights, edges),
+        some(flat.node_labels, nodes),
+        some(flat.node_attributes, nodes),
+        some(flat.edge_labels, edges),
+        some(flat.edge_attributes, edges),
+        flat.edge_attribute_names,
+    )
+
+
+def _spread(counts: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Numbers of nodes or edges, 0 for graphs that are not kept."""
+    every = np.zeros(len(kept), dtype=np.int64)
+    every[kept] = counts
+    return every
+
+
+def integers(values: Any) -> NDArray[np.int64]:
+    """A flat array of whole numbers from a list of them."""
+    return check_whole(np.asarray(values).reshape(-1), "numbers of nodes and edges").astype(np.int64)
+
+
+def numbers(values: Any) -> NDArray[np.float64] | None:
+    """Values as floats; None where some are not numbers, too large for a float, or rows of several lengths.
+
+    Examples
+    --------
+    >>> numbers([1, 2.5]), numbers([10**400]), numbers(["a"]), numbers([[1], [2, 3]])
+    (array([1. , 2.5]), None, None, None)
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biufO":
+            return np.asarray(array, dtype=np.float64)
+    except MemoryError:
+        raise
+    except Exception:  # whatever a value does when it is asked for a number
+        pass
+    return None
+
+
+def joined(parts: list[Any], like: Any = ()) -> NDArray[Any]:
+    """Concatenate arrays; where there are none, an empty one of a kind."""
+    return np.concatenate(parts) if parts else np.asarray(like)

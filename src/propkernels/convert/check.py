@@ -1,0 +1,203 @@
+"""check_graphs: the one door through which graphs enter an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from itertools import groupby
+from typing import Any, cast
+
+import numpy as np
+from scipy.sparse import issparse
+
+from propkernels.convert import grakel, igraph, networkx, pyg, rdkit
+from propkernels.convert.adjacency import doubt, from_adjacency
+from propkernels.convert.build import Faults
+from propkernels.convert.networkx import is_networkx
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase, join
+from propkernels.graphs.grid_database import Grid, GridDatabase
+from propkernels.graphs.validation import (
+    check_adjacency,
+    check_attributes,
+    check_node_labels,
+    check_square,
+    check_weights,
+    naming_graph,
+)
+
+ACCEPTED = (
+    "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric, GraKeL or RDKit, "
+    "of (adjacency, node_labels[, node_attributes]) tuples, of adjacency matrices, or of graphs taken "
+    "from databases"
+)
+ADAPTERS: dict[str, tuple[Callable[[Any], bool], Callable[[list[Any], Faults], GraphDatabase]]] = {
+    "networkx": (networkx.is_networkx, networkx.convert),
+    "igraph": (igraph.is_igraph, igraph.convert),
+    "rdkit": (rdkit.is_mol, rdkit.convert),
+    "pyg": (pyg.is_pyg, pyg.convert),
+    "grakel": (grakel.is_grakel, grakel.convert),
+}
+
+
+def check_graphs(graphs: Any) -> GraphDatabase:
+    """Turn whatever a user holds into a GraphDatabase.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase, GridDatabase, array of shape (n, m, m), or sequence
+        A sequence may mix graphs of other libraries, which are read as their ``from_X`` does by default
+        (:func:`from_networkx`, :func:`from_igraph`, :func:`from_pyg`, :func:`from_rdkit`,
+        :func:`from_grakel`: call these for other names), tuples ``(adjacency, node_labels)`` or
+        ``(adjacency, node_labels, node_attributes)`` with a dense or scipy sparse adjacency, bare adjacency
+        matrices that can be nothing else, and single graphs taken from databases.
+
+    Returns
+    -------
+    GraphDatabase
+        The very same object if it was one. A GridDatabase comes back as itself: it offers the same face,
+        but for its edges.
+
+    Raises
+    ------
+    TypeError, ValueError
+        One sentence naming the graph and what is wrong with it.
+
+    See Also
+    --------
+    GraphDatabase : What it returns.
+    from_networkx : With other names of node and edge data.
+    from_pandas : From tables.
+    from_smiles : From texts.
+
+    Examples
+    --------
+    >>> import networkx as nx, propkernels as pk
+    >>> pk.check_graphs([nx.path_graph(3), ([[0, 1], [1, 0]], ["C", "O"])])
+    GraphDatabase(2 graphs, 5 nodes, 3 edges, 2 node labels, 3 unobserved)
+    """
+    if isinstance(graphs, GridDatabase) or _are_grids(graphs):
+        graphs = graphs if isinstance(graphs, GridDatabase) else GridDatabase.concat(graphs)
+    elif isinstance(graphs, np.ndarray) and graphs.ndim == 3 and graphs.dtype != object:
+        for i, matrix in enumerate(graphs):
+            _refuse_doubt(matrix, i)
+        graphs = from_adjacency(graphs)
+    elif not isinstance(graphs, GraphDatabase):
+        found = list(_by_kind(_as_several(graphs)))
+        graphs = join([part for _, part in found], "graph", [first for first, _ in found])
+    if len(graphs) == 0:
+        raise ValueError("at least one graph is needed, got none (0 graphs)")
+    return graphs
+
+
+def check_edges(graphs: Any) -> GraphDatabase:
+    """As ``check_graphs``, for whoever needs edges: grids have none stored, and are refused.
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    database = check_graphs(graphs)
+    _ = database.adjacency  # that of grids is an error that says what to do
+    return database
+
+
+def _by_kind(graphs: Iterable[Any]) -> Iterator[tuple[int, GraphDatabase]]:
+    """Convert graphs of one kind that follow each other together; yield them with the first's position.
+
+    Databases, tuples and matrices are converted one after the other: the first that is wrong ends it.
+    """
+    first = 0
+    for kind, run in groupby(graphs, _kind_of):
+        if kind is None:
+            for graph in run:
+                yield first, _one_graph(graph, first)
+                first += 1
+        else:
+            several = list(run)
+            yield first, ADAPTERS[kind][1](several, Faults("raise", len(several), first=first))
+            first += len(several)
+
+
+def _kind_of(graph: Any) -> str | None:
+    """Which adapter takes a graph; None for databases, tuples and matrices."""
+    if isinstance(graph, (Graph, GraphDatabase, np.ndarray, str)) or issparse(graph):
+        return None
+    return next((kind for kind, (takes, _) in ADAPTERS.items() if takes(graph)), None)
+
+
+def _are_grids(graphs: Any) -> bool:
+    return isinstance(graphs, (list, tuple)) and len(graphs) > 0 and isinstance(graphs[0], Grid)
+
+
+def _as_several(graphs: Any) -> Iterable[Any]:
+    if isinstance(graphs, Graph) or (_kind_of(graphs) not in (None, "grakel") and not _is_batch(graphs)):
+        raise TypeError(
+            f"expected several graphs, got one {type(graphs).__name__}: put it into a list, [graph]"
+        )
+    if isinstance(graphs, np.ndarray) and graphs.dtype != object:
+        raise TypeError(f"expected {ACCEPTED}; got an array of {graphs.dtype} numbers")
+    if _is_batch(graphs):
+        return list(pyg.from_pyg(graphs))
+    if hasattr(graphs, "columns") and hasattr(graphs, "iloc"):
+        raise TypeError(
+            "a table is read by pk.from_pandas(edges, nodes), which takes the names of its columns"
+        )
+    flat = hasattr(graphs, "__iter__") and getattr(graphs, "ndim", 1) == 1
+    if isinstance(graphs, (str, bytes, Mapping, Set)) or not flat:
+        raise TypeError(f"expected {ACCEPTED}; got {type(graphs).__name__}")
+    return cast("Iterable[Any]", graphs)  # one after the other: the first that is wrong ends it
+
+
+def _is_batch(graphs: Any) -> bool:
+    """Whether this is a Batch of PyTorch Geometric."""
+    return pyg.is_pyg(graphs) and getattr(graphs, "ptr", None) is not None
+
+
+def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:
+    """Refuse a bare array that may be something else than an adjacency matrix."""
+    reason = doubt(matrix)
+    if reason is not None:
+        raise ValueError(
+            f"graph {position} is an array of shape {matrix.shape}, and {reason}: pass "
+            "pk.from_adjacency(arrays) if they are adjacency matrices, pk.from_grakel for lists of edges, "
+            "pk.GridDatabase for images"
+        )
+
+
+def _one_graph(graph: Any, position: int) -> GraphDatabase:
+    if isinstance(graph, Graph):
+        return graph.database
+    if isinstance(graph, np.ndarray):
+        _refuse_doubt(graph, position)
+    if issparse(graph) or isinstance(graph, np.ndarray):
+        graph = (graph,)
+    if not isinstance(graph, tuple):
+        raise TypeError(f"graph {position} is a {type(graph).__name__}; expected {ACCEPTED}{_hint(graph)}")
+    if not 1 <= len(graph) <= 3:
+        raise TypeError(f"graph {position} is a tuple of {len(graph)} items; expected {ACCEPTED}")
+    with naming_graph(position):
+        return _from_parts(*graph)
+
+
+def _hint(graph: Any) -> str:
+    if isinstance(graph, str):
+        return " (SMILES are read by pk.from_smiles)"
+    return " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else ""
+
+
+def _from_parts(adjacency: Any, node_labels: Any = None, node_attributes: Any = None) -> GraphDatabase:
+    if is_networkx(adjacency):
+        raise TypeError("a networkx graph stands in the list alone, its node labels are its node data")
+    square = check_square(np.zeros((0, 0)) if _is_empty_list(adjacency) else adjacency)
+    graph_ptr = np.array([0, square.shape[0]], dtype=np.int64)
+    matrix = check_adjacency(square)
+    check_weights(matrix, graph_ptr)
+    labels = check_node_labels(node_labels, graph_ptr)
+    attributes = check_attributes(node_attributes, graph_ptr)
+    return GraphDatabase._assemble(matrix, graph_ptr, labels, attributes, None)
+
+
+def _is_empty_list(adjacency: Any) -> bool:
+    """Whether this is ``[]`` or its array, the way a graph without nodes is written down."""
+    empty = isinstance(adjacency, (list, tuple)) and not adjacency
+    return empty or getattr(adjacency, "shape", None) == (0,)

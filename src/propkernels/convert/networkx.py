@@ -1,0 +1,347 @@
+"""To and from networkx."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import shown
+from propkernels._utils.optional import import_optional
+from propkernels.convert.build import (
+    NAMES,
+    Faults,
+    FlatGraphs,
+    Names,
+    build,
+    convert_list,
+    guarded,
+    integers,
+    numbers,
+    owners,
+)
+from propkernels.convert.listing import edge_columns, list_edges, node_columns
+from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
+
+_MISSING: Any = object()
+
+
+def from_networkx(
+    graphs: Any,
+    *,
+    node_label: str | None = "label",
+    node_attributes: str | Sequence[str] | None = "attributes",
+    edge_label: str | None = "label",
+    weight: str | None = "weight",
+    edge_attributes: Sequence[str] | None = None,
+    target: str | None = None,
+    ids: Any = None,
+    errors: str = "raise",
+) -> Any:
+    """Convert networkx graphs to a GraphDatabase.
+
+    Parameters
+    ----------
+    graphs : sequence of networkx graphs
+        Directed graphs keep their directions. Parallel edges of multigraphs stay apart where their labels
+        or attributes differ; otherwise their weights are added up.
+    node_label, edge_label : str or None
+        Names of the node and edge data that hold labels. A node without the name is unobserved; if no
+        node of any graph has it, the database has no labels. None: no labels.
+    node_attributes : str, sequence of str, or None
+        Name of the node data that holds a number or a vector, or several names of numbers, which then
+        become the dimensions. None: no attributes.
+    weight : str or None
+        Name of the edge data that holds weights (absent: 1). None: every edge weighs 1.
+    edge_attributes : sequence of str, optional
+        Names of edge data that hold numbers.
+    target : str, optional
+        Name of the graph data (``graph.graph``) that is to be predicted.
+    ids : sequence, optional
+        What the graphs are called, in the database and in errors.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a faulty graph is an error, or left out; ``graphs.skipped`` then says why, and ``graphs.ids``
+        which are left.
+
+    Returns
+    -------
+    GraphDatabase, or (GraphDatabase, ndarray) with ``target``
+
+    See Also
+    --------
+    to_networkx : Back to networkx.
+
+    Examples
+    --------
+    >>> import networkx as nx, propkernels as pk
+    >>> water = nx.Graph([(0, 1), (0, 2)])
+    >>> nx.set_node_attributes(water, {0: "O", 1: "H", 2: "H"}, "element")
+    >>> pk.from_networkx([water], node_label="element")
+    GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
+    """
+    names = (node_label, node_attributes, edge_label, weight, edge_attributes)
+    convert_these = partial(convert, names=names)
+    read_target = None if target is None else lambda graph: graph.graph.get(target)
+    return convert_list(graphs, "networkx", is_networkx, convert_these, read_target, ids, errors)
+
+
+def is_networkx(thing: Any) -> bool:
+    """Tell a networkx graph without importing networkx."""
+    return any(base.__module__.startswith("networkx.") for base in type(thing).__mro__) and hasattr(
+        thing, "adjacency"
+    )
+
+
+@guarded
+def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
+    """Convert a list of networkx graphs, none of them looked at twice, but for those known to be faulty."""
+    node_label, node_attributes, edge_label, weight, edge_attributes = names
+    kept = faults.kept
+    usable = [graph if kept[i] else _empty() for i, graph in enumerate(graphs)]
+    sizes = integers([len(graph) for graph in usable])
+    counts, source, target, data = _entries(usable)
+    weights = None if weight is None else _weights(usable, data, weight, faults)
+    flat = FlatGraphs(
+        sizes,
+        counts,
+        source,
+        target,
+        True,  # both directions of undirected edges are entries already
+        weights,
+        _values(chain.from_iterable(graph.nodes(data=node_label, default=_MISSING) for graph in usable))
+        if node_label is not None
+        else None,
+        _attribute_rows(usable, sizes, node_attributes, faults),
+        None if edge_label is None else _column([entry.get(edge_label, _MISSING) for entry in data]),
+        None if edge_attributes is None else _edge_rows(data, counts, edge_attributes, faults),
+        edge_attributes,
+    )
+    return build(flat, faults)
+
+
+class _empty:
+    """Stands for a graph that is left out."""
+
+    graph: dict[str, Any] = {}  # noqa: RUF012
+
+    def __len__(self) -> int:
+        return 0
+
+    def adjacency(self) -> Any:
+        return iter(())
+
+    def nodes(self, data: Any = None, default: Any = None) -> Any:
+        return iter(())
+
+    def is_multigraph(self) -> bool:
+        return False
+
+    def edges(self, data: Any = None) -> Any:
+        return iter(())
+
+
+def _entries(graphs: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], list[Any]]:
+    """Entries of all adjacencies in CSR order: their number per graph, rows, columns, and their data."""
+    counts, lengths, columns, data = [], [], [], []
+    for graph in graphs:
+        around = [nbrs for _, nbrs in graph.adjacency()]
+        number = dict(zip(graph, range(len(graph)), strict=True)) if around else {}
+        numbers = [number[node] for nbrs in around for node in nbrs]
+        entries = [entry for nbrs in around for entry in nbrs.values()]
+        if graph.is_multigraph():
+            repeats = [len(keyed) for keyed in entries]
+            numbers = [node for node, times in zip(numbers, repeats, strict=True) for _ in range(times)]
+            ends = iter(repeats)
+            lengths += [sum(next(ends) for _ in nbrs) for nbrs in around]
+            entries = [entry for keyed in entries for entry in keyed.values()]
+        else:
+            lengths += [len(nbrs) for nbrs in around]
+        columns.append(np.array(numbers, dtype=np.int64))
+        data += entries
+        counts.append(len(numbers))
+    sizes = integers([len(graph) for graph in graphs])
+    local = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rows = np.repeat(local, integers(lengths))
+    return integers(counts), rows, np.concatenate([*columns, integers([])]), data
+
+
+def _values(pairs: Any) -> list[Any] | None:
+    return _column([value for _, value in pairs])
+
+
+def _column(values: list[Any]) -> list[Any] | None:
+    """Labels, None where there is none; nothing at all where there is none anywhere."""
+    missing = [value is _MISSING for value in values]
+    if all(missing):
+        return None
+    return (
+        [None if gap else value for value, gap in zip(values, missing, strict=True)]
+        if any(missing)
+        else values
+    )
+
+
+def _weights(graphs: list[Any], data: list[Any], name: str, faults: Faults) -> NDArray[np.float64]:
+    values = [entry.get(name, 1.0) for entry in data]
+    weights = numbers(values)
+    if weights is not None and weights.ndim == 1 and bool(((weights >= 0) & (weights < np.inf)).all()):
+        return weights
+    for i, graph in enumerate(graphs):
+        faulty = ((u, v, _fault(d.get(name, 1.0))) for u, v, d in graph.edges(data=True))
+        for u, v, fault in faulty:
+            if fault is not None:
+                faults.add(i, f"edge ({shown(u)}, {shown(v)}) {fault}")
+                break
+    return np.array([1.0 if _fault(value) else float(value) for value in values])
+
+
+def _fault(weight: Any) -> str | None:
+    """What is wrong with a weight."""
+    try:
+        number = float(weight)
+    except OverflowError:
+        number = np.inf
+    except Exception:  # whatever an object of the caller does when it is asked for a number
+        return f"has weight {shown(weight)}, not a number"
+    if not 0 <= number < np.inf:
+        return f"has weight {shown(weight)}: weights must be finite and not negative"
+    return None
+
+
+def _attribute_rows(
+    graphs: list[Any], sizes: NDArray[np.int64], names: str | Sequence[str] | None, faults: Faults
+) -> NDArray[np.float64] | None:
+    """One row per node; a graph without nodes agrees with any dimension."""
+    several = [names] if isinstance(names, str) else list(names or ())
+    rows: list[Any] = []
+    first: int | None = None
+    for i, graph in enumerate(graphs if several else ()):
+        own = _rows_of(graph, several, isinstance(names, str), i, faults) if sizes[i] else None
+        rows.append(own)
+        if own is None:
+            continue
+        if first is None:
+            first = i
+        elif own.shape[1] != rows[first].shape[1]:
+            faults.add(i, _mismatch(own.shape[1], rows[first].shape[1], faults.name(first)), link=" ")
+            rows[i] = None
+    if first is None or rows[first].shape[1] == 0:
+        return None
+    length = rows[first].shape[1]
+    filled = [
+        np.full((n, length), np.nan) if own is None else own for own, n in zip(rows, sizes, strict=True)
+    ]
+    return np.concatenate(filled)
+
+
+def _mismatch(found: int, expected: int, first: str) -> str:
+    if found == 0:
+        return f"has no node attributes but {first} has some"
+    if expected == 0:
+        return f"has node attributes but {first} has none"
+    return f"has {found} attribute dimensions but {first} has {expected}"
+
+
+def _rows_of(
+    graph: Any, names: list[str], optional: bool, position: int, faults: Faults
+) -> NDArray[np.float64] | None:
+    data = [values for _, values in graph.nodes(data=True)]
+    present = [all(name in values for name in names) for values in data]
+    if optional and not any(present):
+        return np.empty((len(data), 0))
+    if not all(present):
+        node = list(graph)[present.index(False)]
+        faults.add(position, f"node {shown(node)} has no {' or '.join(map(repr, names))}")
+        return None
+    rows = _matrix(data, names)
+    if rows is not None and rows.ndim == 2:
+        return rows
+    faults.add(position, "node attributes are not vectors of numbers, all of one length")
+    return None
+
+
+def _matrix(data: list[Any], names: list[str]) -> NDArray[np.float64] | None:
+    """Attributes of nodes side by side; None where they are not numbers."""
+    try:
+        if len(names) == 1 and np.ndim(data[0][names[0]]) == 1:
+            return numbers([values[names[0]] for values in data])
+        return numbers([np.concatenate([np.atleast_1d(values[name]) for name in names]) for values in data])
+    except (TypeError, ValueError):
+        return None
+
+
+def _edge_rows(
+    data: list[Any], counts: NDArray[np.int64], names: Sequence[str], faults: Faults
+) -> NDArray[np.float64]:
+    columns = []
+    for name in names:
+        values = [entry.get(name, np.nan) for entry in data]
+        column = numbers(values)
+        if column is None or column.ndim != 1:
+            graph_of = owners(counts)
+            column = np.full(len(values), np.nan)
+            for i, value in enumerate(values):
+                number = numbers(value)
+                if number is None or number.ndim:
+                    faults.add(int(graph_of[i]), f"an edge has {name} {shown(value)}, not a number")
+                else:
+                    column[i] = number
+        columns.append(column)
+    return np.stack(columns, axis=1) if columns else np.empty((len(data), 0))
+
+
+def to_networkx(graphs: Any) -> list[Any]:
+    """Convert graphs to networkx.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase or sequence of graphs
+
+    Returns
+    -------
+    list
+        A ``Graph`` each, a ``DiGraph`` where the directions of some edge differ, a multigraph where edges are
+        parallel. Node data "label" and "attributes"; edge data "weight", "label", and "attributes" or, by
+        name, each attribute; graph data "id".
+
+    See Also
+    --------
+    from_networkx : The way back.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=["C", "O"])
+    >>> pk.to_networkx(pair)[0].nodes(data="label")
+    NodeDataView({0: 'C', 1: 'O'}, data='label')
+    """
+    from propkernels.convert.check import check_graphs
+
+    return [graph_to_networkx(graph) for graph in check_graphs(graphs)]
+
+
+def graph_to_networkx(graph: Graph) -> Any:
+    """Build the networkx twin of one graph."""
+    nx = import_optional("networkx", extra="networkx", purpose="to_networkx needs")
+    edges = list_edges(graph)
+    several = graph.database.has_parallel_edges
+    kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph}
+    kinds |= {(False, True): nx.MultiGraph, (True, True): nx.MultiDiGraph}
+    twin = kinds[edges.directed, several]()
+    if graph.id is not None:
+        twin.graph["id"] = graph.id
+    twin.add_nodes_from(range(graph.n_nodes))
+    for name, values in node_columns(graph).items():
+        nx.set_node_attributes(twin, dict(enumerate(values)), name)
+    columns = edge_columns(graph, edges)
+    ends = zip(edges.source.tolist(), edges.target.tolist(), strict=True)
+    rows = zip(*columns.values(), strict=True)
+    twin.add_edges_from(
+        (u, v, dict(zip(columns, row, strict=True))) for (u, v), row in zip(ends, rows, strict=True)
+    )
+    return twin

@@ -1,0 +1,420 @@
+"""To and from pandas: a table of edges, one of nodes, and one of graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import shown
+from propkernels._utils.optional import import_optional
+from propkernels.convert.build import Faults, FlatGraphs, build, numbers, why_no_label, with_target
+from propkernels.convert.listing import list_edges
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+Codes = NDArray[np.int64]
+
+
+def from_pandas(
+    edges: Any,
+    nodes: Any = None,
+    graphs: Any = None,
+    *,
+    graph: str = "graph",
+    source: str = "source",
+    target: str = "target",
+    node: str = "node",
+    label: str | None = None,
+    attributes: Sequence[str] = (),
+    weight: str | None = None,
+    edge_label: str | None = None,
+    edge_attributes: Sequence[str] = (),
+    graph_target: str | None = None,
+    directed: bool = False,
+    errors: str = "raise",
+) -> Any:
+    """Read graphs from tables.
+
+    Graphs and nodes are in the order in which they first appear: in ``graphs``, where it is given, then in
+    ``nodes``, then in ``edges``. The ids of the database are the ids of the graphs.
+
+    Parameters
+    ----------
+    edges : DataFrame
+        One row per edge.
+    nodes : DataFrame, optional
+        One row per node; an edge may then join only nodes that it has. Without it, nodes are those that
+        edges name.
+    graphs : DataFrame, optional
+        One row per graph, with the column ``graph``; for graphs without nodes, the order, and the target.
+    graph, source, target, node : str
+        Columns of keys: the graph in all tables, the ends of an edge, and the node in ``nodes``. A node is
+        known by its graph and its key, so that each graph may count its nodes from 0.
+    label, attributes : str or None, sequence of str
+        Columns of ``nodes``.
+    weight, edge_label, edge_attributes : str or None, sequence of str
+        Columns of ``edges``.
+    graph_target : str, optional
+        Column of ``graphs`` that is to be predicted. What is missing there stays missing: NaN beside numbers,
+        None beside texts.
+    directed : bool, default=False
+        Whether edges lead from source to target only. An undirected edge may be listed once or, agreeing in
+        everything, in both directions.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a faulty graph is an error, or left out (see ``graphs.skipped``).
+
+    Returns
+    -------
+    GraphDatabase, or (GraphDatabase, ndarray) with ``graph_target``
+
+    See Also
+    --------
+    to_pandas : Back to tables.
+
+    Examples
+    --------
+    >>> import pandas as pd, propkernels as pk
+    >>> edges = pd.DataFrame({"graph": ["a", "a", "b"], "source": [0, 0, 7], "target": [1, 2, 8]})
+    >>> nodes = pd.DataFrame({"graph": list("bbaaa"), "node": [7, 8, 0, 1, 2], "element": list("COOHH")})
+    >>> found = pk.from_pandas(edges, nodes, label="element")
+    >>> found, found.ids.tolist()
+    (GraphDatabase(2 graphs, 5 nodes, 3 edges, 3 node labels), ['b', 'a'])
+    """
+    _check_columns(edges, "edges", [graph, source, target, weight, edge_label, *edge_attributes])
+    if nodes is not None:
+        _check_columns(nodes, "nodes", [graph, node, label, *attributes])
+    elif label is not None or attributes:
+        raise ValueError("label and attributes are columns of nodes, which is not given")
+    if graph_target is not None and graphs is None:
+        raise ValueError("graph_target is a column of graphs, which is not given")
+    if graphs is not None:
+        _check_columns(graphs, "graphs", [graph, graph_target])
+    keys = _Keys(edges, nodes, graphs, graph, source, target, node)
+    faults = Faults(errors, len(keys.ids), keys.ids)
+    keys.check(faults)
+    order, edge_order = keys.node_order, keys.edge_order
+    first, second = (ends[edge_order] for ends in keys.ends)
+    flat = FlatGraphs(
+        keys.sizes,
+        keys.edge_counts,
+        first,
+        second,
+        directed,
+        None if weight is None else _numbers(edges, [weight], edge_order, "edges", keys, faults)[:, 0],
+        None if label is None else _labels(nodes, label, order, "nodes", keys, faults),
+        _numbers(nodes, attributes, order, "nodes", keys, faults) if attributes else None,
+        None if edge_label is None else _labels(edges, edge_label, edge_order, "edges", keys, faults),
+        _numbers(edges, edge_attributes, edge_order, "edges", keys, faults) if edge_attributes else None,
+        tuple(edge_attributes) or None,
+    )
+    if not directed:
+        flat = _each_edge_once(flat, edge_order, faults)
+    database = build(flat, faults)
+    if graph_target is None:
+        return database
+    values = graphs.drop_duplicates(graph)[graph_target].to_numpy()
+    missing = len(keys.ids) - len(values)
+    if missing:
+        raise ValueError(
+            f"graphs has no row for {missing} of {len(keys.ids)} graphs, such as {keys.ids[-1]!r}"
+        )
+    return with_target(database, values.tolist(), faults)
+
+
+def _check_columns(table: Any, name: str, columns: list[str | None]) -> None:
+    if not hasattr(table, "columns"):
+        raise TypeError(f"{name} must be a pandas DataFrame, got {type(table).__name__}")
+    for column in columns:
+        if column is not None and column not in table.columns:
+            raise ValueError(f"{name} has no column {column!r}; its columns are {shown(list(table.columns))}")
+        if column is not None and list(table.columns).count(column) > 1:
+            raise ValueError(f"{name} has several columns {column!r}: rename all but one")
+
+
+class _Keys:
+    """Graphs and nodes by number: which graph each row is of, and which node of it."""
+
+    def __init__(
+        self, edges: Any, nodes: Any, graphs: Any, graph: str, source: str, target: str, node: str
+    ) -> None:
+        pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
+        tables = [("graphs", graphs), ("nodes", nodes), ("edges", edges)]
+        given = [(name, table[graph]) for name, table in tables if table is not None]
+        codes, ids = _numbered(pd, given, "graph")
+        self.ids = ids.tolist()
+        parts = dict(
+            zip(
+                [name for name, _ in given],
+                np.split(codes, np.cumsum([len(c) for _, c in given])[:-1]),
+                strict=True,
+            )
+        )
+        edge_graph = parts["edges"].astype(np.int64)
+        named = [("nodes", nodes[node])] if nodes is not None else []
+        columns = [*named, ("edges", edges[source]), ("edges", edges[target])]
+        node_codes, _ = _numbered(pd, columns, "node")
+        split = np.split(node_codes.astype(np.int64), np.cumsum([len(c) for _, c in columns])[:-1])
+        self.width = int(node_codes.max(initial=-1)) + 2
+        ends = [edge_graph * self.width + codes for codes in split[-2:]]
+        if nodes is None:  # in the order in which they appear, row by row
+            own = pd.unique(np.column_stack(ends).ravel())
+            self.node_graph, self.node_rows = own // self.width, np.arange(len(own))
+        else:
+            self.node_graph = parts["nodes"].astype(np.int64)
+            own = self.node_graph * self.width + split[0]
+        self.keys, self.given_nodes = own, nodes
+        self.names, self.edges, self.node = (source, target), edges, node
+        self.node_order = np.argsort(self.node_graph, kind="stable")
+        self.edge_graph, self.edge_order = edge_graph, np.argsort(edge_graph, kind="stable")
+        n = len(self.ids)
+        self.sizes = np.bincount(self.node_graph[self.node_graph >= 0], minlength=n)
+        self.edge_counts = np.bincount(edge_graph[edge_graph >= 0], minlength=n)
+        self.ends = self._local(ends)
+
+    def _local(self, ends: list[Codes]) -> list[Codes]:
+        """Number of each end among the nodes of its graph; -1 for an end that is not a node."""
+        by_key = np.argsort(self.keys, kind="stable")
+        sorted_keys = self.keys[by_key]
+        position = np.empty(len(self.keys), dtype=np.int64)
+        position[self.node_order] = np.arange(len(self.keys))
+        starts = np.cumsum(self.sizes) - self.sizes
+        local = []
+        for keys in ends:
+            if not len(sorted_keys):
+                local.append(np.full(len(keys), -1))
+                continue
+            at = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+            number = position[by_key[at]] - starts[self.edge_graph]
+            local.append(np.where(sorted_keys[at] == keys, number, -1))
+        self.repeated = by_key[1:][sorted_keys[1:] == sorted_keys[:-1]]
+        return local
+
+    def graphs_of(self, name: str) -> Codes:
+        """The graph of each row of a table."""
+        return self.node_graph if name == "nodes" else self.edge_graph
+
+    def check(self, faults: Faults) -> None:
+        """Refuse nodes that are listed twice, and edges that dangle."""
+        if self.given_nodes is not None:
+            for row in sorted(self.repeated.tolist()):
+                key = self.given_nodes[self.node].iloc[row]
+                first = int(np.flatnonzero(self.keys == self.keys[row])[0])
+                faults.add(
+                    int(self.node_graph[row]),
+                    f"row {row} of nodes lists node {shown(_plain(key))} again, which is in row {first}",
+                )
+        for ends, column in zip(self.ends, self.names, strict=True):
+            for row in np.flatnonzero(ends < 0).tolist():
+                key = _plain(self.edges[column].iloc[row])
+                reason = f"row {row} of edges names node {shown(key)}, which is not in nodes"
+                faults.add(int(self.edge_graph[row]), reason)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _numbered(pd: Any, columns: list[tuple[str, Any]], what: str) -> tuple[Codes, Any]:
+    """Number the keys of graphs or nodes in the order in which they appear; every row must have one."""
+    try:
+        codes, keys = pd.factorize(pd.concat([column for _, column in columns], ignore_index=True))
+    except Exception:  # whatever a key does when it is hashed or compared
+        wrong = [i for i, key in enumerate(_values(columns)) if why_no_label(key) is not None]
+        place = _place(columns, wrong[0]) if wrong else "a row"
+        raise TypeError(f"{place} names a {what} by a value that is not hashable") from None
+    missing = np.flatnonzero(codes < 0)
+    if missing.size:
+        raise ValueError(f"{_place(columns, int(missing[0]))} names no {what}: the value is missing")
+    return codes, keys
+
+
+def _values(columns: list[tuple[str, Any]]) -> list[Any]:
+    return [value for _, column in columns for value in column.tolist()]
+
+
+def _place(columns: list[tuple[str, Any]], position: int) -> str:
+    """The row of a value among the values of several columns."""
+    ends = np.cumsum([len(column) for _, column in columns])
+    at = int(np.searchsorted(ends, position, side="right"))
+    return f"row {position - int(ends[at]) + len(columns[at][1])} of {columns[at][0]}"
+
+
+def _labels(table: Any, column: str, order: Codes, name: str, keys: _Keys, faults: Faults) -> LabelColumn:
+    """Labels in the order of the graphs; one that is not hashable is named by its row."""
+    try:
+        return LabelColumn.from_values(table[column]).take(order)
+    except Exception:
+        values = table[column].tolist()
+    for row, graph in enumerate(keys.graphs_of(name).tolist()):
+        reason = why_no_label(values[row])
+        if reason is not None:
+            faults.add(
+                graph, f"row {row} of {name} has {column} {shown(values[row])}, which {reason}", TypeError
+            )
+            values[row] = None
+    return LabelColumn.from_values(values).take(order)
+
+
+def _numbers(
+    table: Any, names: Sequence[str], order: Codes, name: str, keys: _Keys, faults: Faults
+) -> NDArray[np.float64]:
+    """Columns of numbers in the order of the graphs; what is not a number is named by its row."""
+    columns = []
+    for column in names:
+        values = _as_floats(table[column])
+        wrong = np.flatnonzero(np.isnan(values) & table[column].notna().to_numpy())
+        graph = keys.graphs_of(name)
+        for row in wrong.tolist():
+            value = shown(_plain(table[column].iloc[row]))
+            faults.add(int(graph[row]), f"row {row} of {name} has {column} {value}, which is not a number")
+        columns.append(values)
+    return np.stack(columns, axis=1)[order]
+
+
+def _as_floats(column: Any) -> NDArray[np.float64]:
+    """Values as floats; NaN for what is not a number."""
+    pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
+    try:
+        found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(found, dtype=np.float64)
+    except Exception:  # whatever a value does when it is asked for a number
+        each = [numbers(value) for value in column.tolist()]
+        return np.array([np.nan if one is None or one.ndim else float(one) for one in each])
+
+
+def _each_edge_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> FlatGraphs:
+    """Drop the second direction of undirected edges that are listed in both; the two must agree."""
+    graph = np.repeat(np.arange(len(flat.sizes)), flat.edge_counts)
+    low, high = np.minimum(flat.source, flat.target), np.maximum(flat.source, flat.target)
+    turned = flat.source > flat.target
+    usable = low >= 0
+    width = int(flat.sizes.max(initial=0)) + 1
+    pair = (graph * width + low) * width + high
+    forward, backward = np.flatnonzero(usable & ~turned), np.flatnonzero(usable & turned)
+    both = np.intersect1d(pair[forward], pair[backward])
+    if not len(both):
+        return flat
+    forward, backward = (some[np.isin(pair[some], both)] for some in (forward, backward))
+    contents = _contents(flat)
+    forward, backward = (
+        some[np.lexsort((*(column[some] for column in contents[::-1]), pair[some]))]
+        for some in (forward, backward)
+    )
+    agree = len(forward) == len(backward) and np.array_equal(pair[forward], pair[backward])
+    differ = np.ones(0, dtype=bool)
+    if agree:
+        differ = np.zeros(len(forward), dtype=bool)
+        for column in contents:
+            a, b = column[forward], column[backward]
+            differ |= (a != b) & ~((a != a) & (b != b))
+    if not agree or differ.any():
+        at = int(np.flatnonzero(differ)[0]) if agree else _unmatched(pair, forward, backward)
+        edge = int(backward[at])
+        other = int(forward[np.flatnonzero(pair[forward] == pair[edge])[0]])
+        faults.add(
+            int(graph[edge]),
+            f"rows {int(rows[other])} and {int(rows[edge])} of edges list the same edge in both directions "
+            "and do not agree: pass directed=True if directions matter, or list it once",
+        )
+    kept = np.ones(len(pair), dtype=bool)
+    kept[backward] = False
+    once = np.flatnonzero(kept)
+    flat.source, flat.target = flat.source[once], flat.target[once]
+    flat.edge_counts = np.bincount(graph[once], minlength=len(flat.sizes))
+    flat.weights = None if flat.weights is None else flat.weights[once]
+    flat.edge_labels = None if flat.edge_labels is None else flat.edge_labels.take(once)
+    flat.edge_attributes = None if flat.edge_attributes is None else flat.edge_attributes[once]
+    return flat
+
+
+def _unmatched(pair: Codes, forward: Codes, backward: Codes) -> int:
+    """The first backward edge of a pair that is listed more often in one direction than in the other."""
+    pairs, there = np.unique(pair[forward], return_counts=True)
+    back = np.unique(pair[backward], return_counts=True)[1]
+    return int(np.flatnonzero(pair[backward] == pairs[np.flatnonzero(there != back)[0]])[0])
+
+
+def _contents(flat: FlatGraphs) -> list[NDArray[Any]]:
+    columns: list[NDArray[Any]] = [] if flat.edge_labels is None else [flat.edge_labels.ids]
+    columns += [] if flat.weights is None else [flat.weights]
+    return columns + ([] if flat.edge_attributes is None else list(flat.edge_attributes.T))
+
+
+class Tables(NamedTuple):
+    """Tables of graphs, as :func:`to_pandas` makes and :func:`from_pandas` takes them."""
+
+    edges: Any
+    nodes: Any
+    graphs: Any
+
+
+def to_pandas(graphs: Any, target: Any = None) -> Tables:
+    """Convert graphs to three tables.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase or sequence of graphs
+    target : sequence, optional
+        One value per graph.
+
+    Returns
+    -------
+    Tables
+        ``edges`` (graph, source, target, weight, label and attributes), ``nodes`` (graph, node, label and
+        attributes) and ``graphs`` (graph and target). Undirected edges are listed once where no graph is
+        directed, otherwise in both directions: pass ``directed=tables.edges.attrs["directed"]`` to
+        :func:`from_pandas`. Attributes are named a0, a1, ... where they have no names.
+
+    See Also
+    --------
+    from_pandas : The way back.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=["C", "O"], ids=["x"])
+    >>> tables = pk.to_pandas(pair)
+    >>> tables.edges.to_dict("records")
+    [{'graph': 'x', 'source': 0, 'target': 1, 'weight': 1.0}]
+    """
+    from propkernels.convert.check import check_graphs
+    from propkernels.convert.listing import is_one_way
+    from propkernels.graphs.container import Graph
+
+    pd = import_optional("pandas", extra="pandas", purpose="to_pandas needs")
+    database = check_graphs(graphs)
+    ids = np.arange(len(database)) if database.ids is None else database.ids
+    if len(set(ids.tolist())) < len(ids):
+        raise ValueError("two graphs have the same id: give them others by with_ids")
+    directed = is_one_way(database)
+    whole = GraphDatabase._assemble(
+        *(database._parts() | {"graph_ptr": database.graph_ptr[[0, -1]], "ids": None}).values()
+    )
+    listing = list_edges(Graph(whole), both=directed)
+    starts, owner = database.graph_ptr[:-1], database.graph_ids[listing.source]
+    edges = {
+        "graph": ids[owner],
+        "source": listing.source - starts[owner],
+        "target": listing.target - starts[owner],
+    }
+    edges |= {"weight": listing.weights}
+    edges |= {} if listing.labels is None else {"label": listing.labels}
+    edges |= _columns(listing.attributes, database.edge_attribute_names)
+    local = np.arange(database.n_nodes) - np.repeat(starts, database.graph_sizes)
+    nodes: dict[str, Any] = {"graph": ids[database.graph_ids], "node": local}
+    if database.node_labels is not None:
+        nodes["label"] = list(database.node_labels) if database.node_labels.ndim > 1 else database.node_labels
+    nodes |= _columns(database.node_attributes, None)
+    table = {"graph": ids} | ({} if target is None else {"target": np.asarray(target)})
+    frames = Tables(pd.DataFrame(edges), pd.DataFrame(nodes), pd.DataFrame(table))
+    frames.edges.attrs["directed"] = directed
+    return frames
+
+
+def _columns(rows: NDArray[np.float64] | None, names: Sequence[str] | None) -> dict[str, Any]:
+    if rows is None:
+        return {}
+    return dict(zip(names or [f"a{i}" for i in range(rows.shape[1])], rows.T, strict=True))

@@ -1,0 +1,424 @@
+"""To and from Parquet: one row per graph, with list columns that any reader of Arrow understands."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.arrays import check_declared, check_sizes
+from propkernels._utils.cells import is_missing, typed_column
+from propkernels._utils.checks import reason_of, shown
+from propkernels._utils.optional import import_optional
+from propkernels._utils.safe_files import atomic_write
+from propkernels.convert.build import Faults, FlatGraphs, build
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+KEY, VERSION = b"propkernels", 1
+REQUIRED = ("n_nodes", "source", "target")
+
+
+def to_parquet(graphs: Any, path: Any, *, target: Any = None, row_group_size: int = 10_000) -> None:
+    """Write graphs to a Parquet file.
+
+    The columns are ``id``, ``n_nodes``, ``source`` and ``target`` (lists of node numbers from 0; both
+    directions of an undirected edge), ``weight``, ``node_label``, ``edge_label`` (lists), ``node_attributes``
+    and ``edge_attributes`` (lists of lists), and ``y``, the target; those that there is nothing for are
+    left out.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase or sequence of graphs
+        Labels are whole numbers or texts; other labels become JSON texts and are read back as they were.
+    path : str or path
+        Replaced once the new file is complete.
+    target : sequence, optional
+        One number or text per graph, or one row of numbers.
+    row_group_size : int, default=10,000
+        Graphs that are read together.
+
+    Raises
+    ------
+    TypeError
+        If labels cannot be written.
+
+    See Also
+    --------
+    from_parquet : The way back.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(10, random_state=0).graphs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     graphs.to_parquet(f"{folder}/graphs.parquet")
+    ...     again = pk.GraphDatabase.from_parquet(f"{folder}/graphs.parquet")
+    >>> again == graphs
+    True
+    """
+    from propkernels.convert.check import check_graphs
+
+    pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
+    pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
+    database = check_graphs(graphs)
+    columns, notes = _columns(pa, database)
+    if target is not None:
+        columns["y"] = _target(pa, target, len(database))
+    table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(notes)})
+    with atomic_write(Path(os.fspath(path))) as stream:
+        pq.write_table(table, stream, row_group_size=row_group_size)
+
+
+def _columns(pa: Any, database: GraphDatabase) -> tuple[dict[str, Any], dict[str, Any]]:
+    notes: dict[str, Any] = {"version": VERSION, "labels": {}}
+    nodes = database.graph_ptr
+    entries = database.adjacency.indptr[nodes].astype(np.int64)
+    if database.label_column is None and database.node_attributes is None:
+        _check_bare_nodes(database.n_nodes, len(database) + int(entries[-1]))
+    adjacency = database.adjacency.tocoo()
+    owner = np.repeat(nodes[:-1], np.diff(entries))
+    columns: dict[str, Any] = {} if database.ids is None else {"id": _ids(pa, database.ids.tolist())}
+    columns["n_nodes"] = pa.array(np.diff(nodes))
+    for name, axis in zip(("source", "target"), adjacency.coords, strict=True):
+        columns[name] = _lists(pa, entries, pa.array((axis - owner).astype(np.int32)))
+    if not database.is_unweighted:
+        columns["weight"] = _lists(pa, entries, pa.array(adjacency.data))
+    for name, column, ptr in (
+        ("node_label", database.label_column, nodes),
+        ("edge_label", database.edge_label_column, entries),
+    ):
+        if isinstance(column, LabelColumn):
+            values, notes["labels"][name] = _label_values(pa, column)
+            columns[name] = _lists(pa, ptr, values)
+        elif column is not None:
+            raise TypeError(
+                "label distributions cannot be written to Parquet: use save, or one label per node"
+            )
+    for name, rows, ptr in (
+        ("node_attributes", database.node_attributes, nodes),
+        ("edge_attributes", database.edge_attributes, entries),
+    ):
+        if rows is not None:
+            vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), max(rows.shape[1], 1))
+            columns[name] = _lists(pa, ptr, vectors)
+    notes["edge_attribute_names"] = database.edge_attribute_names
+    return columns, notes
+
+
+def _ids(pa: Any, ids: list[Any]) -> Any:
+    try:
+        return pa.array(ids)
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError):
+        kinds = "all texts, or all whole numbers of 64 bits"
+        raise TypeError(
+            f"the ids, such as {shown(ids[0])}, cannot be written to Parquet: use {kinds}"
+        ) from None
+
+
+def _lists(pa: Any, ptr: NDArray[Any], values: Any) -> Any:
+    return pa.LargeListArray.from_arrays(pa.array(np.asarray(ptr, dtype=np.int64)), values)
+
+
+def _label_values(pa: Any, column: LabelColumn) -> tuple[Any, str]:
+    """Labels as an Arrow array, null where unobserved, and how they are written."""
+    if all(type(value) is int and -(2**63) <= value < 2**63 for value in column.values):
+        kind, values = "integers", pa.array(column.values, type=pa.int64())
+    elif all(type(value) is str for value in column.values):
+        kind, values = "texts", pa.array(column.values, type=pa.string())
+    else:
+        kind, values = "json", pa.array([_as_json(value) for value in column.values], type=pa.string())
+    ids = pa.array(column.ids, mask=column.ids < 0)
+    return values.take(ids), kind
+
+
+def _as_json(value: Any) -> str:
+    """A label as JSON; tuples are lists, which labels cannot be."""
+    try:
+        text = json.dumps(value)
+    except TypeError:
+        text = "null"
+    if _from_json(text) != value:
+        kinds = "numbers, texts or tuples of them"
+        raise TypeError(f"the label {value!r} cannot be written to Parquet: use {kinds}")
+    return text
+
+
+def _from_json(text: str) -> Any:
+    def tuples(value: Any) -> Any:
+        return tuple(map(tuples, value)) if isinstance(value, list) else value
+
+    return tuples(json.loads(text))
+
+
+def _target(pa: Any, target: Any, n_graphs: int) -> Any:
+    values = np.asarray(target)
+    if len(values) != n_graphs:
+        raise ValueError(f"target has {len(values)} values for {n_graphs} graphs")
+    if values.ndim == 1:
+        values = typed_column(values)
+        return pa.array(values, mask=is_missing(values) if values.dtype == object else None)
+    return pa.array(values.tolist())
+
+
+def _read_target(column: Any) -> NDArray[Any]:
+    """Targets; numbers that are null become NaN, and texts that are null None."""
+    if hasattr(column.type, "value_type"):
+        return np.array(column.to_pylist(), dtype=np.float64)
+    return typed_column(column.to_pylist())
+
+
+def from_parquet(path: Any, *, rows: slice | None = None) -> GraphDatabase:
+    """Read graphs from a Parquet file.
+
+    Parameters
+    ----------
+    path : str or path
+        Written by :func:`to_parquet`, or by anything else with the same columns.
+    rows : slice, optional
+        Graphs to read, such as ``slice(1000, 2000)``; only their row groups are touched.
+
+    Returns
+    -------
+    GraphDatabase
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or its values do not fit; the message names the graph and what is wrong.
+
+    See Also
+    --------
+    to_parquet : The way there.
+    read_parquet : With the target.
+    """
+    return read_parquet(path, rows=rows)[0]
+
+
+def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase, Any]:
+    """Read graphs, and the target or None."""
+    file = open_parquet(path)
+    first, last, step = (rows or slice(None)).indices(file.metadata.num_rows)
+    if step != 1:
+        raise ValueError("rows must be a slice without a step")
+    with reading_parquet(path):
+        table = _rows_between(file, first, max(first, last))
+    return _decode(table, _notes(file, path), first)
+
+
+def iter_parquet(path: Any) -> Iterator[tuple[GraphDatabase, Any]]:
+    """Read one row group after the other: graphs and target (or None) of each."""
+    file = open_parquet(path)
+    notes, first = _notes(file, path), 0
+    for group in range(file.num_row_groups):
+        with reading_parquet(path):
+            table = file.read_row_group(group)
+        yield _decode(table, notes, first)
+        first += table.num_rows
+
+
+def iter_rows(
+    path: Any, first: int, last: int, rows_per_block: int
+) -> Iterator[tuple[GraphDatabase, Any, int]]:
+    """Read the graphs of rows first to last - 1 in blocks, with only a block in memory.
+
+    Yields
+    ------
+    graphs : GraphDatabase
+    target : pyarrow.Array or None
+    row : int
+        That of the first graph.
+    """
+    pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
+    file = open_parquet(path)
+    notes, (groups, row) = _notes(file, path), _groups_between(file, first, last)
+    batches = file.iter_batches(batch_size=rows_per_block, row_groups=groups, use_threads=False)
+    while True:
+        with reading_parquet(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        start, end = max(row, first), min(row + batch.num_rows, last)
+        if start < end:
+            table = pa.Table.from_batches([batch.slice(start - row, end - start)])
+            target = table.column("y").combine_chunks() if "y" in table.column_names else None
+            graphs = _decode(table if target is None else table.drop_columns(["y"]), notes, start)[0]
+            yield graphs, target, start
+        row += batch.num_rows
+        if row >= last:
+            return
+
+
+def open_parquet(path: Any) -> Any:
+    """Open a Parquet file of graphs; nothing but its footer is read."""
+    pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
+    pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"the file {path} does not exist")
+    with reading_parquet(path):
+        file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))  # as text, Arrow takes UTF-8 only
+    missing = [name for name in REQUIRED if name not in file.schema_arrow.names]
+    if missing:
+        raise ValueError(f"{path} has no column {missing[0]!r}; graphs have {', '.join(REQUIRED)}")
+    return file
+
+
+@contextmanager
+def reading_parquet(path: Any) -> Iterator[None]:
+    """Say in one line what Arrow cannot read."""
+    pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a Parquet file, or it is damaged ({reason_of(error)})") from None
+
+
+def _notes(file: Any, path: Any) -> dict[str, Any]:
+    text = (file.schema_arrow.metadata or {}).get(KEY)
+    if text is None:
+        return {}
+    try:
+        notes = dict(json.loads(text))
+        is_newer = notes.get("version", 0) > VERSION
+        if not is_newer:
+            _check_notes(notes)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"the notes in {path} are damaged ({reason_of(error)})") from None
+    if is_newer:
+        raise ValueError(
+            f"the file was written by a newer version of propkernels (format {notes['version']})"
+        )
+    return dict(notes)
+
+
+def _check_notes(notes: dict[str, Any]) -> None:
+    """Refuse notes that no version wrote."""
+    labels, names = notes.get("labels", {}), notes.get("edge_attribute_names")
+    if not isinstance(labels, dict) or not all(isinstance(kind, str) for kind in labels.values()):
+        raise ValueError(f"labels are {shown(labels)}")
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise ValueError(f"names of edge attributes are {shown(names)}")
+
+
+def _rows_between(file: Any, first: int, last: int) -> Any:
+    """Rows first to last - 1, from the row groups that have them."""
+    groups, start = _groups_between(file, first, last)
+    if not groups:
+        return file.schema_arrow.empty_table()
+    return file.read_row_groups(groups).slice(first - start, last - first)
+
+
+def _groups_between(file: Any, first: int, last: int) -> tuple[list[int], int]:
+    """Row groups that have rows first to last - 1, and the first row of the first of them."""
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+    ends = np.cumsum([0, *sizes])
+    groups = [i for i in range(len(sizes)) if ends[i] < last and ends[i + 1] > first]
+    return groups, int(ends[groups[0]]) if groups else 0
+
+
+def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabase, Any]:
+    columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+    ids = columns["id"].to_pylist() if "id" in columns else None
+    faults = Faults("raise", table.num_rows, ids, first)
+    counts, source = _flat_list(columns["source"], "source", None, faults)
+    sizes = check_sizes(_whole(columns["n_nodes"], "n_nodes"), "the column 'n_nodes'")
+    if not {"node_label", "node_attributes"} & columns.keys():
+        _check_bare_nodes(int(sizes.sum()), len(sizes) + len(source))
+    lengths = {"edges": counts, "nodes": sizes}
+    flat = FlatGraphs(
+        sizes,
+        counts,
+        _whole(source, "source").astype(np.int64),
+        _whole(_flat_list(columns["target"], "target", counts, faults)[1], "target").astype(np.int64),
+        True,
+        _optional(columns, "weight", counts, faults, _floats),
+        _labels(columns, "node_label", lengths["nodes"], notes, faults),
+        _optional(columns, "node_attributes", sizes, faults, _vectors),
+        _labels(columns, "edge_label", lengths["edges"], notes, faults),
+        _optional(columns, "edge_attributes", counts, faults, _vectors),
+        notes.get("edge_attribute_names"),
+    )
+    target = _read_target(columns["y"]) if "y" in columns else None
+    return build(flat, faults), target
+
+
+def _check_bare_nodes(n_nodes: int, n_held: int) -> None:
+    """Refuse far more nodes without labels and attributes than the graphs and edges that a file holds."""
+    try:
+        check_declared(n_nodes, n_held, "nodes without labels", "graphs and edges")
+    except ValueError as error:
+        raise ValueError(f"{error}: give the nodes labels") from None
+
+
+def _whole(values: Any, name: str) -> NDArray[Any]:
+    array: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    if array.dtype.kind not in "iu" and array.size:
+        raise ValueError(f"the column {name!r} must hold whole numbers without gaps")
+    return array if array.dtype.kind in "iu" else np.empty(0, dtype=np.int64)
+
+
+def _flat_list(
+    column: Any, name: str, expected: NDArray[np.int64] | None, faults: Faults
+) -> tuple[NDArray[np.int64], Any]:
+    """Lengths of the lists of a column, and all their values one after the other."""
+    compute = import_optional("pyarrow.compute", extra="parquet", purpose="Parquet files need")
+    if not hasattr(column, "flatten") or not hasattr(column.type, "value_type"):
+        raise ValueError(f"the column {name!r} must hold lists")
+    if column.null_count:
+        at = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        faults.add(at, f"{name} is missing")
+    lengths = compute.list_value_length(column).to_numpy(zero_copy_only=False).astype(np.int64)
+    if expected is not None:
+        for at in np.flatnonzero(lengths != expected).tolist():
+            faults.add(at, f"{name} has {lengths[at]} values instead of {expected[at]}")
+    return lengths, column.flatten()
+
+
+def _optional(columns: Any, name: str, expected: NDArray[np.int64], faults: Faults, read: Any) -> Any:
+    return None if name not in columns else read(_flat_list(columns[name], name, expected, faults)[1], name)
+
+
+def _floats(values: Any, name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"the column {name!r} must hold numbers") from None
+
+
+def _vectors(values: Any, name: str) -> NDArray[np.float64]:
+    """Rows from lists of numbers, which are all of one length; plain numbers are one column."""
+    if not hasattr(values.type, "value_type"):
+        return _floats(values, name)[:, None]
+    compute = import_optional("pyarrow.compute", extra="parquet", purpose="Parquet files need")
+    lengths = compute.list_value_length(values).to_numpy(zero_copy_only=False)
+    widths = np.unique(lengths) if len(lengths) else np.array([getattr(values.type, "list_size", 1)])
+    if len(widths) != 1:
+        raise ValueError(f"the vectors in the column {name!r} must all be of one length")
+    return _floats(values.flatten(), name).reshape(len(values), int(widths[0]))
+
+
+def _labels(
+    columns: Any, name: str, expected: NDArray[np.int64], notes: dict[str, Any], faults: Faults
+) -> LabelColumn | None:
+    if name not in columns:
+        return None
+    values = _flat_list(columns[name], name, expected, faults)[1]
+    encoded = values.dictionary_encode()
+    known = encoded.dictionary.to_pylist()
+    if notes.get("labels", {}).get(name) == "json":
+        known = [_from_json(text) for text in known]
+    ids = np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int32)
+    table = LabelColumn.from_values(_objects(known))
+    return LabelColumn(np.append(table.ids, np.int32(-1))[ids], table.values)
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

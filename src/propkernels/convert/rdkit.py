@@ -1,0 +1,310 @@
+"""From molecules: RDKit's objects, or SMILES."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import shown
+from propkernels.convert.asking_rdkit import parse_smiles, rdkit_reason
+from propkernels.convert.atoms import Recipe, atom_labels, check_recipe
+from propkernels.convert.bonds import bonds_of, load_rdkit
+from propkernels.convert.build import (
+    Faults,
+    FlatGraphs,
+    build,
+    integers,
+    joined,
+    listed,
+    read_targets,
+    reasons_of,
+    with_target,
+)
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+ERRORS = ("raise", "skip", "empty")
+CHUNK = 2000  # molecules that are in memory at once
+
+
+def from_rdkit(
+    mols: Any,
+    *,
+    node_labels: Recipe = "symbol",
+    edge_labels: bool = True,
+    explicit_hydrogens: bool = False,
+    stereo: bool = False,
+    target: str | None = None,
+    ids: Any = None,
+    errors: str = "raise",
+) -> Any:
+    """Convert RDKit molecules to a GraphDatabase: atoms are nodes, bonds are edges.
+
+    Parameters
+    ----------
+    mols : sequence of rdkit.Chem.Mol
+        Molecules, which are not changed. Parts that no bond joins, as of a salt, are one graph. None, which
+        is what RDKit gives for what it cannot read, is a fault.
+    node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"}, callable or sequence of these
+        Label of an atom: its symbol ("C"); the symbol in small letters where it is aromatic ("c"); the seven
+        Daylight invariants that ECFP starts from (heavy neighbors, valence without hydrogens, atomic
+        number, isotope or 0, charge, hydrogens, 1 if in a ring); its roles ("donor+acceptor"), as in FCFP; or
+        what a function of the atom returns. By default the symbol. Several, as ("symbol", "invariants"): the
+        tuple of these labels, which ``WeisfeilerLehman(labels="entries")`` refines side by side.
+    edge_labels : bool, default=True
+        Whether edges are labeled by the type of the bond: "single", "double", "triple", "aromatic", ...
+    explicit_hydrogens : bool, default=False
+        Whether hydrogens are added as nodes.
+    stereo : bool, default=False
+        Whether labels tell stereoisomers apart: a label becomes a pair with "R" or "S" for such an atom, and
+        "double E" or "double Z" for such a bond.
+    target : str, optional
+        Name of the molecules' property that is to be predicted.
+    ids : sequence, optional
+        What the molecules are called.
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Whether a faulty molecule is an error, or left out, or a graph without nodes ("empty");
+        ``graphs.skipped`` then says why, and with "skip" ``graphs.ids`` which are left.
+
+    Returns
+    -------
+    GraphDatabase, or (GraphDatabase, ndarray) with ``target``
+
+    See Also
+    --------
+    from_smiles : From texts.
+
+    References
+    ----------
+    D. Rogers, M. Hahn, *Extended-connectivity fingerprints*, Journal of Chemical Information and Modeling 50,
+    2010 (the invariants and roles of atoms).
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> from rdkit import Chem
+    >>> pk.from_rdkit([Chem.MolFromSmiles("CCO"), Chem.MolFromSmiles("c1ccccc1")])
+    GraphDatabase(2 graphs, 9 nodes, 8 edges, 2 node labels, 2 edge labels)
+    """
+    if is_mol(mols):
+        raise TypeError("from_rdkit takes a list of molecules; wrap the one molecule: [mol]")
+    several = listed(mols, "molecules")
+    faults = Faults(errors, len(several), ids, noun="molecule", allowed=ERRORS)
+    options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
+    database = convert(several, faults, options)
+    if target is None:
+        return database
+    values = read_targets(several, lambda mol: _property(mol, target), faults)
+    return with_target(database, [np.nan if value is None else value for value in values], faults)
+
+
+def from_smiles(
+    smiles: Any,
+    *,
+    node_labels: Recipe = "symbol",
+    edge_labels: bool = True,
+    explicit_hydrogens: bool = False,
+    stereo: bool = False,
+    ids: Any = None,
+    errors: str = "raise",
+    n_jobs: int | None = None,
+) -> GraphDatabase:
+    """Read molecules from SMILES.
+
+    Parameters
+    ----------
+    smiles : sequence of str, such as a column of a pandas table
+    node_labels, edge_labels, explicit_hydrogens, stereo
+        As for :func:`from_rdkit`.
+    ids : sequence, optional
+        What the molecules are called.
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Whether a text that is not a molecule is an error, or left out, or a graph without nodes ("empty");
+        ``graphs.skipped`` then says why, and with "skip" ``graphs.ids`` which are left.
+    n_jobs : int, optional
+        Processes that read at once; -1: one per core. However many molecules there are, only a few thousand
+        are in memory as RDKit's objects.
+
+    Returns
+    -------
+    GraphDatabase
+
+    See Also
+    --------
+    from_rdkit : From molecules of RDKit.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> pk.from_smiles(["CCO", "c1ccccc1"])
+    GraphDatabase(2 graphs, 9 nodes, 8 edges, 2 node labels, 2 edge labels)
+    """
+    if isinstance(smiles, (str, bytes)):
+        raise TypeError("from_smiles takes a list of strings; wrap the one string: [smiles]")
+    texts = listed(smiles.tolist() if hasattr(smiles, "tolist") else smiles, "SMILES strings")
+    faults = Faults(errors, len(texts), ids, noun="molecule", allowed=ERRORS)
+    options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
+    parts = list(_read_chunks(texts, options, n_jobs))
+    return _assembled(texts, parts, options, faults)
+
+
+def is_mol(thing: Any) -> bool:
+    """Tell a molecule of RDKit without importing it."""
+    kind: Any = type(thing)
+    return _is_mol_type(kind)
+
+
+@cache
+def _is_mol_type(kind: Any) -> bool:
+    is_rdkit = any(base.__module__.startswith("rdkit.Chem") for base in kind.__mro__)
+    return is_rdkit and hasattr(kind, "GetNumAtoms")
+
+
+@dataclass(frozen=True)
+class _Options:
+    node_labels: Recipe = "symbol"
+    edge_labels: bool = True
+    explicit_hydrogens: bool = False
+    stereo: bool = False
+
+
+@dataclass
+class _Part:
+    """Some molecules as flat arrays; what is wrong with some of them, by position."""
+
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    labels: LabelColumn
+    bonds: LabelColumn | None
+    faults: dict[int, str]
+
+
+def convert(mols: list[Any], faults: Faults, options: _Options | None = None) -> GraphDatabase:
+    """Convert a list of molecules."""
+    options = options or _Options()
+    parts = [_extract(mols[i : i + CHUNK], options) for i in range(0, len(mols), CHUNK)]
+    return _assembled(mols, parts, options, faults)
+
+
+def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults: Faults) -> GraphDatabase:
+    """One database of all parts, which remembers what it was made of."""
+    start = 0
+    for part in parts:
+        for position, reason in part.faults.items():
+            faults.add(start + position, reason)
+        start += len(part.sizes)
+    none = integers([])
+    flat = FlatGraphs(
+        joined([part.sizes for part in parts], none),
+        joined([part.counts for part in parts], none),
+        joined([part.source for part in parts], none),
+        joined([part.target for part in parts], none),
+        True,  # both directions of each bond are listed
+        None,
+        LabelColumn.concat([part.labels for part in parts]),
+        edge_labels=LabelColumn.concat([part.bonds for part in parts if part.bonds is not None])
+        if options.edge_labels
+        else None,
+    )
+    graphs = build(flat, faults)
+    graphs.sources = [source for source, kept in zip(sources, faults.present.tolist(), strict=True) if kept]
+    return graphs
+
+
+def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Iterator[_Part]:
+    """Parts of the list in order, each read in one go."""
+    chunks = [texts[i : i + CHUNK] for i in range(0, len(texts), CHUNK)]
+    if n_jobs in (None, 1) or len(chunks) < 2:
+        yield from (_read(chunk, options) for chunk in chunks)
+        return
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_read)(chunk, options) for chunk in chunks
+    )
+
+
+def _read(texts: Sequence[Any], options: _Options) -> _Part:
+    chem, base = load_rdkit(), load_rdkit("rdkit.rdBase")
+    with base.BlockLogs():
+        mols = [parse_smiles(chem, text) for text in texts]
+        reasons = {i: why_not(chem, texts[i]) for i, mol in enumerate(mols) if mol is None}
+    part = _extract(mols, options)
+    part.faults |= reasons
+    return part
+
+
+def why_not(chem: Any, text: Any) -> str:
+    """Say what is wrong with a text that is not a molecule."""
+    if not isinstance(text, str):
+        return f"{shown(text)} is not a SMILES string"
+    if not text.strip():
+        return "the SMILES string is empty"
+    short = text if len(text) <= 60 else text[:57] + "..."
+    mol = parse_smiles(chem, text, sanitize=False)
+    try:
+        problems = [] if mol is None else chem.DetectChemistryProblems(mol)
+    except Exception as error:
+        return f"{short!r} is not a possible molecule: {rdkit_reason(error)}"
+    if problems:
+        return f"{short!r} is not a possible molecule: {problems[0].Message()}"
+    return f"{short!r} cannot be read as SMILES"
+
+
+def _extract(mols: Sequence[Any], options: _Options) -> _Part:
+    """Atoms and bonds of some molecules; those at which RDKit raises an error are faults."""
+    with load_rdkit("rdkit.rdBase").BlockLogs():
+        try:
+            return _asked(mols, options)
+        except MemoryError:
+            raise
+        except Exception:
+            reasons = reasons_of(lambda some: _asked(some, options), mols, rdkit_reason)
+            if not reasons:
+                raise
+        part = _asked([None if i in reasons else mol for i, mol in enumerate(mols)], options)
+    part.faults |= reasons
+    return part
+
+
+def _asked(mols: Sequence[Any], options: _Options) -> _Part:
+    """Atoms and bonds of some molecules, asked of all together."""
+    chem = load_rdkit()
+    faults: dict[int, str] = {}
+    usable: list[Any] = []
+    for i, mol in enumerate(mols):
+        if not is_mol(mol):
+            faults[i] = "is None: RDKit could not read it" if mol is None else f"is a {type(mol).__name__}"
+            mol = _nothing(chem)
+        elif options.explicit_hydrogens:
+            mol = chem.AddHs(mol)
+        usable.append(mol)
+    if options.stereo:
+        usable = [chem.Mol(mol) for mol in usable]
+        for mol in usable:
+            chem.AssignStereochemistry(mol, cleanIt=True, force=True)
+    sizes = integers(list(map(chem.Mol.GetNumAtoms, usable)))
+    bonds = bonds_of(usable, sizes, options.stereo)
+    labels = atom_labels(usable, sizes, bonds, options.node_labels, options.stereo, faults)
+    types = bonds.types if options.edge_labels else None
+    return _Part(sizes, bonds.counts, bonds.source, bonds.target, labels, types, faults)
+
+
+@cache
+def _nothing(chem: Any) -> Any:
+    return chem.Mol()
+
+
+def _property(mol: Any, name: str) -> Any:
+    """A property as a number where it is one."""
+    if not mol.HasProp(name):
+        return np.nan
+    value = mol.GetPropsAsDict().get(name)
+    return mol.GetProp(name) if value is None else value

@@ -1,0 +1,287 @@
+"""Compiled loops of the counting station: codes to counts, with hash tables that stay in the cache."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from propkernels._utils.arrays import power_of_two
+from propkernels._utils.jit import compiled
+from propkernels._utils.mixing import GOLDEN, slots_for
+
+CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
+MOST_PARTITIONS = 256
+FIRST_BIT = np.uint64(40)  # of the mixed code: partitions and slots are told by different bits
+
+# A slot of the table is taken if its stamp is the current one: no table is ever cleared. Each part of each
+# row of codes has a stamp of its own, and a table of a part's size lies at the front of the one table.
+SLOT = np.dtype([("code", np.int64), ("bin", np.int32), ("stamp", np.int32)])
+
+
+class Room(NamedTuple):
+    """Room to work in, for rows of n codes.
+
+    Part p of a row, the codes that share bits of their mixed code, is ``parted[ends[p - 1] : ends[p]]``, and
+    ``nodes`` tells which node each of them belongs to. ``ids`` is the bin of each node (-1: not counted),
+    ``bins`` the code of each bin, and ``place`` where a bin was last written (see :func:`_count`).
+    """
+
+    ends: Any
+    parted: Any
+    nodes: Any
+    ids: Any
+    place: Any
+    bins: Any
+    table: Any
+
+    @classmethod
+    def make(cls, n: int) -> Room:
+        """Make room; few codes are not parted."""
+        n_parts = (
+            1 if n <= 4 * CODES_IN_CACHE else min(power_of_two(-(-n // CODES_IN_CACHE)), MOST_PARTITIONS)
+        )
+        parted, bins = np.empty((2, n), dtype=np.int64)
+        nodes, ids, place = np.empty((3, n), dtype=np.int32)
+        table = np.zeros(power_of_two(2 * n), dtype=SLOT)
+        return cls(np.empty(n_parts, dtype=np.int64), parted, nodes, ids, place, bins, table)
+
+
+class Counted(NamedTuple):
+    """Count matrices (graphs by bins) of several rows of codes, one after the other.
+
+    Row r has the CSR arrays ``indptr[r]``, ``indices[a:b]`` and ``counts[a:b]``, where a = ``entry_ends[r]``
+    and b = ``entry_ends[r + 1]``, and ``codes[bin_ends[r] : bin_ends[r + 1]]`` are the codes of its bins.
+    """
+
+    indptr: Any
+    indices: Any
+    counts: Any
+    codes: Any
+    entry_ends: Any
+    bin_ends: Any
+
+    @classmethod
+    def make(cls, n_rows: int, n: int, n_graphs: int) -> Counted:
+        """Make room for the counts of ``n_rows`` rows of n codes; what is not filled takes no memory."""
+        indptr = np.zeros((n_rows, n_graphs + 1), dtype=np.int32)
+        indices, counts = np.empty(n_rows * n, dtype=np.int32), np.empty(n_rows * n, dtype=np.float64)
+        entry_ends, bin_ends = np.zeros((2, n_rows + 1), dtype=np.int64)
+        return cls(indptr, indices, counts, np.empty(n_rows * n, dtype=np.int64), entry_ends, bin_ends)
+
+
+@compiled(cache=False)
+def _mixed(code: Any) -> Any:
+    # A product moves information upwards only; the upper half is brought down to where slots are read.
+    word = np.uint64(code) * GOLDEN
+    return word ^ (word >> np.uint64(32))
+
+
+@compiled(cache=False)
+def _slot(code: Any, table: Any, size: int, stamp: int) -> Any:
+    """Slot where a code is, or belongs, in an open-addressing table whose size is a power of two."""
+    mask = np.uint64(size - 1)
+    slot = _mixed(code) & mask
+    while table[slot]["stamp"] == stamp and table[slot]["code"] != code:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@compiled(cache=False)
+def _part(code: Any, n_parts: int) -> Any:
+    return (_mixed(code) >> FIRST_BIT) & np.uint64(n_parts - 1)
+
+
+@compiled(cache=False)
+def _partition(codes: Any, no_bin: int, ends: Any, parted: Any, nodes: Any) -> None:
+    """Bring codes that share bits of their mixed code together: part p ends before ``ends[p]``."""
+    # Counting sort: ``ends[p]`` is first the size of part p, then where its next code goes, at last its end.
+    n_parts = len(ends)
+    ends[:] = 0
+    for node in range(len(codes)):
+        if codes[node] != no_bin:
+            ends[_part(codes[node], n_parts)] += 1
+    total = 0
+    for part in range(n_parts):
+        size = ends[part]
+        ends[part] = total
+        total += size
+    for node in range(len(codes)):
+        if codes[node] != no_bin:
+            part = _part(codes[node], n_parts)
+            parted[ends[part]] = codes[node]
+            nodes[ends[part]] = node
+            ends[part] += 1
+
+
+@compiled(cache=False)
+def _bin_of(code: Any, table: Any, size: int, stamp: int, n_bins: int) -> Any:
+    """Bin of a code; the next one, ``n_bins``, if it is met for the first time."""
+    slot = _slot(code, table, size, stamp)
+    if table[slot]["stamp"] != stamp:
+        table[slot]["code"], table[slot]["stamp"], table[slot]["bin"] = code, stamp, n_bins
+    return table[slot]["bin"]
+
+
+@compiled(cache=False)
+def _number_part(room: Any, start: int, stop: int, stamp: int, n_bins: int) -> Any:
+    """Give the codes of one part their bins, in order of appearance; return how many bins there are."""
+    size = slots_for(2 * (stop - start))
+    for k in range(start, stop):
+        b = _bin_of(room.parted[k], room.table, size, stamp, n_bins)
+        room.ids[room.nodes[k]] = b
+        if b == n_bins:
+            room.bins[n_bins] = room.parted[k]
+            n_bins += 1
+    return n_bins
+
+
+@compiled(cache=False)
+def _number_all(codes: Any, no_bin: int, stamp: int, room: Any) -> Any:
+    """Give codes so few that no parts are needed their bins; return how many bins there are."""
+    n_bins, size = 0, slots_for(2 * len(codes))
+    for node in range(len(codes)):
+        if codes[node] != no_bin:
+            b = _bin_of(codes[node], room.table, size, stamp, n_bins)
+            room.ids[node] = b
+            if b == n_bins:
+                room.bins[n_bins] = codes[node]
+                n_bins += 1
+    return n_bins
+
+
+@compiled(cache=False)
+def _count(ids: Any, graph_ptr: Any, place: Any, indptr: Any, indices: Any, counts: Any) -> Any:
+    """Count the bins of each graph, as the rows of a CSR matrix; ``place`` comes as -1 for each bin."""
+    # place[b] is the entry that bin b was last written to. Entries of the current graph begin at row_start,
+    # so place[b] >= row_start says that this graph has met the bin before, and ``place`` is never reset:
+    #     graph 0 has the bins 5 5 7: entries 0 (bin 5, twice) and 1 (bin 7); place[5] = 0, place[7] = 1
+    #     graph 1 has the bins 7 9:   row_start = 2, so place[7] = 1 is stale: entries 2 (bin 7), 3 (bin 9)
+    filled = 0
+    for graph in range(len(graph_ptr) - 1):
+        row_start = filled
+        for node in range(graph_ptr[graph], graph_ptr[graph + 1]):
+            if ids[node] < 0:
+                continue
+            b = np.uint64(ids[node])
+            if place[b] >= row_start:
+                counts[place[b]] += 1.0
+            else:
+                place[b] = filled
+                indices[filled] = ids[node]
+                counts[filled] = 1.0
+                filled += 1
+        indptr[graph + 1] = filled
+    return filled
+
+
+# Slices are never assigned to slices in these loops, and arrays come from outside: compiling that takes long.
+@compiled
+def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int, room: Any, counted: Any) -> None:
+    """Count the codes of each graph, for some rows of ``codes``; ``counted`` is a :class:`Counted`.
+
+    Many codes are parted by their hash first, so that numbering a part stays in the cache; then each graph
+    counts its bins. Bins are numbered part by part, in order of appearance; within a row of the count matrix
+    they stand in order of appearance.
+    """
+    stamp = 0
+    for r in range(len(rows)):
+        room.ids[:] = -1
+        n_bins = 0
+        if len(room.ends) == 1:
+            stamp += 1
+            n_bins = _number_all(codes[rows[r]], no_bin, stamp, room)
+        else:
+            _partition(codes[rows[r]], no_bin, room.ends, room.parted, room.nodes)
+            start = 0
+            for part in range(len(room.ends)):
+                stamp += 1
+                n_bins = _number_part(room, start, room.ends[part], stamp, n_bins)
+                start = room.ends[part]
+        room.place[:n_bins] = -1
+        first, first_bin = counted.entry_ends[r], counted.bin_ends[r]
+        indices, counts = counted.indices[first:], counted.counts[first:]
+        filled = _count(room.ids, graph_ptr, room.place, counted.indptr[r], indices, counts)
+        counted.entry_ends[r + 1], counted.bin_ends[r + 1] = first + filled, first_bin + n_bins
+        for b in range(n_bins):
+            counted.codes[first_bin + b] = room.bins[b]
+
+
+@compiled
+def find_known(codes: Any, known: Any) -> Any:
+    """Tell for each code, all different, at which place of ``known`` it stands; -1: nowhere."""
+    # The table holds the new codes, which are few, and the known ones, which may be many, go past it.
+    size = slots_for(2 * len(codes) + 1)
+    table = np.zeros(size, dtype=SLOT)
+    for i in range(len(codes)):
+        slot = _slot(codes[i], table, size, 1)
+        table[slot]["code"], table[slot]["stamp"], table[slot]["bin"] = codes[i], 1, i
+    found = np.full(len(codes), -1, dtype=np.int32)
+    for place in range(len(known)):
+        slot = _slot(known[place], table, size, 1)
+        if table[slot]["stamp"] == 1:
+            found[table[slot]["bin"]] = place
+    return found
+
+
+@compiled(cache=False)
+def _sort_row(indices: Any, counts: Any, start: int, stop: int) -> None:
+    """Sort the entries start .. stop - 1 by column, in place."""
+    if stop - start > 64:
+        order = np.argsort(indices[start:stop])
+        columns, values = indices[start:stop][order], counts[start:stop][order]
+        for k in range(len(order)):
+            indices[start + k], counts[start + k] = columns[k], values[k]
+        return
+    # Insertion: the entries start .. entry - 1 are sorted, and those beyond the new one move up by one place.
+    for entry in range(start + 1, stop):
+        column, count, k = indices[entry], counts[entry], entry
+        while k > start and indices[k - 1] > column:
+            indices[k], counts[k] = indices[k - 1], counts[k - 1]
+            k -= 1
+        indices[k], counts[k] = column, count
+
+
+@compiled
+def sort_rows(indptr: Any, indices: Any, counts: Any) -> None:
+    """Sort the entries of each row by column, in place."""
+    for row in range(len(indptr) - 1):
+        _sort_row(indices, counts, indptr[row], indptr[row + 1])
+
+
+@compiled
+def count_kept(indptr: Any, indices: Any, n_columns: int, lengths: Any) -> None:
+    """Add to ``lengths`` how many entries of each row are in the first ``n_columns`` columns."""
+    # Called for one stream after the other, ``lengths`` ends up as the rows' lengths in the joined matrix.
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            lengths[row] += indices[entry] < n_columns
+
+
+@compiled
+def place_stream(
+    indptr: Any,
+    indices: Any,
+    counts: Any,
+    n_columns: int,
+    offset: int,
+    factor: float,
+    first: int,
+    last: int,
+    fill: Any,
+    all_indices: Any,
+    all_counts: Any,
+) -> None:
+    """Write the first ``n_columns`` columns of rows first..last-1, sorted, where ``fill`` says."""
+    # ``fill[row]`` is the next free place of a row of the joined matrix. Streams come in the order of their
+    # offsets, so what is written behind an earlier stream is sorted if it is sorted within itself.
+    for row in range(first, last):
+        start = fill[row]
+        stop = start
+        for entry in range(indptr[row], indptr[row + 1]):
+            if indices[entry] < n_columns:
+                all_indices[stop] = offset + indices[entry]
+                all_counts[stop] = factor * counts[entry]
+                stop += 1
+        _sort_row(all_indices, all_counts, start, stop)
+        fill[row] = stop

@@ -1,1 +1,0 @@
-"""Images as data sets: textures, leaves, plants and digits."""

@@ -1,1 +1,0 @@
-"""The TU Dortmund text layout."""

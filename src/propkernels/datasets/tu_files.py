@@ -1,0 +1,277 @@
+"""Files of a TU data set: members of a zip or of a folder, and the tables of numbers in them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import reason_of
+from propkernels.graphs.container import count
+
+MOST_MEMBERS = 10_000
+MOST_BYTES = 2**33
+MOST_BYTES_UNSUSPECTED = 2**26
+MOST_EXPANSION = 100
+# zipfile unpacks no more bytes than it is asked for of these; of bzip2 and LZMA it unpacks everything first.
+BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ENCRYPTED = 1
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
+
+
+def open_archive(path: Path) -> zipfile.ZipFile:
+    """Open a zip; refuse members that point outside, and sizes that explode.
+
+    Parameters
+    ----------
+    path : Path
+        The zip.
+
+    Returns
+    -------
+    zipfile.ZipFile
+        To be closed by the caller.
+
+    Raises
+    ------
+    ValueError
+        If it is not a zip, is damaged, or could do harm; nothing has been unpacked then.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
+        raise ValueError(f"{path.name} is not a zip file, or it is damaged ({reason_of(error)})") from None
+    try:
+        check_members(archive.infolist(), path)
+    except ValueError:
+        archive.close()
+        raise
+    return archive
+
+
+def check_members(members: Iterable[zipfile.ZipInfo], path: Path) -> None:
+    """Check names and sizes of all members, from the directory of the zip alone."""
+    members = list(members)
+    for member in members:
+        if points_outside(member.filename):
+            raise ValueError(f"{path.name} has a member that points outside its folder: {member.filename!r}")
+        if member.compress_type not in BOUNDED or member.flag_bits & ENCRYPTED:
+            raise ValueError(
+                f"{path.name}: member {member.filename!r} is encrypted, or packed by another method than "
+                "'stored' or 'deflated'"
+            )
+    if len(members) > MOST_MEMBERS:
+        raise ValueError(f"{path.name} has {len(members)} members, more than the {MOST_MEMBERS} allowed")
+    total, packed = sum(member.file_size for member in members), path.stat().st_size
+    if total > MOST_BYTES:
+        raise ValueError(f"{path.name} would grow to {total} bytes, more than the {MOST_BYTES} allowed")
+    if total > max(MOST_BYTES_UNSUSPECTED, MOST_EXPANSION * packed):
+        raise ValueError(
+            f"{path.name} would grow from {packed} to {total} bytes, "
+            f"more than the {MOST_EXPANSION} times its size that are allowed"
+        )
+
+
+def points_outside(member: str) -> bool:
+    """Whether a member's name is absolute, has a drive letter or climbs up.
+
+    Examples
+    --------
+    >>> [points_outside(name) for name in ("X/X_A.txt", "../X_A.txt", "/etc/X", "C:X")]
+    [False, True, True, True]
+    """
+    name = member.replace("\\", "/")
+    return name.startswith("/") or bool(re.match("[A-Za-z]:", name)) or ".." in name.split("/")
+
+
+def read_member(archive: zipfile.ZipFile, member: str, path: Path) -> bytes:
+    """Read one member, and no more bytes than the directory of the zip says; its checksum is verified."""
+    try:
+        with archive.open(member) as stream:
+            return stream.read(archive.getinfo(member).file_size + 1)
+    except DAMAGE as error:
+        raise ValueError(f"{path.name}: member {member} cannot be read ({reason_of(error)})") from None
+
+
+ADJACENCY = "_A.txt"
+
+
+def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, bytes]]:
+    """Read all text files of a data set into memory.
+
+    Parameters
+    ----------
+    path : Path
+        A folder or a zip that holds ``NAME_A.txt`` and its companions, itself or in a folder inside it.
+    name : str, optional
+        The NAME; found by the one file that ends in ``_A.txt`` otherwise.
+
+    Returns
+    -------
+    name : str
+    files : dict of bytes
+        Contents by kind: "A", "graph_indicator", ...; other names, such as "README", in full.
+    """
+    if path.is_dir():
+        entries = [p.relative_to(path).as_posix() for p in [*path.glob("*.txt"), *path.glob("*/*.txt")]]
+        name, chosen = choose_files(entries, name, path)
+        return name, {kind: (path / entry).read_bytes() for kind, entry in chosen.items()}
+    if not path.exists():
+        raise FileNotFoundError(f"the folder or zip {path} does not exist")
+    with open_archive(path) as archive:
+        name, chosen = choose_files(archive.namelist(), name, path)
+        return name, {kind: read_member(archive, entry, path) for kind, entry in chosen.items()}
+
+
+def choose_files(entries: Iterable[str], name: str | None, path: Path) -> tuple[str, dict[str, str]]:
+    """Find the one data set among the entries, and its files by kind."""
+    texts = [PurePosixPath(entry) for entry in entries if _is_text(PurePosixPath(entry))]
+    wanted = ADJACENCY if name is None else name + ADJACENCY
+    found = [text for text in texts if (text.name == wanted if name else text.name.endswith(wanted))]
+    if not found:
+        raise ValueError(f"{path.name} holds no file {'NAME' if name is None else ''}{wanted}")
+    if len(found) > 1:
+        several = ", ".join(sorted(map(str, found)))
+        raise ValueError(f"{path.name} holds several data sets ({several}): name the one to read")
+    name = found[0].name.removesuffix(ADJACENCY)
+    beside = [text for text in texts if text.parent == found[0].parent]
+    return name, {text.stem.removeprefix(f"{name}_"): str(text) for text in _belonging(beside, name)}
+
+
+def _belonging(texts: list[PurePosixPath], name: str) -> list[PurePosixPath]:
+    """Files of one set, and readme files; not those of a set X_full that lies beside X."""
+    names = [text.name.removesuffix(ADJACENCY) for text in texts if text.name.endswith(ADJACENCY)]
+    longer = tuple(f"{other}_" for other in names if other.startswith(f"{name}_"))
+    own = [text for text in texts if text.name.startswith(f"{name}_")]
+    readme = [text for text in texts if "readme" in text.name.lower() and text not in own]
+    return [text for text in own if not (longer and text.name.startswith(longer))] + readme
+
+
+def _is_text(entry: PurePosixPath) -> bool:
+    hidden = entry.name.startswith(".") or entry.parts[0] == "__MACOSX"
+    return entry.suffix == ".txt" and not hidden
+
+
+BLANK, NEWLINE = 32, 10
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+SEPARATORS_TO_BLANKS = bytes.maketrans(b",;\t", b"   ")
+LARGEST = np.iinfo(np.int64).max
+
+
+def clean_text(data: bytes) -> bytes:
+    """Drop a byte order mark and empty lines at the end; make every line end a newline."""
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data.removeprefix(BYTE_ORDER_MARK).rstrip()
+
+
+def integer_table(data: bytes, file: str, columns: int | None = None) -> NDArray[np.int64]:
+    r"""Read lines of whole numbers.
+
+    Parameters
+    ----------
+    data : bytes
+        Contents of the file.
+    file : str
+        Its name, for error messages.
+    columns : int, optional
+        Numbers on each line; by default as many as on the first line.
+
+    Returns
+    -------
+    ndarray of int64, shape (lines, columns)
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of fields, or a field is not a whole number.
+
+    Examples
+    --------
+    >>> integer_table(b"2, 1\n1,2\n", "X_A.txt")
+    array([[2, 1], [1, 2]])
+    """
+    return _table(data, file, columns, np.dtype(np.int64))
+
+
+def float_table(data: bytes, file: str, columns: int | None = None) -> NDArray[np.float64]:
+    """Read lines of real numbers; as :func:`integer_table`, and "nan" is a number."""
+    return _table(data, file, columns, np.dtype(np.float64))
+
+
+def text_lines(data: bytes) -> list[str]:
+    """Read lines of text, without the blanks around them."""
+    text = clean_text(data).decode("utf-8", errors="replace")
+    return [line.strip() for line in text.split("\n")] if text else []
+
+
+def _table(data: bytes, file: str, columns: int | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+    text = clean_text(data).translate(SEPARATORS_TO_BLANKS).rstrip()
+    if not text:
+        return np.empty((0, columns or 1), dtype=dtype)
+    width = columns or max(1, len(text.split(b"\n", 1)[0].split()))
+    n_lines = text.count(b"\n") + 1
+    values = _numbers(text, dtype)
+    if values is None or len(values) != n_lines * width or not _is_regular(text, width):
+        _name_the_fault(text, file, width, dtype)
+    return values.reshape(n_lines, width)
+
+
+def _numbers(text: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """All numbers of a text without separators, or None where something else is in it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # how numpy reports text that is not a number
+        try:
+            values: NDArray[Any] = np.fromstring(text, dtype=dtype, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return None
+    return values if _in_range(values) else None
+
+
+def _in_range(values: NDArray[Any]) -> bool:
+    """Whether all numbers are finite, or fit their 64 bits."""
+    if values.dtype.kind == "f":
+        return not np.isinf(values).any()
+    return bool(values.max(initial=0) < LARGEST and values.min(initial=0) > -LARGEST)
+
+
+def _is_regular(text: bytes, width: int) -> bool:
+    """Whether every line has ``width`` fields: the i-th group of fields lies between two line ends."""
+    characters = np.frombuffer(text, dtype=np.uint8)
+    filled = characters > BLANK
+    filled[1:] &= characters[:-1] <= BLANK
+    starts = np.flatnonzero(filled)
+    ends = np.flatnonzero(characters == NEWLINE)
+    if len(starts) != (len(ends) + 1) * width:
+        return False
+    last_of_line, first_of_next = starts[width - 1 : -1 : width], starts[width::width]
+    return bool((last_of_line < ends).all() and (first_of_next > ends).all())
+
+
+def _name_the_fault(text: bytes, file: str, width: int, dtype: np.dtype[Any]) -> NoReturn:
+    kind = "a whole number of 64 bits" if dtype.kind == "i" else "a finite number"
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        fields = line.split()
+        if len(fields) != width:
+            raise ValueError(f"{file}, line {number} has {count(len(fields), 'value')} instead of {width}")
+        for item in fields:
+            if not _is_number(item, dtype):
+                value = item[:40].decode("utf-8", errors="replace")
+                raise ValueError(f"{file}, line {number}: {value!r} is not {kind}")
+    raise ValueError(f"{file} is not a table of numbers with {width} on each line")
+
+
+def _is_number(item: bytes, dtype: np.dtype[Any]) -> bool:
+    """Whether it is a number that fits, written plainly (no underscores)."""
+    try:
+        value = (int if dtype.kind == "i" else float)(item.decode("ascii"))
+    except ValueError:
+        return False
+    return b"_" not in item and (abs(value) < LARGEST if dtype.kind == "i" else not np.isinf(value))

@@ -1,0 +1,362 @@
+"""The text layout of the TU Dortmund collection: nodes and edges, in the order of their graphs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels._utils.arrays import check_declared, index_dtype, offsets
+from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.tu_files import float_table, integer_table, read_files, text_lines
+from propkernels.graphs import GraphDatabase, LabelColumn
+
+
+@dataclass(frozen=True)
+class NodeOrder:
+    """Nodes in the order of their graphs, stable; ``sorting`` is None where the file has that order.
+
+    Attributes
+    ----------
+    graph : ndarray
+        Graph of each node (both from 0), in the order of the file.
+    graph_ptr : ndarray
+        Offsets of the graphs in the new order.
+    sorting : ndarray or None
+        For each new position, the node of the file.
+    """
+
+    graph: NDArray[np.int64]
+    graph_ptr: NDArray[np.int64]
+    sorting: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, graph: NDArray[np.int64], n_graphs: int) -> NodeOrder:
+        """Sort nodes by their graphs."""
+        graph_ptr = offsets(np.bincount(graph, minlength=n_graphs))
+        is_sorted = bool((np.diff(graph) >= 0).all())
+        return cls(graph, graph_ptr, None if is_sorted else np.argsort(graph, kind="stable"))
+
+    def sort(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Bring one row per node into the new order."""
+        return rows if self.sorting is None else rows[self.sorting]
+
+    def new_numbers(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Positions of nodes in the new order."""
+        if self.sorting is None:
+            return nodes
+        position = np.empty_like(self.sorting)
+        position[self.sorting] = np.arange(len(position))
+        return position[nodes]
+
+
+@dataclass(frozen=True)
+class EdgeOrder:
+    """How the lines of an edge list become the stored entries of a CSR matrix.
+
+    Attributes
+    ----------
+    lines : ndarray
+        Line numbers (from 0), sorted by row and column; repeated lines follow each other.
+    is_first : ndarray of bool
+        Whether each of them is the first for its edge.
+    """
+
+    lines: NDArray[np.int64]
+    is_first: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, ends: NDArray[np.int64], n_nodes: int, contents: Sequence[NDArray[Any]] = ()) -> EdgeOrder:
+        """Sort an (edges, 2) array of node numbers.
+
+        Parameters
+        ----------
+        ends : ndarray of shape (lines, 2)
+        n_nodes : int
+        contents : sequence of ndarray, each of shape (lines, columns)
+            What lines say of their edges; lines that say different things are different (parallel) edges.
+        """
+        keys = ends[:, 0] * n_nodes + ends[:, 1]
+        lines = np.argsort(keys, kind="stable")
+        is_first = np.ones(len(lines), dtype=bool)
+        is_first[1:] = np.diff(keys[lines]) != 0
+        columns = [column for table in contents for column in table.T]
+        if columns and not is_first.all():
+            lines = np.lexsort((*columns, keys))
+            for column in columns:
+                a, b = column[lines[:-1]], column[lines[1:]]
+                is_first[1:] |= (a != b) & ~((a != a) & (b != b))  # NaN agrees with NaN
+        return cls(lines, is_first)
+
+    @property
+    def entries(self) -> NDArray[np.int64]:
+        """For each stored entry of the matrix, the line that it comes from."""
+        return self.lines[self.is_first]
+
+
+def adjacency_matrix(ends: NDArray[np.int64], order: EdgeOrder, n_nodes: int) -> csr_array:
+    """Matrix with a 1 for each listed edge, however often it is listed."""
+    kept = ends[order.entries]
+    indptr = offsets(np.bincount(kept[:, 0], minlength=n_nodes))
+    small = index_dtype(len(kept), n_nodes)
+    parts = (np.ones(len(kept)), kept[:, 1].astype(small), indptr.astype(small))
+    return csr_array(parts, shape=(n_nodes, n_nodes))
+
+
+def undirected(ends: NDArray[np.int64], n_nodes: int) -> csr_array:
+    """Matrix with a 1 in both directions for each edge, listed in one."""
+    both = np.concatenate([ends, ends[:, ::-1]])
+    return adjacency_matrix(both, EdgeOrder.of(both, n_nodes), n_nodes)
+
+
+INDICATOR = "graph_indicator"
+KNOWN = [
+    "A",
+    "graph_indicator",
+    "graph_labels",
+    "graph_attributes",
+    "node_labels",
+    "node_attributes",
+    "edge_labels",
+    "edge_attributes",
+    "graph_ids",
+    "node_label_names",
+    "edge_label_names",
+    "graph_label_names",
+]
+NODE_EXTRAS = ("coordinates", "normals")
+
+
+def read_tu(
+    path: str | os.PathLike[str], name: str | None = None, *, target_required: bool = True
+) -> Dataset:
+    """Read a data set in the TU text layout from a folder or a zip.
+
+    The layout is ``NAME_A.txt`` (edges), ``NAME_graph_indicator.txt`` (the graph of each node),
+    ``NAME_graph_labels.txt`` or ``NAME_graph_attributes.txt`` (the target), and optional node and edge
+    labels and attributes. Edges are kept as listed: one direction alone is a directed edge, and a line that
+    is repeated is one edge of weight 1, unless its label or attributes differ: these are parallel edges.
+    Nodes are put into the order of their graphs. Several columns of labels become tuples; a node or edge
+    label of -1 means "not observed", as everywhere in this package. Where ``NAME_node_label_names.txt``,
+    ``NAME_edge_label_names.txt`` or ``NAME_graph_label_names.txt`` is there, its line i is what label i is
+    called; ``NAME_graph_ids.txt`` holds the ids of the graphs (:func:`write_tu` writes these).
+
+    Parameters
+    ----------
+    path : str or path
+        A folder or a zip; nothing of a zip is written to disk.
+    name : str, optional
+        The NAME; needed only where several sets lie in one place.
+    target_required : bool, default=True
+        Whether graph labels or attributes must be there; without them, the target has no columns.
+
+    Returns
+    -------
+    Dataset
+        ``extras`` holds "coordinates" and "normals" (one row per node), "graph_attributes" (beside graph
+        labels), "smiles" (one string per graph), and the lines of any other ``NAME_*.txt``.
+
+    Raises
+    ------
+    ValueError
+        One sentence with the file and the line, where files are damaged or do not fit together.
+    """
+    name, files = read_files(Path(path), name)
+    return TuFiles(name, files, target_required).assemble()
+
+
+@dataclass(frozen=True)
+class TuFiles:
+    """Contents of the files of one data set, by kind ("A", "graph_indicator", ...)."""
+
+    name: str
+    files: dict[str, bytes]
+    target_required: bool = True
+
+    def file(self, kind: str) -> str:
+        """Name of a file."""
+        return f"{self.name}_{kind}.txt"
+
+    def assemble(self) -> Dataset:
+        """Put the files together."""
+        target = self.target()
+        nodes = self.nodes(len(target))
+        ends, order, edge_labels, edge_attributes = self.edges(nodes)
+        graphs = GraphDatabase(
+            adjacency_matrix(ends, order, len(nodes.graph)),
+            nodes.graph_ptr,
+            node_labels=self.node_labels(nodes),
+            node_attributes=self.per_node("node_attributes", nodes),
+            edge_labels=edge_labels,
+            edge_attributes=edge_attributes,
+            ids=self.ids(len(target)),
+        )
+        extras = self.extras(nodes, len(target))
+        names = tuple(self.names("graph_labels") or ())
+        return Dataset(self.name, graphs, target, names, extras, self.description())
+
+    def integers(self, kind: str, columns: int | None = None) -> NDArray[np.int64]:
+        """Read a file that must be there, as whole numbers."""
+        if kind not in self.files:
+            raise ValueError(f"the data set {self.name} has no file {self.file(kind)}")
+        return integer_table(self.files[kind], self.file(kind), columns)
+
+    def floats(self, kind: str) -> NDArray[np.float64]:
+        """Read a file as real numbers."""
+        return float_table(self.files[kind], self.file(kind))
+
+    def target(self) -> NDArray[Any]:
+        """Graph labels, or graph attributes of graphs without labels."""
+        if not self.target_required and not {"graph_labels", "graph_attributes"} & set(self.files):
+            graph = self.integers(INDICATOR, columns=1)
+            n_graphs = int(graph.max(initial=0))
+            check_declared(n_graphs, len(graph), "graphs", f"lines of {self.file(INDICATOR)}")
+            return np.empty((n_graphs, 0))
+        is_regression = self.target_kind == "graph_attributes"
+        table = self.floats("graph_attributes") if is_regression else self.integers("graph_labels")
+        if not len(table):
+            raise ValueError(f"{self.file(self.target_kind)} is empty: it has no graphs")
+        return table[:, 0] if table.shape[1] == 1 else table
+
+    @property
+    def target_kind(self) -> str:
+        """Which file has the target, one line per graph; labels come first."""
+        is_regression = "graph_attributes" in self.files and "graph_labels" not in self.files
+        return "graph_attributes" if is_regression else "graph_labels"
+
+    def nodes(self, n_graphs: int) -> NodeOrder:
+        """Read the graph of each node."""
+        graph = self.integers(INDICATOR, columns=1)[:, 0]
+        file, labels = self.file(INDICATOR), self.file(self.target_kind)
+        wrong = np.flatnonzero((graph < 1) | (graph > n_graphs))
+        if wrong.size:
+            line, named = int(wrong[0]), int(graph[wrong[0]])
+            known = f"{labels} has {n_graphs} lines" if named > 0 else "graphs are counted from 1"
+            raise ValueError(f"{file}, line {line + 1} names graph {named}, but {known}")
+        last = int(graph.max(initial=0))
+        if last < n_graphs:
+            raise ValueError(f"{labels} has {n_graphs} lines, but the last graph that {file} names is {last}")
+        return NodeOrder.of(graph - 1, n_graphs)
+
+    def edges(self, nodes: NodeOrder) -> tuple[NDArray[np.int64], EdgeOrder, Any, Any]:
+        """Read the edges, with nodes counted from 0 in their new order, and what entries carry."""
+        ends = self.integers("A", columns=2) - 1
+        self.check_ends(ends, nodes)
+        ends = nodes.new_numbers(ends)
+        labels = self.per_edge("edge_labels", len(ends), self.integers)
+        attributes = self.per_edge("edge_attributes", len(ends), self.floats)
+        contents = [table for table in (labels, attributes) if table is not None]
+        order = EdgeOrder.of(ends, len(nodes.graph), contents)
+        return (
+            ends,
+            order,
+            None if labels is None else self.named("edge_labels", label_column(labels[order.entries])),
+            None if attributes is None else attributes[order.entries],
+        )
+
+    def per_edge(self, kind: str, n_edges: int, read: Any) -> NDArray[Any] | None:
+        """One row per line of the edges, or None."""
+        if kind not in self.files:
+            return None
+        table: NDArray[Any] = read(kind)
+        self.check_lines(kind, len(table), "A", n_edges)
+        return table
+
+    def names(self, kind: str) -> list[str] | None:
+        """What labels are called, by their number, or None."""
+        file = f"{kind.removesuffix('s')}_names"
+        return text_lines(self.files[file]) if file in self.files else None
+
+    def named(self, kind: str, column: LabelColumn) -> LabelColumn:
+        """Labels by their names, where they have such."""
+        names = self.names(kind)
+        if names is None:
+            return column
+        for value in column.values:
+            if not (isinstance(value, int) and 0 <= value < len(names)):
+                file = self.file(f"{kind.removesuffix('s')}_names")
+                raise ValueError(f"{file} has {len(names)} lines, but a label is {value}, counted from 0")
+        return LabelColumn(column.ids, tuple(names[int(str(value))] for value in column.values))
+
+    def ids(self, n_graphs: int) -> list[Any] | None:
+        """Ids of the graphs, numbers where all are."""
+        if "graph_ids" not in self.files:
+            return None
+        lines = text_lines(self.files["graph_ids"])
+        self.check_lines("graph_ids", len(lines), self.target_kind, n_graphs)
+        numbers = all(re.fullmatch(r"-?\d{1,18}", line) for line in lines)
+        return [int(line) for line in lines] if numbers else lines
+
+    def check_ends(self, ends: NDArray[np.int64], nodes: NodeOrder) -> None:
+        """Refuse edges to nodes that do not exist, and edges between two graphs."""
+        n_nodes = len(nodes.graph)
+        wrong = np.flatnonzero((ends < 0) | (ends >= n_nodes))
+        if wrong.size:
+            line, named = int(wrong[0]) // 2, int(ends.ravel()[wrong[0]]) + 1
+            raise ValueError(
+                f"{self.file('A')}, line {line + 1} names node {named}, but {self.file(INDICATOR)} "
+                f"has the nodes 1 to {n_nodes}"
+            )
+        graphs = nodes.graph[ends]
+        crossing = np.flatnonzero(graphs[:, 0] != graphs[:, 1])
+        if crossing.size:
+            line = int(crossing[0])
+            (u, v), (g, h) = ends[line] + 1, graphs[line] + 1
+            raise ValueError(
+                f"{self.file('A')}, line {line + 1} joins node {u} of graph {g} and node {v} of graph {h}: "
+                "edges must stay inside one graph"
+            )
+
+    def node_labels(self, nodes: NodeOrder) -> Any:
+        """Node labels in the new order, tuples where there are several columns."""
+        if "node_labels" not in self.files:
+            return None
+        table = self.integers("node_labels")
+        self.check_lines("node_labels", len(table), INDICATOR, len(nodes.graph))
+        return self.named("node_labels", label_column(nodes.sort(table)))
+
+    def per_node(self, kind: str, nodes: NodeOrder) -> NDArray[np.float64] | None:
+        """Real numbers, one row per node, in the new order."""
+        if kind not in self.files:
+            return None
+        table = self.floats(kind)
+        self.check_lines(kind, len(table), INDICATOR, len(nodes.graph))
+        return nodes.sort(table)
+
+    def check_lines(self, kind: str, n_lines: int, other: str, n_other: int) -> None:
+        """Two files must have the same number of lines."""
+        if n_lines != n_other:
+            raise ValueError(f"{self.file(kind)} has {n_lines} lines, but {self.file(other)} has {n_other}")
+
+    def extras(self, nodes: NodeOrder, n_graphs: int) -> dict[str, Any]:
+        """Everything that is not graphs or target."""
+        others = set(self.files) - {*KNOWN, *NODE_EXTRAS}
+        extras: dict[str, Any] = {
+            kind: text_lines(self.files[kind]) for kind in sorted(others) if "readme" not in kind.lower()
+        }
+        extras |= {kind: self.per_node(kind, nodes) for kind in NODE_EXTRAS if kind in self.files}
+        if "graph_attributes" in self.files and self.target_kind == "graph_labels":
+            extras["graph_attributes"] = self.floats("graph_attributes")
+        for kind in {"smiles", "graph_attributes"} & set(extras):
+            self.check_lines(kind, len(extras[kind]), self.target_kind, n_graphs)
+        return extras
+
+    def description(self) -> str:
+        """Text of the README files."""
+        texts = [self.files[kind] for kind in sorted(self.files) if "readme" in kind.lower()]
+        return "\n\n".join(text.decode("utf-8", errors="replace").strip() for text in texts)
+
+
+def label_column(table: NDArray[np.int64]) -> LabelColumn:
+    """Labels from one column, or tuples from several."""
+    if table.shape[1] == 1:
+        return LabelColumn.from_values(table[:, 0])
+    rows, ids = np.unique(table, axis=0, return_inverse=True)
+    return LabelColumn(ids.ravel().astype(np.int32), tuple(map(tuple, rows.tolist())))

@@ -1,0 +1,1 @@
+"""Decisions: machines that learn from kernels, and the rules that they become."""

@@ -1,0 +1,636 @@
+"""Members of a trained model: what each kernel of it adds to decisions, bin by bin.
+
+A decision is a sum over members. A member that folds has weights of bins that hold for all graphs,
+
+    sum_i a_i <phi(x), phi(x_i)> = <phi(x), sum_i a_i phi(x_i)>,
+
+where no training graph is kept, and a decision takes time linear in the nodes. A ratio of counts keeps the
+training graphs with a_i != 0; its bins have weights for one graph at a time. Every member answers the same
+questions, and nothing outside asks for its class.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels._utils.arrays import sum_in_order
+from propkernels._utils.derived import derived
+from propkernels._utils.stored import Offsets
+from propkernels.counting.counters import Counter, StreamCounts, Values
+from propkernels.counting.entries import Changes, Entries, Vocabulary
+from propkernels.counting.levels import LevelCounter, level_codes, levels_of
+from propkernels.gram.products import inverse_length
+from propkernels.graphs.database import GraphDatabase
+
+Matrix = NDArray[np.float64]
+POPULAR = 1 / 8  # share of the kept graphs from which on a column is also stored as a row of bytes
+LARGEST_BYTE = 255
+
+
+class Counted:
+    """Some graphs, counted once for each vocabulary that is asked for.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase or GridDatabase
+    n_jobs : int or None
+    """
+
+    def __init__(self, graphs: GraphDatabase, n_jobs: int | None) -> None:
+        self.graphs, self.n_jobs = graphs, n_jobs
+        self._entries: dict[Vocabulary, Entries] = {}
+
+    def entries(self, vocabulary: Vocabulary) -> Entries:
+        """Entries of all graphs."""
+        if vocabulary not in self._entries:
+            self._entries[vocabulary] = vocabulary.enter(self.graphs, self.n_jobs)
+        return self._entries[vocabulary]
+
+
+class WeightedBins(NamedTuple):
+    """Weights of the bins of one member.
+
+    Attributes
+    ----------
+    counter : Counter
+        Counts the bins; levels of bins where the smaller counts are shared.
+    stream : ndarray of int64, (bins,)
+    codes : ndarray of int64, (bins,)
+    weights : ndarray of float64, (bins,)
+    """
+
+    counter: Counter
+    stream: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    weights: Values
+
+
+class SharedBins(NamedTuple):
+    """How a member compares two graphs; see :class:`propkernels.gram.countings.Counting`.
+
+    Of the streams of the counter, the first ``n_streams`` count; None: all.
+    """
+
+    counter: Counter
+    assigned: bool
+    ratio: bool
+    normalize: bool
+    n_streams: int | None = None
+
+
+class Changed(NamedTuple):
+    """What one member adds to the decisions about edited graphs.
+
+    Attributes
+    ----------
+    decisions : ndarray, (edits, decisions)
+    lengths : ndarray, (edits,)
+        k(x, x) of each edited graph, 0 or 1 where the kernel is normalized.
+    """
+
+    decisions: Matrix
+    lengths: Values
+
+
+class Member(ABC):
+    """What one kernel adds to decisions."""
+
+    compares_bins = True  # decisions are sums over bins, and so over nodes
+
+    @property
+    @abstractmethod
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
+
+    @property
+    @abstractmethod
+    def vocabularies(self) -> list[Vocabulary]:
+        """Bins of the training graphs; none where graphs are compared without bins."""
+
+    @abstractmethod
+    def scaled(self, unit: float) -> Self:
+        """Return a member whose decisions are multiplied by a number."""
+
+    @abstractmethod
+    def decide(self, counted: Counted) -> Matrix:
+        """Decisions without intercepts, (graphs, decisions)."""
+
+    @abstractmethod
+    def contributions(self, counted: Counted, share: Values) -> Matrix:
+        """A weighted sum of the decisions as a sum over nodes and iterations, (nodes, iterations)."""
+
+    @abstractmethod
+    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+        """Weights of the bins in a weighted sum of decisions; means over the graphs where they differ."""
+
+    @abstractmethod
+    def shared_bins(self) -> list[SharedBins]:
+        """How the member compares two graphs."""
+
+    @abstractmethod
+    def lengths(self, counted: Counted) -> Values:
+        """k(x, x) of each graph, 0 or 1 where the kernel is normalized."""
+
+    @property
+    def needs_counts(self) -> bool:
+        """Whether :meth:`changed` needs counts before and after, rather than their differences alone."""
+        return True
+
+    @abstractmethod
+    def begin(self, counted: Counted) -> Any:
+        """Sums of one graph as it is, which :meth:`changed` starts from."""
+
+    @abstractmethod
+    def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Decisions about a graph after edits, from what these change in its counts."""
+
+    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> Self:
+        """Return the same member with other vocabularies in the place of its own."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedMember(Member):
+    """Decisions as sums of weights of bins.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        Of its streams, the first ``len(stream_weights)`` count.
+    weights : ndarray, (columns, decisions), or (levels, decisions)
+        Weights of bins; the weight of the stream in the kernel is multiplied in.
+    level_ptr : ndarray of int64, (columns + 1,), or None
+        Where bins share the smaller counts: the levels of column c are ``level_ptr[c]`` to
+        ``level_ptr[c + 1]``, and an entry with count n adds the weights of the first n.
+    stream_weights : ndarray, (streams,)
+        Weight of each stream in k(x, x).
+    normalize : bool
+        Whether decisions are divided by sqrt(k(x, x)).
+    """
+
+    vocabulary: Vocabulary
+    weights: Matrix
+    level_ptr: Annotated[NDArray[np.int64] | None, Offsets("weights")]
+    stream_weights: Values
+    normalize: bool
+
+    def check_parts(self) -> None:
+        """Refuse weights that are not those of the bins, or levels, of the first streams."""
+        n_columns = _n_columns(self.vocabulary, self.stream_weights)
+        n_bins = len(self.weights) if self.level_ptr is None else len(self.level_ptr) - 1
+        if self.weights.ndim != 2 or self.weights.shape[1] < 1 or n_bins != n_columns:
+            raise ValueError("every bin, or level, needs a row of weights")
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
+        return int(self.weights.shape[1])
+
+    @property
+    def vocabularies(self) -> list[Vocabulary]:
+        """Bins of the training graphs."""
+        return [self.vocabulary]
+
+    def scaled(self, unit: float) -> FoldedMember:
+        """Return a member whose decisions are multiplied by a number."""
+        return replace(self, weights=unit * self.weights)
+
+    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> FoldedMember:
+        """Return the same member with another vocabulary, which has more streams."""
+        return replace(self, vocabulary=vocabularies[self.vocabulary])
+
+    def decide(self, counted: Counted) -> Matrix:
+        """Sums of the weights of all entries."""
+        from propkernels.counting.entries_compiled import decide_folded
+
+        entries, sums = counted.entries(self.vocabulary), np.empty((len(counted.graphs), self.n_decisions))
+        decide_folded(*entries.arrays, len(self.stream_weights), self.level_ptr, self.weights, sums)
+        return sums * self._inverse_lengths(entries)[:, None] if self.normalize else sums
+
+    def contributions(self, counted: Counted, share: Values) -> Matrix:
+        """What the nodes of each entry add."""
+        from propkernels.counting.entries_compiled import folded_values
+
+        entries = counted.entries(self.vocabulary)
+        n_streams, values = len(self.stream_weights), np.empty(len(entries.counts))
+        weights = np.ascontiguousarray((self.weights @ share)[:, None])
+        folded_values(*entries.arrays, n_streams, self.level_ptr, weights, values)
+        added = entries.by_node(values, n_streams)
+        if self.normalize:
+            added *= self._inverse_lengths(entries)[counted.graphs.graph_ids][:, None]
+        return added
+
+    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+        """Weights of the bins, or of their levels."""
+        weights = self.weights @ share
+        return [weighted_bins(self.vocabulary, len(self.stream_weights), self.level_ptr, weights)]
+
+    def shared_bins(self) -> list[SharedBins]:
+        """Products or smaller counts, bin by bin."""
+        n_streams, assigned = len(self.stream_weights), self.level_ptr is not None
+        return [SharedBins(self.vocabulary.counter, assigned, False, self.normalize, n_streams)]
+
+    def lengths(self, counted: Counted) -> Values:
+        """k(x, x) of each graph, 0 or 1 where the kernel is normalized."""
+        squares = self._squares(counted.entries(self.vocabulary))
+        return (squares > 0).astype(np.float64) if self.normalize else squares
+
+    @property
+    def needs_counts(self) -> bool:
+        """Weights of bins are added by differences; levels and lengths need counts."""
+        return self.normalize or self.level_ptr is not None
+
+    def begin(self, counted: Counted) -> tuple[Values, float]:
+        """Sums of weights, and k(x, x) before normalization."""
+        (total,) = replace(self, normalize=False).decide(counted)
+        return total, float(self._squares(counted.entries(self.vocabulary))[0])
+
+    def changed(self, begun: tuple[Values, float], changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Weights of the bins that an edit fills are added, those of the bins that it empties subtracted."""
+        from propkernels.counting.entries_compiled import changed_folded
+
+        own = changes[self.vocabulary]
+        sums, squares = np.empty((len(own.ptr) - 1, self.n_decisions)), np.empty(len(own.ptr) - 1)
+        changed_folded(*own, self.level_ptr, self.weights, self.stream_weights, *begun, sums, squares)
+        return _normalized(sums, squares) if self.normalize else Changed(sums, squares)
+
+    def _inverse_lengths(self, entries: Entries) -> Values:
+        return inverse_length(self._squares(entries))
+
+    def _squares(self, entries: Entries) -> Values:
+        """k(x, x) of each graph over all of its bins, before normalization."""
+        from propkernels.counting.entries_compiled import square_lengths
+
+        starts, sizes, _, counts = entries.arrays
+        squares = np.empty(starts.shape[1])
+        square_lengths(starts, sizes, counts, self.stream_weights, self.level_ptr is not None, squares)
+        return squares
+
+
+@dataclass(frozen=True, eq=False)
+class RatioMember(Member):
+    """Decisions as sums over kept training graphs of ratios of counts, s / (l + r - s) in each stream.
+
+    For one graph x, the factors f_i(x) = 1 / (l + r_i - s_i) are numbers, and the decision is
+    ``<x, sum_i a_i f_i(x) y_i>``: its bins have weights, for this graph alone.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        Of its streams, the first ``len(stream_weights)`` count.
+    kept : csr_array, (columns, kept graphs)
+        Counts of the training graphs that have coefficients.
+    own_sums : ndarray, (streams, kept graphs)
+        What each kept graph shares with itself.
+    coefficients : ndarray, (kept graphs, decisions)
+    stream_weights : ndarray, (streams,)
+    assigned : bool
+        Whether bins share the smaller counts (Jaccard) rather than products of counts (Tanimoto).
+    normalize : bool
+        Whether decisions are divided by sqrt(k(x, x)).
+    """
+
+    vocabulary: Vocabulary
+    kept: csr_array
+    own_sums: Matrix
+    coefficients: Matrix
+    stream_weights: Values
+    assigned: bool
+    normalize: bool
+
+    def check_parts(self) -> None:
+        """Refuse counts and coefficients that do not fit the bins and the kept graphs."""
+        n_columns, n_kept = _n_columns(self.vocabulary, self.stream_weights), self.kept.shape[1]
+        if self.kept.format != "csr" or self.kept.shape[0] != n_columns or self.kept.dtype != np.float64:
+            raise ValueError("every bin needs a row of counts")
+        counts = self.kept.data
+        if not ((counts >= 1) & (counts < 2**31) & (counts == np.floor(counts))).all():
+            raise ValueError("counts are positive whole numbers")
+        if self.own_sums.shape != (len(self.stream_weights), n_kept) or not (self.own_sums >= 0).all():
+            raise ValueError("every kept graph needs its own sum in each stream")
+        if self.coefficients.ndim != 2 or len(self.coefficients) != n_kept or self.coefficients.shape[1] < 1:
+            raise ValueError("every kept graph needs a row of coefficients")
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
+        return int(self.coefficients.shape[1])
+
+    @property
+    def vocabularies(self) -> list[Vocabulary]:
+        """Bins of the training graphs."""
+        return [self.vocabulary]
+
+    def scaled(self, unit: float) -> RatioMember:
+        """Return a member whose decisions are multiplied by a number."""
+        return replace(self, coefficients=unit * self.coefficients)
+
+    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> RatioMember:
+        """Return the same member with another vocabulary, which has more streams."""
+        return replace(self, vocabulary=vocabularies[self.vocabulary])
+
+    def decide(self, counted: Counted) -> Matrix:
+        """Sums over the kept graphs."""
+        from propkernels.counting.entries_compiled import decide_ratios
+
+        sums = np.empty((len(counted.graphs), self.n_decisions))
+        decide_ratios(*self._arguments(counted), self.coefficients, self._work(), sums)
+        return sums * self._inverse_lengths(counted)[:, None] if self.normalize else sums
+
+    def contributions(self, counted: Counted, share: Values) -> Matrix:
+        """What the nodes of each entry add."""
+        from propkernels.counting.entries_compiled import ratio_values
+
+        entries = counted.entries(self.vocabulary)
+        values = np.empty(len(entries.counts))
+        ratio_values(*self._arguments(counted), self.coefficients @ share, self._work(), values)
+        added = entries.by_node(values, len(self.stream_weights))
+        if self.normalize:
+            added *= self._inverse_lengths(counted)[counted.graphs.graph_ids][:, None]
+        return added
+
+    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+        """Means over the graphs x of the weights sum_i a_i f_i(x) y_i: those of the mean factors."""
+        from propkernels.counting.entries_compiled import sum_factors
+
+        factors = np.zeros_like(self.own_sums)
+        sum_factors(*self._arguments(counted), self.coefficients @ share, self._work(), factors)
+        factors /= max(len(counted.graphs), 1)
+        starts, parts, most = self.vocabulary.starts, [], []
+        for s in range(len(self.stream_weights)):
+            counts = csr_array(self.kept[starts[s] : starts[s + 1]].T)
+            (stream,) = [StreamCounts(counts, self.vocabulary.codes[s], s, 1.0)]
+            if self.assigned:
+                most.append(np.asarray(counts.max(axis=0).todense()).ravel().astype(np.int64))
+                (stream,) = levels_of([stream])
+            parts.append(stream.counts.T @ factors[s])
+        ptr = np.concatenate([[0], np.cumsum(np.concatenate(most))]) if self.assigned else None
+        n_streams = len(self.stream_weights)
+        return [weighted_bins(self.vocabulary, n_streams, ptr, np.concatenate(parts))]
+
+    def shared_bins(self) -> list[SharedBins]:
+        """Ratios of what two graphs share, bin by bin."""
+        n_streams = len(self.stream_weights)
+        return [SharedBins(self.vocabulary.counter, self.assigned, True, self.normalize, n_streams)]
+
+    def lengths(self, counted: Counted) -> Values:
+        """k(x, x) of each graph: the weights of the streams in which it has bins."""
+        sizes = counted.entries(self.vocabulary).sizes[: len(self.stream_weights)]
+        own = np.asarray(self.stream_weights @ (sizes > 0))
+        return (own > 0).astype(np.float64) if self.normalize else own
+
+    def begin(self, counted: Counted) -> Any:
+        """What the graph shares with each kept graph; coefficients, (decisions, kept graphs)."""
+        from propkernels.counting.entries_compiled import Sharing, share_all
+
+        kept, coefficients = self._kept(), np.ascontiguousarray(self.coefficients.T)
+        sharing = Sharing.room(kept, self.n_decisions)
+        entries = counted.entries(self.vocabulary)
+        share_all(*entries.arrays, kept, self.stream_weights, coefficients, sharing)
+        return coefficients, sharing
+
+    def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Ratios of the streams that an edit changes are computed anew."""
+        from propkernels.counting.entries_compiled import changed_ratios
+
+        own = changes[self.vocabulary]
+        sums, lengths = np.empty((len(own.ptr) - 1, self.n_decisions)), np.empty(len(own.ptr) - 1)
+        changed_ratios(*own, self._kept(), self.stream_weights, *begun, sums, lengths)
+        return _normalized(sums, lengths) if self.normalize else Changed(sums, lengths)
+
+    def _inverse_lengths(self, counted: Counted) -> Values:
+        return inverse_length(replace(self, normalize=False).lengths(counted))
+
+    def _arguments(self, counted: Counted) -> tuple[Any, ...]:
+        entries = counted.entries(self.vocabulary)
+        return *entries.arrays, self._kept(), self.stream_weights
+
+    def _work(self) -> Any:
+        from propkernels.counting.entries_compiled import Work
+
+        return Work.make(self._kept())
+
+    def _kept(self) -> Any:
+        return derived(self, "kept", self._compiled_kept)
+
+    def _compiled_kept(self) -> Any:
+        """Counts of the kept graphs as the compiled loops take them, with rows of popular columns."""
+        from propkernels.counting.entries_compiled import Kept
+
+        numbers = self.kept.data.astype(np.int32 if self.assigned else np.float64)
+        lengths = np.diff(self.kept.indptr)
+        most = np.zeros(len(lengths), dtype=np.int64)
+        np.maximum.at(most, np.repeat(np.arange(len(lengths)), lengths), numbers.astype(np.int64))
+        popular = np.flatnonzero((lengths > POPULAR * self.kept.shape[1]) & (most <= LARGEST_BYTE))
+        row = np.full(len(lengths), -1, dtype=np.int64)
+        row[popular] = np.arange(len(popular))
+        rows = self.kept[popular].toarray().astype(np.uint8)
+        return Kept(self.kept.indptr, self.kept.indices, numbers, row, rows, self.own_sums, self.assigned)
+
+
+@dataclass(frozen=True, eq=False)
+class JointMember(Member):
+    """A normalized sum of members: their decisions, divided by the square root of the sum's k(x, x).
+
+    Attributes
+    ----------
+    members : list of Member
+    weights : ndarray, (members,)
+        Weight of each member's kernel in the sum.
+    """
+
+    members: list[Member]
+    weights: Values
+
+    def check_parts(self) -> None:
+        """Refuse members that are not of this module, or whose decisions do not match."""
+        check_members(self.members)
+        if self.weights.shape != (len(self.members),) or not (self.weights >= 0).all():
+            raise ValueError("every member needs a weight")
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
+        return self.members[0].n_decisions
+
+    @property
+    def vocabularies(self) -> list[Vocabulary]:
+        """Bins of the training graphs."""
+        return [vocabulary for member in self.members for vocabulary in member.vocabularies]
+
+    def scaled(self, unit: float) -> JointMember:
+        """Return a member whose decisions are multiplied by a number."""
+        return replace(self, members=[member.scaled(unit) for member in self.members])
+
+    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> JointMember:
+        """Return the same member with other vocabularies."""
+        return replace(self, members=[member.sharing(vocabularies) for member in self.members])
+
+    def decide(self, counted: Counted) -> Matrix:
+        """Sum of the members' decisions, divided by the length."""
+        total = sum_in_order(member.decide(counted) for member in self.members)
+        return total * inverse_length(self._squares(counted))[:, None]
+
+    def contributions(self, counted: Counted, share: Values) -> Matrix:
+        """What nodes add in all members, divided by the length."""
+        total = add_columns([member.contributions(counted, share) for member in self.members])
+        return total * inverse_length(self._squares(counted))[counted.graphs.graph_ids][:, None]
+
+    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+        """Weights of the bins of all members."""
+        return [bins for member in self.members for bins in member.bin_weights(counted, share)]
+
+    def shared_bins(self) -> list[SharedBins]:
+        """How each member compares two graphs."""
+        return [bins for member in self.members for bins in member.shared_bins()]
+
+    def lengths(self, counted: Counted) -> Values:
+        """1 for each graph with bins."""
+        return (self._squares(counted) > 0).astype(np.float64)
+
+    def begin(self, counted: Counted) -> list[Any]:
+        """Sums of each member."""
+        return [member.begin(counted) for member in self.members]
+
+    def changed(self, begun: list[Any], changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Sum of the members' decisions, divided by the length."""
+        parts = [member.changed(one, changes) for member, one in zip(self.members, begun, strict=True)]
+        weighted = zip(self.weights, parts, strict=True)
+        squares = sum_in_order(weight * part.lengths for weight, part in weighted)
+        return _normalized(sum_in_order(part.decisions for part in parts), squares)
+
+    def _squares(self, counted: Counted) -> Values:
+        parts = zip(self.weights, self.members, strict=True)
+        return sum_in_order(weight * member.lengths(counted) for weight, member in parts)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMember(Member):
+    """Decisions as sums over all training graphs, for kernels that do not compare bin by bin.
+
+    Attributes
+    ----------
+    kernel : estimator
+        Fitted.
+    coefficients : ndarray, (training graphs, decisions)
+    """
+
+    kernel: Any
+    coefficients: Matrix
+    compares_bins = False
+
+    def check_parts(self) -> None:
+        """Refuse coefficients that are not those of the training graphs."""
+        n_graphs = getattr(self.kernel, "_n_features_out", len(self.coefficients))
+        if not hasattr(self.kernel, "transform") or self.coefficients.ndim != 2:
+            raise ValueError("it needs a kernel, and rows of coefficients")
+        if len(self.coefficients) != n_graphs or self.coefficients.shape[1] < 1:
+            raise ValueError("every training graph needs a row of coefficients")
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
+        return int(self.coefficients.shape[1])
+
+    @property
+    def vocabularies(self) -> list[Vocabulary]:
+        """Bins of the training graphs, where the kernel counts some."""
+        if not hasattr(self.kernel, "coder_") or not hasattr(self.kernel, "counts_"):
+            return []
+        return [derived(self, "vocabulary", self._vocabulary)]
+
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.kernel.coder_, [stream.codes for stream in self.kernel.counts_])
+
+    def scaled(self, unit: float) -> KernelMember:
+        """Return a member whose decisions are multiplied by a number."""
+        return replace(self, coefficients=unit * self.coefficients)
+
+    def decide(self, counted: Counted) -> Matrix:
+        """Sums over the training graphs.
+
+        A sparse product adds up in the order of the training graphs, and skips those without a coefficient.
+        BLAS adds in an order that depends on how many graphs there are.
+        """
+        rows = np.asarray(self.kernel.transform(counted.graphs), dtype=np.float64)
+        return np.asarray((csr_array(self.coefficients.T) @ rows.T).T)
+
+    def contributions(self, counted: Counted, share: Values) -> Matrix:
+        """Refuse: kernel values are not sums over bins."""
+        raise TypeError(self._why())
+
+    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+        """Refuse: kernel values are not sums over bins."""
+        raise TypeError(self._why())
+
+    def shared_bins(self) -> list[SharedBins]:
+        """Refuse: kernel values are not sums over bins."""
+        raise TypeError(self._why())
+
+    def lengths(self, counted: Counted) -> Values:
+        """k(x, x) of each graph."""
+        own = np.asarray(self.kernel.self_similarities(counted.graphs), dtype=np.float64)
+        return (own > 0).astype(np.float64) if self.kernel.normalize else own
+
+    def begin(self, counted: Counted) -> Any:
+        """Refuse: kernel values are not sums over bins."""
+        raise TypeError(self._why())
+
+    def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
+        """Refuse: kernel values are not sums over bins."""
+        raise TypeError(self._why())
+
+    def _why(self) -> str:
+        return f"{type(self.kernel).__name__} compares graphs without counting bins"
+
+
+def _normalized(sums: Matrix, squares: Values) -> Changed:
+    """Sums divided by the length, which becomes 1."""
+    return Changed(sums * inverse_length(squares)[:, None], (squares > 0).astype(np.float64))
+
+
+def weighted_bins(
+    vocabulary: Vocabulary, n_streams: int, level_ptr: NDArray[np.int64] | None, weights: Values
+) -> WeightedBins:
+    """Bins of the first streams with their weights, or levels of bins with theirs."""
+    codes = np.concatenate(vocabulary.codes[:n_streams])
+    stream = np.repeat(np.arange(n_streams), [len(some) for some in vocabulary.codes[:n_streams]])
+    if level_ptr is None:
+        return WeightedBins(vocabulary.counter, stream, codes, weights)
+    most = np.diff(level_ptr)
+    return WeightedBins(
+        LevelCounter(vocabulary.counter), np.repeat(stream, most), level_codes(codes, most), weights
+    )
+
+
+def add_columns(parts: Sequence[Matrix]) -> Matrix:
+    """Sum of matrices with the same rows; missing columns are 0."""
+    total = np.zeros((len(parts[0]), max(part.shape[1] for part in parts)))
+    for part in parts:
+        total[:, : part.shape[1]] += part
+    return total
+
+
+def check_members(members: Sequence[Any]) -> None:
+    """Refuse what is not a list of members with the same number of decisions."""
+    if not members or not all(isinstance(member, Member) for member in members):
+        raise ValueError("a sum needs members")
+    if len({member.n_decisions for member in members}) != 1:
+        raise ValueError("members have different numbers of decisions")
+
+
+def _n_columns(vocabulary: Vocabulary, stream_weights: Values) -> int:
+    """Number of bins of the first streams, one for each weight."""
+    n_streams = len(stream_weights)
+    if stream_weights.ndim != 1 or not 1 <= n_streams <= len(vocabulary.codes):
+        raise ValueError("every stream needs a weight")
+    if not (np.isfinite(stream_weights) & (stream_weights >= 0)).all():
+        raise ValueError("weights of streams are finite and not negative")
+    return int(vocabulary.starts[n_streams])

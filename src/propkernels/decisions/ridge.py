@@ -1,0 +1,162 @@
+"""Ridge regression on a kernel matrix, and the predictions of all folds from one inverse.
+
+Let ``H`` be the block of the inverse of ``[[K + I / C', 1], [1, 0]]`` that belongs to the graphs, and
+``a = H Y`` the dual coefficients. The machine fitted without graphs S predicts them as
+``Y_S - H_SS^-1 a_S``, exactly [1]_: one inverse serves every fold of every repeat. The Schur complement
+``H_TT - H_TS H_SS^-1 H_ST`` plays the role of ``H`` for the training part T, so that settings can be chosen
+by leave-one-out inside it: nested cross-validation without another fit.
+
+References
+----------
+.. [1] S. An, W. Liu and S. Venkatesh (2007). Fast cross-validation algorithms for least squares support
+   vector machine and kernel ridge regression. Pattern Recognition 40 (8), 2154-2162.
+   doi:10.1016/j.patcog.2006.12.015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve
+from scipy.linalg.lapack import get_lapack_funcs
+
+from propkernels.decisions.support_vectors import (
+    ColumnMaker,
+    Machine,
+    SupportVectorRegression,
+    Weights,
+    with_effort,
+)
+
+Matrix = NDArray[Any]
+Indices = NDArray[np.int64]
+# An error e costs C |e| in a support vector regression and C' e^2 / 2 here. The two are alike for errors of a
+# fifth of a standard deviation if C' is 10 C.
+PER_COST = 10.0
+
+
+@dataclass(frozen=True)
+class RidgeRegression:
+    """Least squares with a penalty on the norm and a free intercept: one linear system, whatever C is.
+
+    Attributes
+    ----------
+    epsilon : float, default=0.0
+        Of the support vector regression that it stands for; not used here.
+    """
+
+    epsilon: float = 0.0
+    uses_features = False
+    pairwise = False
+
+    def fit(self, known: Matrix, target: Matrix, cost: float, weights: Weights = None) -> Machine:
+        """Learn one or several columns: ``(K + D / C') a = y - b`` and ``sum(a) = 0``."""
+        penalty = np.full(len(known), 1 / (PER_COST * cost))
+        if weights is not None:
+            penalty /= np.maximum(weights, np.finfo(np.float64).tiny ** 0.5)
+        system = known.copy()
+        system.flat[:: len(known) + 1] += penalty.astype(known.dtype)
+        sides = np.column_stack([target, np.ones(len(known))]).astype(known.dtype)
+        try:
+            solved = solve(system, sides, assume_a="pos", overwrite_a=True)
+        except LinAlgError:  # kernels of a user need not be positive definite
+            solved = np.linalg.lstsq(known + np.diag(penalty), sides)[0]
+        of_target, of_ones = solved[:, :-1], solved[:, -1]
+        intercepts = of_target.sum(axis=0) / of_ones.sum()
+        return Machine(of_target - np.outer(of_ones, intercepts), intercepts)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Predictions of the machine that was fitted without one fold.
+
+    Attributes
+    ----------
+    test : ndarray, (held-out graphs, columns)
+    train : ndarray, (training graphs, columns)
+        Each training graph is predicted from the other training graphs.
+    """
+
+    test: Matrix
+    train: Matrix
+
+
+@dataclass(frozen=True)
+class RidgeFolds:
+    """Ridge regressions without parts of the graphs, all from one inverse.
+
+    Attributes
+    ----------
+    inverse : ndarray, (graphs, graphs)
+        ``H`` of the module's docstring, in the precision of the kernel.
+    """
+
+    inverse: Matrix
+
+    @classmethod
+    def fit(cls, kernel: Matrix, cost: float) -> RidgeFolds:
+        """Invert the system of :class:`RidgeRegression` for a kernel matrix and C.
+
+        Raises
+        ------
+        ValueError
+            If the kernel matrix is not positive semidefinite.
+        """
+        plain = _inverted(kernel, 1 / (PER_COST * cost))
+        of_ones = plain.sum(axis=1, dtype=np.float64)
+        scaled = (of_ones / np.sqrt(of_ones.sum())).astype(plain.dtype)
+        plain -= np.outer(scaled, scaled)
+        return cls(plain)
+
+    def held_out(self, columns: Matrix, folds: Sequence[tuple[Indices, Indices]]) -> list[HeldOut]:
+        """Return predictions for the test and the training graphs of each fold (train, test)."""
+        dual, own = self.inverse @ columns, self.inverse.diagonal()
+        predictions = []
+        for train, test in folds:
+            factor = self._factor(test)
+            across = self.inverse[np.ix_(test, train)]
+            solved = cho_solve(factor, across, check_finite=False)
+            diagonal = own[train] - np.einsum("ij,ij->j", across, solved)
+            inner = columns[train] - (dual[train] - solved.T @ dual[test]) / diagonal[:, None]
+            outer = columns[test] - cho_solve(factor, dual[test], check_finite=False)
+            predictions.append(HeldOut(outer, inner))
+        return predictions
+
+    def cross_predict(self, columns: Matrix, folds: Sequence[tuple[Indices, Indices]]) -> Matrix:
+        """Predict each graph by the machine without its fold; the folds hold each graph once."""
+        dual, predicted = self.inverse @ columns, np.empty_like(columns)
+        for _, test in folds:
+            solved = cho_solve(self._factor(test), dual[test], check_finite=False)
+            predicted[test] = columns[test] - solved
+        return predicted
+
+    def _factor(self, part: Indices) -> tuple[Matrix, bool]:
+        block = self.inverse[np.ix_(part, part)]
+        factor: tuple[Matrix, bool] = cho_factor(block, lower=True, overwrite_a=True, check_finite=False)
+        return factor
+
+
+def _inverted(kernel: Matrix, penalty: float) -> Matrix:
+    """Return ``(K + penalty I)^-1``."""
+    system = np.array(kernel, order="F")
+    system[np.diag_indices(len(system))] += penalty
+    potrf, potri = get_lapack_funcs(("potrf", "potri"), (system,))
+    factor, failed = potrf(system, lower=1, overwrite_a=1)
+    if not failed:
+        lower, failed = potri(factor, lower=1, overwrite_c=1)
+    if failed:
+        raise ValueError("the kernel matrix is not positive semidefinite: choose another kernel")
+    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
+
+
+def screening_maker(maker: Any) -> Any:
+    """Return a maker of machines that tell in little time which kernels are good."""
+    if isinstance(maker, ColumnMaker):
+        return ColumnMaker(screening_maker(maker.each), maker.class_weight)
+    if isinstance(maker, SupportVectorRegression):
+        return RidgeRegression(maker.epsilon)
+    return with_effort(maker, "quick")

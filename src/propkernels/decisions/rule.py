@@ -1,0 +1,302 @@
+"""The rule of a trained model: a sum of members, made from fitted kernels and coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels._utils.arrays import sum_in_order
+from propkernels._utils.parallel import active_device, run_threads, thread_count, whole_runs
+from propkernels.counting.counters import Coder, Counter, Values
+from propkernels.counting.entries import Changes, Vocabulary
+from propkernels.counting.levels import level_codes, levels_of
+from propkernels.decisions.members import (
+    Counted,
+    FoldedMember,
+    JointMember,
+    KernelMember,
+    Member,
+    RatioMember,
+    SharedBins,
+    WeightedBins,
+    add_columns,
+    check_members,
+)
+from propkernels.gram.countings import Counting
+from propkernels.gram.products import inverse_length
+from propkernels.graphs.database import GraphDatabase
+
+Matrix = NDArray[np.float64]
+T = TypeVar("T")
+CODES_AT_ONCE = 2**21  # codes of nodes and streams that a run of graphs has in memory
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Decisions without intercepts: the sum over members.
+
+    Attributes
+    ----------
+    members : list of Member
+        Members whose hash functions are the same have one vocabulary in common, so that codes are computed
+        once for all of them.
+    """
+
+    members: list[Member]
+
+    def check_parts(self) -> None:
+        """Refuse members whose decisions do not match."""
+        check_members(self.members)
+
+    @classmethod
+    def of(cls, members: Sequence[Member]) -> Rule:
+        """Make a rule of members, whose vocabularies are merged where they can be."""
+        own = [vocabulary for member in members for vocabulary in member.vocabularies]
+        merged = merged_vocabularies(own)
+        return cls([member.sharing(merged) for member in members])
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
+        return self.members[0].n_decisions
+
+    @property
+    def vocabularies(self) -> list[Vocabulary]:
+        """Bins of the training graphs, each vocabulary once."""
+        return list(dict.fromkeys(v for member in self.members for v in member.vocabularies))
+
+    @property
+    def compares_bins(self) -> bool:
+        """Whether all members compare graphs bin by bin, so that decisions are sums over nodes."""
+        return all(member.compares_bins for member in self.members)
+
+    def scaled(self, unit: float) -> Rule:
+        """Return a rule whose decisions are multiplied by a number."""
+        return Rule([member.scaled(unit) for member in self.members])
+
+    def decide(self, counted: Counted) -> Matrix:
+        """Decisions about graphs that are being counted, (graphs, decisions)."""
+        return sum_in_order(member.decide(counted) for member in self.members)
+
+    def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
+        """Decisions, (graphs, decisions)."""
+        return np.concatenate(self.by_runs(graphs, n_jobs, self.decide))
+
+    def begin(self, graph: GraphDatabase) -> list[Any]:
+        """Sums of one graph as it is, for each member: what :meth:`changed` starts from."""
+        counted = Counted(graph, None)
+        return [member.begin(counted) for member in self.members]
+
+    def changed(self, begun: Sequence[Any], changes: Mapping[Vocabulary, Changes]) -> Matrix:
+        """Decisions about a graph after edits, (edits, decisions), from what these change in its counts."""
+        parts = zip(self.members, begun, strict=True)
+        return sum_in_order(member.changed(one, changes).decisions for member, one in parts)
+
+    def contributions(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Matrix:
+        """A weighted sum of the decisions as a sum over nodes and iterations, (nodes, iterations)."""
+
+        def one_run(counted: Counted) -> Matrix:
+            return add_columns([member.contributions(counted, share) for member in self.members])
+
+        return np.concatenate(self.by_runs(graphs, n_jobs, one_run))
+
+    def bin_weights(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> list[WeightedBins]:
+        """Weights of all bins, each listed once; means over the graphs where each graph has its own."""
+        counted = Counted(graphs, n_jobs)
+        return merged_bins([bins for member in self.members for bins in member.bin_weights(counted, share)])
+
+    def shared_bins(self) -> list[SharedBins]:
+        """How each member compares two graphs."""
+        return [bins for member in self.members for bins in member.shared_bins()]
+
+    def by_runs(self, graphs: GraphDatabase, n_jobs: int | None, function: Callable[[Counted], T]) -> list[T]:
+        """Apply a function to runs of graphs that fit the memory, in threads."""
+        width = sum(len(one.codes) * one.counter.items_per_node(graphs) for one in self.vocabularies)
+        if not self.compares_bins or active_device() is not None:
+            return [function(Counted(graphs, n_jobs))]
+        threads = thread_count(n_jobs)
+        least = min(CODES_AT_ONCE / width, max(graphs.n_nodes / threads, NODES_OF_A_THREAD))
+        runs = whole_runs(graphs.graph_ptr, least)
+        if len(runs) <= 2:
+            return [function(Counted(graphs, n_jobs))]
+        parts = [slice(a, b) for a, b in pairwise(runs)]
+        return run_threads(lambda part: function(Counted(graphs[part], 1)), parts, n_jobs)
+
+
+NODES_OF_A_THREAD = 2**12
+
+
+def merged_bins(parts: Sequence[WeightedBins]) -> list[WeightedBins]:
+    """Add up the weights of bins, or levels, that several members count in the same way."""
+    groups: list[list[WeightedBins]] = []
+    for part in parts:
+        same = next((group for group in groups if _equal(group[0].counter, part.counter)), None)
+        if same is None:
+            groups.append([part])
+        else:
+            same.append(part)
+    return [_sum_of_bins(group) for group in groups]
+
+
+def _sum_of_bins(group: Sequence[WeightedBins]) -> WeightedBins:
+    """One entry per stream and code, with the sum of its weights."""
+    stream, codes, weights = (
+        np.concatenate([getattr(part, name) for part in group]) for name in ("stream", "codes", "weights")
+    )
+    keys, place = np.unique(np.stack([stream, codes]), axis=1, return_inverse=True)
+    sums = np.asarray(np.bincount(place.ravel(), weights), dtype=np.float64)
+    return WeightedBins(group[0].counter, keys[0], keys[1], sums)
+
+
+def merged_vocabularies(vocabularies: Sequence[Vocabulary]) -> dict[Vocabulary, Vocabulary]:
+    """For each vocabulary the one that stands for it: one with the same first streams, and perhaps more."""
+    merged: dict[Vocabulary, Vocabulary] = {}
+    kept: list[Vocabulary] = []
+    for vocabulary in sorted(vocabularies, key=lambda one: -len(one.codes)):
+        merged[vocabulary] = next((other for other in kept if _begins(other, vocabulary)), vocabulary)
+        if merged[vocabulary] is vocabulary:
+            kept.append(vocabulary)
+    return merged
+
+
+def _begins(longer: Vocabulary, shorter: Vocabulary) -> bool:
+    """Whether a vocabulary begins with the streams of another."""
+    return same_codes(longer.counter, shorter.counter) and all(
+        map(np.array_equal, longer.codes, shorter.codes)
+    )
+
+
+def same_codes(left: Counter, right: Counter) -> bool:
+    """Whether two counters give the same codes, as far as both have iterations."""
+    if isinstance(left, Coder) and isinstance(right, Coder):
+        left, right = left.restricted(0), right.restricted(0)
+    return _equal(left, right)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """Whether two values are of one type and made of equal parts."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, np.ndarray):
+        return left.dtype == right.dtype and np.array_equal(left, right, equal_nan=left.dtype.kind == "f")
+    if is_dataclass(left):
+        return all(_equal(getattr(left, f.name), getattr(right, f.name)) for f in fields(left))
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_equal(left[key], right[key]) for key in left)
+    if isinstance(left, (list, tuple)):
+        return len(left) == len(right) and all(map(_equal, left, right))
+    if hasattr(left, "get_params"):
+        return _equal(vars(left), vars(right))
+    return bool(left == right)
+
+
+def dual_members(kernel: Any, coefficients: Matrix) -> list[Member]:
+    """Members of a fitted kernel and dual coefficients, (training graphs, decisions).
+
+    A sum of kernels becomes one member per part. A kernel that does not compare bin by bin keeps all
+    training graphs.
+    """
+    parts = getattr(kernel, "parts_", None)
+    if parts is not None:
+        return _of_sum(kernel, parts, coefficients)
+    counting: Counting | None = getattr(kernel, "counting_", None)
+    if counting is None:
+        return [KernelMember(kernel, coefficients)]
+    coefficients = coefficients * counting.inverse_lengths()[:, None]
+    return [(_ratio if counting.ratio else _folded)(counting, coefficients)]
+
+
+def _of_sum(kernel: Any, parts: Sequence[tuple[float, Any]], coefficients: Matrix) -> list[Member]:
+    if kernel.normalize:
+        coefficients = coefficients * inverse_length(kernel.diagonal_)[:, None]
+    members = [m for weight, part in parts for m in dual_members(part, weight * coefficients)]
+    weights = np.array([weight for weight, _ in parts])
+    return [JointMember(members, weights)] if kernel.normalize else members
+
+
+def _folded(counting: Counting, coefficients: Matrix) -> FoldedMember:
+    """Sum the training graphs up: one weight per bin, or per level of a bin."""
+    streams = levels_of(list(counting.counts)) if counting.assigned else counting.counts
+    weights = [np.asarray(stream.weight * (stream.counts.T @ coefficients)) for stream in streams]
+    return _with_weights(counting, np.concatenate(weights))
+
+
+def _with_weights(counting: Counting, weights: Matrix) -> FoldedMember:
+    ptr = None
+    if counting.assigned:
+        most = [_largest(stream.counts) for stream in counting.counts]
+        ptr = np.concatenate([[0], np.cumsum(np.concatenate(most))]).astype(np.int64)
+    vocabulary = Vocabulary(counting.counter, [stream.codes for stream in counting.counts])
+    return FoldedMember(vocabulary, weights, ptr, counting.stream_weights, counting.normalize)
+
+
+def _largest(counts: csr_array) -> NDArray[np.int64]:
+    """Largest count of each bin."""
+    most = np.ones(counts.shape[1], dtype=np.int64)
+    np.maximum.at(most, counts.indices, counts.data.astype(np.int64))
+    return most
+
+
+def _ratio(counting: Counting, coefficients: Matrix) -> RatioMember:
+    """Keep the training graphs that have coefficients."""
+    some = np.flatnonzero(coefficients.any(axis=1))
+    columns = [csr_array(stream.counts[some].T) for stream in counting.counts]
+    vocabulary = Vocabulary(counting.counter, [stream.codes for stream in counting.counts])
+    return RatioMember(
+        vocabulary,
+        _stacked(columns),
+        np.ascontiguousarray(counting.own_sums[:, some]),
+        np.ascontiguousarray(coefficients[some]),
+        counting.stream_weights,
+        counting.assigned,
+        counting.normalize,
+    )
+
+
+def _stacked(matrices: Sequence[csr_array]) -> csr_array:
+    """Matrices below each other."""
+    from scipy.sparse import vstack
+
+    return csr_array(vstack(matrices, format="csr"))
+
+
+def primal_members(kernel: Any, coefficients: Matrix) -> list[Member]:
+    """Members of a fitted kernel and weights of the columns of its features, (columns, decisions).
+
+    Columns are those of the streams side by side, each stream's in the order of its codes (``sort_bins``).
+    """
+    counts = kernel.training_counts_
+    ends = np.cumsum([len(stream.codes) for stream in counts])[:-1]
+    tables = [np.sqrt(s.weight) * part for s, part in zip(counts, np.split(coefficients, ends), strict=True)]
+    parts = getattr(kernel, "parts_", None)
+    if parts is None:
+        return [_with_weights(kernel.counting_, _in_order(kernel.counting_, tables))]
+    owner = kernel.counter_.parts
+    members: list[Member] = []
+    for number, (_, part) in enumerate(parts):
+        own = [table for table, of in zip(tables, owner, strict=True) if of == number]
+        members.append(_with_weights(part.counting_, _in_order(part.counting_, own)))
+    weights = np.array([weight for weight, _ in parts])
+    return [JointMember(members, weights)] if kernel.normalize else members
+
+
+def _in_order(counting: Counting, tables: Sequence[Matrix]) -> Matrix:
+    """Weights in the order of the bins, or levels, of the training counts; they come sorted by code."""
+    ordered = []
+    for stream, table in zip(counting.counts, tables, strict=True):
+        codes = level_codes(stream.codes, _largest(stream.counts)) if counting.assigned else stream.codes
+        weights = np.empty_like(table)
+        weights[np.argsort(codes)] = table
+        ordered.append(weights)
+    return np.concatenate(ordered)
+
+
+def mean_rule(rules: Sequence[Rule]) -> Rule:
+    """Average the decisions of rules."""
+    return Rule.of([member.scaled(1 / len(rules)) for rule in rules for member in rule.members])

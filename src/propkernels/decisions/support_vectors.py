@@ -1,0 +1,253 @@
+"""Machines on kernel matrices and on features: one small class for each solver and task.
+
+All of them have a method ``fit(known, target, cost, weights)`` that returns a :class:`Machine`; ``known`` is
+the kernel matrix of the graphs to learn from, or their features, and ``weights`` multiply the cost of each
+graph's errors. Here are also the warnings that fits and evaluations keep quiet about.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.utils.class_weight import compute_sample_weight
+
+from propkernels.decisions.decision_columns import pairwise_coefficients
+
+Matrix = NDArray[np.float64]
+Weights = NDArray[np.float64] | None
+SATURATED = 0.9  # share of multipliers at C above which C is too small to judge a machine by
+FREE = 0.01  # share of multipliers at C below which a larger C changes little
+# Steps of libsvm per graph: most machines need fewer than 30; where 100 are not enough, C is too large.
+STEPS = {"quick": 30, "patient": 100}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A fitted machine: decisions are ``rows @ coefficients + intercepts``.
+
+    Attributes
+    ----------
+    coefficients : ndarray, (training graphs or columns of features, decisions)
+    intercepts : ndarray, (decisions,)
+    is_final : bool
+        A larger C gives the same machine.
+    is_settled : bool
+        C is so large that not nearly all multipliers are at C; below, accuracy says little about larger C.
+    is_nearly_final : bool
+        Hardly any multiplier is at C: a larger one gives nearly the same machine.
+    is_converged : bool
+        The solver came to its end; if not, C is larger than is good for the machine.
+    details : object, optional
+        What else the solver knows (a Gaussian process: its uncertainty).
+    """
+
+    coefficients: Matrix
+    intercepts: NDArray[np.float64]
+    is_final: bool = False
+    is_settled: bool = True
+    is_nearly_final: bool = False
+    is_converged: bool = True
+    details: Any = None
+
+    def decisions(self, rows: Any) -> Matrix:
+        """Decisions on rows of a kernel matrix, or on features."""
+        return np.asarray(rows @ self.coefficients) + self.intercepts
+
+
+class MachineMaker(Protocol):
+    """Learns machines."""
+
+    @property
+    def uses_features(self) -> bool:
+        """Whether it learns from features rather than kernel matrices."""
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether there is one decision for each pair of classes."""
+
+    def fit(self, known: Any, target: NDArray[Any], cost: float, weights: Weights = None) -> Machine:
+        """Learn from the kernel matrix or the features of some graphs."""
+
+
+@dataclass(frozen=True)
+class SupportVectorClassification:
+    """The C-SVM, libsvm's: one machine for each pair of classes.
+
+    Attributes
+    ----------
+    effort : {"quick", "patient", "full"}
+        How many steps the solver may take before it stops: few are enough to compare candidates.
+    """
+
+    effort: str = "full"
+    uses_features = False
+    pairwise = True
+
+    def fit(self, known: Matrix, target: NDArray[np.int64], cost: float, weights: Weights = None) -> Machine:
+        """Learn from a kernel matrix."""
+        from sklearn.svm import SVC
+
+        machine = SVC(kernel="precomputed", C=cost, max_iter=_limit(self.effort, len(known)))
+        with config_context(skip_parameter_validation=True):
+            machine.fit(known, target, weights)
+        coefficients, intercepts = pairwise_coefficients(machine, len(known))
+        return Machine(coefficients, intercepts, *_state(machine, cost, len(known)))
+
+
+@dataclass(frozen=True)
+class SupportVectorRegression:
+    """The epsilon-SVR, libsvm's."""
+
+    epsilon: float
+    effort: str = "full"
+    uses_features = False
+    pairwise = False
+
+    def fit(
+        self, known: Matrix, target: NDArray[np.float64], cost: float, weights: Weights = None
+    ) -> Machine:
+        """Learn from a kernel matrix."""
+        from sklearn.svm import SVR
+
+        limit = _limit(self.effort, len(known))
+        machine = SVR(kernel="precomputed", C=cost, epsilon=self.epsilon, max_iter=limit)
+        with config_context(skip_parameter_validation=True):
+            machine.fit(known, target, weights)
+        coefficients = np.zeros((len(known), 1))
+        coefficients[machine.support_, 0] = machine.dual_coef_[0]
+        intercepts = np.asarray(machine.intercept_, dtype=np.float64)
+        return Machine(coefficients, intercepts, *_state(machine, cost, len(known)))
+
+
+def _limit(effort: str, n_graphs: int) -> int:
+    return STEPS[effort] * n_graphs if effort in STEPS else -1
+
+
+def _state(machine: Any, cost: float, n_graphs: int) -> tuple[bool, bool, bool, bool]:
+    """Flags of a machine: is_final, is_settled, is_nearly_final and is_converged."""
+    share = float((np.abs(machine.dual_coef_) >= cost).any(axis=0).sum()) / n_graphs
+    is_converged = machine.fit_status_ == 0
+    return share == 0 and is_converged, share < SATURATED, share < FREE, is_converged
+
+
+class ForeignGraphsWarning(UserWarning):
+    """A model is asked about graphs that are unlike those it was fitted on.
+
+    Raised by ``predict`` of :class:`PropagationClassifier` and :class:`PropagationRegressor` if at least one
+    graph in ten has node labels that no training graph has; without labels, degrees, of at least one node in
+    twenty.
+
+    See Also
+    --------
+    PropagationClassifier : Its ``applicability`` says which nodes are unknown, at which radius.
+    NoveltyDetector : Scores and p-values for whole graphs.
+
+    References
+    ----------
+    .. [1] F. Sahigara, K. Mansouri, D. Ballabio, A. Mauri, V. Consonni and R. Todeschini (2012). Comparison
+       of different approaches to define the applicability domain of QSAR models. Molecules 17 (5), 4791-4810.
+       doi:10.3390/molecules17054791.
+
+    Examples
+    --------
+    It is turned off as any other warning:
+
+    >>> import warnings
+    >>> import propkernels as pk
+    >>> warnings.simplefilter("ignore", pk.ForeignGraphsWarning)
+    """
+
+
+@contextmanager
+def foreign_graphs_allowed() -> Iterator[None]:
+    """Silence the warning, where folds may well lack a label; around threads, not in them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ForeignGraphsWarning)
+        yield
+
+
+@contextmanager
+def stopping_allowed() -> Iterator[None]:
+    """Silence scikit-learn's warning that a solver has stopped early.
+
+    A machine that compares candidates may stop early on purpose; one that did not converge in as many steps
+    as it had is judged on held-out graphs like any other. Filters of warnings belong to the process: use this
+    around threads, not in them.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+@dataclass(frozen=True)
+class ColumnMaker:
+    """Learns each column from the graphs that have it.
+
+    Attributes
+    ----------
+    each : MachineMaker
+        Learns one column.
+    class_weight : dict, "balanced" or None
+        Weights of the labels 0 and 1, see scikit-learn; "balanced" for each column by itself.
+    """
+
+    each: MachineMaker
+    class_weight: Any = None
+    pairwise = False
+
+    @property
+    def uses_features(self) -> bool:
+        """Whether machines learn from features rather than kernel matrices."""
+        return self.each.uses_features
+
+    def fit(self, known: Any, target: Matrix, cost: float, weights: Weights = None) -> Machine:
+        """Learn from the kernel matrix or the features of some graphs."""
+        columns = [self._column(known, column, cost, weights) for column in target.T]
+        coefficients = np.column_stack([machine.coefficients[:, 0] for machine in columns])
+        intercepts = np.array([machine.intercepts[0] for machine in columns])
+        states = [(m.is_final, m.is_settled, m.is_nearly_final, m.is_converged) for m in columns]
+        return Machine(coefficients, intercepts, *(all(parts) for parts in zip(*states, strict=True)))
+
+    def _column(self, known: Any, target: NDArray[np.float64], cost: float, weights: Weights) -> Machine:
+        observed = np.flatnonzero(~np.isnan(target))
+        n_rows = known.shape[1]  # training graphs, or columns of features
+        values = target[observed]
+        if len(observed) == 0 or (values == values[0]).all():
+            return Machine(np.zeros((n_rows, 1)), np.array([self._constant(values)]), True)
+        part = known[observed] if self.uses_features else known[np.ix_(observed, observed)]
+        labels = values.astype(np.int64) if self._has_classes else values
+        own = None if weights is None else weights[observed]
+        if self.class_weight is not None:
+            own = (1.0 if own is None else own) * compute_sample_weight(self.class_weight, labels)
+        machine = self.each.fit(part, labels, cost, own)
+        sign = -1.0 if self.each.pairwise else 1.0  # libsvm's pairs are positive for the first class
+        coefficients = sign * machine.coefficients
+        if not self.uses_features:
+            coefficients = np.zeros((n_rows, 1))
+            coefficients[observed] = sign * machine.coefficients
+        return replace(machine, coefficients=coefficients, intercepts=sign * machine.intercepts)
+
+    @property
+    def _has_classes(self) -> bool:
+        return not hasattr(self.each, "epsilon")
+
+    def _constant(self, values: NDArray[np.float64]) -> float:
+        """Decision where all observed values are the same, or none is observed."""
+        first = float(values[0]) if len(values) else 0.0
+        return (1.0 if first > 0 else -1.0) if self._has_classes else first
+
+
+def with_effort(maker: Any, effort: str) -> Any:
+    """Return a maker of the same machines that takes more or fewer steps: "quick", "patient" or "full"."""
+    if isinstance(maker, ColumnMaker):
+        return replace(maker, each=with_effort(maker.each, effort))
+    return replace(maker, effort=effort)

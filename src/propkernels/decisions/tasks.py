@@ -1,0 +1,314 @@
+"""The tasks: what a target is, which machines serve it, and what counts as a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.decisions.decision_columns import DecisionLayout
+from propkernels.decisions.gaussian_process import ProcessClassification, ProcessRegression
+from propkernels.decisions.linear_machines import LinearClassification, LinearRegression
+from propkernels.decisions.scoring import FoldClassifier, FoldRegressor, Scorer, column_mean
+from propkernels.decisions.support_vectors import (
+    ColumnMaker,
+    Machine,
+    MachineMaker,
+    SupportVectorClassification,
+    SupportVectorRegression,
+    Weights,
+)
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+class Task(Protocol):
+    """What a machine is for.
+
+    ``is_additive``: losses of single graphs are not negative and add up, so that a part of them is a lower
+    bound of all; otherwise there is one loss per fold, the negative score.
+    """
+
+    @property
+    def weights(self) -> Weights:
+        """Weights of all graphs in learning."""
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether losses of single graphs add up."""
+
+    def reweighted(self, weights: Weights) -> Self:
+        """Return the same task for other graphs, which have these weights."""
+
+    def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
+        """Machines to try, each with its epsilon, if it has one."""
+
+    def is_constant(self, target: NDArray[Any]) -> bool:
+        """Whether there is nothing to learn from these graphs."""
+
+    def is_learnable(self, part: NDArray[Any], target: NDArray[Any]) -> bool:
+        """Whether a machine that learned from a part of the targets can predict all of them."""
+
+    def predictions(self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[Any]) -> Any:
+        """Predict; ``target`` is what the machine learned from."""
+
+    def losses(self, predictions: NDArray[Any], truth: NDArray[Any]) -> Matrix:
+        """Loss of each prediction."""
+
+    def judge(
+        self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[Any], truth: NDArray[Any]
+    ) -> Matrix:
+        """Losses of a machine on other graphs; ``target`` is what it learned from."""
+
+    def score_constant(self, target: NDArray[Any], truth: NDArray[Any]) -> float:
+        """Score where all graphs to learn from have the same target."""
+
+
+@dataclass(frozen=True)
+class Classification:
+    """Classes 0, 1, ...; the loss is 1 for a wrong class.
+
+    Attributes
+    ----------
+    weights : ndarray or None
+        Weight of each graph's errors in learning.
+    scorer : callable or None
+        Scikit-learn's scorer that takes the place of the loss.
+    """
+
+    weights: Weights = None
+    scorer: Scorer | None = None
+
+    @property
+    def is_additive(self) -> bool:
+        """Without a scorer, losses of graphs add up."""
+        return self.scorer is None
+
+    def reweighted(self, weights: Weights) -> Classification:
+        """Return the same task for other graphs, which have these weights."""
+        return replace(self, weights=weights)
+
+    def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
+        """One machine, without epsilon."""
+        kinds: dict[str, type] = {
+            "kernel": SupportVectorClassification,
+            "linear": LinearClassification,
+            "gp": ProcessClassification,
+        }
+        return [(None, kinds[solver]())]
+
+    def is_constant(self, target: NDArray[np.int64]) -> bool:
+        """Whether there is only one class."""
+        return bool((target == target[0]).all())
+
+    def is_learnable(self, part: NDArray[np.int64], target: NDArray[np.int64]) -> bool:
+        """Whether the part has all classes."""
+        return len(np.unique(part)) == len(np.unique(target))
+
+    def predictions(
+        self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Class of each row, among those that were learned from."""
+        classes = np.unique(target)
+        found = DecisionLayout(len(classes), maker.pairwise).predictions(machine.decisions(rows))
+        return np.asarray(classes[found])
+
+    def losses(self, predictions: NDArray[Any], truth: NDArray[Any]) -> Matrix:
+        """1 where the class is wrong."""
+        return (predictions != truth).astype(np.float64)
+
+    def judge(
+        self,
+        maker: MachineMaker,
+        machine: Machine,
+        rows: Any,
+        target: NDArray[np.int64],
+        truth: NDArray[np.int64],
+    ) -> Matrix:
+        """Losses of each graph, or one for the fold: the negative score."""
+        predicted = self.predictions(maker, machine, rows, target)
+        if self.scorer is None:
+            return self.losses(predicted, truth)
+        classes = np.unique(target)
+        scores = DecisionLayout(len(classes), maker.pairwise).scores(machine.decisions(rows))
+        scores = scores[:, 0] if len(classes) == 2 else scores
+        fold = FoldClassifier(classes, scores, predicted)
+        return np.array([-self.scorer(fold, np.arange(len(truth)), truth)])
+
+    def score_constant(self, target: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
+        """Score of the only class, with decisions that are all alike."""
+        assert self.scorer is not None
+        classes = np.unique(np.concatenate([target, truth]))
+        zeros = np.zeros(len(truth) if len(classes) <= 2 else (len(truth), len(classes)))
+        fold = FoldClassifier(classes, zeros, np.full(len(truth), target[0]))
+        return float(self.scorer(fold, np.arange(len(truth)), truth))
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Numbers, standardized; the loss is the squared error.
+
+    Attributes
+    ----------
+    weights, scorer : see Classification
+    middle, unit : float
+        What was subtracted from the target, and what it was divided by: scorers see the target itself.
+    """
+
+    weights: Weights = None
+    scorer: Scorer | None = None
+    middle: Any = 0.0
+    unit: Any = 1.0
+
+    @property
+    def is_additive(self) -> bool:
+        """Without a scorer, losses of graphs add up."""
+        return self.scorer is None
+
+    def reweighted(self, weights: Weights) -> Regression:
+        """Return the same task for other graphs, which have these weights."""
+        return replace(self, weights=weights)
+
+    def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
+        """One machine for each epsilon; a Gaussian process has none."""
+        if solver == "gp":
+            return [(None, ProcessRegression())]
+        kind: Any = SupportVectorRegression if solver == "kernel" else LinearRegression
+        return [(epsilon, kind(epsilon)) for epsilon in epsilons]
+
+    def is_constant(self, target: NDArray[np.float64]) -> bool:
+        """Whether all values are the same."""
+        return bool((target == target[0]).all())
+
+    def is_learnable(self, part: NDArray[np.float64], target: NDArray[np.float64]) -> bool:
+        """Numbers can be predicted from any others."""
+        return True
+
+    def predictions(
+        self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Value of each row."""
+        return machine.decisions(rows)[:, 0]
+
+    def losses(self, predictions: NDArray[Any], truth: NDArray[Any]) -> Matrix:
+        """Squared errors."""
+        return np.asarray((predictions - truth) ** 2, dtype=np.float64)
+
+    def judge(
+        self,
+        maker: MachineMaker,
+        machine: Machine,
+        rows: Any,
+        target: NDArray[np.float64],
+        truth: NDArray[np.float64],
+    ) -> Matrix:
+        """Losses of each graph, or one for the fold: the negative score."""
+        predicted = self.predictions(maker, machine, rows, target)
+        if self.scorer is None:
+            return self.losses(predicted, truth)
+        fold = FoldRegressor(self.unit * predicted + self.middle)
+        return np.array([-self.scorer(fold, np.arange(len(truth)), self.unit * truth + self.middle)])
+
+    def score_constant(self, target: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
+        """Score of the only value."""
+        assert self.scorer is not None
+        fold = FoldRegressor(np.full(len(truth), self.unit * target[0] + self.middle))
+        return float(self.scorer(fold, np.arange(len(truth)), self.unit * truth + self.middle))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Several targets at once, with entries that may be missing (NaN): one machine per column.
+
+    All columns share the kernel and its settings. A graph's loss is the mean over the columns; a score is
+    the mean over the columns of the scores on those graphs that have the entry.
+
+    Attributes
+    ----------
+    each : Classification or Regression
+        The task of one column.
+    class_weight : dict, "balanced" or None
+        Weights of the labels 0 and 1.
+    """
+
+    each: Classification | Regression
+    class_weight: Any = None
+
+    @property
+    def weights(self) -> Weights:
+        """Weights of the graphs."""
+        return self.each.weights
+
+    @property
+    def scorer(self) -> Scorer | None:
+        """The scorer of one column."""
+        return self.each.scorer
+
+    @property
+    def is_additive(self) -> bool:
+        """Without a scorer, losses of graphs add up."""
+        return self.each.scorer is None
+
+    def reweighted(self, weights: Weights) -> Columns:
+        """Return the same task for other graphs, which have these weights."""
+        return Columns(self.each.reweighted(weights), self.class_weight)
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether columns are labels 0 and 1 rather than numbers."""
+        return isinstance(self.each, Classification)
+
+    def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
+        """The machines of one column, for each of them."""
+        if solver == "gp":
+            raise ValueError('solver="gp" learns one target at a time: use "kernel" or "linear" for several')
+        makers = self.each.makers(solver, epsilons)
+        return [(epsilon, ColumnMaker(maker, self.class_weight)) for epsilon, maker in makers]
+
+    def is_constant(self, target: Matrix) -> bool:
+        """Constant columns are the machines' business."""
+        return False
+
+    def is_learnable(self, part: Matrix, target: Matrix) -> bool:
+        """Constant columns are the machines' business."""
+        return True
+
+    def predictions(self, maker: MachineMaker, machine: Machine, rows: Any, target: Matrix) -> Matrix:
+        """Labels or values, (graphs, columns)."""
+        decisions = machine.decisions(rows)
+        return (decisions > 0).astype(np.float64) if self.has_classes else decisions
+
+    def losses(self, predictions: Matrix, truth: Matrix) -> Matrix:
+        """Sum over the observed columns, divided by the number of columns."""
+        losses = (predictions != truth) if self.has_classes else (predictions - truth) ** 2
+        return np.where(np.isnan(truth), 0.0, losses).sum(axis=1) / truth.shape[1]
+
+    def judge(
+        self, maker: MachineMaker, machine: Machine, rows: Any, target: Matrix, truth: Matrix
+    ) -> Matrix:
+        """Losses of each graph, or one for the fold: the negative mean score."""
+        scorer = self.scorer
+        if scorer is None:
+            return self.losses(self.predictions(maker, machine, rows, target), truth)
+        decisions = machine.decisions(rows)
+
+        def score(column: int, known: Indices) -> float:
+            values, true = decisions[known, column], truth[known, column]
+            if isinstance(self.each, Classification):
+                fold: Any = FoldClassifier(np.array([0, 1]), values, (values > 0).astype(np.int64))
+                return float(scorer(fold, np.arange(len(known)), true.astype(np.int64)))
+            unit, middle = np.atleast_1d(self.each.unit)[column], np.atleast_1d(self.each.middle)[column]
+            return float(
+                scorer(FoldRegressor(unit * values + middle), np.arange(len(known)), unit * true + middle)
+            )
+
+        found = column_mean(score, truth, self.has_classes)
+        return np.array([0.0 if np.isnan(found) else -found])
+
+    def score_constant(self, target: Matrix, truth: Matrix) -> float:
+        """Constant columns are the machines' business."""
+        raise NotImplementedError

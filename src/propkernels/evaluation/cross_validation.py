@@ -1,0 +1,256 @@
+"""evaluate: nested cross-validation, the protocol of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.cells import has_fractions
+from propkernels._utils.checks import check_integer
+from propkernels.convert.check import check_graphs
+from propkernels.decisions.scoring import resolve_metric
+from propkernels.decisions.support_vectors import foreign_graphs_allowed, stopping_allowed
+from propkernels.evaluation.evaluation_result import Evaluation
+from propkernels.evaluation.study import (
+    DEFAULT_FOLDS,
+    LEAVE_ONE_OUT,
+    KernelStudy,
+    ModelStudy,
+    Protocol,
+    Report,
+    Run,
+    check_folds,
+    default_folds,
+    split_digest,
+)
+from propkernels.graphs.database import GraphDatabase
+from propkernels.selection.candidates import (
+    DEFAULT_COSTS,
+    check_cost_grid,
+    check_epsilons,
+    check_steps,
+    resolve_selection,
+)
+from propkernels.selection.folds import check_groups, draw_seeds
+from propkernels.selection.kernel_sources import check_kernel
+from propkernels.selection.targets import (
+    Known,
+    check_labels,
+    check_numbers,
+    check_several,
+    check_target,
+    has_columns,
+    known_targets,
+)
+
+INNER_FOLDS = 5
+
+
+def evaluate(
+    kernel: Any,
+    data: Any,
+    target: Any = None,
+    *,
+    n_folds: int | str | None = None,
+    repeats: int = 1,
+    groups: Any = None,
+    cv: Any = None,
+    inner_folds: int | str = INNER_FOLDS,
+    t_max: Any = None,
+    C: Any = DEFAULT_COSTS,
+    epsilon: Any = 0.1,
+    scoring: Any = None,
+    selection: str = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Evaluation:
+    """Estimate how well a C-SVM with this kernel classifies graphs, by nested cross-validation.
+
+    The protocol of the paper (section "Experimental Protocol"): stratified k-fold cross-validation, repeated
+    with other folds and with hash functions drawn anew; for every fold, t_max and C are chosen by a
+    stratified 5-fold cross-validation on its training part, ties going to the smaller t_max, then to the
+    smaller C. Targets that are numbers are predicted by an SVR in the same way. A model that chooses by
+    itself, such as :class:`PropagationClassifier`, is fitted on each training part instead.
+
+    All graphs of a repeat go through one pass that yields the kernels for every t_max, and the folds are
+    slices of them. This is exactly inductive: a graph's codes are a pure function of that graph and the
+    seed, so that the slices are what ``fit`` on the training graphs and ``transform`` of the test graphs
+    would give. (Three settings do look at all graphs, though never at their classes: unobserved node labels
+    start uniform over all observed labels, ``base_kernel="rbf"`` takes its width from all graphs, and
+    attributes are standardised over all nodes, among which P2K also draws its sample points. A model looks at
+    training graphs only.)
+
+    Before it meets the SVM, a kernel is divided by the mean of its training diagonal, which is only a
+    reparametrisation of C: one grid of C, at values where libsvm is fast, then serves kernels of any scale.
+
+    Parameters
+    ----------
+    kernel : estimator
+        Any with ``fit_transform``; with ``t_max`` and ``fit_transform_cumulative``, t_max is chosen.
+        It is left as it is: copies are fitted. Normalization is a parameter of the kernel.
+        Or any classifier or regressor of graphs, with ``predict``; t_max and C are then up to the model.
+    data : Dataset, GraphDatabase or sequence of graphs
+        What to classify.
+    target : array-like of shape (n,) or (n, columns), optional
+        Class or number of each graph; None: ``data.target``. Graphs whose target is missing (None or NaN) are
+        left out, with a warning that counts them. Of several columns, entries may be missing (NaN); columns
+        of 0 and 1 are labels.
+    n_folds : int, "loo" or None, default=None
+        Number of folds; "loo": leave out one graph at a time (with ``groups``: one group). None: 10, or as
+        many as the smallest class has graphs, with a warning that says so.
+    repeats : int, default=1
+        How often to repeat.
+    groups : array-like of shape (n,), optional
+        Group of each graph: graphs of one group are never split into training and test, nor inside the
+        training part.
+    cv : int, splitter, iterable or None, default=None
+        The outer folds by a splitter of scikit-learn, in place of ``n_folds``.
+    inner_folds : int or "loo", default=5
+        Folds of the choice on each training part.
+    t_max : int or sequence of int, optional
+        Candidates; None: 0 up to the kernel's own t_max.
+    C : float, sequence of float, or "paper"
+        Candidates, 0.01 to 1000 by default. With one t_max and one C nothing is chosen. "paper": the
+        paper's values, for the kernel as it is.
+    epsilon : float or sequence of float, default=0.1
+        Candidates of the SVR, in standard deviations of the target.
+    scoring : str, callable or None, default=None
+        The name of a scorer of scikit-learn ("roc_auc", "balanced_accuracy", "f1", "r2",
+        "neg_mean_absolute_error", ...), or a function ``scorer(estimator, X, y)``; t_max and C are chosen by
+        it too. None: accuracy, or R^2 for numbers (one graph at a time: the negative absolute error), with
+        t_max and C by accuracy or squared error. With several targets, the mean over the columns.
+    selection : {"auto", "race", "exhaustive"}, default="auto"
+        How t_max and C of a kernel are chosen. "exhaustive": drop only candidates that cannot win. "race":
+        also those significantly worse than the leader after some folds. "auto": exhaustive up to 1000 graphs.
+    random_state : int, RandomState or None
+        Seed of folds and hash functions. Kernels that are evaluated with the same number meet the same
+        folds.
+    n_jobs : int or None
+        Threads over folds, None is one, -1 all cores; the kernel's own ``n_jobs`` is for the kernel.
+    progress : callable, optional
+        Called as ``progress(folds_done, folds_in_all)``.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence, before anything is computed, where the target is not one of classes or a number does
+        not fit.
+
+    See Also
+    --------
+    Evaluation : What it returns.
+    PropagationClassifier : A model that chooses its own kernel.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.2, the protocol.
+    .. [2] C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52,
+       239-281. doi:10.1023/A:1024068626366.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> from propkernels import evaluate
+    >>> data = pk.datasets.make_molecules(60, random_state=0)
+    >>> result = evaluate(pk.PropagationKernel(t_max=3), data, n_folds=5, C=[1, 10], random_state=0)
+    >>> result.scores.shape, result.mean > 0.8
+    ((1, 5), True)
+    >>> evaluate(pk.PropagationKernel(), data, n_folds=5, t_max=0, C=1, random_state=0).choices[0][0]
+    Choice(t_max=0, C=1.0)
+    """
+    start = perf_counter()
+    steps, costs = check_steps(t_max), check_cost_grid(C)
+    check_kernel(kernel, steps)
+    repeats = check_integer(repeats, "repeats", 1)
+    inner_folds, epsilons = check_folds(inner_folds, "inner_folds"), check_epsilons(epsilon)
+    graphs, known, values, is_classification = _unpack(kernel, data, target)
+    known.check_cv(cv)
+    known.warn()
+    groups = known.take(groups)
+    group_numbers, is_stratified = check_groups(groups, len(graphs)), is_classification and values.ndim == 1
+    if n_folds is None and cv is None:
+        n_folds = default_folds(values, group_numbers, is_stratified)
+    n_folds = check_folds(DEFAULT_FOLDS if n_folds is None else n_folds, "n_folds")
+    protocol = Protocol(n_folds, inner_folds, group_numbers, is_stratified, cv)
+    metric, scorer = resolve_metric(scoring, is_classification, n_folds == LEAVE_ONE_OUT and groups is None)
+    is_exact = resolve_selection(selection, len(graphs)) == "exhaustive"
+    seeds, report = draw_seeds(random_state, repeats), Report(progress)
+    common = kernel, graphs, values, protocol, scorer, n_jobs, report
+    by_score = scoring not in (None, "accuracy", "r2")
+    study: ModelStudy | KernelStudy = (
+        ModelStudy(*common)
+        if hasattr(kernel, "predict")
+        else KernelStudy(*common, steps, costs, epsilons, is_exact, by_score, is_classification)
+    )
+    splits = [protocol.folds(values, seed, study.has_choice) for seed in seeds]
+    report.total = sum(map(len, splits))
+    with stopping_allowed(), foreign_graphs_allowed():
+        runs = [study.run(seed, folds) for seed, folds in zip(seeds, splits, strict=True)]
+    return Evaluation(
+        data=str(getattr(data, "name", "graphs")),
+        kernel=type(kernel).__name__,
+        scores=np.array([run.scores for run in runs]),
+        choices=tuple(run.choices for run in runs),
+        kernel_seconds=tuple(run.kernel_seconds for run in runs),
+        seconds=perf_counter() - start,
+        metric=metric,
+        protocol=protocol.name,
+        test_ratio=float(np.mean([len(f.test) / len(f.train) for folds in splits for f in folds])),
+        split=split_digest(splits),
+        classes=_class_names(data, target, known) if is_stratified else (),
+        confusion=_confusion(runs, len(np.unique(values))) if is_stratified else None,
+    )
+
+
+def _class_names(data: Any, target: Any, known: Known) -> tuple[str, ...]:
+    """What the classes are called, in the order of their numbers."""
+    values = np.unique(known.target)
+    names = getattr(data, "target_names", ()) if target is None else ()
+    return tuple(map(str, names if len(names) == len(values) else values.tolist()))
+
+
+def _confusion(runs: Sequence[Run], n_classes: int) -> NDArray[np.int64]:
+    """How often a class was taken for another, over all folds and repeats."""
+    parts = [recorder.confusion(n_classes) for run in runs for recorder in run.recorders]
+    return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
+
+
+def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, Known, NDArray[Any], bool]:
+    """Graphs with a target, which ones these are, their classes 0, 1, ... or numbers, and if classes."""
+    if target is None and not (hasattr(data, "graphs") and hasattr(data, "target")):
+        raise TypeError(f"target is needed, or a data set that has one; got {type(data).__name__} alone")
+    graphs = check_graphs(getattr(data, "graphs", data))
+    known = known_targets(data.target if target is None else target, len(graphs))
+    graphs, is_regression = known.take(graphs), _is_regression(kernel, known.target)
+    if has_columns(known.target):
+        checked: Any = (check_several if is_regression else check_labels)(known.target, len(graphs))
+    elif is_regression:
+        checked = check_numbers(known.target, len(graphs), known.places)
+    else:
+        checked = check_target(known.target, len(graphs))
+    return graphs, known, checked, not is_regression
+
+
+def _is_regression(kernel: Any, target: Any) -> bool:
+    """Whether numbers are to be predicted: a regressor says so, otherwise a target with fractions does."""
+    kind = getattr(kernel, "_estimator_type", None)
+    if hasattr(kernel, "predict"):
+        tags = getattr(kernel, "__sklearn_tags__", None)
+        kind = tags().estimator_type if tags is not None else kind
+        return kind == "regressor"
+    values = np.asarray(target)
+    if values.ndim == 2:
+        numbers = values.astype(np.float64)
+        return not bool(np.isin(numbers[~np.isnan(numbers)], (0, 1)).all())
+    return values.ndim == 1 and has_fractions(values)

@@ -1,0 +1,113 @@
+"""Explanations of decisions: contributions of nodes and iterations that add up exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import shown
+from propkernels.decisions.rule import Rule
+from propkernels.explain.explanation import Explanation
+from propkernels.graphs.database import GraphDatabase
+
+
+class Comparison(NamedTuple):
+    """A weighted sum of the decisions between pairs of classes.
+
+    Attributes
+    ----------
+    weights : ndarray, (pairs,)
+        What each decision counts; pairs in the order (0, 1), (0, 2), ..., positive for the first.
+    speaks_for : Any
+        The class that a positive sum speaks for.
+    against : Any
+        The class it is compared with; None: the mean over all others.
+    """
+
+    weights: NDArray[np.float64]
+    speaks_for: Any
+    against: Any
+
+
+def compare_classes(names: Sequence[Any], classes: Any = None) -> Comparison:
+    """Return what the parameter ``classes`` of ``explain`` stands for.
+
+    Parameters
+    ----------
+    names : sequence
+        All classes, sorted.
+    classes : pair, one class, or None
+        Two classes are compared with each other, one with the mean of the others; None: the second of
+        two classes with the first.
+
+    Examples
+    --------
+    >>> compare_classes(["cup", "pan"]).weights
+    array([-1.])
+    >>> compare_classes(["cup", "jar", "pan"], "jar").weights
+    array([-0.5,  0. ,  0.5])
+    """
+    known = list(names)
+    if classes is None and len(known) > 2:
+        raise ValueError(f"name the two classes to compare, or one to compare with the others, of {known}")
+    first, others = _sides(known, (known[1], known[0]) if classes is None else classes)
+    pairs = [(i, j) for i in range(len(known)) for j in range(i + 1, len(known))]
+    weights = np.zeros(len(pairs))
+    for other in others:
+        weights[pairs.index((min(first, other), max(first, other)))] = 1.0 if first < other else -1.0
+    against = known[others[0]] if len(others) == 1 else None
+    return Comparison(weights / len(others), known[first], against)
+
+
+def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
+    """Number of the class spoken for, and those of the classes it is compared with."""
+    if isinstance(classes, (tuple, list)) and len(classes) == 2:
+        first, second = classes
+        if first not in known or second not in known or first == second:
+            raise ValueError(f"classes must be two different ones of {known}; got {(first, second)}")
+        return known.index(first), [known.index(second)]
+    if classes not in known:
+        raise ValueError(f"classes must be one or two of {known}; got {shown(classes)}")
+    first = known.index(classes)
+    return first, [i for i in range(len(known)) if i != first]
+
+
+def explain_rule(
+    rule: Rule,
+    graphs: GraphDatabase,
+    weights: Any,
+    intercepts: Any,
+    n_jobs: int | None,
+    speaks_for: Any = None,
+    against: Any = None,
+) -> Explanation:
+    """Write a weighted sum of a rule's decisions as a sum over nodes and iterations.
+
+    What a bin adds is shared by the nodes in it: each adds the weight of its bin. Where bins count something
+    else than nodes, the weight of each counted thing is shared equally by its nodes: a pair of nodes at a
+    distance (shortest paths) by both, a subgraph by all of its nodes; a place on a path (GraphHopper) belongs
+    to the node at that place.
+
+    Ratios of counts (Tanimoto, Jaccard) have no weights of bins that hold for all graphs. There, the
+    similarity to each training graph is shared by the nodes whose bins the training graph has too.
+
+    Parameters
+    ----------
+    rule : Rule
+        One that compares bins.
+    graphs : GraphDatabase or GridDatabase
+    weights : array-like, (decisions,)
+        What each decision counts: ``[1.0]`` where the rule has one.
+    intercepts : array-like, (decisions,)
+        What is added to each decision.
+    n_jobs : int or None
+    speaks_for, against : Any
+        The classes compared, if any; see :class:`Explanation`.
+    """
+    share = np.asarray(weights, dtype=np.float64)
+    contributions = rule.contributions(graphs, share, n_jobs)
+    intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
+    return Explanation(contributions, graphs.graph_ptr, intercept, graphs, speaks_for, against)

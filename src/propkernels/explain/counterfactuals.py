@@ -1,0 +1,285 @@
+"""Counterfactuals: edits of a graph, and what a model says after them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.optional import import_optional
+from propkernels._utils.text_tables import format_number, format_table
+from propkernels.graphs.container import Graph
+
+MOST_DRAWN = 5  # edited graphs that a notebook shows
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of a graph.
+
+    Attributes
+    ----------
+    kind : {"relabel", "add_edge", "remove_edge", "add_leaf", "remove_leaf"}
+    node : int
+        The node that is relabeled, removed, given a leaf, or one end of an edge, as numbered in the graph
+        before any edit; a new node has the next number.
+    other : int or None
+        The other end of the edge; of a leaf that is removed, its neighbor; of a new leaf, its number.
+    label : Any
+        The new label.
+    before : Any
+        The label before.
+    edge_label : Any
+        The label of a new edge, if the model tells edge labels apart.
+
+    Examples
+    --------
+    >>> str(Edit("relabel", 3, label="N", before="C")), str(Edit("add_edge", 3, 7))
+    ('relabel node 3: C -> N', 'add edge 3-7')
+    """
+
+    kind: str
+    node: int
+    other: int | None = None
+    label: Any = None
+    before: Any = None
+    edge_label: Any = None
+
+    def describe(self, names: Mapping[Any, str] | None = None) -> str:
+        """Say what is done; ``names`` say what labels are called."""
+        label, before = (str((names or {}).get(value, value)) for value in (self.label, self.before))
+        bond = "" if self.edge_label is None else f" ({self.edge_label})"
+        if self.kind == "relabel":
+            return f"relabel node {self.node}: {before} -> {label}"
+        if self.kind == "add_leaf":
+            leaf = "leaf" if self.label is None else f"leaf {label}"
+            return f"add {leaf} at node {self.node}{bond}"
+        if self.kind == "remove_leaf":
+            leaf = "" if self.before is None else f" ({before})"
+            return f"remove leaf {self.node}{leaf} from node {self.other}"
+        return f"{self.kind.split('_')[0]} edge {self.node}-{self.other}{bond}"
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactual:
+    """A graph that differs by one or two edits.
+
+    Attributes
+    ----------
+    edits : tuple of Edit
+        One after the other.
+    graph : Graph
+        The edited graph.
+    decision : float
+        The decision of the model about it: of two classes, that of ``decision_function``; of more, by how
+        much the new class leads; of numbers, the prediction.
+    change : float
+        The decision, less that of the graph as it is.
+    prediction : Any
+        What the model predicts.
+    smiles : str or None
+        The edited molecule.
+    """
+
+    edits: tuple[Edit, ...]
+    graph: Graph
+    decision: float
+    change: float
+    prediction: Any
+    smiles: str | None = None
+
+
+class Counterfactuals(Sequence[Counterfactual]):
+    """The smallest changes of a graph that change a prediction, as ``counterfactuals`` of a model returns.
+
+    A list of :class:`Counterfactual`: fewer edits first, and then what goes furthest beyond the boundary.
+
+    Parameters
+    ----------
+    items : sequence of Counterfactual
+    original : Graph
+        The graph as it is.
+    decision_before : float
+    prediction_before : Any
+    reached : bool
+        Whether these edits change the prediction as wanted; False: none was found that does, and these
+        come closest.
+    exhaustive : bool
+        Whether everything within ``max_edits`` was decided about. False: all single edits were, and those
+        pairs that ``summary`` tells.
+    summary : str
+        What was searched, in a few sentences.
+    n_decided : int
+        Number of edited graphs that were decided about.
+    label_names : mapping, optional
+        What labels are called.
+
+    See Also
+    --------
+    PropagationClassifier : ``PropagationClassifier.counterfactuals`` returns this.
+    Explanation : What each node adds to a decision.
+
+    References
+    ----------
+    .. [1] S. Wachter, B. Mittelstadt and C. Russell (2018). Counterfactual explanations without opening the
+       black box. Harvard Journal of Law & Technology 31 (2), 841-887.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(60, random_state=0)
+    >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+    >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
+    >>> changes = model.counterfactuals(data.graphs[1], n=3)
+    >>> all(changes.prediction != changes.prediction_before)
+    True
+    >>> len(changes), changes.edits[0][0].kind in pk.learn.EDIT_KINDS, changes.graph(0).n_nodes > 0
+    (3, True, True)
+    """
+
+    def __init__(
+        self,
+        items: Sequence[Counterfactual],
+        original: Graph,
+        decision_before: float,
+        prediction_before: Any,
+        reached: bool = True,
+        exhaustive: bool = True,
+        summary: str = "",
+        n_decided: int = 0,
+        label_names: Mapping[Any, str] | None = None,
+    ) -> None:
+        self._items = tuple(items)
+        self.original = original
+        self.decision_before, self.prediction_before = decision_before, prediction_before
+        self.reached, self.exhaustive, self.summary = reached, exhaustive, summary
+        self.n_decided = n_decided
+        self.label_names = dict(label_names or {})
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._items[at]
+
+    def __iter__(self) -> Iterator[Counterfactual]:
+        return iter(self._items)
+
+    # columns
+
+    def graph(self, i: int) -> Graph:
+        """Return the graph after the edits of line i."""
+        return self._items[i].graph
+
+    @property
+    def edits(self) -> list[tuple[Edit, ...]]:
+        """The edits of each line."""
+        return [item.edits for item in self._items]
+
+    @property
+    def decision(self) -> NDArray[np.float64]:
+        """The decision about each edited graph."""
+        return np.array([item.decision for item in self._items], dtype=np.float64)
+
+    @property
+    def prediction(self) -> NDArray[Any]:
+        """The prediction for each edited graph."""
+        return np.array([item.prediction for item in self._items])
+
+    @property
+    def smiles(self) -> list[str | None]:
+        """The edited molecules, where graphs are molecules."""
+        return [item.smiles for item in self._items]
+
+    # tables
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per line."""
+        return [
+            {
+                "edits": "; ".join(edit.describe(self.label_names) for edit in item.edits),
+                "n_edits": len(item.edits),
+                "decision": item.decision,
+                "change": item.change,
+                "prediction": item.prediction,
+            }
+            | ({} if item.smiles is None else {"smiles": item.smiles})
+            for item in self._items
+        ]
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per line."""
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
+        return pandas.DataFrame(self.records())
+
+    @property
+    def title(self) -> str:
+        """What the lines are, in one sentence."""
+        now = f"predicted {_text(self.prediction_before)} (decision {format_number(self.decision_before)})"
+        if not self._items:
+            return f"The graph is {now}; no edit is possible."
+        if self.reached:
+            return f"The graph is {now}; with these edits, the prediction is another one."
+        return f"The graph is {now}; no edit tried changes that as wanted, and these come closest."
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the names of the columns, and the texts of each line."""
+        records = self.records()
+        head = [name for name in records[0] if name != "n_edits"] if records else []
+        text: dict[str, Callable[[Any], str]] = {"decision": format_number, "change": format_number}
+        return head, [[text.get(name, _text)(record[name]) for name in head] for record in records]
+
+    def __str__(self) -> str:
+        head, rows = self.cells()
+        table = [format_table(head, rows, left=("edits", "smiles", "prediction"))] if rows else []
+        return "\n".join([self.title, *table, *([self.summary] if self.summary else [])])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from propkernels._pages.fragments import Drawing, Drawings, Remark, Table, show_result
+        from propkernels.graphs.drawing import graph_svg
+        from propkernels.graphs.layout import node_positions
+
+        places = node_positions(self.original) if self.original.n_nodes else np.zeros((0, 2))
+        drawings = [Drawing(graph_svg(self.original, positions=places, names=self.label_names), "as it is")]
+        for item, record in zip(self._items[:MOST_DRAWN], self.records(), strict=False):
+            positions, marked = _edited_places(places, item.edits)
+            svg = graph_svg(item.graph, positions=positions, marked=marked, names=self.label_names)
+            drawings.append(Drawing(svg, f"{record['edits']}; predicted {_text(item.prediction)}"))
+        head = self.cells()[0]
+        shown: dict[str, Callable[[Any], Any]] = {"prediction": _text, "edits": str, "smiles": str}
+        rows = [[shown.get(name, float)(r[name]) for name in head] for r in self.records()]
+        return show_result(self.title, Drawings(drawings), Table(head, rows), Remark(self.summary))
+
+
+def _edited_places(
+    places: NDArray[np.float64], edits: Sequence[Edit]
+) -> tuple[NDArray[np.float64], set[int]]:
+    """Where the nodes of the edited graph are: new ones beside their neighbor; and what is marked."""
+    points, touched, gone = list(places), set[int](), set[int]()
+    for edit in edits:
+        touched |= {edit.node} | (set() if edit.other is None else {edit.other})
+        gone |= {edit.node} if edit.kind == "remove_leaf" else set()
+        if edit.kind == "add_leaf":
+            points.append(_free_place(np.array(points), edit.node))
+    kept = [i for i in range(len(points)) if i not in gone]
+    return np.array([points[i] for i in kept]), {k for k, i in enumerate(kept) if i in touched}
+
+
+def _free_place(points: NDArray[np.float64], node: int) -> NDArray[np.float64]:
+    """A place at the distance of an edge from a node, as far from all others as can be."""
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    around = points[node] + np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    gaps = np.linalg.norm(around[:, None] - points[None], axis=2).min(axis=1)
+    return np.asarray(around[gaps.argmax()])
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,337 @@
+"""Explanation: a decision as a sum over nodes and iterations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import check_integer, shown
+from propkernels._utils.optional import import_optional
+from propkernels._utils.text_tables import format_number, format_table
+from propkernels.explain.edge_shares import edge_contributions
+from propkernels.graphs.container import as_positions
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import GridDatabase
+
+Values = NDArray[np.float64]
+MOST_DRAWN = 3  # graphs that a notebook shows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Contributions that add up to decisions, as returned by ``explain`` of a fitted model.
+
+    Attributes
+    ----------
+    contributions : ndarray of shape (nodes, t_max + 1)
+        What each node adds at each iteration; positive speaks for ``speaks_for``.
+    graph_ptr : ndarray of shape (graphs + 1,)
+        Which nodes belong to which graph.
+    intercept : float or ndarray of shape (graphs,)
+        What is added once per graph.
+    graphs : GraphDatabase, GridDatabase or None
+        The graphs that are explained.
+    speaks_for : Any
+        The class that positive contributions speak for, or an array of one class per graph; None where a
+        number is predicted.
+    against : Any
+        The class it is compared with; None: the mean of all others, or a number is predicted.
+
+    See Also
+    --------
+    PropagationClassifier : ``PropagationClassifier.explain`` returns this.
+    plot_explanation : Draws it.
+    draw_molecule : Draws it on molecules; ``explanation.draw_molecule(i)`` does the same.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 4.1: the linear base kernel is a sum over nodes.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(60, random_state=0)
+    >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+    >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
+    >>> explanation = model.explain(data.graphs[:3])
+    >>> explanation
+    Explanation(3 graphs, 86 nodes, t = 0..1, for class 1 against class 0)
+    >>> explanation.node_totals.shape, explanation.of_graph(0).shape
+    ((86,), (18, 2))
+    >>> print(explanation.table(graph=1, n=2))
+    node  label    total        t0       t1
+      23  O      +0.4048  +0.08275   +0.322
+       7  O      +0.3015  +0.08275  +0.2188
+    """
+
+    contributions: Values
+    graph_ptr: NDArray[np.int64]
+    intercept: Any
+    graphs: Any = None
+    speaks_for: Any = None
+    against: Any = None
+
+    # sums
+
+    @property
+    def decisions(self) -> Values:
+        """Decision value of each graph: the sum of its contributions, and the intercept."""
+        return self._sums(self.node_totals) + self.intercept
+
+    @property
+    def node_totals(self) -> Values:
+        """What each node adds, all iterations together."""
+        return self.contributions.sum(axis=1)
+
+    @property
+    def iteration_totals(self) -> Values:
+        """What each iteration adds, all nodes of a graph together: (graphs, t_max + 1)."""
+        return np.stack([self._sums(column) for column in self.contributions.T], axis=1)
+
+    def _sums(self, values: Values) -> Values:
+        """Add up the values of each graph's nodes."""
+        return np.array([part.sum() for part in np.split(values, self.graph_ptr[1:-1])])
+
+    # one graph
+
+    def intercept_of(self, graph: int) -> float:
+        """Intercept of one graph's decision."""
+        return float(np.broadcast_to(self.intercept, len(self.graph_ptr) - 1)[self.position(graph)])
+
+    def class_of(self, graph: int) -> Any:
+        """Class that positive contributions of one graph's nodes speak for; None for numbers."""
+        if not isinstance(self.speaks_for, np.ndarray):
+            return self.speaks_for
+        return self.speaks_for[self.position(graph)]
+
+    def position(self, graph: int) -> int:
+        """Number of a graph, counted from the start."""
+        position = as_positions(graph, len(self.graph_ptr) - 1)
+        if not isinstance(position, int):
+            raise TypeError(f"graph must be the number of one graph, got {shown(graph)}")
+        return position
+
+    def of_graph(self, graph: int) -> Values:
+        """Contributions of one graph's nodes, (its nodes, t_max + 1)."""
+        return self.contributions[self._nodes(graph)]
+
+    def edge_contributions(self, graph: int, t: int | None = None) -> tuple[NDArray[np.int64], Values]:
+        """Contributions of one graph's nodes, shared out among the edges of their surroundings.
+
+        At iteration t a node knows its surroundings up to t steps: the edges that have an end at most t - 1
+        steps away. What it adds is shared out among them in equal parts, so that the edges of an iteration t
+        > 0 add up to what its nodes with neighbors add up to. At t = 0 nodes know no edges.
+
+        Parameters
+        ----------
+        graph : int
+        t : int, optional
+            One iteration; by default their sum.
+
+        Returns
+        -------
+        ndarray of int64, (edges, 2)
+            The two nodes of each edge, numbered within the graph, the smaller number first.
+        ndarray of float64, (edges,)
+            What they add.
+
+        Examples
+        --------
+        >>> import numpy as np, propkernels as pk
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> graphs = pk.check_graphs([(path, ["C", "C", "O"])])
+        >>> added = np.array([[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]])
+        >>> ends, values = pk.Explanation(added, graphs.graph_ptr, 0.0, graphs).edge_contributions(0)
+        >>> ends.tolist(), values.tolist()
+        ([[0, 1], [1, 2]], [0.25, 1.25])
+        """
+        if not isinstance(self.graphs, GraphDatabase):
+            raise TypeError("edges have contributions only where graphs are explained, and are known")
+        position = self.position(graph)
+        ends, shares = edge_contributions(self.graphs[position].adjacency, self.of_graph(position))
+        return ends, shares.sum(axis=1) if t is None else shares[:, self._iteration(t)]
+
+    def draw_molecule(self, graph: Any = 0, molecules: Any = None, **options: Any) -> Any:
+        """Draw molecules that are explained, atoms and bonds colored by their contribution.
+
+        Parameters
+        ----------
+        graph : int or sequence of int, default=0
+            Which of the molecules to draw; several: in a grid, with one scale.
+        molecules : sequence of str or rdkit.Chem.Mol, optional
+            SMILES or molecules, one for each graph; not needed where the graphs were made of them in this
+            process: by :class:`MoleculesToGraphs`, ``from_smiles``, ``from_rdkit``, or by ``explain`` itself.
+        **options
+            Options of :func:`draw_molecule`: t, limit, bonds, title, n_columns, size.
+
+        Returns
+        -------
+        MoleculePicture
+            With ``svg``, ``png`` and ``save``; notebooks show it.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> graphs = pk.from_smiles(["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"])
+        >>> model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=1), random_state=0)
+        >>> explanation = model.fit(graphs, [1, 1, 0, 0, 1, 0]).explain(graphs)
+        >>> picture = explanation.draw_molecule(1)
+        >>> len(picture.values), len(picture.bonds)
+        (4, 3)
+        """
+        import propkernels  # the public face: pictures of molecules are a station above this one
+
+        known = getattr(self.graphs, "sources", None) if molecules is None else molecules
+        if known is None:
+            raise ValueError(
+                "the graphs do not know which molecules they were made of: pass these as molecules=[...]"
+            )
+        return propkernels.draw_molecule(self, known, graph, **options)
+
+    def image(self, graph: int, t: int | None = None) -> Values:
+        """Contributions of one grid's pixels in the shape of its image; NaN outside its mask.
+
+        Parameters
+        ----------
+        graph : int
+        t : int, optional
+            One iteration; by default their sum.
+        """
+        if not isinstance(self.graphs, GridDatabase):
+            raise TypeError("contributions have the shape of an image only where grids are explained")
+        nodes = self._nodes(graph)
+        values = self.node_totals[nodes] if t is None else self.contributions[nodes, self._iteration(t)]
+        return _spread(values, self.graphs, self.position(graph))
+
+    def top_nodes(self, graph: int = 0, n: int = 10) -> list[dict[str, Any]]:
+        """Return the nodes of a graph that contribute most, for or against, the strongest first."""
+        totals = self.node_totals[self._nodes(graph)]
+        strongest = np.argsort(-np.abs(totals), kind="stable")[: check_integer(n, "n", 1)]
+        return [self._record(self.position(graph), int(node)) for node in strongest]
+
+    def table(self, graph: int = 0, n: int = 10) -> str:
+        """Return the nodes that contribute most as text."""
+        head = ["node", "label", "total", *self._columns]
+        rows = [
+            [str(r["node"]), str(r["label"]), *(format_number(r[c]) for c in ("total", *self._columns))]
+            for r in self.top_nodes(graph, n)
+        ]
+        return format_table(head, rows, left=("label",))
+
+    # all of it
+
+    def with_graphs(self, graphs: Any) -> Explanation:
+        """Return the same explanation, of graphs that carry other labels, say."""
+        return replace(self, graphs=graphs)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per node: graph, node, label, total, t0, t1, ..."""
+        return [
+            self._record(graph, node)
+            for graph, size in enumerate(np.diff(self.graph_ptr))
+            for node in range(int(size))
+        ]
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per node: graph, node, label, total, t0, t1, ..."""
+        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
+        sizes = np.diff(self.graph_ptr)
+        starts = np.repeat(self.graph_ptr[:-1], sizes)
+        columns = dict(zip(self._columns, self.contributions.T, strict=True))
+        return pandas.DataFrame(
+            {
+                "graph": np.repeat(np.arange(len(sizes)), sizes),
+                "node": np.arange(len(self.contributions)) - starts,
+                "label": [self._label(node) for node in range(len(self.contributions))],
+                "total": self.node_totals,
+                **columns,
+            }
+        )
+
+    @property
+    def subject(self) -> str:
+        """What positive contributions speak for, in words."""
+        if self.speaks_for is None:
+            return "for a larger prediction"
+        if isinstance(self.speaks_for, np.ndarray):
+            return "for the predicted class against the others"
+        other = "the others" if self.against is None else f"class {self.against}"
+        return f"for class {self.speaks_for} against {other}"
+
+    @property
+    def quantity(self) -> str:
+        """What contributions add up to, where no classes are compared."""
+        return "prediction"
+
+    def __repr__(self) -> str:
+        graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.contributions.shape
+        return f"{type(self).__name__}({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
+
+    def _repr_html_(self) -> str:
+        from propkernels._pages.fragments import Drawing, Drawings, Remark, Table, show_result
+        from propkernels.graphs.database import GraphDatabase
+        from propkernels.graphs.drawing import graph_svg
+
+        head = ["node", "label", "total", *self._columns]
+        n_graphs = len(self.graph_ptr) - 1
+        records = self.top_nodes(0) if n_graphs else []
+        rows = [[_named(r[name]) if name == "label" else r[name] for name in head] for r in records]
+        table = Table(head, rows, "the nodes of graph 0 that matter most")
+        drawings = []
+        if isinstance(self.graphs, GraphDatabase):
+            for i in range(min(n_graphs, MOST_DRAWN)):
+                svg = graph_svg(self.graphs[i], values=self.of_graph(i).sum(axis=1))
+                drawings.append(Drawing(svg, self._caption(i)))
+        legend = Remark(f"Red nodes speak {self.subject}, blue ones against it.")
+        return show_result(repr(self), Drawings(drawings), legend, table)
+
+    def _caption(self, graph: int) -> str:
+        is_array = isinstance(self.speaks_for, np.ndarray)
+        name = f" for class {self.class_of(graph)}" if is_array else ""
+        return f"graph {graph}: {self.decisions[graph]:+.4g}{name}"
+
+    # looking up
+
+    @property
+    def _columns(self) -> list[str]:
+        return [f"t{t}" for t in range(self.contributions.shape[1])]
+
+    def _nodes(self, graph: int) -> slice:
+        position = self.position(graph)
+        return slice(int(self.graph_ptr[position]), int(self.graph_ptr[position + 1]))
+
+    def _iteration(self, t: int) -> int:
+        if check_integer(t, "t", 0) >= self.contributions.shape[1]:
+            raise ValueError(f"t must be at most {self.contributions.shape[1] - 1}, got {t}")
+        return int(t)
+
+    def _record(self, graph: int, node: int) -> dict[str, Any]:
+        at = int(self.graph_ptr[graph]) + node
+        values = [float(value) for value in self.contributions[at]]
+        head = {"graph": graph, "node": node, "label": self._label(at), "total": float(sum(values))}
+        return {**head, **dict(zip(self._columns, values, strict=True))}
+
+    def _label(self, node: int) -> Any:
+        """Label of a node; None where it has none, or several with probabilities."""
+        column = None if self.graphs is None else self.graphs.label_column
+        if column is None or not hasattr(column, "ids"):
+            return None
+        number = int(column.ids[node])
+        return None if number < 0 else column.values[number]
+
+
+def _named(label: Any) -> str:
+    return "-" if label is None else str(label)
+
+
+def _spread(values: Values, grids: GridDatabase, position: int) -> Values:
+    """Values of counted pixels, in the shape of the image."""
+    inside = grids.inside_of(position)
+    pixels = np.full(int(np.prod(grids.shapes[position])), np.nan)
+    pixels[slice(None) if inside is None else inside] = values
+    return pixels.reshape(tuple(grids.shapes[position]))

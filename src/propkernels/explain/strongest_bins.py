@@ -1,0 +1,56 @@
+"""The bins that a model rests on most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.counting.bins import Bin, Bins, ChosenBin, Shown, describe_bins
+from propkernels.decisions.members import WeightedBins
+
+__all__ = ["Bin", "Bins", "strongest_bins"]
+
+
+def strongest_bins(
+    members: Sequence[WeightedBins],
+    n: int,
+    graphs: Any,
+    target: NDArray[np.float64] | None,
+    molecules: Any,
+    label_names: Mapping[Any, str] | None,
+    n_jobs: int | None,
+    subject: str,
+) -> Bins:
+    """Describe the bins with the largest weights, for or against.
+
+    Parameters
+    ----------
+    members : sequence of WeightedBins
+        Weights of the bins of each member of a rule.
+    n : int
+    graphs : GraphDatabase or GridDatabase
+        Where examples are taken from.
+    target : ndarray of float64, (n,), or None
+    molecules : sequence of rdkit.Chem.Mol, or None
+    label_names : mapping or None
+    n_jobs : int or None
+    subject : str
+    """
+    member = np.repeat(np.arange(len(members)), [len(one.codes) for one in members])
+    stream, codes, values = (
+        np.concatenate([getattr(one, name) for one in members]) for name in ("stream", "codes", "weights")
+    )
+    # equal weights by stream, member and code: the order of the training graphs does not matter
+    order = np.lexsort((codes, member, stream, -np.abs(values)))[:n]
+    shown = Shown(graphs, target, molecules, label_names or {})
+    described: dict[int, Bin] = {}
+    for number, one in enumerate(members):
+        own = order[member[order] == number]
+        chosen = [ChosenBin(int(stream[i]), int(codes[i]), None, float(values[i])) for i in own]
+        found = describe_bins(one.counter, chosen, shown, n_jobs) if chosen else []
+        described |= {i: replace(bin_, member=number) for i, bin_ in zip(own.tolist(), found, strict=True)}
+    return Bins([described[i] for i in order.tolist()], subject)

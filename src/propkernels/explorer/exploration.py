@@ -1,0 +1,125 @@
+"""Exploration: the page, and what it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._pages import read_static, render_page
+from propkernels._utils.safe_files import Pathlike, atomic_write
+
+# in this order: each file uses names of earlier ones when it is read, and of any when something happens
+SCRIPTS = [
+    *("words", "coder", "data", "bins", "model", "similarity"),
+    *("layout", "colors", "shell", "draw", "map"),
+    *("edits", "panels", "view", "app"),
+]
+TABS = [(name, name.capitalize()) for name in ("graph", "errors", "bins", "selection", "about")]
+FRAME_HEIGHT = 760  # pixels, in a notebook
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exploration:
+    """A page that shows graphs, their map and a model, as returned by :func:`explore`.
+
+    Attributes
+    ----------
+    title : str
+    html : str
+        The page: one file that needs nothing else.
+    model : PropagationClassifier, PropagationRegressor or None
+        The model that the page explains and computes; None without a target.
+    points : ndarray of shape (n, 2)
+        The map.
+    predictions : ndarray of shape (n,) or None
+        What is shown as prediction: numbers of classes, or numbers.
+    novelty : ndarray of shape (n,)
+        1 less the mean similarity to the nearest graphs.
+
+    See Also
+    --------
+    explore : Returns this.
+    plot_embedding : A picture of all graphs, for print.
+
+    References
+    ----------
+    .. [1] L. van der Maaten and G. Hinton (2008). Visualizing data using t-SNE. Journal of Machine Learning
+       Research 9, 2579-2605.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(30, random_state=0)
+    >>> exploration = pk.explore(data)
+    >>> exploration
+    Exploration(make_molecules: 30 graphs, 0.1 MB)
+    >>> exploration.html.startswith("<!doctype html>")
+    True
+    """
+
+    title: str
+    html: str
+    model: Any
+    points: NDArray[np.float64]
+    predictions: NDArray[Any] | None = None
+    novelty: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+
+    def save(self, path: Pathlike) -> Path:
+        """Write the page to a file, which is complete or as it was before.
+
+        Parameters
+        ----------
+        path : str or path
+            Usually ending in ".html".
+
+        Returns
+        -------
+        Path
+        """
+        with atomic_write(path, text=True) as stream:
+            stream.write(self.html)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        size = len(self.html.encode()) / 1e6
+        return f"Exploration({self.title}: {len(self.points):,} graphs, {size:.1f} MB)"
+
+    def _repr_html_(self) -> str:
+        """Show the page inside a notebook, in a frame that can reach nothing outside."""
+        style = f"width: 100%; height: {FRAME_HEIGHT}px; border: 1px solid #8884; border-radius: 8px"
+        frame = f'<iframe title="{escape(self.title, quote=True)}" sandbox="allow-scripts" style="{style}" '
+        return frame + f'srcdoc="{escape(self.html, quote=True)}"></iframe>'
+
+
+def explorer_page(title: str, facts: str, about: list[str], meta: dict[str, Any], data: Any) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    title : str
+    facts : str
+        One line beside the title.
+    about : list of str
+        Paragraphs on what the page shows.
+    meta : dict
+        Small things that ``app.js`` reads.
+    data : dict
+        Sections of arrays, see :mod:`propkernels.explorer.page_arrays`.
+    """
+    script = "\n".join(read_static(f"explorer/{name}.js") for name in SCRIPTS)
+    return render_page(
+        "explorer/page.html.j2",
+        title=title,
+        data={"ex-meta": meta, "ex-data": data},
+        scripts=[script],
+        styles=[read_static("explorer/explorer.css")],
+        facts=facts,
+        about=about,
+        tabs=TABS,
+        n_graphs=meta["n"],
+    )

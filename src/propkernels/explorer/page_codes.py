@@ -1,0 +1,240 @@
+"""Code functions: what a page needs in order to give any graph the codes that Python gives it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.randomness import label_keys, mix
+from propkernels.explorer.page_arrays import words
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn, canonical_label
+from propkernels.hashing.attribute_codes import AttributeCoder
+from propkernels.hashing.codes import in_key_order, stream_numbers
+from propkernels.kernels.label_entries import EntryCoder
+from propkernels.kernels.propagation_kernel import PropagationCoder
+from propkernels.kernels.shortest_path import TripletCoder
+from propkernels.kernels.weisfeiler_lehman import RefinementCoder
+from propkernels.propagation.attributes import FixedAttributes
+from propkernels.propagation.edge_labels import EdgeFactors
+from propkernels.propagation.initial import UNKNOWN, initial_distributions
+from propkernels.propagation.schemes import Diffusion
+from propkernels.propagation.walks import (
+    LARGEST_RATE,
+    AbsorbingWalk,
+    LabelPropagation,
+    LabelSpreading,
+    PartialAbsorption,
+)
+
+Arrays = dict[str, NDArray[Any]]
+Settings = dict[str, Any]
+EXPONENTS = 31  # of degrees, whose number the page holds in 32 bits
+SPARE_DEGREES = 64  # beyond twice the largest degree: what edits may lead to
+_LABELS = 0  # the purpose of the hash of labels
+
+
+class NotLive(ValueError):
+    """The reason why a page cannot compute what a model computes."""
+
+
+def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays]:
+    """Describe how the items of graphs get their codes, for ``coder.js``.
+
+    Parameters
+    ----------
+    counter : Counter
+    graphs : GraphDatabase
+        The graphs of the page.
+
+    Returns
+    -------
+    dict
+        Settings.
+    dict of arrays
+        Keys of labels, or their projections.
+
+    Raises
+    ------
+    NotLive
+        If the page cannot compute these codes.
+    """
+    functions: dict[type, Any] = {
+        RefinementCoder: _refinement,
+        EntryCoder: _entries,
+        PropagationCoder: _propagation,
+        TripletCoder: _paths,
+    }
+    describe = functions.get(type(counter))
+    if describe is None:
+        raise NotLive(f"the page has no code function for {type(counter).__name__}")
+    values = start_values(counter.source, graphs)
+    settings, arrays = describe(counter, values, graphs)
+    common = {"source": counter.source, "unknown": len(values), "unknownEdge": len(_edge_values(graphs)) - 1}
+    return common | settings, arrays
+
+
+def start_values(source: str | None, graphs: GraphDatabase) -> tuple[Any, ...]:
+    """Return the labels with which nodes may start, including those that edits may lead to."""
+    if source is None:
+        return (0,)
+    if source != "node":
+        if not graphs.is_unweighted:
+            raise NotLive("degrees of weighted edges do not follow edits")
+        if source == "log_degree":
+            return (*range(EXPONENTS), "isolated")
+        return tuple(range(2 * int(graphs.degrees.max(initial=0)) + SPARE_DEGREES))
+    column = graphs.label_column
+    if not isinstance(column, LabelColumn):
+        raise NotLive("the node labels are missing or uncertain")
+    return column.values
+
+
+def _edge_values(graphs: GraphDatabase) -> tuple[Any, ...]:
+    column = graphs.edge_label_column
+    return (UNKNOWN,) if column is None else (*column.values, UNKNOWN)
+
+
+def _keys(counter: Any, tables: list[tuple[Any, ...]], graphs: GraphDatabase) -> Arrays:
+    """Keys of labels, one table after the other, and of edge labels where they count."""
+    arrays = {"keys": words(np.concatenate([label_keys((*values, UNKNOWN)) for values in tables]))}
+    if counter.edge_labels:
+        arrays["edgeKeys"] = words(label_keys(_edge_values(graphs)))
+    return arrays
+
+
+def _refinement(
+    counter: RefinementCoder, values: tuple[Any, ...], graphs: GraphDatabase
+) -> tuple[Settings, Arrays]:
+    return _refined(counter, [values], graphs)
+
+
+def _entries(counter: EntryCoder, values: tuple[Any, ...], graphs: GraphDatabase) -> tuple[Settings, Arrays]:
+    """One table of keys per entry of the labels."""
+    if any(not isinstance(value, tuple) or len(value) != counter.width for value in values):
+        raise NotLive(f"it needs node labels that are tuples of {counter.width} entries")
+    return _refined(counter, [tuple(value[e] for value in values) for e in counter.entries], graphs)
+
+
+def _refined(
+    counter: RefinementCoder, tables: list[tuple[Any, ...]], graphs: GraphDatabase
+) -> tuple[Settings, Arrays]:
+    if counter.edge_weights:
+        raise NotLive("it tells edges apart by their weights")
+    settings = {
+        "kind": "refinement",
+        "steps": counter.n_iter,
+        "entries": len(tables),
+        "iterations": np.repeat(np.arange(counter.n_iter + 1), len(tables)).tolist(),
+    }
+    return settings, _keys(counter, tables, graphs)
+
+
+def _paths(counter: TripletCoder, values: tuple[Any, ...], graphs: GraphDatabase) -> tuple[Settings, Arrays]:
+    if counter.weighted and not graphs.is_unweighted:
+        raise NotLive("lengths of weighted paths do not follow edits")
+    return {"kind": "paths", "iterations": [0]}, _keys(counter, [values], graphs)
+
+
+def _propagation(
+    counter: PropagationCoder, values: tuple[Any, ...], graphs: GraphDatabase
+) -> tuple[Settings, Arrays]:
+    if counter.lsh.takes_root:
+        raise NotLive("the Hellinger metric takes square roots of distributions")
+    if not graphs.is_unweighted:
+        raise NotLive("it spreads labels over weighted edges")
+    streams = stream_numbers(counter.t_max, counter.n_hashes)
+    every = LabelColumn(np.array([*range(len(values)), -1], dtype=np.int32), values)
+    initial, keys = in_key_order(initial_distributions(every, counter.prior))
+    projected = (initial.table @ counter.lsh.vectors(keys, streams))[initial.rows]
+    arrays = {"projected": np.asarray(projected).ravel(), "offsets": counter.lsh.offsets(streams)}
+    if counter.edge_labels:
+        factors = EdgeFactors(counter.lsh.seed, _LABELS)
+        drawn = factors.draw(label_keys(_edge_values(graphs)), streams, np.arange(1, counter.t_max + 1))
+        arrays["factors"] = drawn.ravel()
+    settings: Settings = {
+        "kind": "propagation",
+        "scheme": scheme_settings(counter.scheme, values, graphs),
+        "streams": len(streams),
+        "hashes": counter.n_hashes,
+    }
+    iterations, per_hash = np.repeat(np.arange(counter.t_max + 1), counter.n_hashes), 1
+    if counter.attributes is not None:
+        settings["attributes"], own = _attributes(counter.attributes, counter, graphs)
+        arrays |= own
+        per_hash = settings["attributes"]["widths"] * settings["attributes"]["columns"]
+    settings["iterations"] = np.repeat(iterations, per_hash).tolist()
+    return settings, arrays
+
+
+def scheme_settings(scheme: Any, values: tuple[Any, ...], graphs: GraphDatabase) -> Settings:
+    """Describe the affine step of a propagation scheme, for ``affineStep`` of ``coder.js``."""
+    direction = getattr(scheme, "direction", "follow")
+    if direction != "follow" and not goes_both_ways(graphs):
+        raise NotLive(f"it crosses directed or parallel edges with direction={direction!r}")
+    if type(scheme) is Diffusion:
+        return {
+            "name": "diffusion",
+            "laziness": float(scheme.laziness),
+            "normalization": scheme.normalization,
+            "vanish": scheme.isolated == "vanish",
+        }
+    if type(scheme) is LabelPropagation:
+        return {"name": "absorption" if scheme.clamp == "after" else "pushing back", "absorbing": None}
+    if type(scheme) is AbsorbingWalk and not callable(scheme.absorbing):
+        if isinstance(scheme.absorbing, str):
+            return {"name": "absorption", "absorbing": None}
+        wanted = {canonical_label(label) for label in scheme.absorbing}
+        return {"name": "absorption", "absorbing": [value in wanted for value in values]}
+    if type(scheme) is PartialAbsorption and (scheme.rate is None or scheme.rate < LARGEST_RATE):
+        rate = None if scheme.rate is None else float(scheme.rate)
+        return {"name": "partial absorption", "alpha": float(scheme.alpha), "rate": rate}
+    if type(scheme) is LabelSpreading:
+        return {"name": "spreading", "alpha": float(scheme.alpha)}
+    raise NotLive(f"the page has no step for the propagation scheme {scheme}")
+
+
+def goes_both_ways(graphs: GraphDatabase) -> bool:
+    """Whether every edge leads back and none has a parallel: then all directions of a walk are the same."""
+    matrix = graphs.adjacency
+    rows = np.repeat(np.arange(graphs.n_nodes, dtype=np.int64), np.diff(matrix.indptr))
+    there = rows * graphs.n_nodes + matrix.indices
+    back = np.sort(matrix.indices.astype(np.int64) * graphs.n_nodes + rows)
+    return bool(np.array_equal(there, back) and (np.diff(there) > 0).all())
+
+
+def _attributes(
+    coder: AttributeCoder, counter: PropagationCoder, graphs: GraphDatabase
+) -> tuple[Settings, Arrays]:
+    """Describe the hashes of fixed attributes: vectors and offsets by iteration, bin width and hash."""
+    if type(coder.learned) is not FixedAttributes:
+        raise NotLive(f"attributes change along the edges ({type(coder.learned).__name__})")
+    n_columns = len(coder.standardizer.mean)
+    if graphs.node_attributes is None or graphs.node_attributes.shape[1] != n_columns:
+        raise NotLive(f"it needs {n_columns} node attributes")
+    keys = mix(np.arange(n_columns))
+    vectors, offsets = [], []
+    for t in range(counter.t_max + 1):
+        for lsh in (coder.lsh, *coder.further):
+            for h in range(counter.n_hashes):
+                stream = np.array([(t << 32) + h])
+                vectors.append(lsh.vectors(keys, stream)[:, 0])
+                joint = coder.combine == "joint"
+                offsets.append(lsh.offsets(stream) if joint else lsh.own_offsets(keys, int(stream[0])))
+    settings = {
+        "combine": coder.combine,
+        "width": n_columns,
+        "hashes": counter.n_hashes,
+        "widths": 1 + len(coder.further),
+        "columns": n_columns if coder.combine == "sum" else 1,
+        "root": coder.lsh.takes_root,
+    }
+    arrays = {
+        "mean": coder.standardizer.mean,
+        "deviation": coder.standardizer.deviation,
+        "vectors": np.concatenate(vectors),
+        "attributeOffsets": np.concatenate(offsets),
+    }
+    return settings, arrays

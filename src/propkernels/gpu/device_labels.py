@@ -1,0 +1,106 @@
+"""Label codes on the device, from the same scheme, prior and hash as on the CPU."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from propkernels.gpu.device_codes import DeviceOperator, DeviceStreams, propagated_codes, refined_codes
+from propkernels.gpu.device_grids import MOST_DIMENSIONS, grid_codes
+from propkernels.gpu.packets import DeviceGraphs
+from propkernels.gpu.runtime import Runtime
+from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, stream_numbers
+from propkernels.propagation.convolution import GridOperator
+from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
+from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.schemes import AffineOperator, PropagationScheme
+
+
+def label_codes(
+    graphs: Any,
+    scheme: PropagationScheme,
+    initial: InitialDistributions,
+    lsh: LocalitySensitiveHash,
+    t_max: int,
+    n_hashes: int,
+    runtime: Runtime,
+    edge_factors: EdgeFactors | None = None,
+) -> Any:
+    """Propagate and hash on the device; None where only the CPU can.
+
+    That is so for schemes that are not affine, for the Hellinger metric, which takes a root first, and
+    for filters that are applied by Fourier transforms.
+    """
+    if not scheme.affine or lsh.takes_root:
+        return None
+    streams = stream_numbers(t_max, n_hashes)
+    initial, keys = in_key_order(initial)
+    prepared = scheme.prepare(graphs, initial)
+    arrays = (initial.rows.astype(np.int32), initial.table @ lsh.vectors(keys, streams), lsh.offsets(streams))
+    rows, projected, offsets = (runtime.to_device(np.ascontiguousarray(array)) for array in arrays)
+    if isinstance(prepared, AffineOperator):
+        operator = device_operator(prepared, runtime)
+        if edge_factors is not None:
+            edges = crossed_edges(graphs, getattr(scheme, "direction", "follow"))
+            factors = edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
+            copies = (runtime.to_device(np.ascontiguousarray(array)) for array in (edges.kinds, factors))
+            operator = replace(operator, **dict(zip(("kinds", "factors"), copies, strict=True)))
+        where = device_graphs(graphs.graph_ptr, prepared.adjacency, runtime)
+        return propagated_codes(where, operator, rows, projected, offsets, n_hashes)
+    if isinstance(prepared, GridOperator) and edge_factors is None and _can_filter(prepared):
+        return grid_codes(prepared, rows, projected, offsets, n_hashes, runtime)
+    return None
+
+
+def _can_filter(operator: GridOperator) -> bool:
+    return operator.path != "fourier" and operator.grids.dimension <= MOST_DIMENSIONS
+
+
+def device_graphs(graph_ptr: Any, adjacency: Any, runtime: Runtime) -> DeviceGraphs:
+    """Copy graphs to the device."""
+    weights = None if (adjacency.data == 1.0).all() else runtime.to_device(adjacency.data)
+    arrays = (graph_ptr.astype(np.int64), _narrow(adjacency.indptr), _narrow(adjacency.indices))
+    offsets, indptr, indices = (runtime.to_device(array) for array in arrays)
+    return DeviceGraphs(runtime, offsets, indptr, indices, weights)
+
+
+def _narrow(array: Any) -> Any:
+    """As int32, which the kernels take; a batch has fewer than 2^31 entries (``batches``)."""
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def device_operator(operator: AffineOperator, runtime: Runtime) -> DeviceOperator:
+    """Copy a step to the device."""
+    fields = (operator.spread, operator.keep, operator.restart, operator.pushed_back, operator.vanished)
+    copies = (None if field is None else runtime.to_device(np.ascontiguousarray(field)) for field in fields)
+    return DeviceOperator(*copies)
+
+
+def label_streams(
+    graphs: Any,
+    scheme: PropagationScheme,
+    initial: InitialDistributions,
+    lsh: LocalitySensitiveHash,
+    t_max: int,
+    n_hashes: int,
+    runtime: Runtime,
+    edge_factors: EdgeFactors | None,
+) -> DeviceStreams | None:
+    """Label codes with the iterations and weights of their streams; None where only the CPU can give them."""
+    codes = label_codes(graphs, scheme, initial, lsh, t_max, n_hashes, runtime, edge_factors)
+    if codes is None:
+        return None
+    iterations = np.repeat(np.arange(t_max + 1), n_hashes)
+    return DeviceStreams(codes, iterations, np.full(len(iterations), 1.0 / n_hashes))
+
+
+def refinement_streams(
+    graphs: Any, node_keys: Any, edge_keys: Any, n_iter: int, runtime: Runtime
+) -> DeviceStreams:
+    """Weisfeiler-Lehman codes with their iterations."""
+    where = device_graphs(graphs.graph_ptr, graphs.adjacency, runtime)
+    edges = None if edge_keys is None else runtime.to_device(edge_keys)
+    codes = refined_codes(where, runtime.to_device(node_keys), edges, n_iter)
+    return DeviceStreams(codes, np.arange(n_iter + 1), np.ones(n_iter + 1))

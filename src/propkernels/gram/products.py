@@ -1,0 +1,255 @@
+"""The linear base kernel, <Phi, Phi>, by bin popularity; and kernels divided by self-similarities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from propkernels._utils.arrays import index_dtype, offsets, power_of_two
+from propkernels._utils.parallel import (
+    active_device,
+    one_blas_thread,
+    run_threads,
+    thread_count,
+    threads_for,
+    whole_runs,
+)
+from propkernels.gram.products_compiled import (
+    ENTRY,
+    LONG_VISIT,
+    VISIT,
+    add_pairs,
+    add_products,
+    add_squares,
+    fill_dense,
+    list_visits,
+    merge_bins,
+    mirror,
+    sign_bins,
+    split_bins,
+)
+
+Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of popular bins
+POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
+EXACT_FLOAT32 = 2**24
+ROWS_OF_A_PRODUCT = 256
+WORTH_MERGING = 0.3  # share of bins that equal another, from which on merging them is cheaper; measured
+ROWS_IN_CACHE = 2**18  # entries of the rows of a block, which then fit the second-level cache; measured
+BLOCKS = 16  # at least so many, for the threads
+ENTRIES_IN_MEMORY = 2**23  # counts of so many (graph, bin) pairs are sorted by bin at a time
+
+
+def square_gram(
+    parts: Sequence[csr_array], n_jobs: int | None = None, copies: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return the sum of Phi Phi^T over count matrices with the same rows, exact.
+
+    Each matrix counts once, or as often as ``copies`` says.
+
+    Bins seen in one graph only touch the diagonal; popular bins go through one dense product; the
+    rest are added pair by pair. Where many bins have equal contents, as once the propagation has settled,
+    they are merged into one with a multiplicity. Many entries are taken a few streams at a time: memory
+    does not grow with their number.
+    """
+    device = active_device() if copies is None else None
+    gram = None if device is None else device.square_gram(parts)
+    if gram is not None:
+        return np.asarray(gram)
+    if copies is None:
+        parts, copies = _distinct(parts)
+    lengths = offsets([part.nnz for part in parts])
+    batches = whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()
+    gram = _square_gram(parts[: batches[1]], copies[: batches[1]], n_jobs)
+    for a, b in pairwise(batches[1:]):
+        gram += _square_gram(parts[a:b], copies[a:b], n_jobs)
+    return gram
+
+
+def fits_one_product(parts: Sequence[csr_array]) -> bool:
+    """Whether ``square_gram`` adds up no second matrix."""
+    return sum(part.nnz for part in {id(part): part for part in parts}.values()) <= ENTRIES_IN_MEMORY
+
+
+def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int | None) -> NDArray[np.float64]:
+    """Gram of some streams, each of which counts as often as ``copies`` says."""
+    n = parts[0].shape[0]
+    n_jobs = threads_for(n * n // 4 + sum(part.nnz for part in parts), n_jobs)
+    popular_from = max(int(POPULAR * n), 1) + 1
+    squares = np.zeros((len(parts), n))
+
+    def split(k: int) -> Piece:
+        """Counts of a stream by bin, popular ones first; what is not filled of an array takes no memory."""
+        part, n_bins = parts[k], parts[k].shape[1]
+        fill, bin_ptr = np.zeros(n_bins, dtype=np.int32), np.zeros(n_bins + 1, dtype=np.int64)
+        entries, rows = np.empty(part.nnz, dtype=ENTRY), (part.indptr, part.indices, part.data)
+        kept, popular = split_bins(*rows, popular_from, squares[k], fill, bin_ptr, entries)
+        return bin_ptr[: kept + 1], entries[: bin_ptr[kept]], popular
+
+    pieces = run_threads(split, range(len(parts)), n_jobs)
+    gram = dense_product(_stack(pieces, copies, popular=True), n, n_jobs)
+    _add_rest(_stack(pieces, copies, popular=False), gram, n_jobs)
+    gram.flat[:: n + 1] += copies @ squares
+    return mirrored(gram, n_jobs)
+
+
+def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.int64]]:
+    """Streams that share one count matrix go in once, with their number."""
+    shared: dict[int, list[csr_array]] = {}
+    for part in parts:
+        shared.setdefault(id(part), []).append(part)
+    return [same[0] for same in shared.values()], np.array([len(same) for same in shared.values()])
+
+
+class Bins(NamedTuple):
+    """Counts by bin: bin b has the entries bin_ptr[b] .. bin_ptr[b + 1] - 1 and stands for several."""
+
+    bin_ptr: NDArray[Any]
+    entries: NDArray[Any]
+    multiplicity: NDArray[np.int64]
+
+
+def _stack(pieces: Sequence[Piece], copies: NDArray[np.int64], popular: bool) -> Bins:
+    """Set the popular bins of all streams side by side, or the others."""
+    chosen = [_some_bins(piece, popular) for piece in pieces]
+    multiplicity = np.repeat(copies, [len(lengths) for lengths, _ in chosen])
+    lengths, entries = (np.concatenate(part) for part in zip(*chosen, strict=True))
+    bin_ptr = offsets(lengths).astype(index_dtype(len(entries)))
+    return Bins(bin_ptr, entries, multiplicity)
+
+
+def _some_bins(piece: Piece, popular: bool) -> tuple[Any, Any]:
+    """Lengths and entries of the popular bins of a stream, or of the others."""
+    bin_ptr, entries, n_popular = piece
+    chosen = bin_ptr[: n_popular + 1] if popular else bin_ptr[n_popular:]
+    return chosen[1:] - chosen[:-1], entries[chosen[0] : chosen[-1]]
+
+
+def _add_rest(bins: Bins, gram: NDArray[np.float64], n_jobs: int | None) -> None:
+    """Add the products of bins that few graphs have, pair by pair, over blocks of rows, in threads."""
+    signatures = np.empty(len(bins.multiplicity), dtype=np.uint64)
+    sign_bins(bins.bin_ptr, bins.entries, signatures)
+    if share_of_equals(signatures) > WORTH_MERGING:
+        bins = _merged(bins, signatures)
+    weights = np.empty(0)
+    if (bins.multiplicity != 1).any():
+        weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)).astype(np.float64)
+    visits, bounds = _visits(bins, len(gram))
+
+    def one_block(block: int) -> None:
+        add_pairs(visits, bounds[block], bounds[block + 1], weights, bins.entries, gram)
+
+    run_threads(one_block, range(len(bounds) - 1), n_jobs)
+
+
+def _visits(bins: Bins, n: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """For each block of rows, the bins with entries in it; and where the visits of each block begin."""
+    block = max(min(ROWS_IN_CACHE // n, n // BLOCKS), 1)
+    numbers = np.zeros(-(-n // block), dtype=np.int64)
+    visit = VISIT if bins.bin_ptr.dtype == np.int32 else LONG_VISIT
+    list_visits(bins.bin_ptr, bins.entries, block, numbers, np.empty(0, dtype=visit))
+    bounds = offsets(numbers)
+    visits = np.empty(bounds[-1], dtype=visit)
+    list_visits(bins.bin_ptr, bins.entries, block, bounds[:-1].copy(), visits)
+    return visits, bounds
+
+
+def _row_runs(n: int, n_jobs: int | None) -> NDArray[np.int64]:
+    """Runs of rows, many for each thread: some take longer than others."""
+    return np.linspace(0, n, 16 * thread_count(n_jobs) + 1).astype(np.int64)
+
+
+def share_of_equals(signatures: NDArray[np.uint64]) -> float:
+    """Estimate the share of bins that equal another: all bins of every 64th signature are looked at."""
+    sample = signatures[signatures % np.uint64(64) == 0]
+    return (len(sample) - len(np.unique(sample))) / max(len(sample), 1)
+
+
+def _merged(bins: Bins, signatures: NDArray[np.uint64]) -> Bins:
+    """Keep one of several bins with equal contents."""
+    table = np.full(power_of_two(2 * len(signatures) + 1), -1, dtype=np.int32)
+    kept = merge_bins(*bins, signatures, table)
+    return Bins(bins.bin_ptr[: kept + 1], bins.entries[: bins.bin_ptr[kept]], bins.multiplicity[:kept])
+
+
+def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
+    """Lower triangle of X diag(m) X^T, in float32 only where every sum stays exact; above it is anything.
+
+    Each product is a run of rows, turned into float64 while it is in the cache. Several threads are ours, not
+    the library's: those would spin for a while after a product and hold up what comes next.
+    """
+    if not len(bins.multiplicity):
+        return np.zeros((n, n))
+    squares = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)) * bins.entries["count"].astype(float) ** 2
+    bound = np.bincount(bins.entries["row"], weights=squares, minlength=n).max()
+    right = np.zeros((n, len(bins.multiplicity)), np.float32 if bound < EXACT_FLOAT32 else np.float64)
+    fill_dense(bins.bin_ptr, bins.entries, right)
+    left = right if (bins.multiplicity == 1).all() else right * bins.multiplicity.astype(right.dtype)
+    gram = np.empty((n, n))
+
+    def one_run(start: int) -> None:
+        rows = slice(start, start + ROWS_OF_A_PRODUCT)
+        gram[rows, : rows.stop] = left[rows] @ right[: rows.stop].T
+
+    with one_blas_thread() if n_jobs > 1 else nullcontext():
+        run_threads(one_run, range(0, n, ROWS_OF_A_PRODUCT)[::-1], n_jobs)  # longest rows first
+    return gram
+
+
+def mirrored(gram: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.float64]:
+    """Copy the lower triangle to the upper one, in place, in threads."""
+    bounds = np.arange(0, len(gram) + ROWS_OF_A_PRODUCT, ROWS_OF_A_PRODUCT).clip(max=len(gram))
+    run_threads(lambda run: mirror(gram, bounds[run], bounds[run + 1]), range(len(bounds) - 1), n_jobs)
+    return gram
+
+
+def rectangular_gram(left: csr_array, right: csr_array, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """Return X Y^T for counts with the same columns, exact."""
+    gram = np.zeros((left.shape[0], right.shape[0]))
+    add_sparse(left, csc_array(right), False, False, gram, n_jobs)
+    return gram
+
+
+def add_sparse(
+    left: csr_array, right: csc_array, lower: bool, minimum: bool, gram: Any, n_jobs: int | None
+) -> None:
+    """Add X Y^T (or the sums of smaller counts) to ``gram``, over runs of rows, in threads."""
+    right.sort_indices()
+    arrays = [array for m in (left, right) for array in (m.indptr, m.indices, m.data)]
+    bounds = _row_runs(left.shape[0], n_jobs)
+
+    def one_run(run: int) -> None:
+        add_products(*arrays, lower, minimum, bounds[run], bounds[run + 1], gram)
+
+    run_threads(one_run, range(len(bounds) - 1), n_jobs)
+
+
+def self_products(counts: csr_array) -> NDArray[np.float64]:
+    """Return <phi, phi> of each graph."""
+    products = np.zeros(counts.shape[0])
+    add_squares(counts.indptr, counts.data, products)
+    return products
+
+
+def normalized(
+    kernel: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide by the square roots of the self-similarities; a graph with none (no nodes) stays at 0.
+
+    The result is written into ``kernel``.
+    """
+    columns = inverse_length(right)
+    for row, factor in zip(kernel, inverse_length(left), strict=True):
+        row *= factor * columns  # the product of both factors first: rounding keeps the symmetry
+    return kernel
+
+
+def inverse_length(self_similarity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / sqrt(k(x, x)), and 0 where k(x, x) is 0, or below it by rounding (attributes that cancel out)."""
+    length = np.sqrt(np.maximum(self_similarity, 0.0))
+    return np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)

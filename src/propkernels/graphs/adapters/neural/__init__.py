@@ -1,1 +1,0 @@
-"""PyTorch Geometric: graphs whose columns are tensors."""

@@ -1,0 +1,348 @@
+"""GridDatabase: images and volumes as graphs without stored edges; Grid: one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.arrays import freeze, frozen, offsets, ranges
+from propkernels._utils.locks import cached_property
+from propkernels.graphs.container import Container
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_validation import as_images, as_masks, check_image, check_same_dimension
+from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
+from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+from propkernels.graphs.neighborhoods import NEAREST
+from propkernels.graphs.validation import check_node_labels
+
+
+class Grid:
+    """One image, as taken from a GridDatabase by ``grids[i]`` or by iterating over it.
+
+    Attributes
+    ----------
+    database : GridDatabase
+        A database that holds this image alone.
+
+    See Also
+    --------
+    GridDatabase : Many images.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> pk.GridDatabase([np.eye(3, dtype=int)])[0].shape
+    (3, 3)
+    """
+
+    def __init__(self, database: GridDatabase) -> None:
+        if len(database) != 1:
+            raise ValueError(f"a Grid is made of a database with one image, got {len(database)}")
+        self.database = database
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extent of the image along each axis."""
+        return tuple(int(length) for length in self.database.shapes[0])
+
+    @property
+    def mask(self) -> NDArray[np.bool_] | None:
+        """Which pixels count; None where all do."""
+        inside = self.database.inside_of(0)
+        return None if inside is None else inside.reshape(self.shape)
+
+    @property
+    def image(self) -> NDArray[Any]:
+        """The image as it was given: labels, or (..., k) distributions; -1 or NaN where there is none."""
+        labels = self.database.label_column
+        if isinstance(labels, LabelColumn):
+            return self._spread(labels.to_array(), UNOBSERVED)
+        rows = labels.probabilities.toarray()
+        return self._spread(np.where(labels.known[:, None], rows, np.nan), np.nan)
+
+    def _spread(self, values: NDArray[Any], blank: Any) -> NDArray[Any]:
+        mask = self.mask
+        if mask is None:
+            return values.reshape(*self.shape, *values.shape[1:])
+        image = np.full(self.shape + values.shape[1:], blank, dtype=values.dtype)
+        image[mask] = values
+        return image
+
+    @property
+    def node_labels(self) -> NDArray[Any]:
+        """Labels of the counted pixels."""
+        return self.database.label_column.to_array()
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of counted pixels."""
+        return self.database.n_nodes
+
+    def __eq__(self, other: object) -> bool:
+        return self.database == other.database if isinstance(other, Grid) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        from propkernels.graphs.grid_display import describe, sizes
+
+        return f"Grid({sizes(self.database).removeprefix(' of ')}, {describe(self.database)})"
+
+
+class NoEdgesError(AttributeError, ValueError):
+    """Grids store pixels, not edges."""
+
+
+class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
+    """A list of grid graphs: labelled images, volumes or videos, all sizes mixed (section "Grid Graphs").
+
+    Only the pixels are stored. Which pixels are neighbours is said by the propagation scheme, a filter
+    (:class:`Convolution`); no edge is ever written down. It behaves like :class:`GraphDatabase`: a list
+    that keeps its type through scikit-learn's pipelines and cross-validation.
+
+    Parameters
+    ----------
+    images : list of arrays
+        All with the same number of dimensions d. The type of an array says what it holds: *integers* are
+        labels, one per pixel, shape (h, w) for pictures, (depth, h, w) for volumes, any d; *floats*
+        are label distributions, the labels along one further, last axis: (h, w, k) for pictures. The
+        label -1, a masked entry, and a distribution that is NaN throughout are unobserved pixels.
+    masks : list of boolean arrays or None, optional
+        True where a pixel belongs to its image. Pixels outside are not counted and spread nothing.
+
+    Attributes
+    ----------
+    shapes : ndarray of int64, (n, d)
+        Extent of each image.
+    graph_ptr : ndarray of int64, (n + 1,)
+        Image ``i`` owns the counted pixels ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``, in row-major
+        order.
+    inside : ndarray of bool or None
+        For each pixel of all images, whether it is counted; None where all are.
+
+    See Also
+    --------
+    GraphDatabase : General graphs.
+    Convolution : How labels spread on grids.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 6.4 and Algorithm 5.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> stripes, checks = np.indices((4, 6))[0] % 2, np.indices((3, 3)).sum(axis=0) % 2
+    >>> grids = pk.GridDatabase([stripes, checks])
+    >>> grids
+    GridDatabase(2 images of 3-4 x 3-6, 33 pixels, 2 labels)
+    >>> pk.PropagationKernel(t_max=2, random_state=0).fit_transform(grids).shape
+    (2, 2)
+    """
+
+    shapes: NDArray[np.int64]
+    graph_ptr: NDArray[np.int64]
+    inside: NDArray[np.bool_] | None
+
+    node_attributes = None
+    edge_label_column = None
+    edge_labels = None
+
+    def __init__(self, images: Any, masks: Any = None) -> None:
+        listed = as_images(images)
+        checked = [
+            check_image(image, mask, i)
+            for i, (image, mask) in enumerate(zip(listed, as_masks(masks, len(listed)), strict=True))
+        ]
+        dimension = check_same_dimension([image.shape for image in checked])
+        shapes = np.array([image.shape for image in checked], dtype=np.int64).reshape(-1, dimension)
+        sizes = np.array([len(image.labels) for image in checked], dtype=np.int64)
+        inside = None
+        if any(image.inside is not None for image in checked):
+            inside = np.concatenate(
+                [np.ones(len(c.labels), dtype=bool) if c.inside is None else c.inside for c in checked]
+            )
+        labels = concat_labels([c.labels for c in checked]) if checked else LabelColumn.concat([])
+        self._store(shapes, offsets(sizes), inside, labels)
+
+    def _store(
+        self,
+        shapes: NDArray[np.int64],
+        graph_ptr: NDArray[np.int64],
+        inside: NDArray[np.bool_] | None,
+        labels: LabelColumn | LabelDistributions,
+    ) -> None:
+        self.shapes, self.graph_ptr, self.inside, self._labels = shapes, graph_ptr, inside, labels
+        freeze(shapes, graph_ptr, inside)
+
+    @classmethod
+    def _assemble(cls, *parts: Any) -> GridDatabase:
+        """Build from parts that are known to be valid, without checking again."""
+        grids = cls.__new__(cls)
+        grids._store(*parts)
+        return grids
+
+    # what a reader asks of it
+
+    @property
+    def dimension(self) -> int:
+        """Number of axes of the images: 2 for pictures, 3 for volumes and videos."""
+        return int(self.shapes.shape[1])
+
+    @cached_property
+    def pixel_ptr(self) -> NDArray[np.int64]:
+        """Offsets of the images' pixels when those outside masks are numbered as well."""
+        return frozen(offsets(self.shapes.prod(axis=1)))
+
+    def inside_of(self, i: int) -> NDArray[np.bool_] | None:
+        """Which pixels of image ``i`` count, flat; None without masks."""
+        return None if self.inside is None else self.inside[self.pixel_ptr[i] : self.pixel_ptr[i + 1]]
+
+    @property
+    def adjacency(self) -> Any:
+        """Grids have none: an error that says what to do."""
+        raise NoEdgesError(
+            "a GridDatabase stores pixels, not edges: use Convolution on it, "
+            "or grids.to_graphs(neighborhood) for methods that need edges"
+        )
+
+    is_unweighted = is_directed = directed_graphs = n_edges = adjacency  # whoever asks needs edges
+
+    @property
+    def degrees(self) -> Any:
+        """Grids have none: an error that says what to do."""
+        raise NoEdgesError(
+            "pixels of grids have no degrees (labels='degree'): use their labels, or labels=None"
+        )
+
+    # what a list does
+
+    def _single(self, position: int) -> Grid:
+        return Grid(self._subset(np.array([position])))
+
+    def _subset(self, positions: NDArray[np.int64]) -> GridDatabase:
+        sizes = self.graph_sizes[positions]
+        nodes = _stretch(self.graph_ptr, positions)
+        inside = None if self.inside is None else self.inside[_stretch(self.pixel_ptr, positions)]
+        graph_ptr = offsets(sizes)
+        return GridDatabase._assemble(
+            self.shapes[positions], graph_ptr, _without_need(inside), self._labels.take(nodes)
+        )
+
+    @staticmethod
+    def concat(databases: Iterable[GridDatabase | Grid]) -> GridDatabase:
+        """Join databases of one dimension, or single grids taken from them, end to end."""
+        parts = [_as_database(item, i) for i, item in enumerate(databases)]
+        inhabited = [part for part in parts if len(part)] or parts[:1]
+        if len(inhabited) <= 1:
+            return inhabited[0] if inhabited else GridDatabase([])
+        for i, part in enumerate(parts):
+            if len(part) and part.dimension != inhabited[0].dimension:
+                raise ValueError(
+                    f"item {i} has images of {part.dimension} dimensions, others of {inhabited[0].dimension}"
+                )
+        sizes = np.concatenate([part.graph_sizes for part in inhabited])
+        return GridDatabase._assemble(
+            np.concatenate([part.shapes for part in inhabited]),
+            offsets(sizes),
+            _join_inside(inhabited),
+            concat_labels([part.label_column for part in inhabited]),
+        )
+
+    def with_labels(self, node_labels: Any) -> GridDatabase:
+        """Return the same grids with other labels of the counted pixels."""
+        labels = check_node_labels(node_labels, self.graph_ptr)
+        if labels is None:
+            raise ValueError("the pixels of a GridDatabase have labels: give one for each counted pixel")
+        return GridDatabase._assemble(self.shapes, self.graph_ptr, self.inside, labels)
+
+    def to_graphs(self, neighborhood: Any = NEAREST, boundary: str = "renormalize") -> GraphDatabase:
+        """Return the equivalent general graphs: pixel x has an edge to x + o with the weight B[o].
+
+        Parameters
+        ----------
+        neighborhood : "nearest", (radius, points) or array, default="nearest"
+            As in :class:`Convolution`.
+        boundary : {"renormalize", "zero", "wrap", "reflect"}, default="renormalize"
+            "wrap" and "reflect" add the edges across the border. The other two give the same graphs:
+            their difference lies in how :class:`Diffusion` normalises.
+
+        Examples
+        --------
+        >>> import numpy as np, propkernels as pk
+        >>> pk.GridDatabase([np.zeros((3, 4), dtype=int)]).to_graphs((1, 4))
+        GraphDatabase(1 graph, 12 nodes, 17 edges, 1 node label)
+        """
+        from propkernels.graphs.neighborhoods import grids_to_graphs
+
+        graphs: GraphDatabase = grids_to_graphs(self, neighborhood, boundary)
+        return graphs
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GridDatabase):
+            return NotImplemented
+        return bool(
+            np.array_equal(self.shapes, other.shapes)
+            and _same_inside(self.inside, other.inside)
+            and self._labels == other._labels
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle and copy the data, not what can be worked out from it again."""
+        return {name: getattr(self, name) for name in ("shapes", "graph_ptr", "inside", "_labels")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrays that come out of a pickle are read-only again."""
+        self.__dict__.update(state)
+        freeze(self.shapes, self.graph_ptr, self.inside)
+
+    # what a person sees
+
+    def __repr__(self) -> str:
+        from propkernels.graphs.grid_display import one_line
+
+        return one_line(self)
+
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.grid_display import html_table
+
+        return html_table(self)
+
+
+def _stretch(ptr: NDArray[np.int64], positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Indices of the pixels of some images; a slice where the images stand side by side."""
+    if positions.size and bool((np.diff(positions) == 1).all()):
+        return slice(int(ptr[positions[0]]), int(ptr[positions[-1] + 1]))
+    return ranges(ptr[positions], ptr[positions + 1] - ptr[positions])
+
+
+def _without_need(inside: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Forget masks that exclude nothing."""
+    return None if inside is None or inside.all() else inside
+
+
+def _same_inside(ours: NDArray[np.bool_] | None, theirs: NDArray[np.bool_] | None) -> bool:
+    if ours is None or theirs is None:
+        return ours is theirs
+    return np.array_equal(ours, theirs)
+
+
+def _join_inside(parts: list[GridDatabase]) -> NDArray[np.bool_] | None:
+    if all(part.inside is None for part in parts):
+        return None
+    return np.concatenate([np.ones(p.n_nodes, dtype=bool) if p.inside is None else p.inside for p in parts])
+
+
+def _as_database(item: Any, position: int) -> GridDatabase:
+    if isinstance(item, Grid):
+        return item.database
+    if not isinstance(item, GridDatabase):
+        raise TypeError(f"item {position} is a {type(item).__name__}, not a GridDatabase")
+    return item

@@ -1,0 +1,146 @@
+"""Checks at the door of GridDatabase: each failure is one sentence that names the image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import shown
+from propkernels.graphs.label_distributions import LabelDistributions
+from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+
+TOLERANCE = 1e-6  # how far the probabilities of a pixel may be from adding up to 1
+
+
+@dataclass(frozen=True)
+class CheckedImage:
+    """One image that may enter a database: its grid, its mask, and the labels of the pixels inside."""
+
+    shape: tuple[int, ...]
+    inside: NDArray[np.bool_] | None
+    labels: LabelColumn | LabelDistributions
+
+
+def as_images(images: Any) -> list[Any]:
+    """Return a list of images; refuse what is one image, or none of this."""
+    if isinstance(images, np.ndarray) and images.dtype != object:
+        labels = images.dtype.kind in "biu"
+        if images.ndim < (3 if labels else 4):
+            raise TypeError(
+                f"expected several images, got one array of shape {images.shape}: put it into a list, [image]"
+            )
+    if isinstance(images, (str, bytes, Mapping, Set)) or not hasattr(images, "__iter__"):
+        raise TypeError(f"images must be a list of arrays, got {type(images).__name__}")
+    return list(images)
+
+
+def as_masks(masks: Any, n_images: int) -> list[Any]:
+    """Return one mask, or None, for each image."""
+    if masks is None:
+        return [None] * n_images
+    if isinstance(masks, (str, bytes, Mapping, Set)) or not hasattr(masks, "__iter__"):
+        raise TypeError(f"masks must be a list of boolean arrays, or None, got {shown(masks)}")
+    listed = list(masks)
+    if len(listed) != n_images:
+        raise ValueError(f"there are {len(listed)} masks for {n_images} images")
+    return listed
+
+
+def check_image(image: Any, mask: Any, position: int) -> CheckedImage:
+    """Check one image, labels (integers) or label distributions (floats, labels along the last axis)."""
+    array = _as_array(image, position)
+    distributed = array.dtype.kind == "f"
+    shape = array.shape[:-1] if distributed else array.shape
+    if not shape:
+        kind = "label distributions" if distributed else "labels"
+        raise ValueError(f"image {position} has no grid: {kind} of shape {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"image {position} has no pixels: its shape is {array.shape}")
+    inside = _check_mask(mask, shape, position)
+    pixels = array.reshape(-1, array.shape[-1]) if distributed else array.reshape(-1)
+    kept = pixels if inside is None else pixels[inside]
+    make = _distributions if distributed else _labels
+    return CheckedImage(shape, inside, make(kept, shape, inside, position))
+
+
+def _as_array(image: Any, position: int) -> NDArray[Any]:
+    try:
+        array = image if isinstance(image, np.ma.MaskedArray) else np.asarray(image)
+    except ValueError:
+        raise ValueError(f"image {position} is not an array: its rows have different lengths") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"image {position} must hold labels (integers) or label distributions (floats), "
+            f"got {type(image).__name__} of dtype {array.dtype}"
+        )
+    return array
+
+
+def _check_mask(mask: Any, shape: tuple[int, ...], position: int) -> NDArray[np.bool_] | None:
+    if mask is None:
+        return None
+    array = np.asarray(mask)
+    if array.dtype != bool:
+        raise TypeError(f"the mask of image {position} must be boolean, got dtype {array.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"the mask of image {position} has shape {array.shape}, the image {shape}")
+    if not array.any():
+        raise ValueError(f"image {position} has no pixels: its mask is False throughout")
+    return None if array.all() else array.ravel()
+
+
+def _labels(
+    pixels: NDArray[Any], shape: tuple[int, ...], inside: NDArray[np.bool_] | None, position: int
+) -> LabelColumn:
+    values = np.ma.filled(pixels, UNOBSERVED) if isinstance(pixels, np.ma.MaskedArray) else pixels
+    if values.dtype.kind == "i" and values.min() < UNOBSERVED:
+        at = int(values.argmin())
+        raise ValueError(
+            f"image {position} has the label {values[at]} at {_place(at, shape, inside)}: labels must not be "
+            f"below {UNOBSERVED}, the mark of an unobserved pixel"
+        )
+    return LabelColumn.from_values(values)
+
+
+def _distributions(
+    pixels: NDArray[Any], shape: tuple[int, ...], inside: NDArray[np.bool_] | None, position: int
+) -> LabelDistributions:
+    """A pixel whose probabilities are all masked or NaN is unobserved; others add up to 1."""
+    values = np.ma.filled(pixels, np.nan) if isinstance(pixels, np.ma.MaskedArray) else pixels
+    known = ~np.isnan(values).all(axis=1)
+    sums = values.sum(axis=1, dtype=np.float64)
+    wrong = known & ~((values >= 0).all(axis=1) & (np.abs(sums - 1) < TOLERANCE))
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(
+            f"image {position} holds no label distribution at {_place(at, shape, inside)}: "
+            f"{_shortly(values[at])} must be probabilities that add up to 1 "
+            "(floats are label distributions, labels are integers)"
+        )
+    return LabelDistributions(np.where(known[:, None], values, 0.0), known=known)
+
+
+def _shortly(values: NDArray[Any]) -> str:
+    shown = ", ".join(f"{value:g}" for value in values[:4])
+    return f"[{shown}{', ...' if len(values) > 4 else ''}]"
+
+
+def _place(at: int, shape: tuple[int, ...], inside: NDArray[np.bool_] | None) -> tuple[int, ...]:
+    """Where in the image a counted pixel is."""
+    flat = at if inside is None else int(np.flatnonzero(inside)[at])
+    return tuple(int(i) for i in np.unravel_index(flat, shape))
+
+
+def check_same_dimension(shapes: list[tuple[int, ...]]) -> int:
+    """Return the number of axes that all images share; 2 without images."""
+    for position, shape in enumerate(shapes):
+        if len(shape) != len(shapes[0]):
+            raise ValueError(
+                f"image {position} has {len(shape)} dimensions but image 0 has {len(shapes[0])}: "
+                "one database holds images of one dimension"
+            )
+    return len(shapes[0]) if shapes else 2

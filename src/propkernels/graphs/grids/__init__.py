@@ -1,1 +1,0 @@
-"""Images and volumes as graphs: grids, their neighborhoods and edges."""

@@ -1,0 +1,105 @@
+"""Lengths of shortest paths between all pairs of nodes of each graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from propkernels._utils.arrays import check_room, offsets
+from propkernels.graphs.database import GraphDatabase
+
+PAIRS_IN_MEMORY = 2**22
+PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distances, words, codes, and what is sorted
+WITHOUT_PAIRS = (
+    "PropagationKernel and WeisfeilerLehman take graphs of any size, since they compare no pairs of nodes"
+)
+
+
+@dataclass(frozen=True)
+class PathLengths:
+    """Distances within the graphs of a database.
+
+    Attributes
+    ----------
+    graphs : GraphDatabase
+    weights : ndarray
+        Length of each stored edge: its weight, or 1.
+    pair_ptr : ndarray of int64, (n + 1,)
+        Where each graph's distances begin.
+    distances : ndarray
+        From u to v of graph i at ``pair_ptr[i] + u * size + v``; inf without a path. Rounded to 36
+        binary digits, so that equal sums of weights in another order are equal.
+    """
+
+    graphs: GraphDatabase
+    weights: NDArray[np.float64]
+    pair_ptr: NDArray[np.int64]
+    distances: NDArray[np.float64]
+
+    def words(self) -> NDArray[np.uint64]:
+        """Each length as a 64-bit word; 0 without a path."""
+        return np.where(np.isinf(self.distances), 0.0, self.distances).view(np.uint64)
+
+    def pairs(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Both nodes of some distances, numbered through the database: (places, 2)."""
+        graph = np.searchsorted(self.pair_ptr, places, side="right") - 1
+        ends = np.divmod(places - self.pair_ptr[graph], self.graphs.graph_sizes[graph])
+        return np.asarray(self.graphs.graph_ptr[graph][:, None] + np.stack(ends, axis=1))
+
+
+def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
+    """Breadth-first search where all edges have length 1, else Dijkstra's algorithm.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> path = pk.check_graphs([np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])])
+    >>> path_lengths(path, True).distances.reshape(3, 3)
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    """
+    from propkernels.hashing.paths_compiled import hop_distances, round_lengths
+
+    check_pairs(graphs)
+    pair_ptr = offsets(graphs.graph_sizes**2)
+    distances = np.empty(pair_ptr[-1])
+    adjacency = graphs.adjacency
+    if not weighted or graphs.is_unweighted:
+        hop_distances(adjacency.indptr, adjacency.indices, graphs.graph_ptr, pair_ptr, distances)
+        return PathLengths(graphs, np.ones(adjacency.nnz), pair_ptr, distances)
+    for i in range(len(graphs)):
+        distances[pair_ptr[i] : pair_ptr[i + 1]] = _weighted(adjacency, *graphs.graph_ptr[i : i + 2])
+    round_lengths(distances)
+    return PathLengths(graphs, adjacency.data.astype(np.float64), pair_ptr, distances)
+
+
+def check_pairs(graphs: GraphDatabase) -> None:
+    """Refuse graphs whose pairs of nodes do not fit into memory, before anything is allocated."""
+    pairs = sum(size * size for size in graphs.graph_sizes.tolist())
+    check_room(pairs, PAIRS_AT_ONCE, ways_out=WITHOUT_PAIRS)
+
+
+def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64]:
+    """Distances of one graph, flat."""
+    if first == last:
+        return np.empty(0)
+    block: Any = adjacency[first:last, first:last]
+    return np.asarray(dijkstra(block)).ravel()
+
+
+def runs_of_graphs(graphs: GraphDatabase) -> Iterator[GraphDatabase]:
+    """Cut a database so that the pairs of nodes of each part fit the memory."""
+    pairs = offsets(graphs.graph_sizes**2)
+    first = 0
+    while first < len(graphs):
+        last = int(np.searchsorted(pairs, pairs[first] + PAIRS_IN_MEMORY, side="right")) - 1
+        last = min(max(last, first + 1), len(graphs))
+        yield graphs[first:last]
+        first = last

@@ -1,0 +1,172 @@
+"""Compiled counts of (label, number of edges, label), without ever listing the pairs of nodes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from propkernels._utils.jit import compiled
+from propkernels._utils.mixing import mix_word
+from propkernels.hashing.paths_compiled import triplet_code
+
+
+class Search(NamedTuple):
+    """Room for breadth-first searches in graphs with at most n nodes.
+
+    ``labels[v]`` is the label of node v, numbered within the graph, and ``present`` maps these numbers back
+    to those of the database (``local`` the other way; -1: not met). The nodes with label a are
+    ``members[starts[a] : starts[a + 1]]``. ``queue`` lists nodes in the order in which a search reaches them,
+    and ``seen[v]`` is the number of the last search that did: it is never cleared.
+    """
+
+    labels: Any
+    present: Any
+    local: Any
+    starts: Any
+    members: Any
+    queue: Any
+    seen: Any
+
+    @classmethod
+    def room(cls, n: int, n_labels: int) -> Search:
+        """Room for graphs with at most n nodes, of a database with so many labels."""
+        labels, present, members, queue = np.empty((4, n), dtype=np.int64)
+        local, seen = np.full(n_labels, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        return cls(labels, present, local, np.empty(n + 1, dtype=np.int64), members, queue, seen)
+
+
+@compiled(cache=False)
+def _number_labels(ids: Any, first: int, n: int, search: Any) -> int:
+    """Number the labels of one graph in order of appearance; return how many there are."""
+    # ``local`` has one place per label of the database, so it is not cleared as a whole: the loop at the end
+    # resets the places that this graph has used, and each graph finds -1 everywhere.
+    found = 0
+    for v in range(n):
+        label = ids[first + v]
+        if search.local[label] < 0:
+            search.local[label] = found
+            search.present[found] = label
+            found += 1
+        search.labels[v] = search.local[label]
+    for k in range(found):
+        search.local[search.present[k]] = -1
+    return found
+
+
+@compiled(cache=False)
+def _group(n: int, n_labels: int, search: Any) -> None:
+    """Counting sort: nodes with label a become members[starts[a]:starts[a + 1]]."""
+    labels, starts, members = search.labels, search.starts, search.members
+    starts[: n_labels + 1] = 0
+    for v in range(n):
+        starts[labels[v] + 1] += 1
+    for a in range(n_labels):
+        starts[a + 1] += starts[a]
+    fill = starts[:n_labels].copy()
+    for v in range(n):
+        members[fill[labels[v]]] = v
+        fill[labels[v]] += 1
+
+
+@compiled(cache=False)
+def _search_from(
+    source: int,
+    stamp: int,
+    indptr: Any,
+    indices: Any,
+    first: int,
+    n_labels: int,
+    search: Any,
+    table: Any,
+    touched: Any,
+    n_touched: int,
+) -> int:
+    """Breadth-first search that counts the labels of each level in ``table[level * n_labels + label]``.
+
+    ``touched`` lists the cells that are not 0, ``n_touched`` of them before; returns how many after.
+    """
+    # queue[head:level_end] are nodes at distance ``level``, queue[level_end:tail] those of the next level:
+    #     path 0 - 1 - 2 - 3 from node 1: queue 1 | 0 2 | 3
+    queue, seen = search.queue, search.seen
+    queue[0] = source
+    seen[source] = stamp
+    head, tail, level = 0, 1, 0
+    while head < tail:
+        level_end = tail
+        base = level * n_labels
+        if level > 0:
+            for k in range(head, level_end):
+                cell = base + search.labels[queue[k]]
+                if table[cell] == 0:
+                    touched[n_touched] = cell
+                    n_touched += 1
+                table[cell] += 1
+        while head < level_end:
+            u = queue[head] + first
+            head += 1
+            for entry in range(indptr[u], indptr[u + 1]):
+                v = indices[entry] - first
+                if seen[v] != stamp:
+                    seen[v] = stamp
+                    queue[tail] = v
+                    tail += 1
+        level += 1
+    return n_touched
+
+
+@compiled(cache=False)
+def _write_triplets(
+    begin: Any, n_labels: int, keys: Any, present: Any, table: Any, touched: Any, codes: Any, counts: Any
+) -> None:
+    """Turn the touched cells into codes (label at the start, length, label at the end), and clear them."""
+    # A cell is level * n_labels + label: the division gives the number of edges, the remainder the label.
+    for k in range(len(touched)):
+        cell = touched[k]
+        length = np.float64(cell // n_labels).view(np.uint64)
+        codes[k] = triplet_code(begin, length, keys[present[cell % n_labels]])
+        counts[k] = table[cell]
+        table[cell] = 0
+
+
+@compiled
+def count_triplets(indptr: Any, indices: Any, graph_ptr: Any, ids: Any, keys: Any, search: Any) -> Any:
+    """Count label triplets of graphs whose edges have length 1.
+
+    ``ids`` number the label of each node and ``keys`` hold the key of each number; ``search`` is a
+    :class:`Search`. Returns the length of each graph's part, the codes (those of ``compiled.triplet_codes``),
+    each once per graph, and their counts.
+    """
+    # One table serves all nodes with the same label: cell level * n_labels + b counts the paths of that many
+    # edges from label a to label b. Only touched cells are read and cleared, so its size costs nothing.
+    lengths = np.zeros(len(graph_ptr) - 1, dtype=np.int64)
+    codes, counts = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.float64)
+    table, touched = np.zeros(1, dtype=np.int64), np.empty(1, dtype=np.int64)
+    filled, stamp = 0, 0
+    for graph in range(len(lengths)):
+        first = graph_ptr[graph]
+        n = graph_ptr[graph + 1] - first
+        n_labels = _number_labels(ids, first, n, search)
+        if n * n_labels > len(table):
+            table = np.zeros(n * n_labels, dtype=np.int64)
+            touched = np.empty(n * n_labels, dtype=np.int64)
+        _group(n, n_labels, search)
+        for a in range(n_labels):
+            n_touched = 0
+            for k in range(search.starts[a], search.starts[a + 1]):
+                source = search.members[k]
+                n_touched = _search_from(
+                    source, stamp, indptr, indices, first, n_labels, search, table, touched, n_touched
+                )
+                stamp += 1
+            while filled + n_touched > len(codes):
+                codes = np.concatenate((codes, np.empty_like(codes)))
+                counts = np.concatenate((counts, np.empty_like(counts)))
+            begin = mix_word(keys[search.present[a]])
+            cells = touched[:n_touched]
+            _write_triplets(
+                begin, n_labels, keys, search.present, table, cells, codes[filled:], counts[filled:]
+            )
+            filled += n_touched
+            lengths[graph] += n_touched
+    return lengths, codes[:filled].copy(), counts[:filled].copy()

@@ -1,0 +1,195 @@
+"""Folders of images: one subfolder per class."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import warnings
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.optional import import_optional
+
+MOST_PIXELS = 2**26  # of one image; 8192 x 8192
+MOST_BYTES = 2**32  # of all decoded images together
+MOST_FILE_BYTES = 2**28
+SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # no other parser sees the bytes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImageFolder:
+    """Images with their classes.
+
+    Attributes
+    ----------
+    images : list of ndarray
+        Gray (h, w) or color (h, w, 3), uint8.
+    target : ndarray of int64
+        The class of each image: the position of its name in ``target_names``; -1 where it is not known.
+    target_names : tuple of str
+        Names of the subfolders, sorted; empty where images are in no subfolders.
+    paths : tuple of str
+        Where each image lies, relative to the folder.
+    """
+
+    images: list[NDArray[np.uint8]]
+    target: NDArray[np.int64]
+    target_names: tuple[str, ...]
+    paths: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __repr__(self) -> str:
+        return f"ImageFolder({len(self)} images, {len(self.target_names)} classes)"
+
+
+def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
+    """Read a folder of images: one subfolder per class, or, for prediction, images without classes.
+
+    Images are read in the order of their names; hidden files and files that are not images by their
+    names (``.txt`` and so on) are skipped. Palettes become colors, and transparency is dropped. Files
+    from strangers are safe to read: sizes are checked before anything is decoded, and links that lead out of
+    the folder are refused.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    ImageFolder
+
+    Raises
+    ------
+    ImportError
+        If Pillow is not installed.
+    ValueError
+        If images are missing, or one cannot be read, is too large or lies outside the folder; the message
+        names it.
+    """
+    root = Path(path)
+    if not root.is_dir():
+        raise NotADirectoryError(f"{root} is not a folder")
+    files = _images(root, "*/*") or _images(root, "*")
+    if not files:
+        raise ValueError(f"{root} has no images ({', '.join(SUFFIXES)}), nor subfolders with images")
+    return as_image_folder((file.relative_to(root).as_posix(), _read(file, root)) for file in files)
+
+
+def _images(root: Path, pattern: str) -> list[Path]:
+    return sorted(file for file in root.glob(pattern) if is_image(file.name) and file.is_file())
+
+
+def _read(file: Path, root: Path) -> bytes:
+    """Read a file that lies in the folder and has a reasonable size."""
+    name = file.relative_to(root).as_posix()
+    if not file.resolve().is_relative_to(root.resolve()):
+        raise ValueError(f"the image {name} is a link that leads out of the folder {root}")
+    with file.open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > MOST_FILE_BYTES:
+            raise ValueError(f"the image {name} is larger than the {MOST_FILE_BYTES:,} bytes allowed")
+        return stream.read(size)
+
+
+def as_image_folder(named: Iterable[tuple[str, bytes]]) -> ImageFolder:
+    """Decode images whose paths end in CLASS/NAME, or are names alone: then without classes."""
+    images, paths, total = [], [], 0
+    for path, data in named:
+        images.append(decode_image(data, path))
+        paths.append(path)
+        total += images[-1].nbytes
+        if total > MOST_BYTES:
+            raise ValueError(f"the images up to {path} take more than the {MOST_BYTES:,} bytes allowed")
+    names = [Path(path).parent.name for path in paths]
+    if not any(names):
+        return ImageFolder(images, np.full(len(images), -1, dtype=np.int64), (), tuple(paths))
+    classes = tuple(sorted(set(names)))
+    position = {name: i for i, name in enumerate(classes)}
+    target = np.array([position[name] for name in names], dtype=np.int64)
+    return ImageFolder(images, target, classes, tuple(paths))
+
+
+def is_image(name: str) -> bool:
+    """Whether a file is an image by its name.
+
+    Examples
+    --------
+    >>> [is_image(name) for name in ("leaf.JPG", "notes.txt", ".hidden.png")]
+    [True, False, False]
+    """
+    return not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES
+
+
+def decode_image(data: bytes, name: str) -> NDArray[np.uint8]:
+    """Decode one image to gray or color, 8 bits per channel; an error names it.
+
+    The size is read from the header and checked before anything is decoded.
+    """
+    pillow = import_optional("PIL.Image", extra="images", purpose="reading images needs")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pillow.DecompressionBombWarning)
+            with pillow.open(io.BytesIO(data), formats=FORMATS) as image:
+                _check_size(image.size)
+                return _decode(image)
+    except PROBLEMS as error:
+        raise ValueError(f"the image {name} cannot be read: {_reason(error)}") from None
+    except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as error:
+        raise ValueError(f"the image {name} cannot be read: {_reason(error)}") from None
+
+
+# What Pillow raises for damaged files, by experience: also errors of its parsers' arithmetic.
+PROBLEMS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    EOFError,
+    TypeError,
+    IndexError,
+    KeyError,
+    OverflowError,
+    ZeroDivisionError,
+    struct.error,
+    zlib.error,
+    MemoryError,
+    NotImplementedError,
+)
+
+
+def _reason(error: BaseException) -> str:
+    if type(error).__name__ == "UnidentifiedImageError":
+        return "it is not an image of a known format, or it is damaged"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _check_size(size: tuple[int, int]) -> None:
+    width, height = size
+    if width < 1 or height < 1:
+        raise ValueError(f"it has no pixels ({width} x {height})")
+    if width * height > MOST_PIXELS:
+        raise ValueError(f"it has {width} x {height} pixels, more than the {MOST_PIXELS:,} allowed")
+
+
+def _decode(image: Any) -> NDArray[np.uint8]:
+    gray = image.mode in ("1", "L", "LA", "I", "F") or image.mode.startswith("I;")
+    if image.mode.startswith("I") or image.mode == "F":
+        return _from_deep_gray(np.asarray(image))
+    return np.asarray(image.convert("L" if gray else "RGB"))
+
+
+def _from_deep_gray(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """Bring 16 bits, or any range of floats, to 8 bits."""
+    if not np.isfinite(values).all():
+        raise ValueError("it has intensities that are not finite")
+    brightest = 65535.0 if values.dtype.kind in "iu" else max(float(values.max()), 1.0)
+    return np.round(np.clip(values / brightest, 0, 1) * 255).astype(np.uint8)

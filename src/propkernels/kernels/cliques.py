@@ -1,0 +1,101 @@
+"""Common subgraphs, counted through cliques of the product graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from propkernels._utils.arrays import offsets
+from propkernels._utils.randomness import mix
+from propkernels._utils.stored import ANY_NUMBER, Offsets, require
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.comparison import TiledComparison
+from propkernels.kernels.node_kernel import NodeComparison, Nodes
+from propkernels.propagation.initial import edge_keys
+
+
+class Wired(NamedTuple):
+    """Nodes of several graphs, and for each ordered pair of nodes a word that tells what joins them."""
+
+    nodes: Nodes
+    pair_ptr: Annotated[NDArray[np.int64], Offsets("edges")]
+    edges: Annotated[NDArray[np.uint64], ANY_NUMBER]
+
+    def check_parts(self) -> None:
+        """Refuse edges that are not one for each pair of nodes of a graph."""
+        self.nodes.check_pairs(self.pair_ptr, self.edges)
+
+    def some(self, graphs: slice) -> Wired:
+        """A run of graphs."""
+        ptr = self.pair_ptr[graphs.start : graphs.stop + 1]
+        return Wired(self.nodes.some(graphs), ptr - ptr[0], self.edges[ptr[0] : ptr[-1]])
+
+
+@dataclass(frozen=True)
+class SubgraphComparison(TiledComparison):
+    """Weighted sums over matched subgraphs; layer s holds the kernel with sizes 1..s+1.
+
+    Attributes
+    ----------
+    nodes : NodeComparison
+    lambdas : ndarray, (k,)
+        Weight of each size.
+    edge_labels, edge_weights : bool
+        What tells edges apart.
+    connected : bool
+        Only connected subgraphs.
+    """
+
+    nodes: NodeComparison
+    lambdas: NDArray[np.float64]
+    edge_labels: bool
+    edge_weights: bool
+    connected: bool
+    prepared_type: ClassVar[type] = Wired
+
+    def check_parts(self) -> None:
+        """Refuse weights that are not one per size."""
+        require(self.lambdas.ndim == 1 and len(self.lambdas) >= 1, "every size needs a weight")
+
+    @property
+    def depth(self) -> int:  # type: ignore[override]
+        """One kernel for each maximum size."""
+        return len(self.lambdas)
+
+    def prepare(self, graphs: GraphDatabase) -> Wired:
+        """Labels, attributes and edges."""
+        pair_ptr = offsets(graphs.graph_sizes**2)
+        keys = edge_keys(graphs, self.edge_labels, self.edge_weights)
+        return Wired(self.nodes.nodes(graphs), pair_ptr, _edge_words(graphs, pair_ptr, keys))
+
+    def tile(self, left: Wired, rows: slice, right: Wired, columns: slice) -> NDArray[np.float64]:
+        """Compare some graphs with some others."""
+        from propkernels.kernels.cliques_compiled import Side, match_subgraphs
+
+        a, b = left.some(rows), right.some(columns)
+        sides = Side(a.nodes.ptr, a.pair_ptr, a.edges), Side(b.nodes.ptr, b.pair_ptr, b.edges)
+        out = np.empty((self.depth, len(a.nodes.ptr) - 1, len(b.nodes.ptr) - 1))
+        settings = (self.depth, self.connected, self.nodes.kind == 0)
+        match_subgraphs(self.nodes.matrix(a.nodes, b.nodes), *sides, *settings, out)
+        return np.asarray(np.cumsum(out * self.lambdas[:, None, None], axis=0))
+
+
+def _edge_words(
+    graphs: GraphDatabase, pair_ptr: NDArray[np.int64], keys: NDArray[np.uint64] | None
+) -> NDArray[np.uint64]:
+    """What joins u to v: a word of the edge there and the edge back, 0 where there is neither."""
+    words = np.zeros(pair_ptr[-1], dtype=np.uint64)
+    entries: coo_array = csr_array(graphs.adjacency).tocoo()
+    rows, columns = entries.coords
+    own = mix(1, 0 if keys is None else keys) * np.ones(len(rows), dtype=np.uint64)
+    graph = graphs.graph_ids[rows]
+    first, size = graphs.graph_ptr[graph], graphs.graph_sizes[graph]
+    there = pair_ptr[graph] + (rows - first) * size + (columns - first)
+    back = pair_ptr[graph] + (columns - first) * size + (rows - first)
+    np.add.at(words, there, mix(2, own))  # parallel edges add up, in any order
+    np.add.at(words, back, mix(3, own))
+    return words

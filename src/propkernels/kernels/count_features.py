@@ -1,0 +1,308 @@
+"""The base class of sparse count features: with or without a fitted vocabulary."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.arrays import SPARSE, check_room, sum_in_order
+from propkernels._utils.checks import check_choice, check_integer, shown
+from propkernels._utils.parallel import run_threads, running_on
+from propkernels._utils.stored import ANY_NUMBER, require
+from propkernels.convert.check import check_graphs
+from propkernels.counting.bins import Bins, ChosenBin, Shown, describe_bins
+from propkernels.counting.columns import hashed_column, hashed_columns, join_streams, numbered
+from propkernels.counting.counters import Coder, Counter, StreamCounts, rank_bins
+from propkernels.gram.base_kernels import resolve_base_kernel
+from propkernels.gram.products import inverse_length, self_products
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.count_kernel import CountEstimator, check_options
+
+MOST_COLUMNS = 2**31 - 1  # indices of columns are 32-bit numbers
+
+
+class CountFeatures(CountEstimator):
+    """Sparse count features: fit, transform, feature names; with or without a fitted vocabulary."""
+
+    coder_: Any
+    n_columns_: int | None
+    stream_codes_: Annotated[list[NDArray[np.int64]], ANY_NUMBER]
+    stream_iterations_: Annotated[NDArray[np.int64], ANY_NUMBER]
+    base_kernel: Any
+    n_features: int | None
+    normalize: bool
+    sparse_output: bool
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the bins of the training graphs; with ``n_features``, only the hash functions."""
+        database = check_graphs(X)
+        with running_on(self._device(database)):
+            self._fit(database)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and return the features of the training graphs.
+
+        Returns
+        -------
+        csr_array of shape (n, columns), or ndarray with ``sparse_output=False``
+        """
+        database = check_graphs(X)
+        device = self._device(database)
+        with running_on(device):
+            if device is not None and self.n_features is not None:
+                self._fit(database, counts=False)
+                return self.transform(database)
+            streams = self._fit(database)
+            if device is not None:
+                self._check_output()
+            return self._features(streams)
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of new graphs.
+
+        Bins that were not seen in fit have no column (with ``n_features`` every bin has one), but
+        they count in the length by which ``normalize`` divides.
+        """
+        check_is_fitted(self, "stream_codes_")
+        database = check_graphs(X)
+        device = self._device(database)
+        with running_on(device):
+            if device is not None:
+                self._check_output()
+                if self._is_hashed_on_device():
+                    return self._hashed_on(device, database)
+            known = None if self.n_columns_ is not None else self.stream_codes_
+            return self._features(self.coder_.count(database, known, self.n_jobs))
+
+    def _is_hashed_on_device(self) -> bool:
+        """Whether codes can go straight into hashed columns: nothing stands between the two."""
+        return self.n_columns_ is not None and isinstance(self.coder_, Coder)
+
+    def _check_output(self) -> None:
+        """Refuse to leave on a GPU what only the host can finish."""
+        if getattr(self, "output", "host") == "host":
+            return
+        if not self._is_hashed_on_device() or self.normalize or not self.sparse_output:
+            raise ValueError(
+                'output="device" needs n_features, base_kernel="linear", normalize=False and '
+                'sparse_output=True: use output="host"'
+            )
+
+    def _hashed_on(self, device: Any, graphs: GraphDatabase) -> Any:
+        """Hashed features from a GPU."""
+        arguments = (self.coder_, graphs, self.n_columns_, self.n_jobs)
+        if getattr(self, "output", "host") == "device":
+            return device.features_on_device(*arguments)
+        features = device.hashed_features(*arguments)
+        if self.normalize:
+            features.data *= np.repeat(inverse_length(self_products(features)), np.diff(features.indptr))
+        return features if self.sparse_output else _dense(features)
+
+    @property
+    def counter_(self) -> Counter:
+        """How graphs are counted."""
+        counter: Counter = self.coder_
+        return counter
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return a name for each column: its iteration and its bin, or its number if columns are hashed."""
+        check_is_fitted(self, "stream_codes_")
+        if self.n_columns_ is not None:
+            return np.array([f"column{i}" for i in range(self.n_columns_)], dtype=object)
+        names = [
+            f"t{t}{suffix}_{column}"
+            for t, suffix, codes in zip(
+                self.stream_iterations_, self._suffixes(), self.stream_codes_, strict=True
+            )
+            for column in self.counter_.column_names(codes)
+        ]
+        return np.array(names, dtype=object)
+
+    def describe(
+        self, column: int, X: Any, y: Any = None, *, molecules: Any = None, label_names: Any = None
+    ) -> Bins:
+        """Say what a column means: an example of its bin, and which graphs have it.
+
+        Parameters
+        ----------
+        column : int
+        X : GraphDatabase or sequence of graphs
+            The training graphs, which features do not keep, or others.
+        y : array-like of shape (n,), optional
+            A number per graph, whose mean is compared with and without the bin.
+        molecules : sequence of rdkit.Chem.Mol, optional
+            The molecules that the graphs were made of: the bin's SMARTS is then given.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Bins
+            One bin; with ``n_features``, all bins of these graphs that meet in the column.
+        """
+        check_is_fitted(self, "stream_codes_")
+        graphs = check_graphs(X)
+        target = None if y is None else np.asarray(y, dtype=np.float64)
+        if target is not None and target.shape != (len(graphs),):
+            raise ValueError(
+                f"y must hold a number for each of {len(graphs)} graphs, got shape {target.shape}"
+            )
+        shown = Shown(graphs, target, molecules, label_names or {})
+        return Bins(describe_bins(self.counter_, self._bins_of(column, graphs), shown, self.n_jobs))
+
+    def contributions(self, X: Any, coefficients: Any) -> NDArray[np.float64]:
+        """Return what each node, at each iteration, adds to ``features @ coefficients``.
+
+        A node adds the coefficient of its bin's column, times the square root of the stream's weight, divided
+        by the length of its graph's features where they are normalized. Bins that meet in one column share
+        its coefficient; bins without a column add nothing.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        coefficients : array-like of shape (columns,)
+
+        Returns
+        -------
+        ndarray of shape (nodes, iterations)
+            The rows of a graph's nodes add up to its decision, less the intercept.
+        """
+        check_is_fitted(self, "stream_codes_")
+        graphs = check_graphs(X)
+        known = None if self.n_columns_ is not None else self.stream_codes_
+        streams = self.counter_.count(graphs, known, self.n_jobs)
+        weights = self._bin_weights(streams, np.asarray(coefficients, dtype=np.float64))
+        codes = [stream.codes for stream in streams]
+        contributions = self.counter_.contributions(graphs, codes, weights, self.n_jobs)
+        if self.normalize:
+            scale = inverse_length(self._lengths(streams, self._joined(streams)))
+            contributions *= scale[graphs.graph_ids][:, None]
+        return contributions
+
+    def _bin_weights(
+        self, streams: Sequence[StreamCounts], coefficients: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
+        """For each stream, the weight of each bin; 0 for bins that have no column."""
+        ends = np.cumsum([len(codes) for codes in self.stream_codes_])
+        width = int(ends[-1]) if self.n_columns_ is None else self.n_columns_
+        if coefficients.shape != (width,):
+            raise ValueError(f"coefficients must be {width}, one per column, got shape {coefficients.shape}")
+        if self.n_columns_ is not None:
+            columns = [
+                hashed_column(t, h, stream.codes, width)
+                for stream, (t, h) in zip(streams, numbered(streams), strict=True)
+            ]
+            return [np.sqrt(s.weight) * coefficients[c] for s, c in zip(streams, columns, strict=True)]
+        weights = []
+        for stream, own in zip(streams, np.split(coefficients, ends[:-1]), strict=True):
+            no_column = np.zeros(len(stream.codes) - len(own))
+            weights.append(np.sqrt(stream.weight) * np.concatenate([own, no_column]))
+        return weights
+
+    def _bins_of(self, column: int, graphs: GraphDatabase) -> list[ChosenBin]:
+        """The bins that a column stands for."""
+        ends = np.cumsum([len(codes) for codes in self.stream_codes_])
+        width = int(ends[-1]) if self.n_columns_ is None else self.n_columns_
+        column = check_integer(column, "column", 0, width - 1)
+        if self.n_columns_ is None:
+            stream = int(np.searchsorted(ends, column, side="right"))
+            codes = self.stream_codes_[stream]
+            return [ChosenBin(stream, int(codes[column - int(ends[stream])]), column)]
+        streams = self.counter_.count(graphs, None, self.n_jobs)
+        return [
+            ChosenBin(number, int(code), column)
+            for number, (t, h) in enumerate(numbered(streams))
+            for code in streams[number].codes[
+                hashed_column(t, h, streams[number].codes, width) == np.uint64(column)
+            ]
+        ]
+
+    def _suffixes(self) -> list[str]:
+        """Tell apart the streams of one iteration."""
+        t = self.stream_iterations_
+        several = len(np.unique(t)) < len(t)
+        return [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
+
+    def _fit(self, graphs: Any, counts: bool = True) -> list[StreamCounts]:
+        """Learn; return the counts of the graphs, or none where they are not asked for."""
+        n_columns = self.n_features
+        if n_columns is not None:
+            n_columns = check_integer(n_columns, "n_features", 1, MOST_COLUMNS)
+        base_kernel = resolve_base_kernel(self.base_kernel)
+        if not base_kernel.is_dot_product:
+            raise ValueError(
+                "features need a base kernel that is their dot product, "
+                f"base_kernel='linear' or 'intersection'; got {shown(self.base_kernel)}"
+            )
+        check_choice(getattr(self, "output", "host"), ("host", "device"), "output")
+        streams: list[StreamCounts] = []
+        if counts:
+            coder, streams = self._count_training(graphs)
+        else:
+            check_options(self)
+            coder = self._learn_coder(graphs)
+        if n_columns is None:
+            streams = run_threads(rank_bins, streams, self.n_jobs)
+        streams = base_kernel.features(streams)
+        self.coder_ = base_kernel.counter(coder)
+        self.n_columns_ = n_columns
+        self.stream_codes_ = [s.codes if n_columns is None else s.codes[:0] for s in streams]
+        self.stream_iterations_ = np.array([s.iteration for s in streams], dtype=np.int64)
+        return streams
+
+    def _features(self, streams: Sequence[StreamCounts]) -> Any:
+        """Set streams side by side, so that the features' dot product is the kernel."""
+        features = self._joined(streams)
+        if self.normalize:
+            scale = inverse_length(self._lengths(streams, features))
+            features.data *= np.repeat(scale, np.diff(features.indptr))
+        return features if self.sparse_output else _dense(features)
+
+    def _joined(self, streams: Sequence[StreamCounts]) -> csr_array:
+        """Streams side by side, or in hashed columns, before normalization."""
+        if self.n_columns_ is None:
+            widths = [len(codes) for codes in self.stream_codes_]
+            scales = [float(np.sqrt(stream.weight)) for stream in streams]
+            return join_streams(streams, widths, scales, self.n_jobs)
+        features = hashed_columns([_scaled(stream) for stream in streams], self.n_columns_)
+        features.sort_indices()
+        return features
+
+    def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
+        """Squared length of each graph's features, over all bins, also those without a column."""
+        if self.n_columns_ is not None:
+            return self_products(features)
+        return sum_in_order(stream.weight * self_products(stream.counts) for stream in streams)
+
+    @abstractmethod
+    def _learn_coder(self, graphs: Any) -> Any: ...
+
+    def check_parts(self) -> None:
+        """Refuse codes of columns that do not fit the streams."""
+        if hasattr(self, "stream_codes_"):
+            require(isinstance(self.coder_, Counter), "something must count")
+            require(all(codes.ndim == 1 for codes in self.stream_codes_), "every stream needs codes")
+            require(self.n_columns_ is None or self.n_columns_ >= 1, "at least one column is needed")
+            fits = self.stream_iterations_.shape == (len(self.stream_codes_),)
+            require(fits, "every stream needs an iteration")
+
+
+def _dense(features: csr_array) -> NDArray[np.float64]:
+    """Features as a dense array, where there is room for it."""
+    check_room(*features.shape, ways_out=SPARSE)
+    return np.asarray(features.toarray())
+
+
+def _scaled(stream: StreamCounts) -> StreamCounts:
+    """Give the counts the square root of the stream's weight."""
+    if stream.weight == 1.0:
+        return stream
+    counts = csr_array(stream.counts * np.sqrt(stream.weight))
+    return StreamCounts(counts, stream.codes, stream.iteration, 1.0)

@@ -1,0 +1,128 @@
+"""How two nodes are compared: a Dirac kernel on labels times a kernel on attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import check_choice, check_positive
+from propkernels._utils.stored import ANY_NUMBER, Offsets, require
+from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.attributes import Standardizer, fill_missing
+from propkernels.propagation.initial import LABEL_SOURCES, node_keys, resolve_source
+
+ATTRIBUTE_KERNELS = (None, "gaussian", "linear", "truncated")
+LINEAR, TRUNCATED = 2, 3
+
+
+class Nodes(NamedTuple):
+    """What is compared of the nodes of several graphs.
+
+    ``ptr`` are the graphs' offsets, ``keys`` stand for labels, ``points`` are attributes (no columns where
+    they are not compared).
+    """
+
+    ptr: Annotated[NDArray[np.int64], Offsets("keys")]
+    keys: Annotated[NDArray[np.uint64], ANY_NUMBER]
+    points: NDArray[np.float64]
+
+    def check_parts(self) -> None:
+        """Refuse labels and attributes that are not those of the same nodes."""
+        require(self.keys.ndim == 1 and self.points.ndim == 2, "nodes have keys and rows of attributes")
+        require(len(self.keys) == len(self.points), "every node needs a row of attributes")
+
+    def check_pairs(self, pair_ptr: NDArray[np.int64], values: NDArray[Any]) -> None:
+        """Refuse values that are not one for each ordered pair of nodes of each graph."""
+        fits = values.ndim == 1 and np.array_equal(np.diff(pair_ptr), np.diff(self.ptr) ** 2)
+        require(fits, "every pair of nodes needs a value")
+
+    def some(self, graphs: slice) -> Nodes:
+        """Nodes of a run of graphs."""
+        ptr = self.ptr[graphs.start : graphs.stop + 1]
+        part = slice(ptr[0], ptr[-1])
+        return Nodes(ptr - ptr[0], self.keys[part], self.points[part])
+
+
+@dataclass(frozen=True)
+class NodeComparison:
+    """A node kernel, as far as it depends on the training graphs.
+
+    Attributes
+    ----------
+    source : {"node", "degree", None}
+        Where labels come from.
+    kind : int
+        Position in ``ATTRIBUTE_KERNELS``.
+    gamma : float
+        exp(-gamma |x - y|^2).
+    standardizer : Standardizer or None
+    elsewhere : ndarray, (D,)
+        Stands for attributes that are missing in all of a graph.
+    """
+
+    source: str | None
+    kind: int
+    gamma: float
+    standardizer: Standardizer | None
+    elsewhere: NDArray[np.float64]
+
+    def check_parts(self) -> None:
+        """Refuse attributes that are compared without being standardized, or the other way round."""
+        require(self.kind in range(4), "the kernel of attributes is unknown")
+        require((self.kind == 0) == (self.standardizer is None), "attributes are compared if standardized")
+
+    @property
+    def dimensions(self) -> int:
+        """Number of attributes that are compared."""
+        return 0 if self.standardizer is None else len(self.standardizer.mean)
+
+    @classmethod
+    def learn(cls, graphs: GraphDatabase, parameters: Any) -> NodeComparison:
+        """Check ``labels``, ``attributes``, ``gamma`` and ``standardize``, and resolve them on the graphs."""
+        check_choice(parameters.labels, LABEL_SOURCES, "labels")
+        check_choice(parameters.attributes, ATTRIBUTE_KERNELS, "attributes")
+        check_choice(parameters.standardize, (True, False), "standardize")
+        if parameters.gamma is not None:
+            check_positive(parameters.gamma, "gamma")
+        labels = parameters.labels
+        if parameters.attributes is None:
+            return cls(resolve_source(graphs, labels), 0, 1.0, None, np.empty(0))
+        if labels == "auto":
+            labels = None if graphs.label_column is None else "node"
+        standardizer = Standardizer.learn(graphs, parameters.standardize)
+        points = standardizer(graphs)
+        counts = np.maximum(np.count_nonzero(~np.isnan(points), axis=0), 1)
+        gamma = 1 / max(points.shape[1], 1) if parameters.gamma is None else float(parameters.gamma)
+        kind = ATTRIBUTE_KERNELS.index(parameters.attributes)
+        elsewhere = np.nansum(points, axis=0) / counts
+        return cls(resolve_source(graphs, labels), kind, gamma, standardizer, elsewhere)
+
+    def nodes(self, graphs: GraphDatabase) -> Nodes:
+        """What is compared of the nodes of any graphs."""
+        keys = node_keys(graphs, self.source)
+        if self.standardizer is None:
+            return Nodes(graphs.graph_ptr, keys, np.empty((graphs.n_nodes, 0)))
+        points = fill_missing(self.standardizer(graphs), graphs, self.elsewhere)
+        return Nodes(graphs.graph_ptr, keys, np.ascontiguousarray(points))
+
+    def matrix(self, left: Nodes, right: Nodes) -> NDArray[np.float64]:
+        """Node kernel between all nodes of both sides."""
+        from propkernels.kernels.nodes_compiled import dot_products, forget_unequal, squared_distances
+
+        values = np.ones((len(left.keys), len(right.keys)))
+        turned = np.ascontiguousarray(right.points.T)
+        if self.kind == LINEAR:
+            dot_products(left.points, turned, values)
+        elif self.kind != 0:
+            squared_distances(left.points, turned, values)
+            far = values > 1.0 if self.kind == TRUNCATED else None
+            with np.errstate(over="ignore"):  # a large gamma: exp(-inf) is the 0 that is meant
+                np.exp(np.multiply(values, -self.gamma, out=values), out=values)
+            if far is not None:
+                values[far] = 0.0
+        if self.source is not None:
+            forget_unequal(left.keys, right.keys, values)
+        return values

@@ -1,1 +1,0 @@
-"""Kernels that compare pairs of graphs: tiles, time limits and checkpoints."""

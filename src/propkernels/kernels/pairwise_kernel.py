@@ -1,0 +1,302 @@
+"""Kernels that compare graphs directly: what they share."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from contextlib import nullcontext
+from copy import copy
+from types import NoneType
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.arrays import check_room
+from propkernels._utils.checks import GraphInput, check_positive
+from propkernels._utils.stored import SOMETIMES, Offsets, is_array, require
+from propkernels.convert.check import check_edges
+from propkernels.counting.counters import Counter, StreamCounts
+from propkernels.gram.countings import Counting
+from propkernels.gram.products import normalized
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.checkpoint import checkpointed, fingerprint
+from propkernels.kernels.comparison import CountedComparison, TiledComparison
+from propkernels.kernels.count_kernel import check_options
+from propkernels.kernels.tiles import TiledMatrix, check_finite
+
+Matrix = NDArray[np.float64]
+NOT_IN_THE_KERNEL = ("normalize", "n_jobs", "time_limit", "checkpoint")
+
+
+class IncompleteKernelWarning(UserWarning):
+    """The time limit came before the end: entries that were not computed are NaN."""
+
+
+class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Kernel matrices by comparing pairs of graphs, or by explicit features where the kernel has them.
+
+    A subclass says by ``_learn`` how graphs are compared. Pairs are computed in tiles, in threads, with a
+    progress bar on a terminal; with ``time_limit`` the work stops in time with what is done, and
+    :meth:`resume` or a ``checkpoint`` file goes on from there.
+    """
+
+    comparison_: Any
+    completed_: float
+    diagonal_: Any
+    fingerprint_: Annotated[str, SOMETIMES]
+    partial_: Any
+    prepared_: Any
+    train_ptr_: Annotated[NDArray[np.int64], Offsets("_n_training_nodes", pieces="_n_prepared")]
+    _n_features_out: int
+    normalize: bool
+    n_jobs: int | None
+    time_limit: float | None
+    checkpoint: Any
+
+    @abstractmethod
+    def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
+        """Check the parameters, and learn how to compare graphs."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Prepare the training graphs.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        database = check_edges(X)
+        comparison, prepared = self._prepare(database)
+        diagonal = _diagonal(comparison, prepared, len(database)) if self.normalize else None
+        self._keep(database, comparison, prepared, None, diagonal)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
+        """Fit, and return the kernel matrix of the training graphs.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            NaN where the time limit came first; see ``completed_`` and :meth:`resume`.
+        """
+        kernels = self._fit_kernels(X)
+        return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
+
+    def resume(self, time_limit: float | None = None) -> Matrix:
+        """Go on where the time limit stopped :meth:`fit_transform`, and return the kernel matrix.
+
+        Parameters
+        ----------
+        time_limit : float or None
+            Seconds from now; None: until it is done.
+        """
+        check_is_fitted(self, "comparison_")
+        if self.partial_ is None:
+            raise ValueError("there is nothing to resume: fit_transform was not called, or was completed")
+        matrix = self.partial_
+        self._compute(self.comparison_, self.prepared_, matrix, time_limit, self.fingerprint_)
+        self._settle(matrix)
+        return self._finish(matrix.values[-1].copy(), self.diagonal_, self.diagonal_)
+
+    def transform(self, X: Any) -> Matrix:
+        """Return the kernel of new graphs against the fitted ones.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            NaN where the time limit came first.
+        """
+        check_is_fitted(self, "comparison_")
+        database = check_edges(X)
+        comparison = self.comparison_
+        check_room(len(database), len(self.train_ptr_) - 1, comparison.matrices_at_once(self.prepared_))
+        if comparison.explicit() is not None:
+            kernel, own = comparison.cross(database, self.prepared_, self.n_jobs)
+        else:
+            new = comparison.prepare(database)
+            kernel = self._rectangle(comparison, new, database.graph_ptr)
+            own = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
+        return normalized(kernel, own, self.diagonal_) if self.normalize else kernel
+
+    def self_similarities(self, X: Any) -> NDArray[np.float64]:
+        """Return k(x, x) of new graphs, before normalisation.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        check_is_fitted(self, "comparison_")
+        database = check_edges(X)
+        if self.comparison_.explicit() is not None:
+            prepared = self.comparison_.prepare(database, self.n_jobs)
+        else:
+            prepared = self.comparison_.prepare(database)
+        return _diagonal(self.comparison_, prepared, len(database))
+
+    def restricted(self, t: int | None, normalize: bool) -> Self:
+        """Return a fitted copy that is normalized or not; without iterations, t must be None.
+
+        Returns
+        -------
+        estimator
+            As if a kernel with these parameters had been fitted on the same graphs.
+        """
+        check_is_fitted(self, "comparison_")
+        if t is not None:
+            raise ValueError(f"{type(self).__name__} has no iterations, got t = {t}")
+        kernel = copy(self).set_params(normalize=normalize)
+        if normalize and kernel.diagonal_ is None:
+            kernel.diagonal_ = _diagonal(self.comparison_, self.prepared_, len(self.train_ptr_) - 1)
+        return kernel
+
+    @property
+    def is_dot_product(self) -> bool:
+        """Whether the kernel is a dot product of counts; then a fitted one has a ``counter_``."""
+        return False
+
+    @property
+    def counter_(self) -> Counter | None:
+        """How graphs are counted, where the kernel is a dot product of counts; else None."""
+        counter: Counter | None = self.comparison_.explicit()
+        return counter
+
+    @property
+    def counting_(self) -> Counting | None:
+        """How counts are compared, where that is done bin by bin; else None."""
+        counting: Counting | None = self.comparison_.counting(self.prepared_, bool(self.normalize))
+        return counting
+
+    @property
+    def training_counts_(self) -> list[StreamCounts]:
+        """Counts of the training graphs, as ``counter_`` counts them."""
+        counts: list[StreamCounts] = self.comparison_.explicit_counts(self.prepared_)
+        return counts
+
+    # the steps of fit
+
+    def _check_and_learn(self, database: GraphDatabase) -> TiledComparison | CountedComparison:
+        check_options(self)
+        if self.time_limit is not None:
+            check_positive(self.time_limit, "time_limit")
+        return self._learn(database)
+
+    def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
+        comparison: Any = self._check_and_learn(database)
+        if comparison.explicit() is not None:
+            return comparison, comparison.prepare(database, self.n_jobs)
+        return comparison, comparison.prepare(database)
+
+    def _fit_kernels(self, graphs: Any) -> Matrix:
+        """Fit, and return all kernels of one pass, not normalised: (depth, n, n)."""
+        database = check_edges(graphs)
+        check_room(len(database), len(database))
+        comparison, prepared = self._prepare(database)
+        check_room(len(database), len(database), comparison.matrices_at_once(prepared))
+        if comparison.explicit() is not None:
+            kernel = comparison.square(prepared, self.n_jobs)
+            self._keep(database, comparison, prepared, None, kernel.diagonal().copy())
+            return kernel[None]
+        matrix = TiledMatrix.square(database.graph_ptr, comparison.depth)
+        mark = fingerprint(database, self, NOT_IN_THE_KERNEL)
+        self._compute(comparison, prepared, matrix, self.time_limit, mark)
+        self._keep(database, comparison, prepared, matrix, None)
+        self.fingerprint_ = mark
+        self._settle(matrix)
+        return matrix.values.copy() if matrix.completed < 1 else matrix.values
+
+    def _compute(
+        self, comparison: Any, prepared: Any, matrix: TiledMatrix, time_limit: float | None, mark: str
+    ) -> None:
+        has_file = self.checkpoint is not None
+        with checkpointed(self.checkpoint, matrix, mark) if has_file else nullcontext() as save:
+            matrix.compute(
+                lambda rows, columns: comparison.tile(prepared, rows, prepared, columns),
+                self.n_jobs,
+                time_limit,
+                save,
+                type(self).__name__,
+            )
+
+    def _rectangle(self, comparison: TiledComparison, new: Any, ptr: NDArray[np.int64]) -> Matrix:
+        matrix = TiledMatrix.rectangle(ptr, self.train_ptr_, comparison.depth)
+        matrix.compute(
+            lambda rows, columns: comparison.tile(new, rows, self.prepared_, columns),
+            self.n_jobs,
+            self.time_limit,
+            None,
+            type(self).__name__,
+        )
+        warn_if_incomplete(matrix.completed)
+        return matrix.values[-1]
+
+    def _keep(
+        self, database: GraphDatabase, comparison: Any, prepared: Any, partial: Any, diagonal: Any
+    ) -> None:
+        self.comparison_, self.prepared_, self.partial_ = comparison, prepared, partial
+        self.train_ptr_, self.completed_, self.diagonal_ = database.graph_ptr, 1.0, diagonal
+        self._n_features_out = len(database)
+
+    def _settle(self, matrix: TiledMatrix) -> None:
+        """Take over what is known of the matrix; say so where some is missing."""
+        self.completed_ = matrix.completed
+        self.partial_ = None if matrix.completed == 1 else matrix
+        self.diagonal_ = matrix.values[-1].diagonal().copy()
+        warn_if_incomplete(matrix.completed)
+
+    def _finish(self, kernel: Matrix, left: Matrix, right: Matrix) -> Matrix:
+        if not self.normalize:
+            return kernel
+        normalized(kernel, left, right)
+        np.fill_diagonal(kernel, np.where(np.isnan(left), np.nan, left > 0))
+        return kernel
+
+    @property
+    def _n_prepared(self) -> int:
+        """Number of training graphs, from how they are prepared."""
+        prepared = self.prepared_
+        if isinstance(prepared, list):
+            return int(prepared[0].counts.shape[0])
+        return len(getattr(prepared, "nodes", prepared).ptr) - 1
+
+    @property
+    def _n_training_nodes(self) -> int:
+        """Number of their nodes; counts do not say it, and nothing but sizes of tiles depends on it."""
+        prepared = self.prepared_
+        return (
+            int(self.train_ptr_[-1])
+            if isinstance(prepared, list)
+            else len(getattr(prepared, "nodes", prepared).keys)
+        )
+
+    def check_parts(self) -> None:
+        """Refuse training graphs that are not prepared as they are compared."""
+        if hasattr(self, "comparison_"):
+            fits = isinstance(self.comparison_, (TiledComparison, CountedComparison))
+            require(fits and isinstance(self.partial_, (TiledMatrix, NoneType)), "a part is of another kind")
+            similar = self.diagonal_ is None or is_array(self.diagonal_, "f", 1)
+            require(similar, "self-similarities are numbers")
+            self.comparison_.check_prepared(self.prepared_)
+
+
+def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:
+    if comparison.explicit() is not None:
+        return comparison.diagonal(prepared)
+    return check_finite(np.asarray(comparison.diagonal(prepared, n_graphs)[-1]))
+
+
+def warn_if_incomplete(completed: float) -> None:
+    """Say that the time limit came first, and how much is known."""
+    if completed < 1:
+        warnings.warn(
+            f"the time limit came first: {100 * completed:.0f} % of the kernel is computed, the rest is NaN",
+            IncompleteKernelWarning,
+            stacklevel=4,
+        )

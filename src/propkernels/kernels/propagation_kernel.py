@@ -1,0 +1,467 @@
+"""Propagation kernels: PropagationKernel, P2K and PropagationFeatures, and the coder that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from propkernels._utils.checks import check_choice, check_streams, check_width, shown
+from propkernels._utils.randomness import draw_seed
+from propkernels._utils.stored import is_whole, require
+from propkernels.counting.counters import Coder
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.label_distributions import LabelDistributions
+from propkernels.hashing.attribute_codes import AttributeCoder
+from propkernels.hashing.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
+from propkernels.kernels.count_features import CountFeatures
+from propkernels.kernels.count_kernel import CountKernel
+from propkernels.propagation.attributes import Standardizer, resolve_attributes
+from propkernels.propagation.edge_labels import EdgeFactors
+from propkernels.propagation.gaussian_mixtures import GaussianMixtures
+from propkernels.propagation.initial import (
+    KNOWN_SOURCES,
+    LABEL_SOURCES,
+    UNKNOWN,
+    Prior,
+    check_edge_labels,
+    initial_distributions,
+    label_column,
+    label_source,
+    learn_prior,
+)
+from propkernels.propagation.schemes import Diffusion, PropagationScheme, resolve_scheme
+
+_LABELS, _ATTRIBUTES = 0, 1
+
+
+@dataclass(frozen=True)
+class PropagationCoder(Coder):
+    """Settings of a fitted propagation kernel, enough to give any graph its codes.
+
+    Attributes
+    ----------
+    scheme : PropagationScheme
+    source : {"node", "degree", "log_degree", None}
+        Where labels come from.
+    prior : Prior
+        The distribution with which unobserved nodes start.
+    lsh : LocalitySensitiveHash
+    t_max, n_hashes : int
+    attributes : AttributeCoder or None
+        How attributes are coded, if they are.
+    edge_labels : bool
+        Whether what crosses an edge is told apart by its label.
+    """
+
+    scheme: PropagationScheme
+    source: str | None
+    prior: Prior
+    lsh: LocalitySensitiveHash
+    t_max: int
+    n_hashes: int
+    attributes: AttributeCoder | None = None
+    edge_labels: bool = False
+
+    def check_parts(self) -> None:
+        """Refuse numbers of steps and hashes, and sources of labels, that compiled loops do not expect."""
+        require(is_whole(self.t_max, 0) and is_whole(self.n_hashes, 1), "t_max or n_hashes is out of range")
+        require(self.source in KNOWN_SOURCES, "the source of labels is unknown")
+
+    @classmethod
+    def learn(cls, graphs: GraphDatabase, parameters: Any, attributes: Any) -> PropagationCoder:
+        """Check an estimator's parameters and resolve them on the training graphs."""
+        check_choice(parameters.labels, LABEL_SOURCES, "labels")
+        check_choice(parameters.metric, METRICS, "metric")
+        t_max, n_hashes = check_streams(parameters.t_max, parameters.n_hashes)
+        bin_width = check_width(parameters.bin_width, "bin_width")
+        edge_labels = _check_edge_labels(graphs, parameters)
+        source = label_source(graphs, parameters.labels)
+        column = label_column(graphs, source)
+        on_grids = isinstance(graphs, GridDatabase)
+        scheme = resolve_scheme(parameters.propagation, not bool(column.observed.all()), on_grids)
+        seed = draw_seed(parameters.random_state)
+        lsh = LocalitySensitiveHash(parameters.metric, bin_width, seed, _LABELS)
+        factors = EdgeFactors(seed, _ATTRIBUTES) if edge_labels else None
+        attribute_coder = _learn_attributes(graphs, parameters, attributes, scheme, t_max, seed, factors)
+        prior = learn_prior(column, parameters.prior)
+        return cls(scheme, source, prior, lsh, t_max, n_hashes, attribute_coder, edge_labels)
+
+    def restricted(self, t_max: int) -> PropagationCoder:
+        """Return a coder with fewer iterations, which are the first of this one's."""
+        return replace(self, t_max=t_max)
+
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
+        """Codes of all nodes for t = 0..t_max; with attributes, one block per iteration."""
+        initial = initial_distributions(label_column(graphs, self.source), self.prior)
+        arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs)
+        factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
+        labels = label_codes(graphs, *arguments, factors)
+        return [labels] if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
+
+    def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
+        """Codes on a GPU, or None where only the CPU can give them."""
+        from propkernels.gpu.device_attributes import attribute_streams
+        from propkernels.gpu.device_labels import label_streams
+
+        initial = initial_distributions(label_column(graphs, self.source), self.prior)
+        factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
+        arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes)
+        labels = label_streams(graphs, *arguments, runtime, factors)
+        if labels is None or self.attributes is None:
+            return labels
+        return attribute_streams(self.attributes, graphs, labels, runtime)
+
+    @property
+    def known_labels(self) -> list[Any]:
+        """Labels of the training graphs."""
+        return [value for value in self.prior.values if value != UNKNOWN] if self.reads_labels else []
+
+    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
+        """Tracker of diffusion with, or without, attributes that cross no edges; None for other settings."""
+        from propkernels.tracking.trackers import NEW_NODES, diffusion_tracker
+
+        uncertain = self.reads_labels and isinstance(graph.label_column, LabelDistributions)
+        if type(self.scheme) is not Diffusion or self.lsh.takes_root or uncertain:
+            return None
+        attributes = None
+        if self.attributes is not None:
+            attributes = self.attributes.of_nodes(graph, self.t_max, self.n_hashes, NEW_NODES)
+            if attributes is None:
+                return None
+        settings = (self.scheme, self.source, self.prior, self.lsh, self.t_max, self.n_hashes)
+        return diffusion_tracker(vocabulary, graph, alphabet, *settings, self.edge_labels, attributes)
+
+    @property
+    def n_streams(self) -> int:
+        """Number of codes of a node; with attributes, a guess."""
+        return (self.t_max + 1) * self.n_hashes * (1 if self.attributes is None else 8)
+
+
+def _check_edge_labels(graphs: GraphDatabase, parameters: Any) -> bool:
+    """Refuse edge labels where there are none, or where the hash takes roots before it projects."""
+    if not isinstance(parameters.edge_labels, (bool, np.bool_)):
+        raise ValueError(f"edge_labels must be True or False; got {shown(parameters.edge_labels)}")
+    edge_labels = bool(parameters.edge_labels)
+    check_edge_labels(graphs, edge_labels)
+    if edge_labels and parameters.metric == "hellinger":
+        raise ValueError("edge_labels=True needs a metric that projects: tv, l1 or l2; got 'hellinger'")
+    return edge_labels
+
+
+def _learn_attributes(
+    graphs: GraphDatabase,
+    parameters: Any,
+    attributes: Any,
+    scheme: PropagationScheme,
+    t_max: int,
+    seed: int,
+    edge_factors: EdgeFactors | None,
+) -> AttributeCoder | None:
+    """Check the parameters that concern attributes, and learn how to code them."""
+    check_choice(parameters.attribute_metric, METRICS, "attribute_metric")
+    widths = _check_widths(parameters.attribute_bin_width)
+    if attributes is None:
+        return None
+    treatment = resolve_attributes(attributes)
+    standardizer = Standardizer.learn(graphs, bool(parameters.standardize))
+    direction = getattr(scheme, "direction", "follow")
+    labeled = {} if edge_factors is None else {"edge_factors": edge_factors}
+    learned = treatment.learn(graphs, standardizer(graphs), t_max, direction, seed, **labeled)
+    lsh, *further = (
+        LocalitySensitiveHash(parameters.attribute_metric, width, seed, _ATTRIBUTES + number)
+        for number, width in enumerate(widths)
+    )
+    return AttributeCoder(standardizer, learned, treatment.combine, lsh, tuple(further))
+
+
+def _check_widths(widths: Any) -> list[float]:
+    """One bin width, or several."""
+    if isinstance(widths, (list, tuple)):
+        if not widths:
+            raise ValueError("attribute_bin_width must be a number or several, got none")
+        return [check_width(width, "attribute_bin_width") for width in widths]
+    return [check_width(widths, "attribute_bin_width")]
+
+
+class PropagationKernel(CountKernel):
+    """Propagation kernel between graphs (Algorithms 1 to 3).
+
+    Information spreads along the edges; after each step, nodes with similar distributions fall into one
+    bin of a locality sensitive hash, and graphs are compared by how many nodes they have in each bin.
+
+    What was fitted never changes until the next ``fit``, and may be used from any number of threads.
+
+    Parameters
+    ----------
+    propagation : str or PropagationScheme, default="auto"
+        How information spreads. "auto": convolution on grids, label propagation where node labels are
+        missing, else diffusion. A name ("diffusion", "lazy_diffusion", "label_propagation",
+        "absorbing_walk", "partial_absorption", "label_spreading", "belief_propagation", "convolution"),
+        an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``, or a scheme of your own
+        (see :class:`PropagationScheme`).
+    labels : {"auto", "node", "degree", "log_degree", None}, default="auto"
+        What nodes know at first: their labels, their (weighted) degree, the order of magnitude of that
+        (``floor(log2 degree)``, for graphs whose degrees differ widely), or nothing (one constant label).
+        "auto": node labels where the graphs have them, else degrees.
+    prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
+        How nodes start whose label is not observed: all labels known at fit alike, or as often as they
+        occur there, or a mapping from labels to weights, or one weight for each of
+        ``graphs.label_values``. A prior of each node's own goes in as :class:`LabelDistributions`.
+    attributes : None, {"sum", "product", "joint"} or object, default=None
+        How continuous node attributes enter. A node's label bin is joined with attribute bins of a fresh hash
+        per iteration. "sum": one kernel contribution for each attribute dimension (the paper's
+        experiments); "product": nodes must agree in all dimensions (the paper's equation); "joint": one
+        hash of the whole vector. In these three a missing value (NaN) has a bin of its own, so that
+        missing agrees with missing only; for "joint", a vector with any missing value is missing.
+        :class:`PropagatedAttributes` diffuses the attributes along the edges, :class:`GaussianMixtures`
+        their distributions (P2K); both fill missing values.
+    edge_labels : bool, default=False
+        True: what arrives over an edge is told apart by its label. At iteration t two nodes are then equal if
+        their walks have the same distribution over (labels of the edges walked, in order; label at the
+        end), where a step in which a walk stays put counts as such. A missing edge label is a label of its
+        own, and labels never seen in fit are told apart like any others. It needs a metric other than
+        "hellinger" and a scheme that walks along edges (diffusion, label propagation, absorbing walks,
+        label spreading). Distances between unequal nodes are preserved up to a factor of the order of 1.
+        Of the attributes, those that cross edges are told apart likewise: see
+        :class:`PropagatedAttributes` and :class:`GaussianMixtures`.
+    t_max : int, default=10
+        Number of propagation steps; iterations t = 0, ..., t_max contribute.
+    metric : {"tv", "hellinger", "l1", "l2"}, default="tv"
+        Distance between distributions that the hash preserves.
+    bin_width : float, default=1e-5
+        Width w of the hash's bins: larger bins take more different distributions together.
+    n_hashes : int, default=1
+        Independent hashes per iteration, whose kernels are averaged: more lower the variance.
+    attribute_metric : {"l1", "l2", "tv", "hellinger"}, default="l1"
+        Distance that the hash of attributes preserves. "tv" hashes as "l1" does; "hellinger" takes square
+        roots and is for densities (P2K): values below 0 count as 0.
+    attribute_bin_width : float or sequence of float, default=1.0
+        Bin width of attributes, in standard deviations. Several widths: the kernels of all of them are added.
+    standardize : bool, default=True
+        Bring each attribute to mean 0 and standard deviation 1 over the nodes of the training graphs.
+    base_kernel : str or callable, default="linear"
+        How counts are compared: "linear", "rbf", "intersection", "tanimoto", "jaccard", or a function
+        of two sparse count matrices; applied per iteration, and summed.
+    normalize : bool, default=False
+        Divide by the square roots of both graphs' self-similarities.
+    random_state : int, RandomState or None, default=None
+        Seed of the hash functions. The same integer gives the same kernel, whatever the order or
+        batch of graphs, process or number of threads.
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 all cores.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where codes, counts and kernel matrices are computed, to the same bits. "cuda" needs an NVIDIA GPU and
+        the extra ``gpu``; "auto" takes a GPU if there is one and the graphs are worth the copies.
+
+    Attributes
+    ----------
+    diagonal_ : ndarray of shape (n,)
+        Self-similarity of each training graph, before normalisation.
+
+    See Also
+    --------
+    PropagationFeatures : The explicit feature vectors behind the linear base kernel.
+    P2K : The kernel for continuous attributes of Algorithm 4.
+    PropagationClassifier : A classifier that chooses t_max, C and normalization.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithms 1 to 3; attributes: Section 6.3.
+    .. [2] M. Datar, N. Immorlica, P. Indyk and V. S. Mirrokni (2004). Locality-sensitive hashing scheme based
+       on p-stable distributions. Symposium on Computational Geometry, 253-262. doi:10.1145/997817.997857.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> triangle = np.ones((3, 3)) - np.eye(3)
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> graphs = [(triangle, ["C", "C", "O"]), (path, ["C", "O", "C"])]
+    >>> kernel = pk.PropagationKernel(t_max=1, random_state=0)
+    >>> kernel.fit_transform(graphs)
+    array([[10.,  6.],
+           [ 6., 10.]])
+    >>> kernel.transform([(path, ["C", "C", "N"])])
+    array([[6., 6.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        propagation: Any = "auto",
+        labels: str | None = "auto",
+        prior: Any = "uniform",
+        attributes: Any = None,
+        edge_labels: bool = False,
+        t_max: int = 10,
+        metric: str = "tv",
+        bin_width: float = 1e-5,
+        n_hashes: int = 1,
+        attribute_metric: str = "l1",
+        attribute_bin_width: Any = 1.0,
+        standardize: bool = True,
+        base_kernel: Any = "linear",
+        normalize: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.propagation = propagation
+        self.labels = labels
+        self.prior = prior
+        self.attributes = attributes
+        self.edge_labels = edge_labels
+        self.t_max = t_max
+        self.metric = metric
+        self.bin_width = bin_width
+        self.n_hashes = n_hashes
+        self.attribute_metric = attribute_metric
+        self.attribute_bin_width = attribute_bin_width
+        self.standardize = standardize
+        self.base_kernel = base_kernel
+        self.normalize = normalize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+
+    def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
+        return PropagationCoder.learn(graphs, self, self.attributes)
+
+
+class P2K(PropagationKernel):
+    """Propagation kernel with propagated attribute distributions (P2K, Algorithm 4).
+
+    It is :class:`PropagationKernel` with ``attributes=GaussianMixtures()``; the paper's own setting is
+    ``P2K(attributes=GaussianMixtures(scale=None, ridge=0))``.
+
+    Parameters
+    ----------
+    attributes : GaussianMixtures or None, default=None
+        The mixtures and their sample points; None: ``GaussianMixtures()``.
+    propagation, labels, prior, edge_labels, t_max, metric, bin_width, n_hashes, attribute_metric, \
+    attribute_bin_width, standardize, base_kernel, normalize, random_state, n_jobs, device
+        As in :class:`PropagationKernel`.
+
+    See Also
+    --------
+    PropagationKernel : Other treatments of attributes, and graphs without.
+    GaussianMixtures : The mixtures, with their parameters.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 4.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> graphs = [(path, ["C", "O", "C"], [0.1, 0.2, 0.3]), (path, ["C", "O", "C"], [0.1, 0.2, 0.9])]
+    >>> pk.P2K(t_max=2, random_state=0).fit_transform(graphs).shape
+    (2, 2)
+    """
+
+    def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
+        mixtures = GaussianMixtures() if self.attributes is None else self.attributes
+        return PropagationCoder.learn(graphs, self, mixtures)
+
+
+class PropagationFeatures(CountFeatures):
+    """Sparse features whose dot product is the propagation kernel.
+
+    One row per graph, one column per bin, columns grouped by iteration: for linear models on many graphs,
+    for inspection, and for anything in scikit-learn that takes a sparse matrix.
+
+    Parameters
+    ----------
+    propagation, labels, prior, attributes, edge_labels, t_max, metric, bin_width, n_hashes, \
+    attribute_metric, attribute_bin_width, standardize, normalize, random_state, n_jobs, device
+        As in :class:`PropagationKernel`.
+    base_kernel : {"linear", "intersection"}, default="linear"
+        "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
+        hold 1, one for each level, so that the dot product adds the smaller of two counts.
+    n_features : int or None, default=None
+        None: one column for each bin seen in fit. A number (2**20 is usual): bins are hashed into that
+        many columns, so that no vocabulary is kept and bins never seen in fit have columns too.
+    output : {"host", "device"}, default="host"
+        With a GPU and ``n_features``: "device" leaves the features there, as a sparse matrix of CuPy.
+    sparse_output : bool, default=True
+        Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
+
+    See Also
+    --------
+    PropagationKernel : The kernel matrix; its linear base kernel is the product of these features.
+    WeisfeilerLehmanFeatures : Features of exact refinement.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 1, Phi_t.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> features = pk.PropagationFeatures(t_max=1, random_state=0)
+    >>> phi = features.fit_transform([(path, ["C", "O", "C"]), (path, ["C", "C", "O"])])
+    >>> phi.shape
+    (2, 5)
+    >>> (phi @ phi.T).toarray()
+    array([[10.,  7.],
+           [ 7., 10.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        propagation: Any = "auto",
+        labels: str | None = "auto",
+        prior: Any = "uniform",
+        attributes: Any = None,
+        edge_labels: bool = False,
+        t_max: int = 10,
+        metric: str = "tv",
+        bin_width: float = 1e-5,
+        n_hashes: int = 1,
+        attribute_metric: str = "l1",
+        attribute_bin_width: Any = 1.0,
+        standardize: bool = True,
+        base_kernel: str = "linear",
+        normalize: bool = False,
+        n_features: int | None = None,
+        sparse_output: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        device: str = "cpu",
+        output: str = "host",
+    ) -> None:
+        self.propagation = propagation
+        self.labels = labels
+        self.prior = prior
+        self.attributes = attributes
+        self.edge_labels = edge_labels
+        self.t_max = t_max
+        self.metric = metric
+        self.bin_width = bin_width
+        self.n_hashes = n_hashes
+        self.attribute_metric = attribute_metric
+        self.attribute_bin_width = attribute_bin_width
+        self.standardize = standardize
+        self.base_kernel = base_kernel
+        self.normalize = normalize
+        self.n_features = n_features
+        self.sparse_output = sparse_output
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+        self.output = output
+
+    def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
+        return PropagationCoder.learn(graphs, self, self.attributes)

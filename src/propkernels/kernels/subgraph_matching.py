@@ -1,0 +1,216 @@
+"""SubgraphMatching: graphs compared by their common subgraphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.arrays import check_room
+from propkernels._utils.checks import check_choice, check_integer, shown
+from propkernels.convert.check import check_edges
+from propkernels.gram.products import normalized
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.cliques import SubgraphComparison
+from propkernels.kernels.comparison import CountedComparison, TiledComparison
+from propkernels.kernels.node_kernel import NodeComparison
+from propkernels.kernels.pairwise_kernel import PairwiseKernel, warn_if_incomplete
+from propkernels.kernels.subgraph_counts import SubgraphCounter, SubgraphCounts, SubgraphTally
+from propkernels.propagation.initial import check_edge_labels
+
+LARGEST_SUBGRAPH = 1000  # far beyond what can be searched; one kernel per size is kept
+
+
+class SubgraphMatching(PairwiseKernel):
+    """Common subgraph matching kernel (CSM; Kriege and Mutzel, ICML 2012, Definition 4).
+
+    The kernel adds up, over all bijections between induced subgraphs with at most k nodes of the one and of
+    the other graph that keep edges and non-edges, the product of the node kernels of matched nodes. Such
+    bijections are the cliques of a product graph (Theorem 1), which are enumerated pair of graphs by pair.
+
+    With labels only, and connected subgraphs, no pair is compared: the connected subgraphs of each graph are
+    counted up to isomorphism, and two that are isomorphic have as many bijections as symmetries. The values
+    are the same; the time is that of hundreds of graphs where it was that of all their pairs.
+
+    Parameters
+    ----------
+    k : int, default=5
+        Largest number of nodes of a subgraph; the time grows steeply with it. The propagation kernel paper
+        learns k up to 7.
+    labels : {"auto", "node", "degree", None}, default="auto"
+        Labels that matched nodes must share: node labels, degrees, or none. "auto": node labels where the
+        graphs have them; else degrees, or none if there are attributes. Unobserved labels are one further
+        label.
+    attributes : {None, "gaussian", "linear", "truncated"}, default=None
+        Kernel between attributes, multiplied with the labels': ``exp(-gamma |x - y|^2)``; x . y; or the
+        Gaussian where ``|x - y| <= 1`` and 0 beyond, which the propagation kernel paper used for larger data:
+        product graphs stay sparse. It is technically not a positive definite kernel.
+    edge_labels : bool, default=False
+        Whether matched edges must have the same label.
+    edge_weights : bool, default=False
+        Whether matched edges must have the same weight.
+    connected : bool, default=True
+        Only connected subgraphs, as in GraKeL and in Section 3.3 of the paper; False: all of them, which
+        are very many more.
+    lambdas : sequence of k numbers or None, default=None
+        Weight of subgraphs with 1, 2, ..., k nodes; None: 1 each.
+    gamma : float or None, default=None
+        None: 1 / (number of attribute dimensions).
+    standardize : bool, default=True
+        Scale attributes to mean 0 and variance 1 over the training nodes. Missing ones are replaced by the
+        mean of the graph, or of the training nodes.
+    normalize : bool, default=False
+        Divide by the square roots of both graphs' self-similarities.
+    time_limit : float or None, default=None
+        Seconds after which no further tile of the kernel, or no further batch of graphs, is begun; see
+        :meth:`resume`.
+    checkpoint : path or None, default=None
+        Where pairs are compared: file that keeps what is computed, and from which a later call goes on.
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 all cores.
+
+    Attributes
+    ----------
+    completed_ : float
+        Share of the kernel that was computed.
+
+    See Also
+    --------
+    ShortestPath : A much cheaper kernel of pairs of nodes.
+    WeisfeilerLehman : Counts subtree patterns instead of subgraphs.
+
+    References
+    ----------
+    .. [1] N. Kriege and P. Mutzel (2012). Subgraph matching kernels for attributed graphs. International
+       Conference on Machine Learning. arXiv:1206.6483.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> triangle = np.ones((3, 3)) - np.eye(3)
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> kernel = pk.SubgraphMatching(k=3, labels=None)
+    >>> kernel.fit_transform([triangle, path])
+    array([[33., 21.],
+           [21., 19.]])
+    >>> kernel.fit_transform_cumulative([triangle, path])[:, 0, 0]
+    array([ 9., 27., 33.])
+    """
+
+    def __init__(
+        self,
+        *,
+        k: int = 5,
+        labels: str | None = "auto",
+        attributes: str | None = None,
+        edge_labels: bool = False,
+        edge_weights: bool = False,
+        connected: bool = True,
+        lambdas: Any = None,
+        gamma: float | None = None,
+        standardize: bool = True,
+        normalize: bool = False,
+        time_limit: float | None = None,
+        checkpoint: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.k = k
+        self.labels = labels
+        self.attributes = attributes
+        self.edge_labels = edge_labels
+        self.edge_weights = edge_weights
+        self.connected = connected
+        self.lambdas = lambdas
+        self.gamma = gamma
+        self.standardize = standardize
+        self.normalize = normalize
+        self.time_limit = time_limit
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+
+    def fit_transform_cumulative(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """Fit, and return the kernels for every smaller maximum size, from one pass.
+
+        Returns
+        -------
+        ndarray of shape (k, n, n)
+            Entry ``s`` is the kernel matrix with ``k=s + 1``.
+        """
+        kernels = self._fit_kernels(X, cumulative=True)
+        if self.normalize:
+            for kernel in kernels:
+                own = kernel.diagonal().copy()
+                normalized(kernel, own, own)
+                np.fill_diagonal(kernel, np.where(np.isnan(own), np.nan, own > 0))
+        return kernels
+
+    def resume(self, time_limit: float | None = None) -> NDArray[np.float64]:
+        """Go on where the time limit stopped :meth:`fit_transform`, and return the kernel matrix.
+
+        Parameters
+        ----------
+        time_limit : float or None
+            Seconds from now; None: until it is done.
+        """
+        check_is_fitted(self, "comparison_")
+        if not isinstance(self.partial_, SubgraphTally):
+            return super().resume(time_limit)
+        kernels = self._search(self.comparison_, self.partial_, time_limit, cumulative=False)
+        return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
+
+    def _fit_kernels(self, graphs: Any, cumulative: bool = False) -> NDArray[np.float64]:
+        """Fit, and return the kernel, or those for every smaller maximum size, not normalised."""
+        database = check_edges(graphs)
+        comparison = self._check_and_learn(database)
+        if not isinstance(comparison, SubgraphCounts):
+            return super()._fit_kernels(database)
+        check_room(len(database), len(database), len(comparison.lambdas) + 1 if cumulative else 2)
+        return self._search(comparison, SubgraphTally.begin(database), self.time_limit, cumulative)
+
+    def _search(
+        self, comparison: SubgraphCounts, tally: SubgraphTally, time_limit: float | None, cumulative: bool
+    ) -> NDArray[np.float64]:
+        """Search graphs for subgraphs, and compute what is known of the kernel; NaN elsewhere."""
+        tally.search(comparison.counter, self.n_jobs, time_limit, type(self).__name__)
+        counts = comparison.counter.streams(tally, None)
+        if cumulative:
+            kernels = comparison.cumulative(counts, self.n_jobs)
+        else:
+            kernels = comparison.square(counts, self.n_jobs)[None]
+        kernels[:, ~tally.searched] = np.nan
+        kernels[:, :, ~tally.searched] = np.nan
+        is_whole = all(tally.searched)
+        own = kernels[-1].diagonal().copy()
+        self._keep(tally.graphs, comparison, counts, None if is_whole else tally, own)
+        self.completed_ = tally.completed
+        warn_if_incomplete(tally.completed)
+        return kernels
+
+    @property
+    def is_dot_product(self) -> bool:
+        """Whether only labels of connected subgraphs are compared: a dot product of counts."""
+        return self.attributes is None and bool(self.connected)
+
+    def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
+        for name in ("edge_labels", "edge_weights", "connected"):
+            check_choice(getattr(self, name), (True, False), name)
+        check_edge_labels(graphs, self.edge_labels)
+        lambdas = _check_lambdas(self.lambdas, check_integer(self.k, "k", 1, LARGEST_SUBGRAPH))
+        nodes = NodeComparison.learn(graphs, self)
+        if nodes.kind == 0 and self.connected:
+            counter = SubgraphCounter(nodes.source, len(lambdas), self.edge_labels, self.edge_weights)
+            return SubgraphCounts(counter, lambdas)
+        return SubgraphComparison(nodes, lambdas, self.edge_labels, self.edge_weights, self.connected)
+
+
+def _check_lambdas(lambdas: Any, k: int) -> NDArray[np.float64]:
+    try:
+        with np.errstate(over="ignore"):  # what becomes infinite is refused below
+            values = np.ones(k) if lambdas is None else np.asarray(lambdas, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        values = np.empty(0)
+    if values.shape != (k,) or not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"lambdas must be k = {k} finite numbers, not negative; got {shown(lambdas)}")
+    return values

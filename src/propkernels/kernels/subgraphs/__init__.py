@@ -1,1 +1,0 @@
-"""Subgraph matching: by cliques of product graphs, or by counting subgraphs."""

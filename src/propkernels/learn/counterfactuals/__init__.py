@@ -1,1 +1,0 @@
-"""The smallest changes of a graph that change what a model says about it."""

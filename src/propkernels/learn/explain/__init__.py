@@ -1,1 +1,0 @@
-"""Why: contributions of nodes to decisions, and bins that two graphs share."""

@@ -1,1 +1,0 @@
-"""Machines that learn from kernel matrices or features: SVMs, linear models, Gaussian processes."""

@@ -1,1 +1,0 @@
-"""The models a user meets: classifier and regressor, and the rules they fold into."""

@@ -1,1 +1,0 @@
-"""Novelty: which graphs, and which of their nodes, are unlike the training graphs."""

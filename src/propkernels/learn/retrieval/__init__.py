@@ -1,1 +1,0 @@
-"""Search: an inverted file from bins to graphs, and exact nearest neighbors."""

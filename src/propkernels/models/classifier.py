@@ -1,0 +1,514 @@
+"""PropagationClassifier: graphs and classes in, a decision for any new graph out."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.arrays import ranges
+from propkernels._utils.checks import shown
+from propkernels._utils.parallel import blas_threads
+from propkernels._utils.stored import require
+from propkernels.convert.check import check_graphs
+from propkernels.decisions.decision_columns import Calibration, DecisionLayout
+from propkernels.decisions.gaussian_process import mean_sigmoid
+from propkernels.decisions.scoring import resolve_scorer
+from propkernels.decisions.support_vectors import stopping_allowed
+from propkernels.decisions.tasks import Classification, Columns
+from propkernels.explain.comparisons import compare_classes
+from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.explain.explanation import Explanation
+from propkernels.explain.find_counterfactuals import Question
+from propkernels.explain.questions import ask_class, ask_label
+from propkernels.explain.strongest_bins import Bins
+from propkernels.graphs.database import GraphDatabase
+from propkernels.models.model import (
+    Learned,
+    PropagationModel,
+    check_weights,
+    cross_validated_score,
+    held_out_decisions,
+)
+from propkernels.selection.candidates import DEFAULT_COSTS
+from propkernels.selection.folds import Folds, draw_seeds
+from propkernels.selection.targets import check_labels, check_target, has_columns, known_targets
+
+Matrix = NDArray[np.float64]
+
+
+class PropagationClassifier(ClassifierMixin, PropagationModel):
+    """Classify graphs with a graph kernel, everything chosen by cross-validation.
+
+    The kernel, t_max, normalization and C are chosen by stratified cross-validation on the training graphs,
+    from one pass of propagation for each kernel. Where the kernel is a dot product of counts (linear and
+    intersection base kernels), the SVM is folded into one weight per bin: no support vectors are kept, and
+    a new graph is classified in time linear in its nodes. Ratios of counts (Jaccard) keep training graphs.
+
+    The target is one class per graph, or several labels per graph, (n, labels), each 0, 1 or missing (NaN):
+    all labels share the choice, and each has a machine of its own, learned from the graphs that have it.
+
+    Parameters
+    ----------
+    kernel : estimator, list of estimators, or None, default=None
+        Any kernel of this library; a list is a choice, also of laziness, scheme or treatment of attributes;
+        None: a few kernels by what the graphs carry.
+    t_max : int or sequence of int, optional
+        Candidates for the number of iterations; None: 0 up to the kernel's own.
+    C : float, sequence of float, or "paper", default=(0.01, 0.1, 1, 10, 100, 1000)
+        Candidates for the cost, in units of the kernel's mean diagonal; with solver "gp", the variance of the
+        latent function. "paper": the paper's values, for the kernel as it is.
+    normalize : {"auto", True, False, None}, default="auto"
+        Whether kernels are normalised; "auto": tried both ways; None: as the kernel says.
+    solver : {"auto", "kernel", "linear", "gp"}, default="auto"
+        "kernel": libsvm's C-SVM on kernel matrices. "linear": liblinear's on sparse features, for many
+        graphs; no kernel matrix is formed. "gp": Gaussian process classification. "auto": "kernel" up to
+        20,000 graphs, as long as the matrices of all t_max take at most 8 GiB, else "linear".
+    selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
+        "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
+        leader after some folds. "halving": compare most candidates on a part of the graphs, and only the
+        best on all. "auto": exhaustive for one or two kernels and up to 1000 graphs, else halving.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in learning, as in scikit-learn's :class:`~sklearn.svm.SVC`.
+    scoring : str, callable or None, default=None
+        What the choice maximizes: the name of a scorer of scikit-learn ("roc_auc", "balanced_accuracy", "f1",
+        ...), or a function ``scorer(estimator, X, y)``. None: accuracy. Classes are numbered 0, 1, ...
+        in the order of ``classes_``. With several labels, the mean over the labels.
+    n_folds : int or None, default=None
+        Folds of the cross-validation that chooses; None: 5, or fewer where the smallest class has fewer
+        graphs.
+    cv : int, splitter, iterable or None, default=None
+        Folds by a splitter of scikit-learn, in place of ``n_folds``.
+    random_state : int, RandomState or None, default=None
+        Seed of hash functions and folds.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+    verbose : bool or None, default=None
+        Show a progress bar; None: where the choice takes longer than two seconds.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes.
+    kernel_ : estimator
+        The chosen kernel with its settings (unfitted if the machine was folded); the :class:`SumKernel` of
+        several where their decisions are averaged, each with a machine of its own: those as good as the
+        best within two standard errors, if no kernel is named and folds learn from fewer than 900 graphs.
+    t_max_, normalize_, C_, solver_ : chosen settings, of the best one where several are averaged
+    score_ : float
+        Score of the choice in the cross-validation that chose it (by default the share of correctly
+        classified graphs): the best of many candidates, and therefore optimistic; :func:`evaluate` estimates
+        the score on new graphs.
+    rule_ : Rule
+        Decisions of any graph, without ``intercept_``; ``layout_`` says what they mean.
+    calibration_ : Calibration or None
+        From scores to probabilities.
+    posterior_ : Posterior or None
+        What the Gaussian process is unsure of.
+
+    See Also
+    --------
+    PropagationRegressor : The same for real-valued targets.
+    evaluate : Cross-validates this model or a kernel.
+    GraphIndex : Search for similar graphs.
+    NoveltyDetector : Graphs that are unlike the training graphs.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.2, the protocol.
+    .. [2] C.-C. Chang and C.-J. Lin (2011). LIBSVM: a library for support vector machines. ACM Transactions
+       on Intelligent Systems and Technology 2 (3). doi:10.1145/1961189.1961199.
+    .. [3] J. Platt (1999). Probabilistic outputs for support vector machines and comparisons to regularized
+       likelihood methods. Advances in Large Margin Classifiers, 61-74. MIT Press.
+    .. [4] O. Maron and A. W. Moore (1994). Hoeffding races: accelerating model selection search for
+       classification and function approximation. Advances in Neural Information Processing Systems 6, 59-66.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(80, random_state=0)
+    >>> model = pk.PropagationClassifier(random_state=0).fit(data.graphs[:60], data.target[:60])
+    >>> model.predict(data.graphs[60:]).shape
+    (20,)
+    >>> explanation = model.explain(data.graphs[60:62])
+    >>> explanation.contributions.shape[0] == data.graphs[60:62].n_nodes
+    True
+    """
+
+    calibration_: Calibration | None
+    classes_: Any  # an array of numbers, texts or objects
+    layout_: DecisionLayout
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = None,
+        t_max: Any = None,
+        C: Any = DEFAULT_COSTS,
+        normalize: Any = "auto",
+        solver: str = "auto",
+        selection: str = "auto",
+        class_weight: Any = None,
+        scoring: Any = None,
+        n_folds: int | None = None,
+        cv: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.t_max = t_max
+        self.C = C
+        self.normalize = normalize
+        self.solver = solver
+        self.selection = selection
+        self.class_weight = class_weight
+        self.scoring = scoring
+        self.n_folds = n_folds
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose the settings, and learn from all training graphs.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : array-like of shape (n,) or (n, labels)
+            Class of each graph, or its labels: 0, 1 or missing (NaN). Graphs whose class is missing (None or
+            NaN) are left out, with a warning that counts them.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each graph's errors in learning; the choice counts all graphs alike.
+        groups : array-like of shape (n,), optional
+            Group of each graph: folds of the choice never split a group.
+
+        Returns
+        -------
+        self
+        """
+        graphs = check_graphs(X)
+        known = known_targets(y, len(graphs))
+        known.check_cv(self.cv)
+        known.warn()
+        graphs, y, sample_weight, groups = (
+            known.take(graphs),
+            known.target,
+            known.take(sample_weight),
+            known.take(groups),
+        )
+        several = has_columns(y)
+        target: Any = check_labels(y, len(graphs)) if several else check_target(y, len(graphs))
+        classes = np.arange(target.shape[1]) if several else np.unique(np.asarray(y))
+        task, seeds = self._task(y, target, sample_weight), draw_seeds(self.random_state, 1)[0]
+        folds = self._folds(target, groups, seeds.inner)
+        with stopping_allowed(), blas_threads(self.n_jobs):
+            learned = self._learn(graphs, target, folds, task, seeds, 0.0)
+            layout = DecisionLayout(len(classes), learned.selection.candidate.maker.pairwise, several)
+            calibration = None if learned.posterior else _calibration(learned, layout, target, folds, task)
+        self._keep(learned)
+        self.classes_, self.layout_, self.calibration_ = classes, layout, calibration
+        self.score_ = cross_validated_score(learned.selection, target, folds, task)
+        self.n_folds_ = len(folds)
+        return self
+
+    def _task(self, y: Any, target: NDArray[Any], sample_weight: Any) -> Classification | Columns:
+        weights = check_weights(sample_weight, len(target))
+        scorer = resolve_scorer(self.scoring, True)
+        if target.ndim == 2:
+            return Columns(Classification(weights, scorer), self.class_weight)
+        if self.class_weight is not None:
+            own = compute_sample_weight(self.class_weight, np.asarray(y))
+            weights = own if weights is None else weights * own
+        return Classification(weights, scorer)
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return one value per graph for two classes (positive: the second), else one per class or label.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, classes)
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each graph: as the C-SVM votes; the most probable one of a Gaussian process.
+
+        With several labels, (m, labels) of 0 and 1. Warns of graphs whose node labels no training graph has
+        (:class:`ForeignGraphsWarning`).
+        """
+        graphs = self._checked(X)
+        decisions = self._watched_decisions(graphs, 2)
+        if self.layout_.multilabel:
+            return self.layout_.predictions(decisions)
+        if self.posterior_ is not None and len(self.classes_) > 2:
+            return np.asarray(self.classes_[self.predict_proba(graphs).argmax(axis=1)])
+        return np.asarray(self.classes_[self.layout_.predictions(decisions)])
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return calibrated class probabilities, columns in the order of ``classes_``.
+
+        Those of a Gaussian process are averages over what it is unsure of. With several labels, the
+        probability of each.
+        """
+        graphs = self._checked(X)
+        scores = self.layout_.scores(self._decisions(graphs))
+        if self.calibration_ is not None:
+            return self.calibration_.probabilities(scores)
+        chances = mean_sigmoid(scores, self._variances(graphs))
+        if len(self.classes_) == 2:
+            return np.column_stack([1 - chances[:, 0], chances[:, 0]])
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    def explain(self, X: Any, classes: Any = None) -> Explanation:
+        """Say which nodes, at which iterations, speak for one class against another.
+
+        The decision is a sum over nodes and iterations, exactly.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        classes : pair, or one class, optional
+            The class that positive contributions speak for, and the one it is compared with; one class
+            alone is compared with the mean of the others. By default the second of two classes with the
+            first; of more classes, the one that is predicted for each graph with the mean of the others.
+
+        Returns
+        -------
+        Explanation
+        """
+        graphs = self._checked(X)
+        if classes is None and len(self.classes_) > 2 and not self.layout_.multilabel:
+            return self._explain_predicted(graphs)
+        return self._explain(graphs, *self._comparison(classes))
+
+    def _explain_predicted(self, graphs: GraphDatabase) -> Explanation:
+        """Each graph's predicted class against the mean of the others."""
+        predicted = self.layout_.predictions(self._decisions(graphs))
+        intercept = np.zeros(len(graphs))
+        parts, order = [], []
+        for number in np.unique(predicted):
+            own = np.flatnonzero(predicted == number)
+            found = self._explain(graphs[own], *self._comparison(self.classes_[number]))
+            intercept[own] = found.intercept
+            parts.append(found.contributions)
+            order.append(ranges(graphs.graph_ptr[own], graphs.graph_sizes[own]))
+        contributions = np.zeros((graphs.n_nodes, max((p.shape[1] for p in parts), default=1)))
+        for nodes, part in zip(order, parts, strict=True):
+            contributions[nodes] = part
+        return Explanation(contributions, graphs.graph_ptr, intercept, graphs, self.classes_[predicted])
+
+    def top_bins(
+        self,
+        X: Any,
+        y: Any = None,
+        n: int = 10,
+        *,
+        classes: Any = None,
+        molecules: Any = None,
+        label_names: Any = None,
+    ) -> Bins:
+        """Say what the bins with the largest weights mean, each by an example.
+
+        Ratios of counts have weights that hold for one graph alone: then these are their means over X.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            The training graphs, which the model does not keep, or others.
+        y : array-like of shape (n,) or (n, labels), optional
+            Their classes or labels: the share of the class that positive weights speak for is compared
+            with and without each bin.
+        n : int, default=10
+            Number of bins.
+        classes : pair, or one class, optional
+            As in ``explain``.
+        molecules : sequence of rdkit.Chem.Mol, optional
+            The molecules that the graphs were made of: the SMARTS of each bin is then given.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Bins
+            The strongest first; ``print`` shows a table, ``to_frame`` gives one of pandas.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> data = pk.datasets.make_molecules(60, random_state=0)
+        >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+        >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
+        >>> bins = model.top_bins(data.graphs, data.target, n=3)
+        >>> len(bins), bins[0].subgraph.node_labels[0] == bins[0].surroundings.split(" | ")[0]
+        (3, True)
+        """
+        graphs = self._checked(X)
+        weights, first, other = self._comparison(classes)
+        target = None
+        if y is not None and self.layout_.multilabel:
+            target = check_labels(y, len(graphs))[:, first]
+        elif y is not None:
+            target = np.asarray(y) == first
+        against = "the others" if other is None else f"class {other}"
+        subject = f"for class {first} against {against}"
+        return self._top_bins(
+            n, graphs, weights, target, subject, molecules=molecules, label_names=label_names
+        )
+
+    def counterfactuals(
+        self,
+        graph: Any,
+        max_edits: int = 2,
+        n: int = 10,
+        *,
+        target: Any = None,
+        allowed: Any = None,
+        molecule: Any = None,
+        budget: int | None = None,
+        label_names: Any = None,
+    ) -> Counterfactuals:
+        """Find the smallest changes of a graph that change its class.
+
+        Nodes are relabeled, and edges and leaves added or removed. An edit touches the codes of iteration t
+        only within t steps of it: with diffusion or Weisfeiler-Lehman, linear or intersection base
+        kernel, only these are computed again, exactly. All other models decide about the edited graphs
+        as about any other.
+
+        Parameters
+        ----------
+        graph : Graph, GraphDatabase of one graph, or graph of another library
+            Undirected, without parallel edges.
+        max_edits : {1, 2}, default=2
+            Single edits, or also pairs of them. Pairs are only tried where single edits do not suffice.
+        n : int, default=10
+            Number of counterfactuals.
+        target : Any, optional
+            The class to reach; by default any other. With several labels, the number of the one to change.
+        allowed : sequence of str, or mapping, optional
+            Which edits may be made: kinds ("relabel", "add_edge", "remove_edge", "add_leaf",
+            "remove_leaf"), or a mapping with some of: "kinds"; "labels", those that nodes may get, by default
+            those of the training graphs and of the database the graph is from; "edge_labels" of new edges;
+            "nodes" that may be touched; "connected", whether the ends of a removed edge must stay connected
+            (by default for molecules only).
+        molecule : rdkit.Chem.Mol or str, optional
+            The molecule, or its SMILES, that the graph was made of: edits that break valences are skipped,
+            each molecule is shown once, and results carry SMILES. Not needed where ``graph`` is a molecule of
+            RDKit, or its labels are those of ``from_smiles``.
+        budget : int, optional
+            Most pairs of edits that are tried; by default 200,000, and 20,000 where only the whole
+            pipeline can decide. Single edits are all tried. The most promising single edits are extended
+            by all others, as far as the budget goes; ``summary`` and ``exhaustive`` tell how far.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Counterfactuals
+            Fewer edits first, and then those that go furthest beyond the boundary; a pair never contains an
+            edit that suffices by itself. Where nothing changes the class, what comes closest to it
+            (``reached`` is False). Each was checked by predicting the edited graph.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> data = pk.datasets.make_molecules(60, random_state=0)
+        >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+        >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
+        >>> changes = model.counterfactuals(data.graphs[1], n=3, allowed=["relabel", "remove_leaf"])
+        >>> changes.reached, bool(model.predict([changes.graph(0)])[0] == changes.prediction[0])
+        (True, True)
+        """
+        check_is_fitted(self, "rule_")
+        if self.posterior_ is not None and len(self.classes_) > 2 and not self.layout_.multilabel:
+            raise TypeError(
+                "a Gaussian process of more than two classes predicts by probabilities, not by decisions: "
+                'counterfactuals need solver="kernel" or "linear"'
+            )
+
+        def ask(before: Matrix) -> Question:
+            if self.layout_.multilabel:
+                return ask_label(self.layout_, target, before)
+            return ask_class(self.layout_, self.classes_, target, before)
+
+        return self._counterfactuals(
+            graph,
+            ask,
+            max_edits=max_edits,
+            n=n,
+            allowed=allowed,
+            molecule=molecule,
+            budget=budget,
+            label_names=label_names,
+        )
+
+    def _comparison(self, classes: Any) -> tuple[NDArray[np.float64], Any, Any]:
+        """What each decision counts in a comparison of classes, and the classes compared."""
+        names = self.classes_.tolist()
+        if self.layout_.multilabel:
+            if classes not in names:
+                raise ValueError(
+                    f"classes must be the number of one label, 0 to {names[-1]}; got {shown(classes)}"
+                )
+            return np.eye(len(names))[classes], classes, None
+        weights, first, other = compare_classes(names, classes)
+        return self.layout_.of_pairs(np.asarray(weights)), first, other
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy; with several labels, the share of correct entries among those observed."""
+        if not has_columns(y):
+            graphs = check_graphs(X)
+            some = known_targets(y, len(graphs))
+            return float(super().score(some.take(graphs), some.target, some.take(sample_weight)))
+        target = check_labels(y, len(check_graphs(X)))
+        right, known = self.predict(X) == target, ~np.isnan(target)
+        weights = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight)
+        return float((weights @ (right & known)).sum() / (weights @ known).sum())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _scores(self, X: Any) -> Matrix:
+        graphs = self._checked(X)
+        return self.layout_.scores(self._decisions(graphs))
+
+    def check_parts(self) -> None:
+        """Refuse decisions, classes and probabilities that do not fit each other."""
+        super().check_parts()
+        if hasattr(self, "rule_"):
+            layout, calibration = self.layout_, self.calibration_
+            require(self.classes_.ndim == 1 and layout.n_classes == len(self.classes_) >= 2, "classes differ")
+            require(self.rule_.n_decisions == layout.n_decisions, "decisions are not those of the classes")
+            if calibration is not None:
+                require(calibration.multilabel == layout.multilabel, "probabilities are of other targets")
+                shape = (layout.n_scores, layout.n_classes)
+                require(calibration.coefficients.shape == shape, "probabilities are of other classes")
+
+
+def _calibration(
+    learned: Learned, layout: DecisionLayout, target: NDArray[Any], folds: Folds, task: Any
+) -> Calibration:
+    """Learn probabilities from decisions on graphs that were not learned from (Platt scaling).
+
+    Where classes are too small for that, from decisions on the training graphs.
+    """
+    found = held_out_decisions(learned.selection, target, folds, task)
+    everyone = np.arange(len(target))
+    known = np.concatenate([held for held, _ in found]) if found else everyone[:0]
+    if not found or (not layout.multilabel and len(np.unique(target[known])) < layout.n_classes):
+        found = held_out_decisions(learned.selection, target, [(everyone, everyone)], task)
+        known = everyone
+    scores = np.concatenate([layout.scores(decisions) for _, decisions in found])
+    learn = Calibration.learn_columns if layout.multilabel else Calibration.learn
+    return learn(scores, target[known])

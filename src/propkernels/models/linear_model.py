@@ -1,0 +1,500 @@
+"""LinearModel: a linear model on rows of features, in memory, in files, or on a stream."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, clone
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from propkernels._utils.checks import Documented, check_choice, check_integer, check_positive, shown
+from propkernels._utils.stored import SOMETIMES, require
+from propkernels.convert.check import check_graphs
+from propkernels.explain.explanation import Explanation
+from propkernels.kernels.count_features import CountFeatures
+from propkernels.models.exact_sums import CLASSIFIES, LOSSES, Problem, learn_rows
+from propkernels.models.predicting import class_numbers, predict_folder, probabilities_of, scores_of
+from propkernels.models.rows import (
+    ArrayRows,
+    PartRows,
+    Rows,
+    Settings,
+    at_least_two_classes,
+    canonical_rows,
+    check_targets,
+    class_weighted,
+    of_all_rows,
+    stream_classes,
+    target_unit,
+)
+from propkernels.scale.opened import FeatureFolder
+from propkernels.selection.targets import Known
+
+Values = NDArray[np.float64]
+RATE = 1.0  # of steps on a stream, in units of coefficients
+
+
+def _is_logistic(model: Any) -> bool:
+    if model.loss != "logistic":
+        raise AttributeError(f'probabilities need loss="logistic", this model has loss={model.loss!r}')
+    return True
+
+
+def _classifies(model: Any) -> bool:
+    if model.loss not in CLASSIFIES:
+        raise AttributeError(f"decision_function needs classes, this model has loss={model.loss!r}")
+    return True
+
+
+class LinearModel(Documented, BaseEstimator):
+    """Linear classification or regression with a ridge penalty, on any number of rows.
+
+    The coefficients w and the intercept b minimize ``C * (sum of losses) + |w|^2 / 2``. Losses and gradients
+    are added up exactly (in two numbers each, of which no addition rounds): the model is the same to the bit
+    for rows in memory and in files, however they are cut, in whatever order they come, and with any number of
+    threads, processes or workers of a cluster.
+
+    Parameters
+    ----------
+    loss : {"logistic", "squared_hinge", "squared"}, default="logistic"
+        Logistic regression; the linear SVM with squared hinge loss; or ridge regression, for numbers instead
+        of classes.
+    C : float, default=1.0
+        What losses count against the penalty: large values penalize less.
+    fit_intercept : bool, default=True
+        Whether b is learned; it is not penalized.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as in scikit-learn.
+    tol : float, default=1e-6
+        Learning stops when no entry of the gradient of the mean objective is larger; with
+        ``loss="squared"``, that of a target whose range is about 1, so that its unit does not matter.
+    max_iter : int, default=1000
+        Most iterations of L-BFGS.
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 all cores.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, columns), (classes, columns) if there are more than two, or (columns,)
+        The last for ``loss="squared"``. Several classes are learned one against the rest.
+    intercept_ : ndarray of shape (1,) or (classes,)
+    classes_ : ndarray
+        Where classes are learned.
+    n_iter_ : int
+        Iterations of L-BFGS, of the class that took most.
+    features_ : estimator or None
+        What computed the features, if the model was learned from a folder that says so.
+
+    See Also
+    --------
+    featurize : Features of any number of graphs, in a folder.
+    PropagationClassifier : Chooses kernel and parameters as well; with ``solver="linear"`` for many graphs.
+
+    References
+    ----------
+    .. [1] D. C. Liu and J. Nocedal (1989). On the limited memory BFGS method for large scale optimization.
+       Mathematical Programming 45, 503-528. doi:10.1007/BF01589116.
+    .. [2] J. Demmel and H. D. Nguyen (2015). Parallel reproducible summation. IEEE Transactions on Computers
+       64 (7), 2060-2070. doi:10.1109/TC.2014.2345391.
+    .. [3] J. Duchi, E. Hazan and Y. Singer (2011). Adaptive subgradient methods for online learning and
+       stochastic optimization. Journal of Machine Learning Research 12, 2121-2159. Equation 3, for
+       ``partial_fit``.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(200, random_state=0)
+    >>> features = pk.PropagationFeatures(n_features=2**12, t_max=3, normalize=True, random_state=0)
+    >>> model = pk.LinearModel(C=10).fit(features.fit_transform(data.graphs), data.target)
+    >>> model.coef_.shape, model.score(features.transform(data.graphs), data.target) > 0.9
+    ((1, 4096), True)
+    """
+
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    features_: Any
+    n_features_in_: int
+    n_iter_: int
+    classes_: Annotated[Any, SOMETIMES]  # an array of numbers, texts or objects
+    feature_names_in_: Annotated[Any, SOMETIMES]  # an array of texts, of a table with named columns
+    gradients_: Annotated[NDArray[np.float64], SOMETIMES]  # of a stream
+    squares_: Annotated[NDArray[np.float64], SOMETIMES]
+
+    def __init__(
+        self,
+        *,
+        loss: str = "logistic",
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows of features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns), or FeatureFolder
+            A folder as :func:`open_features` gives it is handed on to :meth:`fit_parts`.
+        y : array-like of shape (n,)
+            Classes, or numbers with ``loss="squared"``.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(X, FeatureFolder):
+            return self.fit_parts(X, y, sample_weight=sample_weight)
+        settings = self._settings()
+        features, y = self._checked(X, y, reset=True)
+        weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+        self._learn(ArrayRows(features, self.n_jobs), y, weights, settings)
+        self.features_: Any = None
+        return self
+
+    def fit_parts(
+        self, features: FeatureFolder, y: Any = None, executor: Any = None, *, sample_weight: Any = None
+    ) -> Self:
+        """Learn from features in files; the model is the one that :meth:`fit` learns from all rows in memory.
+
+        Each pass over the rows sends the coefficients to the workers, which send back sums. Parts stay in the
+        workers' memory between passes as long as there is room.
+
+        Parameters
+        ----------
+        features : FeatureFolder
+            As :func:`open_features` gives it.
+        y : array-like of shape (n,), optional
+            One value per graph, in the order of the parts; by default the target in the files. Graphs whose
+            target is missing (None or NaN) are left out, with a warning that counts them.
+        executor : optional
+            As in :func:`featurize`: None (threads), a number of processes, an executor, a Dask client.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        if not isinstance(features, FeatureFolder):
+            raise TypeError(f"features must be what open_features gives, got {shown(features)}")
+        settings = self._settings()
+        known = check_targets(features.target if y is None else y, len(features), self.loss)
+        weights = np.ones(len(features)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        if weights.shape != (len(features),) or not (weights >= 0).all() or not np.isfinite(weights).all():
+            raise ValueError(f"sample_weight must be {len(features)} numbers that are not negative")
+        known.warn()
+        with PartRows.opened(features, executor, self.n_jobs) as rows:
+            self._learn(rows, known.target, weights[known.places], settings, known)
+        self.n_features_in_ = features.shape[1]
+        self._forget("feature_names_in_")
+        self.features_ = None if "fitted" in features.parameters else features.estimator()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the next rows of a stream, each of which is looked at once.
+
+        Dual averaging with a step size for each column (AdaGrad). How the stream is cut makes no difference
+        to a bit; its order does. The first call begins anew, also after :meth:`fit`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns)
+        y : array-like of shape (n,)
+        classes : array-like, optional
+            All classes of the stream; the first call needs them, unless :meth:`fit` saw them before.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        settings = self._settings()
+        is_first = not hasattr(self, "gradients_")
+        features, y = self._checked(X, y, reset=is_first)
+        weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+        if self.loss in CLASSIFIES:
+            if isinstance(self.class_weight, str):
+                raise ValueError(
+                    'class_weight="balanced" needs all rows at once: give a weight for each class'
+                )
+            known = None if is_first and classes is not None else vars(self).get("classes_")
+            self.classes_ = stream_classes(y, classes, known)
+            weights = class_weighted(y, self.classes_, weights, self.class_weight)
+        targets = self._targets(y)
+        if is_first:
+            self.gradients_ = np.zeros((len(targets), features.shape[1] + 1))
+            self.squares_ = np.zeros_like(self.gradients_)
+        self._learn_stream(features, targets, weights, settings)
+        self.n_iter_, self.features_ = 1, None
+        return self
+
+    @available_if(_classifies)
+    def decision_function(self, X: Any) -> Values:
+        """Return the distance of each row from the decision, in units of the loss.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns)
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, classes) if there are more than two
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @available_if(_is_logistic)
+    def predict_proba(self, X: Any) -> Values:
+        """Return the probability of each class; several classes are normalized to sum 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns)
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+        """
+        return probabilities_of(self._scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class, or the number, of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        scores = self._scores(X)
+        if self.loss not in CLASSIFIES:
+            return scores[:, 0]
+        return np.asarray(self.classes_[class_numbers(scores)])
+
+    def predict_parts(self, features: FeatureFolder, out: Any, executor: Any = None) -> Any:
+        """Predict the graphs of a folder of features, and write one Parquet file per part.
+
+        The columns are ``graph_id``, ``prediction`` and, where there are classes, the probability or the
+        decision of each. Files are complete or not there; running again computes those that are missing.
+
+        Parameters
+        ----------
+        features : FeatureFolder
+            As :func:`open_features` gives it.
+        out : str or path
+            Folder to write into.
+        executor : optional
+            As in :func:`featurize`.
+
+        Returns
+        -------
+        list of Path
+            The files, in the order of the parts.
+        """
+        check_is_fitted(self, "coef_")
+        if not isinstance(features, FeatureFolder):
+            raise TypeError(f"features must be what open_features gives, got {shown(features)}")
+        if features.shape[1] != self.n_features_in_:
+            raise ValueError(f"the model has {self.n_features_in_} columns, the features {features.shape[1]}")
+        return predict_folder(self, features, out, executor)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, or R^2 with ``loss="squared"``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, columns)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        measure = accuracy_score if self.loss in CLASSIFIES else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def explain(self, graphs: Any, features: Any = None, classes: Any = None) -> Explanation:
+        """Say what each node of graphs, at each iteration, adds to the decision.
+
+        Parameters
+        ----------
+        graphs : GraphDatabase or sequence of graphs
+        features : estimator, optional
+            The fitted features that the model was learned on; by default ``features_``.
+        classes : one class, or None
+            With more than two classes: the one whose decision, against the rest, is explained.
+
+        Returns
+        -------
+        Explanation
+            Contributions and intercept add up to the decision, or to the prediction.
+        """
+        check_is_fitted(self, "coef_")
+        database = check_graphs(graphs)
+        features = self.features_ if features is None else features
+        if features is None:
+            raise ValueError(
+                "explain needs the features that the model was learned on: explain(graphs, features)"
+            )
+        if not isinstance(features, CountFeatures):
+            raise TypeError(f"features must be like PropagationFeatures, got {shown(features)}")
+        if features.n_features is not None and not hasattr(features, "stream_codes_"):
+            features = clone(features).fit(database)  # hashed features learn nothing from graphs
+        machine, sign, speaks_for, against = self._explained(classes)
+        contributions = features.contributions(database, sign * np.atleast_2d(self.coef_)[machine])
+        intercept = sign * float(self.intercept_[machine])
+        return Explanation(contributions, database.graph_ptr, intercept, database, speaks_for, against)
+
+    def _explained(self, classes: Any) -> tuple[int, float, Any, Any]:
+        """Which machine is explained, its sign, and the classes that it speaks for and against."""
+        if self.loss not in CLASSIFIES:
+            if classes is not None:
+                raise ValueError("classes are for models of classes, this one predicts numbers")
+            return 0, 1.0, None, None
+        known = self.classes_.tolist()
+        if classes is None and len(known) > 2:
+            raise ValueError(f"name the class to explain, one of {known}")
+        named = known[1] if classes is None else classes
+        if named not in known:
+            raise ValueError(f"classes must be one of {known}, got {shown(classes)}")
+        if len(known) > 2:
+            return known.index(named), 1.0, named, None
+        return 0, 1.0 if named == known[1] else -1.0, named, known[1 - known.index(named)]
+
+    def _scores(self, X: Any) -> Values:
+        """Decisions of all machines, (n, machines)."""
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return scores_of(canonical_rows(X), np.atleast_2d(self.coef_), self.intercept_)
+
+    # learning
+
+    def _learn_stream(
+        self, features: csr_array, targets: list[Values], weights: Values, settings: Settings
+    ) -> None:
+        """Learn each row once, and keep the coefficients that the sums of gradients and squares give."""
+        shape = (len(targets), features.shape[1] + 1)
+        if not self.gradients_.shape == self.squares_.shape == shape:  # compiled loops rely on it
+            raise ValueError(
+                f"the stream began with {self.gradients_.shape[1] - 1} columns, or other classes"
+            )
+        rows = (features.indptr, features.indices, features.data)
+        how = (LOSSES[self.loss], settings.fit_intercept, 1 / settings.cost, RATE)
+        for target, gradients, squares in zip(targets, self.gradients_, self.squares_, strict=True):
+            learn_rows(*rows, target, weights, *how, gradients, squares)
+        ridge = np.full(shape[1], 1 / settings.cost)
+        ridge[-1] = 0.0
+        scale = ridge + np.sqrt(self.squares_) / RATE
+        self._keep(-np.divide(self.gradients_, scale, out=np.zeros(shape), where=self.squares_ > 0))
+
+    def _learn(
+        self, rows: Rows, y: NDArray[Any], weights: Values, settings: Settings, known: Known | None = None
+    ) -> None:
+        """Learn one machine, or one per class against the rest; ``known``: the rows that have a target."""
+        unit = 1.0
+        if self.loss in CLASSIFIES:
+            self.classes_ = at_least_two_classes(y)
+            weights = class_weighted(y, self.classes_, weights, self.class_weight)
+        else:
+            self._forget("classes_")
+            unit = target_unit(y, settings.fit_intercept)
+        learned = []
+        for number, targets in enumerate(self._targets(y)):
+            text = f"Learning class {number + 1}" if number else "Learning"
+            problem = Problem(LOSSES[self.loss], *of_all_rows(targets / unit, weights, known))
+            learned.append(rows.minimize(problem, settings, text))
+        self._forget("gradients_", "squares_")  # a stream begins anew
+        self._keep(unit * np.stack([coefficients for coefficients, _ in learned]))
+        self.n_iter_ = max(n_iterations for _, n_iterations in learned)
+
+    def _targets(self, y: NDArray[Any]) -> list[Values]:
+        """Numbers to learn: y, or -1 and 1 for each class against the rest."""
+        if self.loss not in CLASSIFIES:
+            return [np.asarray(y, dtype=np.float64)]
+        positive = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        return [np.where(y == name, 1.0, -1.0) for name in positive]
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            self.__dict__.pop(name, None)
+
+    def _keep(self, coefficients: Values) -> None:
+        weights = np.ascontiguousarray(coefficients[:, :-1])
+        self.coef_ = weights if self.loss in CLASSIFIES else weights[0]
+        self.intercept_ = coefficients[:, -1].copy()
+
+    # checks
+
+    def _settings(self) -> Settings:
+        check_choice(self.loss, tuple(LOSSES), "loss")
+        if not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise TypeError(f"fit_intercept must be True or False, got {shown(self.fit_intercept)}")
+        if self.class_weight is not None and self.loss not in CLASSIFIES:
+            raise ValueError('class_weight is for models of classes, this one has loss="squared"')
+        cost, tolerance = check_positive(self.C, "C"), check_positive(self.tol, "tol")
+        return Settings(
+            cost, bool(self.fit_intercept), tolerance, check_integer(self.max_iter, "max_iter", 1)
+        )
+
+    def _checked(self, X: Any, y: Any, reset: bool) -> tuple[csr_array, NDArray[Any]]:
+        numeric = self.loss not in CLASSIFIES
+        options = {"accept_sparse": "csr", "dtype": np.float64, "y_numeric": numeric}
+        X, y = validate_data(self, X, y, reset=reset, **options)
+        if not numeric:
+            check_classification_targets(y)
+        return canonical_rows(X), np.asarray(y)
+
+    def check_parts(self) -> None:
+        """Refuse coefficients that are not those of the columns and classes."""
+        if not hasattr(self, "coef_"):
+            return
+        require(self.loss in LOSSES, "the loss is unknown")
+        names = getattr(self, "feature_names_in_", None)
+        require(names is None or names.shape == (self.n_features_in_,), "every column needs a name")
+        require(self.features_ is None or isinstance(self.features_, CountFeatures), "features are unknown")
+        shape: tuple[int, ...] = (self.n_features_in_,)
+        n_machines = 1
+        if self.loss in CLASSIFIES:
+            n_classes = len(set(self.classes_.tolist()))
+            require(self.classes_.ndim == 1 and 2 <= n_classes == len(self.classes_), "classes are equal")
+            n_machines = 1 if n_classes == 2 else n_classes
+            shape = (n_machines, *shape)
+        require(self.coef_.shape == shape, "every column needs a coefficient")
+        require(self.intercept_.shape == (n_machines,), "every decision needs an intercept")
+        sums = [getattr(self, name) for name in ("gradients_", "squares_") if hasattr(self, name)]
+        fits = all(array.shape == (n_machines, self.n_features_in_ + 1) for array in sums)
+        require(fits, "sums of gradients are of other columns")
+        finite = np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()
+        require(finite, "coefficients are finite")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, RegressorTags
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        if self.loss in CLASSIFIES:
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        else:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        return tags

@@ -1,0 +1,381 @@
+"""What PropagationClassifier and PropagationRegressor share: choose, learn, fold."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.checks import GraphInput, check_choice, check_integer
+from propkernels._utils.progress import ProgressBar
+from propkernels._utils.stored import SOMETIMES, require
+from propkernels.convert.check import check_graphs
+from propkernels.decisions.decision_columns import self_similarities
+from propkernels.decisions.gaussian_process import Posterior
+from propkernels.decisions.rule import Rule, dual_members, mean_rule, primal_members
+from propkernels.decisions.support_vectors import Machine, stopping_allowed
+from propkernels.decisions.tasks import Task
+from propkernels.explain.comparisons import explain_rule
+from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.explain.explanation import Explanation
+from propkernels.explain.find_counterfactuals import Model, find_counterfactuals
+from propkernels.explain.strongest_bins import Bins, strongest_bins
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+from propkernels.kernels.propagation_kernel import PropagationKernel
+from propkernels.models.defaults import check_kernels
+from propkernels.novelty.applicability import Applicability, applicability_of
+from propkernels.novelty.foreign import unknown_nodes, warn_if_foreign
+from propkernels.propagation.imputer import LabelImputer
+from propkernels.selection.candidates import (
+    Candidate,
+    Space,
+    check_cost_grid,
+    check_epsilons,
+    check_steps,
+    count_arms,
+    has_explicit_counts,
+    resolve_selection,
+)
+from propkernels.selection.choosing import (
+    MOST_FOR_KERNEL,
+    resolve_solver,
+    search,
+)
+from propkernels.selection.folds import Folds, Seeds, check_groups, choosing_folds
+from propkernels.selection.halving import count_steps, is_worthwhile
+from propkernels.selection.partners import Selection
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Everything learned by fit.
+
+    Attributes
+    ----------
+    selection : Selection
+        The chosen settings.
+    solver : str
+    kernel : estimator
+        Fitted.
+    rule : Rule
+        Decisions without intercepts.
+    machine : Machine
+        Learned from all training graphs.
+    posterior : Posterior or None
+        Of a Gaussian process.
+    imputer : LabelImputer or None
+        Fills in missing node labels before anything else, where that was better.
+    """
+
+    selection: Selection
+    solver: str
+    kernel: Any
+    rule: Rule
+    machine: Machine
+    posterior: Posterior | None
+    imputer: LabelImputer | None = None
+
+
+class PropagationModel(GraphInput, BaseEstimator, ABC):
+    """A model of graphs: everything but what a target is."""
+
+    intercept_: NDArray[np.float64]
+    kernel_: Any
+    posterior_: Posterior | None
+    rule_: Rule
+    t_max_: int | None
+    C_: Annotated[float | None, SOMETIMES]
+    imputer_: Annotated[LabelImputer | None, SOMETIMES]
+    n_folds_: Annotated[int, SOMETIMES]
+    normalize_: Annotated[bool | None, SOMETIMES]
+    score_: Annotated[float, SOMETIMES]
+    solver_: Annotated[str, SOMETIMES]
+    kernel: Any
+    t_max: Any
+    C: Any
+    normalize: Any
+    solver: str
+    selection: str
+    scoring: Any
+    n_folds: int | None
+    cv: Any
+    random_state: Any
+    n_jobs: int | None
+    verbose: bool | None
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the model, and of its kernel as ``kernel__bin_width``.
+
+        A parameter of the kernel, where none is named, makes it a :class:`PropagationKernel`.
+        """
+        kernel = params.get("kernel", self.kernel)
+        if any(name.startswith("kernel__") for name in params):
+            if isinstance(kernel, (list, tuple)):
+                raise ValueError(
+                    "kernel is a list, whose parameters cannot be set together: set kernel itself"
+                )
+            if kernel is None:
+                self.kernel = PropagationKernel()
+        return super().set_params(**params)
+
+    def _learn(
+        self,
+        graphs: GraphDatabase,
+        target: NDArray[Any],
+        folds: Folds,
+        task: Task,
+        seeds: Seeds,
+        epsilon: Any,
+    ) -> Learned:
+        """Choose the settings and learn from all graphs; the model is as it was until this is done."""
+        best: tuple[Selection, Any, GraphDatabase, str] | None = None
+        for imputer in self._imputers(graphs):
+            known = graphs if imputer is None else imputer.transform(graphs)
+            chosen, solver = self._choose(known, target, folds, task, seeds, epsilon)
+            if best is None or chosen.mean_loss < best[0].mean_loss:
+                best = chosen, imputer, known, solver
+        assert best is not None
+        chosen, imputer, known, solver = best
+        return replace(_learned(chosen, known, target, task, solver), imputer=imputer)
+
+    def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
+        """Ways to treat missing node labels: as the kernels do, and filled in beforehand."""
+        column = graphs.label_column if isinstance(graphs, GraphDatabase) else None
+        if self.kernel is not None or not isinstance(column, LabelColumn):
+            return [None]
+        if not column.observed.any() or column.observed.all():
+            return [None]
+        return [None, LabelImputer(tolerance=1e-3, max_steps=100).fit(graphs)]
+
+    def _choose(
+        self,
+        graphs: GraphDatabase,
+        target: NDArray[Any],
+        folds: Folds,
+        task: Task,
+        seeds: Seeds,
+        epsilon: Any,
+    ) -> tuple[Selection, str]:
+        kernels, space = self._space(graphs, epsilon)
+        selection = resolve_selection(self.selection, len(graphs), len(kernels))
+        halves = selection == "halving" and is_worthwhile(folds)
+        n_arms = count_arms(kernels, space, task)
+        n_settings = n_arms // len(task.makers(space.solver, space.epsilons))
+        total = count_steps(n_settings, folds) if halves else n_arms * len(folds)
+        with ProgressBar(f"{type(self).__name__}: choosing", total) as bar:
+            on_progress = _silent if self.verbose is False else bar.step
+            common = graphs, target, folds, space, task, seeds.kernel, selection, self.n_jobs
+            averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
+            return search(kernels, *common, on_progress, averages), space.solver
+
+    def _folds(self, target: NDArray[Any], groups: Any, seed: int) -> Folds:
+        """Folds of the choice."""
+        n_folds = None if self.n_folds is None else check_integer(self.n_folds, "n_folds", 2)
+        return choosing_folds(target, n_folds, self.cv, check_groups(groups, len(target)), seed)
+
+    def _space(self, graphs: GraphDatabase, epsilon: Any) -> tuple[list[Any], Space]:
+        """Check all parameters of the choice."""
+        check_choice(self.normalize, ("auto", True, False, None), "normalize")
+        costs, steps = check_cost_grid(self.C), check_steps(self.t_max)
+        kernels = check_kernels(self.kernel, graphs, self.n_jobs, isinstance(self, RegressorMixin))
+        if self.kernel is None and (self.solver == "linear" or len(graphs) > MOST_FOR_KERNEL):
+            kernels = [kernel for kernel in kernels if has_explicit_counts(kernel)]
+        solver = resolve_solver(self.solver, kernels, len(graphs), steps)
+        return kernels, Space(self.normalize, steps, costs, solver, check_epsilons(epsilon))
+
+    def _keep(self, learned: Learned) -> None:
+        """Take over what was learned."""
+        candidate = learned.selection.candidate
+        is_free = learned.rule.compares_bins and learned.posterior is None
+        self.kernel_ = learned.selection.kernel if is_free else learned.kernel
+        self.rule_, self.intercept_ = learned.rule, learned.machine.intercepts
+        self.posterior_, self.solver_, self.imputer_ = learned.posterior, learned.solver, learned.imputer
+        self.t_max_, self.normalize_, self.C_ = candidate.t_max, candidate.normalize, learned.selection.C
+
+    def _decisions(self, graphs: GraphDatabase) -> Matrix:
+        return np.asarray(self.rule_.decisions(graphs, self.n_jobs)) + self.intercept_
+
+    def _watched_decisions(self, graphs: GraphDatabase, stacklevel: int) -> Matrix:
+        """Decisions, with a warning of graphs unlike the training graphs."""
+        rule = self.rule_
+        runs = rule.by_runs(graphs, self.n_jobs, lambda run: (rule.decide(run), unknown_nodes(rule, run)))
+        warn_if_foreign([unknown for _, unknown in runs], graphs, stacklevel + 1)
+        return np.concatenate([decisions for decisions, _ in runs]) + self.intercept_
+
+    def _checked(self, X: Any) -> GraphDatabase:
+        check_is_fitted(self, "rule_")
+        graphs = check_graphs(X)
+        imputer = getattr(self, "imputer_", None)  # files of earlier versions have none
+        if imputer is None:
+            return graphs
+        with stopping_allowed():
+            return imputer.transform(graphs)
+
+    def applicability(self, X: Any) -> Applicability:
+        """Say which surroundings of nodes never occurred in training, by radius and by node.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+
+        Returns
+        -------
+        Applicability
+            Shares of unseen surroundings; a prediction on graphs that are mostly unseen is a guess.
+        """
+        graphs = self._checked(X)
+        if not self.rule_.vocabularies:
+            name = type(self.kernel_).__name__
+            raise TypeError(f"{name} compares graphs without counting bins: no surroundings can be looked up")
+        return applicability_of(self.rule_.vocabularies, graphs, self.n_jobs)
+
+    def _variances(self, graphs: GraphDatabase) -> Matrix:
+        """Variances of a Gaussian process at new graphs."""
+        if self.posterior_ is None:
+            raise ValueError(f'only solver="gp" knows how sure it is, this model has {self.solver_!r}')
+        own = self_similarities(self.kernel_, graphs)
+        return self.posterior_.variances(self.kernel_.transform(graphs), own)
+
+    def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
+        """Contributions to a weighted sum of decisions."""
+        if not self.rule_.compares_bins:
+            raise TypeError(why_not_explained(self.kernel_))
+        return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
+
+    def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
+        """Edits of one graph that change what ``ask`` asks for."""
+        check_is_fitted(self, "rule_")
+        plain = getattr(self, "imputer_", None) is None
+        model = Model(lambda X: self._decisions(self._checked(X)), self.rule_, self.intercept_, plain)
+        with stopping_allowed():
+            return find_counterfactuals(model, graph, ask, **options)
+
+    def _top_bins(
+        self,
+        n: int,
+        graphs: GraphDatabase,
+        weights: NDArray[np.float64],
+        target: Any,
+        subject: str,
+        **shown: Any,
+    ) -> Bins:
+        """Bins of the largest weights in a weighted sum of decisions; target: a number per graph, or None."""
+        values = None if target is None else np.asarray(target, dtype=np.float64)
+        if values is not None and values.shape != (len(graphs),):
+            raise ValueError(
+                f"y must hold a value for each of {len(graphs)} graphs, got shape {values.shape}"
+            )
+        if not self.rule_.compares_bins:
+            raise TypeError(why_not_explained(self.kernel_, "its bins have no weights"))
+        most = check_integer(n, "n", 1)
+        bins = self.rule_.bin_weights(graphs, np.asarray(weights, dtype=np.float64), self.n_jobs)
+        return strongest_bins(bins, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown)
+
+    def check_parts(self) -> None:
+        """Refuse intercepts that are not those of the decisions."""
+        if hasattr(self, "rule_"):
+            require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
+            require(self.intercept_.shape == (self.rule_.n_decisions,), "every decision needs an intercept")
+
+
+def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained") -> str:
+    """Say what a kernel lacks, and which one has it."""
+    name, base = type(kernel).__name__, getattr(kernel, "base_kernel", "linear")
+    if base in ("linear", "intersection"):
+        return (
+            f"{name} is not a dot product of counts: {so}; "
+            "name a kernel that is one, such as kernel=PropagationKernel()"
+        )
+    drawn_anew = {"random_state": None} if hasattr(kernel, "random_state") else {}
+    explained = clone(kernel).set_params(base_kernel="intersection", **drawn_anew)
+    return (
+        f"{name} is not a dot product of counts with base_kernel={base!r}: {so}; "
+        f"fit a model with kernel={' '.join(repr(explained).split())} for that"
+    )
+
+
+def _learned(
+    chosen: Selection, graphs: GraphDatabase, target: NDArray[Any], task: Task, solver: str
+) -> Learned:
+    """Learn from all graphs with what was chosen."""
+    found = [_learned_one(chosen, *member, graphs, target, task, solver) for member in chosen.members]
+    if len(found) == 1:
+        return found[0]
+    rule = mean_rule([one.rule for one in found])
+    intercepts = np.mean([one.machine.intercepts for one in found], axis=0)
+    machine = replace(found[0].machine, intercepts=np.asarray(intercepts))
+    return replace(found[0], rule=rule, machine=machine)
+
+
+def _learned_one(
+    chosen: Selection,
+    candidate: Candidate,
+    cost: float,
+    graphs: GraphDatabase,
+    target: NDArray[Any],
+    task: Task,
+    solver: str,
+) -> Learned:
+    """Learn from all graphs with one candidate of those that were chosen."""
+    kernel, everyone = candidate.fitted_kernel(graphs, target), np.arange(len(graphs))
+    part = candidate.source.slice(everyone, np.arange(0), candidate.scaled)
+    machine = candidate.fit(task, part.known, target, everyone, cost)
+    coefficients = machine.coefficients / part.unit
+    members = primal_members if candidate.maker.uses_features else dual_members
+    posterior = None if machine.details is None else replace(machine.details, scale=part.unit)
+    return Learned(chosen, solver, kernel, Rule.of(members(kernel, coefficients)), machine, posterior)
+
+
+def _silent(parts: int) -> None:
+    """Tell nothing."""
+
+
+def held_out_decisions(
+    chosen: Selection, target: NDArray[Any], folds: Folds, task: Task
+) -> Sequence[tuple[Any, Matrix]]:
+    """Decisions on graphs that were not learned from: for each fold, the graphs and their decisions.
+
+    Folds whose training part does not suffice for the task (it lacks a class, say) are left out.
+    """
+    return [
+        (held, chosen.decide(task, target, train, held))
+        for train, held in folds
+        if task.is_learnable(target[train], target)
+    ]
+
+
+def cross_validated_score(chosen: Selection, target: NDArray[Any], folds: Folds, task: Task) -> float:
+    """Score of the choice on its folds: the scorer's mean, or 1 less the mean loss of observed entries.
+
+    That is accuracy for classes, and R^2 for standardized numbers.
+    """
+    if not task.is_additive:
+        return -chosen.mean_loss
+    if target.ndim == 1 or not folds:
+        return 1.0 - chosen.mean_loss
+    n_observed = sum(int(np.sum(~np.isnan(target[held]))) for _, held in folds)
+    total = float(sum(part.sum() for part in chosen.losses))
+    return 1.0 - total * target.shape[1] / n_observed
+
+
+def check_weights(sample_weight: Any, n_graphs: int) -> NDArray[np.float64] | None:
+    """Return one weight per graph, none of them negative and not all zero; None for None."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_graphs, float(weights))
+    if weights.shape != (n_graphs,):
+        raise ValueError(f"sample_weight has shape {weights.shape} for {n_graphs} graphs")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError("sample_weight must hold finite numbers that are not negative, and not all zero")
+    return weights

@@ -1,0 +1,395 @@
+"""PropagationRegressor: graphs and real targets in, a prediction for any new graph out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.checks import check_integer
+from propkernels._utils.parallel import blas_threads
+from propkernels._utils.stored import SOMETIMES
+from propkernels.convert.check import check_graphs
+from propkernels.decisions.scoring import resolve_scorer
+from propkernels.decisions.support_vectors import stopping_allowed
+from propkernels.decisions.tasks import Columns, Regression
+from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.explain.explanation import Explanation
+from propkernels.explain.questions import ask_number
+from propkernels.explain.strongest_bins import Bins
+from propkernels.models.model import (
+    Learned,
+    PropagationModel,
+    check_weights,
+    cross_validated_score,
+)
+from propkernels.selection.candidates import DEFAULT_COSTS
+from propkernels.selection.folds import draw_seeds
+from propkernels.selection.targets import check_numbers, check_several, has_columns, known_targets
+
+Matrix = NDArray[np.float64]
+
+
+class PropagationRegressor(RegressorMixin, PropagationModel):
+    """Predict a number for each graph with a graph kernel, everything chosen by cross-validation.
+
+    The kernel, t_max, normalization, C and epsilon are chosen by cross-validation on the training graphs, by
+    mean squared error, from one pass of propagation for each kernel. Where the kernel is a dot product of
+    counts, the SVM is folded into one weight per bin, and a prediction takes time linear in the nodes of
+    the new graph.
+
+    The target is standardized inside, so that one grid of C and epsilon serves any unit. It may have several
+    columns, with missing entries (NaN): they share the choice, and each has a machine of its own, learned
+    from the graphs that have it.
+
+    Parameters
+    ----------
+    kernel : estimator, list of estimators, or None, default=None
+        Any kernel of this library; a list is a choice; None: a few kernels by what the graphs carry.
+    t_max : int or sequence of int, optional
+        Candidates for the number of iterations; None: 0 up to the kernel's own.
+    C : float or sequence of float, default=(0.01, 0.1, 1, 10, 100, 1000)
+        Candidates for the cost, in units of the kernel's mean diagonal; with solver "gp", the ratio of
+        signal to noise variance.
+    epsilon : float or sequence of float, default=(0.03, 0.3)
+        Candidates for the half-width of the tube without loss, in standard deviations of the target; "gp"
+        has none.
+    normalize : {"auto", True, False, None}, default="auto"
+        Whether kernels are normalised; "auto": tried both ways; None: as the kernel says.
+    solver : {"auto", "kernel", "linear", "gp"}, default="auto"
+        "kernel": libsvm's SVR on kernel matrices. "linear": liblinear's on sparse features, for many graphs;
+        no kernel matrix is formed. "gp": exact Gaussian process, which knows how sure it is. "auto": "kernel"
+        up to 20,000 graphs, as long as the matrices of all t_max take at most 8 GiB, else "linear".
+    selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
+        "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
+        leader after some folds. "halving": compare most candidates on a part of the graphs, and only the
+        best on all. "auto": exhaustive for one or two kernels and up to 1000 graphs, else halving.
+    scoring : str, callable or None, default=None
+        What the choice maximizes: the name of a scorer of scikit-learn ("r2", "max_error", ...), or
+        a function ``scorer(estimator, X, y)``. None: least squared error.
+    n_folds : int or None, default=None
+        Folds of the cross-validation that chooses; None: 5, or fewer where there are fewer graphs.
+    cv : int, splitter, iterable or None, default=None
+        Folds by a splitter of scikit-learn, in place of ``n_folds``.
+    random_state : int, RandomState or None, default=None
+        Seed of hash functions and folds.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+    verbose : bool or None, default=None
+        Show a progress bar; None: where the choice takes longer than two seconds.
+
+    Attributes
+    ----------
+    kernel_ : estimator
+        The chosen kernel with its settings (unfitted if the machine was folded).
+    t_max_, normalize_, C_, epsilon_, solver_ : chosen settings
+    score_ : float
+        R^2 of the choice (or its score by ``scoring``) in the cross-validation that chose it, and therefore
+        optimistic; :func:`evaluate` estimates the score on new graphs.
+    rule_ : Rule
+        Predictions for any graph, without ``intercept_``.
+    posterior_ : Posterior or None
+        What the Gaussian process is unsure of.
+
+    See Also
+    --------
+    PropagationClassifier : The same for classes.
+    evaluate : Cross-validates this model or a kernel.
+    NoveltyDetector : Graphs that are unlike the training graphs.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 1.
+    .. [2] C.-C. Chang and C.-J. Lin (2011). LIBSVM: a library for support vector machines. ACM Transactions
+       on Intelligent Systems and Technology 2 (3). doi:10.1145/1961189.1961199.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(80, random_state=0).graphs
+    >>> size = np.diff(graphs.graph_ptr)
+    >>> model = pk.PropagationRegressor(t_max=[0, 2], random_state=0).fit(graphs[:60], size[:60])
+    >>> bool(model.score(graphs[60:], size[60:]) > 0.9)
+    True
+    >>> model = pk.PropagationRegressor(t_max=0, solver="gp", random_state=0).fit(graphs[:60], size[:60])
+    >>> mean, std = model.predict(graphs[60:], return_std=True)
+    """
+
+    epsilon_: Annotated[float | None, SOMETIMES]
+    n_targets_: Annotated[int | None, SOMETIMES]
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = None,
+        t_max: Any = None,
+        C: Any = DEFAULT_COSTS,
+        epsilon: Any = (0.03, 0.3),
+        normalize: Any = "auto",
+        solver: str = "auto",
+        selection: str = "auto",
+        scoring: Any = None,
+        n_folds: int | None = None,
+        cv: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.t_max = t_max
+        self.C = C
+        self.epsilon = epsilon
+        self.normalize = normalize
+        self.solver = solver
+        self.selection = selection
+        self.scoring = scoring
+        self.n_folds = n_folds
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose the settings, and learn from all training graphs.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : array-like of shape (n,) or (n, columns)
+            Number to predict for each graph; of several, some may be missing (NaN). Graphs whose only number
+            is missing are left out, with a warning that counts them.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each graph's errors in learning; the choice counts all graphs alike.
+        groups : array-like of shape (n,), optional
+            Group of each graph: folds of the choice never split a group.
+
+        Returns
+        -------
+        self
+        """
+        graphs, several = check_graphs(X), has_columns(y)
+        known = known_targets(y, len(graphs))
+        known.check_cv(self.cv)
+        known.warn()
+        graphs, y, sample_weight, groups = (
+            known.take(graphs),
+            known.target,
+            known.take(sample_weight),
+            known.take(groups),
+        )
+        target = check_several(y, len(graphs)) if several else check_numbers(y, len(graphs), known.places)
+        seeds = draw_seeds(self.random_state, 1)[0]
+        folds = self._folds(target, groups, seeds.inner)
+        mean, unit = np.nanmean(target, axis=0), np.nanstd(target, axis=0)
+        unit = np.where(unit == 0, 1.0, unit)
+        weights, scorer = check_weights(sample_weight, len(graphs)), resolve_scorer(self.scoring, False)
+        task: Any = Regression(weights, scorer, mean, unit)
+        task = Columns(task) if several else task
+        standardized = (target - mean) / unit
+        with stopping_allowed(), blas_threads(self.n_jobs):
+            learned = self._learn(graphs, standardized, folds, task, seeds, self.epsilon)
+        self._keep(_in_units(learned, mean, unit))
+        self.n_targets_ = target.shape[1] if several else 1
+        self.epsilon_ = learned.selection.candidate.epsilon
+        self.score_ = cross_validated_score(learned.selection, standardized, folds, task)
+        self.n_folds_ = len(folds)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the number predicted for each graph.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        return_std : bool, default=False
+            Also return the predictive standard deviation of each graph's number, noise included; only
+            with solver "gp".
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, columns), or two of them
+
+        Warns
+        -----
+        ForeignGraphsWarning
+            If many graphs have node labels that no training graph has.
+        """
+        graphs = self._checked(X)
+        decisions = self._watched_decisions(graphs, 2)
+        if decisions.shape[1] > 1:
+            if return_std:
+                self._variances(graphs)  # says that only a Gaussian process knows
+            return decisions
+        mean = decisions[:, 0]
+        return (mean, np.sqrt(self._variances(graphs)[:, 0])) if return_std else mean
+
+    def explain(self, X: Any, column: int = 0) -> Explanation:
+        """Say what each node adds to the prediction at each iteration.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        column : int, default=0
+            Which of several targets.
+
+        Returns
+        -------
+        Explanation
+            Contributions add up to the prediction minus the intercept, exactly.
+        """
+        graphs = self._checked(X)
+        return self._explain(graphs, self._weights_of(column))
+
+    def top_bins(
+        self,
+        X: Any,
+        y: Any = None,
+        n: int = 10,
+        *,
+        column: int = 0,
+        molecules: Any = None,
+        label_names: Any = None,
+    ) -> Bins:
+        """Say what the bins with the largest weights mean, each by an example.
+
+        Ratios of counts have weights that hold for one graph alone: then these are their means over X.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            The training graphs, which the model does not keep, or others.
+        y : array-like of shape (n,) or (n, columns), optional
+            Their numbers, whose mean is compared with and without each bin.
+        n : int, default=10
+            Number of bins.
+        column : int, default=0
+            Which of several targets.
+        molecules : sequence of rdkit.Chem.Mol, optional
+            The molecules that the graphs were made of: the SMARTS of each bin is then given.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Bins
+            The strongest first; ``print`` shows a table, ``to_frame`` gives one of pandas.
+        """
+        graphs, weights = self._checked(X), self._weights_of(column)
+        target = None if y is None else np.asarray(y, dtype=np.float64)
+        if target is not None and target.ndim == 2:
+            target = target[:, column]
+        subject = "for a larger prediction"
+        return self._top_bins(
+            n, graphs, weights, target, subject, molecules=molecules, label_names=label_names
+        )
+
+    def counterfactuals(
+        self,
+        graph: Any,
+        max_edits: int = 2,
+        n: int = 10,
+        *,
+        target: float | None = None,
+        column: int = 0,
+        allowed: Any = None,
+        molecule: Any = None,
+        budget: int | None = None,
+        label_names: Any = None,
+    ) -> Counterfactuals:
+        """Find changes of a graph that change its prediction most, or bring it to a target.
+
+        See :meth:`PropagationClassifier.counterfactuals` for what is edited, and how.
+
+        Parameters
+        ----------
+        graph : Graph, GraphDatabase of one graph, or graph of another library
+            Undirected, without parallel edges.
+        max_edits : {1, 2}, default=2
+            Single edits, or also pairs of them. Pairs are only tried where single edits do not suffice.
+        n : int, default=10
+            Number of counterfactuals.
+        target : float, optional
+            The number that the prediction is to reach or pass, with as few edits as possible; by default the
+            largest changes, up or down, are found.
+        column : int, default=0
+            Which of several targets of the model.
+        allowed : sequence of str, or mapping, optional
+            Which edits may be made: kinds ("relabel", "add_edge", "remove_edge", "add_leaf",
+            "remove_leaf"), or a mapping with some of: "kinds"; "labels", those that nodes may get, by default
+            those of the training graphs and of the database the graph is from; "edge_labels" of new edges;
+            "nodes" that may be touched; "connected", whether the ends of a removed edge must stay connected
+            (by default for molecules only).
+        molecule : rdkit.Chem.Mol or str, optional
+            The molecule, or its SMILES, that the graph was made of: edits that break valences are skipped,
+            each molecule is shown once, and results carry SMILES. Not needed where ``graph`` is a molecule of
+            RDKit, or its labels are those of ``from_smiles``.
+        budget : int, optional
+            Most pairs of edits that are tried; by default 200,000, and 20,000 where only the whole
+            pipeline can decide. Single edits are all tried. The most promising single edits are extended
+            by all others, as far as the budget goes; ``summary`` and ``exhaustive`` tell how far.
+        label_names : mapping, optional
+            What labels are called, such as ``{0: "C", 1: "N"}``.
+
+        Returns
+        -------
+        Counterfactuals
+            With a target, fewer edits first, and then those that go furthest; otherwise the largest change
+            first. Each was checked by predicting the edited graph.
+        """
+        check_is_fitted(self, "rule_")
+        self._weights_of(column)
+        return self._counterfactuals(
+            graph,
+            lambda before: ask_number(int(column), target, before),
+            max_edits=max_edits,
+            n=n,
+            allowed=allowed,
+            molecule=molecule,
+            budget=budget,
+            label_names=label_names,
+        )
+
+    def _weights_of(self, column: int) -> NDArray[np.float64]:
+        """What each decision counts, for one target."""
+        n_columns = len(self.intercept_)
+        column = check_integer(column, "column", 0)
+        if column >= n_columns:
+            raise ValueError(f"column must be below {n_columns}, the number of targets; got {column}")
+        return np.asarray(np.eye(n_columns)[column])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2; with several targets, its mean over the columns, each over its observed entries."""
+        if not has_columns(y):
+            graphs = check_graphs(X)
+            some = known_targets(y, len(graphs))
+            return float(super().score(some.take(graphs), some.target, some.take(sample_weight)))
+        predicted, target = self.predict(X), check_several(y, len(check_graphs(X)))
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        known = ~np.isnan(target)
+        scores = [
+            r2_score(true[k], guess[k], sample_weight=None if weights is None else weights[k])
+            for true, guess, k in zip(target.T, predicted.T, known.T, strict=True)
+        ]
+        return float(np.mean(scores))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _in_units(learned: Learned, mean: Any, unit: Any) -> Learned:
+    """Turn predictions of the standardized target into predictions of the target."""
+    machine = replace(learned.machine, intercepts=np.asarray(unit * learned.machine.intercepts + mean))
+    posterior = learned.posterior
+    if posterior is not None:
+        posterior = replace(posterior, amplitude=float(posterior.amplitude * unit**2))
+    return replace(learned, rule=learned.rule.scaled(unit), machine=machine, posterior=posterior)

@@ -1,0 +1,207 @@
+"""Explanations on molecules, as RDKit depicts them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.safe_files import atomic_write
+from propkernels.explain.explanation import Explanation
+from propkernels.molecules.depiction import Panel, depict, values_of_bonds, with_atoms
+from propkernels.molecules.read_molecules import as_list, as_molecules
+from propkernels.plotting.plot_explanation import centered, explained, shown
+
+FORMATS = (".svg", ".png")
+COLUMNS = 3  # of a grid
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MoleculePicture:
+    """A drawing of one or several molecules, which notebooks show.
+
+    Attributes
+    ----------
+    molecule : rdkit.Chem.Mol
+        With hydrogens, if the graph has them; of several, the first.
+    values : ndarray of shape (atoms,)
+        What the colors of its atoms stand for.
+    bonds : ndarray of shape (bonds,), or None
+        What the colors of its bonds stand for.
+    panels : tuple of Panel
+        All molecules of the picture, with their values.
+    svg : str
+        The drawing as SVG.
+    png : bytes
+        The drawing as PNG.
+    """
+
+    panels: tuple[Panel, ...]
+    svg: str
+    png: bytes
+
+    @property
+    def molecule(self) -> Any:
+        """The first molecule."""
+        return self.panels[0].molecule
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Values of its atoms."""
+        return self.panels[0].values
+
+    @property
+    def bonds(self) -> NDArray[np.float64] | None:
+        """Values of its bonds."""
+        return self.panels[0].bonds
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing to a file whose name ends in .svg or .png; a file that exists is replaced."""
+        place = Path(path)
+        if place.suffix.lower() not in FORMATS:
+            raise ValueError(f"cannot write {place}: molecules are drawn as .svg or .png")
+        with atomic_write(place) as stream:
+            stream.write(self.svg.encode() if place.suffix.lower() == ".svg" else self.png)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        if len(self.panels) > 1:
+            return f"MoleculePicture({len(self.panels)} panels)"
+        return f"MoleculePicture({len(self.values)} atoms, contributions {self.values.sum():+.3g})"
+
+
+def picture_of(
+    panels: Sequence[Panel], norm: Any, size: tuple[int, int], colors: Any = None, n_columns: int = 1
+) -> MoleculePicture:
+    """Draw panels as SVG and PNG."""
+    svg, png = (depict(panels, norm, size, kind, colors, n_columns) for kind in ("svg", "png"))
+    return MoleculePicture(tuple(panels), svg.decode(), png)
+
+
+def draw_molecule(
+    explanation: Any,
+    molecules: Any,
+    graph: int | Sequence[int] = 0,
+    *,
+    t: Any = None,
+    classes: Any = None,
+    limit: float | None = None,
+    bonds: bool = True,
+    title: str | Sequence[str] | None = None,
+    n_columns: int = COLUMNS,
+    size: tuple[int, int] = (450, 350),
+) -> MoleculePicture:
+    """Draw molecules with atoms and bonds colored by their contribution: red speaks for, blue against.
+
+    An atom has the color of what it adds to the decision. At iteration t this rests on its surroundings up to
+    t bonds away; a bond has the color of the parts that it has in the surroundings of all atoms, see
+    ``Explanation.edge_contributions``, on a scale of its own, since its parts are small.
+
+    Parameters
+    ----------
+    explanation : Explanation, fitted model, or fitted pipeline
+        What ``explain`` returned; or a model, or a pipeline that begins with :class:`MoleculesToGraphs`:
+        it then explains.
+    molecules : sequence of str or rdkit.Chem.Mol
+        SMILES or molecules, those that are explained.
+    graph : int or sequence of int, default=0
+        Which of them to draw; several: in a grid, with one scale.
+    t : int, sequence of int, "each" or None, default=None
+        Iteration whose contributions are shown; None: their sum; several: one panel each, with one scale.
+    classes : pair, or one class, optional
+        With a model: as in ``explain``.
+    limit : float, optional
+        Contribution that has the full color, for or against; by default the largest.
+    bonds : bool, default=True
+        Whether bonds are colored too.
+    title : str or sequence of str, optional
+        Text below each panel; by default what the contributions add up to.
+    n_columns : int, default=3
+        Columns of a grid.
+    size : pair of int, default=(450, 350)
+        Width and height of a panel in pixels.
+
+    Returns
+    -------
+    MoleculePicture
+        With ``svg``, ``png`` and ``save``; notebooks show it.
+
+    See Also
+    --------
+    draw_similarity : What two molecules share.
+    plot_explanation : The same within matplotlib's figures, with a color bar.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> from sklearn.pipeline import make_pipeline
+    >>> smiles = ["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"]
+    >>> classifier = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), random_state=0)
+    >>> model = make_pipeline(pk.MoleculesToGraphs(), classifier).fit(smiles, [1, 1, 0, 0, 1, 0])
+    >>> picture = pk.draw_molecule(model, smiles, 1)
+    >>> picture.svg.startswith("<?xml"), len(picture.values), len(picture.bonds)
+    (True, 4, 3)
+    >>> pk.draw_molecule(model, smiles, [0, 1, 2])
+    MoleculePicture(3 panels)
+    """
+    several: list[int] = np.atleast_1d(np.asarray(graph, dtype=np.int64)).tolist()
+    if not several:
+        raise ValueError("graph must name at least one molecule, got none")
+    is_grid = np.ndim(graph) > 0
+    panels = [
+        panel
+        for number in several
+        for panel in _panels(explanation, molecules, number, t, classes, bonds, is_grid)
+    ]
+    if title is not None:
+        panels = _titled(panels, [title] * len(panels) if isinstance(title, str) else list(title))
+    norm, _ = centered(np.concatenate([panel.values for panel in panels]), limit)
+    return picture_of(panels, norm, size, n_columns=n_columns)
+
+
+def _titled(panels: list[Panel], titles: list[str]) -> list[Panel]:
+    if len(titles) != len(panels):
+        raise ValueError(f"there are {len(panels)} panels, but {len(titles)} titles")
+    return [Panel(p.molecule, p.values, p.bonds, text) for p, text in zip(panels, titles, strict=True)]
+
+
+def _panels(
+    model: Any, molecules: Any, graph: int, t: Any, classes: Any, bonds: bool, is_grid: bool
+) -> list[Panel]:
+    """What is drawn of one molecule, one panel per iteration that is asked for."""
+    found, at, molecule = _on_molecule(model, molecules, graph, classes)
+    contributions = found.of_graph(at)
+    molecule = with_atoms(molecule, len(contributions), graph)
+    steps = shown(contributions, t)
+    panels = []
+    for step, values in steps.items():
+        of_bonds = None
+        if bonds:
+            of_bonds = values_of_bonds(molecule, *found.edge_contributions(at, step))
+        which = "atoms" if step is None else f"atoms at t = {step}"
+        head = f"{graph}: " if is_grid else ""
+        panels.append(Panel(molecule, values, of_bonds, f"{head}{which} {values.sum():+.3g} {found.subject}"))
+    return panels
+
+
+def _on_molecule(model: Any, molecules: Any, graph: int, classes: Any) -> tuple[Explanation, int, Any]:
+    """The explanation, the position in it of the molecule to draw, and the molecule."""
+    items = as_list(molecules)
+    if not -len(items) <= graph < len(items):
+        raise IndexError(f"there are {len(items)} molecules, and no molecule {graph}")
+    (molecule,) = as_molecules([items[graph]])
+    if isinstance(model, Explanation):
+        if len(items) != len(model.graph_ptr) - 1:
+            n_explained = len(model.graph_ptr) - 1
+            raise ValueError(f"there are {len(items)} molecules, but {n_explained} graphs are explained")
+        return *explained(model, None, graph, classes), molecule
+    if hasattr(model, "named_steps"):  # a pipeline
+        return *explained(model[-1], model[:-1].transform([items[graph]]), 0, classes), molecule
+    return *explained(model, [molecule], 0, classes), molecule

@@ -1,0 +1,90 @@
+"""draw_similarity: two molecules side by side, with the surroundings that they share lit up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from propkernels._utils.optional import import_optional
+from propkernels.convert.check import check_graphs
+from propkernels.explain.edge_shares import edge_contributions
+from propkernels.explain.shared_bins import similar_because
+from propkernels.molecules.depiction import Panel, light_colors, values_of_bonds, with_atoms
+from propkernels.molecules.molecule_pictures import MoleculePicture, picture_of
+from propkernels.molecules.read_molecules import as_molecules
+from propkernels.plotting.plot_explanation import shown
+
+PALEST, STRONGEST = 0.0, 0.65  # part of the color map in which black text can be read
+
+
+def draw_similarity(
+    kernel: Any,
+    g: Any,
+    h: Any,
+    *,
+    t: int | None = None,
+    bonds: bool = True,
+    cmap: Any = "Greens",
+    size: tuple[int, int] = (450, 350),
+) -> MoleculePicture:
+    """Draw two molecules, atoms and bonds colored by their part in k(g, h).
+
+    Each shared bin's contribution is shared out among its atoms, on either side. Bonds have the parts that
+    they have in the surroundings of these atoms, on a scale of their own.
+
+    Parameters
+    ----------
+    kernel : estimator
+        A kernel, a model or an index, as for :func:`similar_because`; or a fitted pipeline that begins with
+        :class:`MoleculesToGraphs`.
+    g, h : str or rdkit.Chem.Mol
+        SMILES or molecules.
+    t : int, optional
+        One iteration: surroundings of up to t bonds; by default all together.
+    bonds : bool, default=True
+        Whether bonds are colored too.
+    cmap : str or Colormap, default="Greens"
+        White, or nearly so, for 0.
+    size : pair of int, default=(450, 350)
+        Width and height of each molecule in pixels.
+
+    Returns
+    -------
+    MoleculePicture
+        With ``svg``, ``png`` and ``save``; notebooks show it.
+
+    See Also
+    --------
+    similar_because : The shared bins themselves.
+    draw_molecule : What a prediction rests on.
+    plot_similarity : The same for any graphs.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> kernel = pk.WeisfeilerLehman(n_iter=2, normalize=True)
+    >>> picture = pk.draw_similarity(kernel, "CCOC(=O)c1ccccc1", "CCOC(=O)C1CCCC1")
+    >>> picture
+    MoleculePicture(2 panels)
+    >>> bool(picture.panels[0].values[0] > 0)
+    True
+    """
+    colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
+    mols = as_molecules([g, h])
+    is_pipeline = hasattr(kernel, "named_steps")
+    graphs = kernel[:-1].transform(mols) if is_pipeline else check_graphs(mols)
+    found = similar_because(kernel[-1] if is_pipeline else kernel, graphs[0], graphs[1])
+    panels = []
+    for i, side in enumerate("gh"):
+        own, molecule = found.node_contributions(side), with_atoms(mols[i], int(graphs.graph_sizes[i]), i)
+        (values,) = shown(own, None if t is None else int(t)).values()
+        ends, shares = edge_contributions(graphs[i].adjacency, own)
+        part = values_of_bonds(molecule, ends, shares.sum(axis=1) if t is None else shares[:, t])
+        lit = f"{np.count_nonzero(values)} of {len(values)} atoms"
+        which = "" if t is None else f" at t = {t}"
+        title = f"k(g, h) = {found.value:.3g}; {side}: {lit}{which}"
+        panels.append(Panel(molecule, values, part if bonds else None, title))
+    largest = max(float(panel.values.max(initial=0.0)) for panel in panels)
+    norm = colors.Normalize(0.0, largest or 1.0)
+    return picture_of(panels, norm, size, light_colors(cmap, PALEST, STRONGEST), n_columns=2)

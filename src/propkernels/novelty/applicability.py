@@ -1,0 +1,107 @@
+"""Applicability: which surroundings of new nodes a model met when it was fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.text_tables import format_table
+from propkernels.counting.counters import looked_up
+from propkernels.counting.entries import Vocabulary
+from propkernels.graphs.database import GraphDatabase
+from propkernels.novelty.rarity import means_by_node
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Applicability:
+    """How much of new graphs lies in surroundings that a model knows.
+
+    Returned by ``applicability`` of :class:`PropagationClassifier` and :class:`PropagationRegressor`.
+
+    Attributes
+    ----------
+    unseen : ndarray of shape (nodes, t_max + 1)
+        1 where the surroundings of a node up to radius t never occurred in training, 0 where they did; the
+        share of a node's bins where it has several at one t.
+    graph_ptr : ndarray of shape (graphs + 1,)
+        Which nodes belong to which graph.
+
+    See Also
+    --------
+    PropagationClassifier : Its ``applicability`` returns this.
+    NoveltyDetector : Scores and p-values for whole graphs.
+
+    References
+    ----------
+    .. [1] F. Sahigara, K. Mansouri, D. Ballabio, A. Mauri, V. Consonni and R. Todeschini (2012). Comparison
+       of different approaches to define the applicability domain of QSAR models. Molecules 17 (5), 4791-4810.
+       doi:10.3390/molecules17054791.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(60, random_state=0)
+    >>> kernel = pk.PropagationKernel(t_max=2)
+    >>> model = pk.PropagationClassifier(kernel=kernel, t_max=2, random_state=0)
+    >>> known = model.fit(data.graphs[:50], data.target[:50]).applicability(data.graphs[50:])
+    >>> known.by_radius.shape, bool(known.by_radius[:, 0].any())
+    ((10, 3), False)
+    >>> bool((known.by_radius[:, 1] <= known.by_radius[:, 2]).all())
+    True
+    """
+
+    unseen: Values
+    graph_ptr: NDArray[np.int64]
+
+    @property
+    def by_radius(self) -> Values:
+        """Share of each graph's nodes in unseen surroundings, by radius: (graphs, t_max + 1)."""
+        ends = np.concatenate([np.zeros((1, self.unseen.shape[1])), np.cumsum(self.unseen, axis=0)])
+        sizes = np.diff(self.graph_ptr)
+        return np.asarray(np.diff(ends[self.graph_ptr], axis=0) / np.maximum(sizes, 1)[:, None])
+
+    @property
+    def by_node(self) -> Values:
+        """Share of the radii at which each node's surroundings are unseen: (nodes,)."""
+        return np.asarray(self.unseen.mean(axis=1))
+
+    @property
+    def by_graph(self) -> Values:
+        """Share of unseen surroundings, nodes and radii together: (graphs,)."""
+        return np.asarray(self.by_radius.mean(axis=1))
+
+    def table(self, n: int = 10) -> str:
+        """Return the graphs with the largest share of unseen surroundings as text."""
+        order = np.argsort(-self.by_graph, kind="stable")[:n]
+        head = ["graph", "unseen", *(f"t{t}" for t in range(self.unseen.shape[1]))]
+        values = np.column_stack([self.by_graph, self.by_radius])
+        return format_table(
+            head, [[str(i), *(f"{100 * v:.0f} %" for v in values[i])] for i in order.tolist()]
+        )
+
+    def __repr__(self) -> str:
+        graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.unseen.shape
+        share = 100 * float(self.unseen.mean()) if nodes else 0.0
+        return f"Applicability({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {share:.1f} % unseen)"
+
+
+def applicability_of(
+    vocabularies: Sequence[Vocabulary], graphs: GraphDatabase, n_jobs: int | None
+) -> Applicability:
+    """Look up all bins of new graphs among those of the training graphs."""
+    parts = [_unseen(vocabularies, part, n_jobs) for part in vocabularies[0].counter.parts_of(graphs)]
+    return Applicability(np.concatenate(parts), graphs.graph_ptr)
+
+
+def _unseen(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase, n_jobs: int | None) -> Values:
+    described = [
+        (found, looked_up(found.codes, codes, np.ones(len(codes))))
+        for one in vocabularies
+        for found, codes in zip(one.counter.occurrences(graphs, n_jobs), one.codes, strict=True)
+    ]
+    return 1.0 - means_by_node(described, graphs.n_nodes)[0]

@@ -1,0 +1,434 @@
+"""NoveltyDetector: which graphs are unlike those it was fitted on, and which of their nodes say so."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.checks import GraphInput, check_choice, check_integer, check_positive
+from propkernels._utils.randomness import draw_seed
+from propkernels._utils.stored import SOMETIMES, Indices, require
+from propkernels.convert.check import check_graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.propagation_kernel import PropagationKernel
+from propkernels.novelty.neighbor_scores import DensityScore, NeighborScore, OneClassScore
+from propkernels.novelty.novelty_explanation import NoveltyExplanation
+from propkernels.novelty.novelty_scores import SizeScore, Training, Values, center_and_scale, left_out
+from propkernels.novelty.rarity import RarityScore
+from propkernels.search.index import GraphIndex
+
+SCORES: dict[str, Any] = {
+    "neighbors": NeighborScore,
+    "density": DensityScore,
+    "one_class_svm": OneClassScore,
+    "rarity": RarityScore,
+    "size": SizeScore,
+}
+COMBINED = ("neighbors", "size")  # in this order, which combine relies on
+SHARPNESS = 3  # how fast the weight moves from one score to the other
+DEFAULT_T_MAX = 4
+N_FOLDS = 10
+MOST_COMPARISONS = 250_000_000  # of training graphs with each other in fit
+LEAST_JUDGED = 1000
+LEAST_GRAPHS = 3
+FENCE = 1.5  # Tukey's: values that many interquartile ranges below the quartile lie outside
+
+
+class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
+    """Tell graphs that are unlike the training graphs, with p-values, and node by node.
+
+    Nothing has to be known about what is abnormal. Nearest neighbors are exact and are found without an
+    n x n matrix, through a :class:`GraphIndex`.
+
+    Parameters
+    ----------
+    kernel : estimator or None, default=None
+        A kernel of this library that counts; it is normalized whatever it says. None: the intersection
+        kernel ``PropagationKernel(base_kernel="intersection", t_max=4)``.
+    score : {"auto", "neighbors", "density", "one_class_svm", "rarity", "size"}, default="auto"
+        What normal means; each is larger for more normal graphs.
+
+        - "neighbors": mean similarity to the ``n_neighbors`` nearest training graphs.
+        - "density": minus the local outlier factor [1]_ on the distances of the kernel.
+        - "one_class_svm": decisions of a one-class SVM [2]_; takes the whole kernel matrix in fit.
+        - "rarity": minus the information content of a graph's bins under their smoothed training
+          frequencies, per node and iteration, in nats.
+        - "size": minus the mean absolute robust z-score of the number of nodes, of edges and of the mean
+          degree.
+        - "auto": "neighbors" and "size" together, each in robust standard deviations from the median of
+          training graphs that are judged by all others. Their weights are ``w**3`` and ``(1 - w)**3``, where
+          ``w`` is the median similarity of a training graph to its nearest neighbors: where normal graphs
+          have near neighbors, a graph without them is strange; where they have none, only its size can be.
+    n_neighbors : int, default=1
+        Neighbors of "neighbors" and "density"; at most as many as there are outside a fold.
+    contamination : "auto" or float, default="auto"
+        The share of the training graphs that lie below ``offset_``, above 0 and at most 0.5. "auto": as many
+        as lie below Tukey's lower fence, 1.5 interquartile ranges below the lower quartile.
+    random_state : int, RandomState or None, default=None
+        Seed of the default kernel and of the folds.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    offset_ : float
+        ``decision_function`` is ``score_samples`` less this.
+    kernel_ : estimator
+        The kernel in use.
+    index_ : GraphIndex
+        The training graphs.
+    judged_ : ndarray of shape (judged,)
+        Positions of the training graphs that the others judged: all of up to 15,811, else a random sample,
+        so small (but for at least 1,000 graphs) that ``fit`` makes at most 250 million comparisons. New
+        graphs are compared with all training graphs in any case.
+    training_scores_ : ndarray of shape (judged,)
+        Score of each of these graphs as judged by all others.
+    held_out_scores_ : ndarray of shape (judged,)
+        Score of each of these graphs as judged by those outside its fold.
+
+    See Also
+    --------
+    GraphIndex : The nearest neighbors themselves.
+    PropagationClassifier : Its ``applicability`` tells which surroundings a model never met.
+    plot_explanation : Draws what ``explain`` returns.
+
+    Notes
+    -----
+    A p-value (:meth:`predict_p`) compares a new graph with held-out training graphs, fold by fold [3]_: with
+    the n of ``judged_``. If it comes from the same distribution as these, the probability of ``p <= a`` is
+    at most ``2 a + sqrt(2 / n)`` for ten folds, whatever the distribution [4]_, and close to ``a`` in
+    practice.
+    The guarantee needs a kernel that learns nothing from the graphs: all but those that standardize
+    attributes or number labels.
+
+    References
+    ----------
+    .. [1] M. M. Breunig, H.-P. Kriegel, R. T. Ng and J. Sander (2000). LOF: identifying density-based local
+       outliers. SIGMOD, 93-104. doi:10.1145/342009.335388.
+    .. [2] B. Schölkopf, J. C. Platt, J. Shawe-Taylor, A. J. Smola and R. C. Williamson (2001). Estimating the
+       support of a high-dimensional distribution. Neural Computation 13 (7), 1443-1471.
+       doi:10.1162/089976601750264965.
+    .. [3] V. Vovk (2015). Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74,
+       9-28. doi:10.1007/s10472-013-9368-4.
+    .. [4] R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani (2021). Predictive inference with the
+       jackknife+. Annals of Statistics 49 (1), 486-507. doi:10.1214/20-AOS1965. Theorem 4.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(60, random_state=0).graphs
+    >>> detector = pk.NoveltyDetector(random_state=0).fit(graphs[:55])
+    >>> star = pk.from_networkx([nx.star_graph(12)])
+    >>> detector.predict(star), bool(detector.predict_p(star)[0] < 0.02)
+    (array([-1]), True)
+    >>> explanation = detector.explain(star)
+    >>> bool(explanation.seen.any())
+    False
+    """
+
+    centers_: Values
+    folds_: Annotated[NDArray[np.int64], Indices("folds_")]
+    held_out_scores_: Values
+    index_: GraphIndex
+    judged_: Annotated[NDArray[np.int64], Indices("folds_")]
+    scales_: Values
+    scores_: dict[str, Any]
+    training_scores_: Values
+    used_: list[str]
+    offset_: Annotated[float, SOMETIMES]
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = None,
+        score: str = "auto",
+        n_neighbors: int = 1,
+        contamination: str | float = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.score = score
+        self.n_neighbors = n_neighbors
+        self.contamination = contamination
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what is normal.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            At least three; see :func:`propkernels.check_graphs`. A few may be abnormal.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, MOST_COMPARISONS)
+
+    def _learn(self, X: Any, comparisons: float) -> Self:
+        """Fit; so many comparisons decide how many of the training graphs are judged by the others."""
+        contamination = check_contamination(self.contamination)
+        check_choice(self.score, ("auto", *SCORES), "score")
+        k = check_integer(self.n_neighbors, "n_neighbors", 1)
+        graphs = check_graphs(X)
+        if len(graphs) < LEAST_GRAPHS:
+            raise ValueError(
+                f"NoveltyDetector needs at least {LEAST_GRAPHS} graphs, n_samples = {len(graphs)}"
+            )
+        seed = draw_seed(self.random_state)
+        index = GraphIndex(kernel=self._kernel(seed), n_jobs=self.n_jobs).fit(graphs)
+        folds = deal_folds(len(graphs), seed)
+        judged = choose_judged(folds, max(comparisons / len(graphs), LEAST_JUDGED), seed)
+        is_sample = len(judged) < len(graphs)
+        training = Training(graphs, index, folds, k, self.n_jobs, judged if is_sample else None)
+        used = list(COMBINED) if self.score == "auto" else [self.score]
+        learned = {name: SCORES[name].learn(training) for name in dict.fromkeys([*used, "rarity"])}
+        values = np.array([learned[name][1] for name in used])
+        self.index_, self.folds_, self.used_, self.judged_ = index, folds, used, judged
+        self.scores_ = {name: score for name, (score, _) in learned.items()}
+        self.centers_, self.scales_ = scales_of(values, folds[judged])
+        combined = combine(values, self.centers_, self.scales_)
+        self.training_scores_ = combined[-1]
+        self.held_out_scores_ = combined[folds[judged], np.arange(len(judged))]
+        self.offset_ = lower_threshold(self.training_scores_, contamination)
+        return self
+
+    def _kernel(self, seed: int) -> Any:
+        if self.kernel is not None:
+            return clone(self.kernel)
+        return PropagationKernel(
+            base_kernel="intersection", t_max=DEFAULT_T_MAX, normalize=True, random_state=seed % 2**32
+        )
+
+    # judging
+
+    def score_samples(self, X: Any) -> Values:
+        """Return how normal graphs are; see ``score``.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            New ones. Training graphs are found among themselves: for them, see ``training_scores_``.
+
+        Returns
+        -------
+        ndarray of shape (graphs,)
+        """
+        return self._values(self._checked(X), False)[0]
+
+    def decision_function(self, X: Any) -> Values:
+        """Return ``score_samples(X) - offset_``: negative for outliers."""
+        return np.asarray(self.score_samples(X) - self.offset_)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return 1 for graphs that are like the training graphs, and -1 for the others."""
+        return _signs(self.decision_function(X))
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
+        """Fit, and return -1 for outliers among the training graphs, each judged by all others; else 1.
+
+        Every training graph is compared with every other, however many there are.
+        """
+        self._learn(X, math.inf)
+        return _signs(self.training_scores_ - self.offset_)
+
+    def predict_p(self, X: Any) -> Values:
+        """Return p-values: small where few held-out training graphs are as strange as a graph.
+
+        Calling all graphs with ``p <= a`` novel raises a false alarm with a probability of about ``a``; see
+        the notes of the class for what is guaranteed.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+
+        Returns
+        -------
+        ndarray of shape (graphs,)
+            From 1 / (judged training graphs + 1) to 1.
+        """
+        values = self._values(self._checked(X), True)
+        return cross_conformal(values[:-1], self.held_out_scores_, self.folds_[self.judged_])
+
+    def explain(self, X: Any) -> NoveltyExplanation:
+        """Write the rarity of graphs as a sum over nodes and iterations, whatever ``score`` is.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+
+        Returns
+        -------
+        NoveltyExplanation
+            What each node adds at each iteration, whether its bin occurs in training, and how often.
+        """
+        graphs = self._checked(X)
+        rarity = self.scores_["rarity"]
+        around = rarity.surroundings(graphs, self.n_jobs)
+        contributions = around.information * rarity.shares(graphs)[:, None]
+        known = around.seen, around.numbers
+        return NoveltyExplanation(contributions, graphs.graph_ptr, 0.0, graphs, None, None, *known)
+
+    @property
+    def kernel_(self) -> Any:
+        """The kernel in use."""
+        return self.index_.kernel_
+
+    def _checked(self, X: Any) -> GraphDatabase:
+        check_is_fitted(self, "index_")
+        return check_graphs(X)
+
+    def _values(self, graphs: GraphDatabase, by_fold: bool) -> Values:
+        """Scores: one row per fold and one for all, or only the last."""
+        values = np.array([self.scores_[name].of_new(graphs, self.index_, by_fold) for name in self.used_])
+        rows = values.shape[1]
+        return combine(values, self.centers_[:, -rows:], self.scales_[:, -rows:])
+
+    def check_parts(self) -> None:
+        """Refuse scores, folds and scales that are not of the same graphs."""
+        if not hasattr(self, "index_"):
+            return
+        n_graphs = len(self.index_.names_)
+        require(self.folds_.shape == (n_graphs,) and n_graphs, "every training graph is in a fold")
+        judged = self.judged_.shape
+        require(
+            self.training_scores_.shape == self.held_out_scores_.shape == judged, "judged graphs need scores"
+        )
+        n_rows = int(self.folds_.max()) + 2
+        shape = (len(self.used_), n_rows)
+        require(
+            self.centers_.shape == self.scales_.shape == shape and shape[0] in (1, 2), "folds need scales"
+        )
+        require({"rarity", *self.used_} == set(self.scores_), "scores have other names")
+        for name, score in self.scores_.items():
+            require(type(score) is SCORES.get(name), f"{name} is another score")
+            score.check_rows(n_graphs, n_rows)
+
+
+def check_contamination(contamination: Any) -> float | None:
+    """Return the share of outliers; None for "auto"."""
+    if isinstance(contamination, str) and contamination == "auto":
+        return None
+    if isinstance(contamination, str) or check_positive(contamination, "contamination") > 0.5:
+        raise ValueError(f'contamination must be "auto", or above 0 and at most 0.5; got {contamination!r}')
+    return float(contamination)
+
+
+def deal_folds(n_graphs: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each graph, at random, all of about one size."""
+    order = np.random.default_rng(seed).permutation(n_graphs)
+    return np.asarray(order % min(N_FOLDS, n_graphs), dtype=np.int64)
+
+
+def choose_judged(folds: NDArray[np.int64], most: float, seed: int) -> NDArray[np.int64]:
+    """Positions of the graphs to judge: all, or at most so many at random, as many of each fold.
+
+    Examples
+    --------
+    >>> choose_judged(np.array([0, 1, 0, 1]), 10, 0)
+    array([0, 1, 2, 3])
+    >>> len(choose_judged(np.array([0, 1, 0, 1]), 2, 0))
+    2
+    """
+    if len(folds) <= most:
+        return np.arange(len(folds))
+    order = np.random.default_rng([seed, 1]).permutation(len(folds))
+    by_fold = order[np.argsort(folds[order], kind="stable")]
+    rank = np.arange(len(folds)) - np.searchsorted(folds[by_fold], folds[by_fold])
+    return np.sort(by_fold[rank < most // (int(folds.max()) + 1)])
+
+
+def scales_of(values: Values, folds: NDArray[np.int64]) -> tuple[Values, Values]:
+    """Center and scale of each score among the graphs outside each fold: two arrays (scores, folds + 1).
+
+    A score that is alone keeps its own scale.
+    """
+    n_scores, rows = values.shape[:2]
+    if n_scores == 1:
+        return np.zeros((1, rows)), np.ones((1, rows))
+    found = [center_and_scale(values[:, row, ~out].T) for row, out in enumerate(left_out(folds))]
+    return np.array([c for c, _ in found]).T, np.array([s for _, s in found]).T
+
+
+def combine(values: Values, centers: Values, scales: Values) -> Values:
+    """One score of all, (rows, graphs): the weighted mean, each score in its own unit.
+
+    Parameters
+    ----------
+    values : ndarray, (scores, rows, graphs)
+        One score, or those of ``COMBINED``.
+    centers, scales : ndarray, (scores, rows)
+
+    Examples
+    --------
+    >>> combine(np.array([[[0.5]], [[-9.0]]]), np.array([[0.9], [-1.0]]), np.array([[0.1], [2.0]])).round(3)
+    array([[-4.]])
+    """
+    units = (values - centers[:, :, None]) / scales[:, :, None]
+    if len(values) == 1:
+        return np.asarray(units[0])
+    weight = weight_of_neighbors(centers[0])[:, None]
+    return np.asarray(weight * units[0] + (1.0 - weight) * units[1])
+
+
+def weight_of_neighbors(similarity: Values) -> Values:
+    """What neighbors count, by the similarity that a normal graph has to its own; sizes count the rest.
+
+    Examples
+    --------
+    >>> weight_of_neighbors(np.array([0.0, 0.25, 0.5, 0.75, 1.0])).round(3)
+    array([0.   , 0.036, 0.5  , 0.964, 1.   ])
+    """
+    near = np.clip(similarity, 0.0, 1.0) ** SHARPNESS
+    far = (1.0 - np.clip(similarity, 0.0, 1.0)) ** SHARPNESS
+    return np.asarray(near / (near + far))
+
+
+def lower_threshold(scores: Values, contamination: float | None) -> float:
+    """The quantile that a share of the scores lies below; None: Tukey's lower fence.
+
+    Examples
+    --------
+    >>> lower_threshold(np.arange(5.0), 0.25), lower_threshold(np.arange(5.0), None)
+    (1.0, -2.0)
+    """
+    if contamination is not None:
+        return float(np.quantile(scores, contamination))
+    low, high = np.quantile(scores, [0.25, 0.75])
+    return float(low - FENCE * (high - low))
+
+
+def cross_conformal(values: Values, held_out: Values, folds: NDArray[np.int64]) -> Values:
+    """Share of training graphs, and the new graph itself, that are at most as normal as the new graph.
+
+    Each training graph is compared with the new graph as both are judged by the graphs outside its fold.
+
+    Parameters
+    ----------
+    values : ndarray, (folds, new graphs)
+    held_out : ndarray, (training graphs,)
+    folds : ndarray, (training graphs,)
+
+    Examples
+    --------
+    >>> cross_conformal(np.array([[0.5], [2.5]]), np.array([0.1, 0.7, 3.0]), np.array([0, 0, 1]))
+    array([0.5])
+    """
+    stranger = np.ones(values.shape[1])
+    for fold, row in enumerate(values):
+        stranger += np.searchsorted(np.sort(held_out[folds == fold]), row, side="right")
+    return stranger / (len(held_out) + 1)
+
+
+def _signs(decisions: Values) -> NDArray[np.int64]:
+    return np.where(decisions < 0, -1, 1).astype(np.int64)

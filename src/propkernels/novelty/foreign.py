@@ -1,0 +1,74 @@
+"""Graphs that a model cannot know: their nodes start where no training node did."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import shown
+from propkernels.counting.counters import Coder
+from propkernels.decisions.members import Counted
+from propkernels.decisions.rule import Rule
+from propkernels.decisions.support_vectors import ForeignGraphsWarning
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+FOREIGN = 0.1  # share of graphs from which on they are spoken about
+UNUSUAL = 0.05  # share of a graph's nodes from which on it is foreign, where labels are degrees
+MOST_NAMED = 3
+
+
+def unknown_nodes(rule: Rule, counted: Counted) -> tuple[NDArray[np.bool_], bool] | None:
+    """Whether each node starts where no training node did, and whether nodes start as their labels say.
+
+    None where they start with something else than labels or degrees. Of a label with several entries, the
+    first counts: atoms start with their symbol.
+    """
+    for vocabulary in rule.vocabularies:
+        coder: Any = vocabulary.counter
+        source = getattr(coder, "source", None) if getattr(coder, "attributes", None) is None else None
+        if isinstance(coder, Coder) and source is not None and isinstance(counted.graphs, GraphDatabase):
+            entries = counted.entries(vocabulary)
+            if entries.places is None:
+                continue
+            n_first = 1 if hasattr(coder, "entries") else int(np.sum(entries.iterations == 0))
+            columns = entries.columns.reshape(entries.places.shape)
+            unknown = [columns[s][entries.places[s]] < 0 for s in range(n_first)]
+            return np.logical_or.reduce(unknown), source == "node"
+    return None
+
+
+def warn_if_foreign(
+    found: Sequence[tuple[NDArray[np.bool_], bool] | None], graphs: Any, stacklevel: int
+) -> None:
+    """Warn, in one sentence, if many graphs are foreign; ``found`` is of runs of these graphs."""
+    parts = [one for one in found if one is not None]
+    if not parts or not any(unknown.any() for unknown, _ in parts):
+        return
+    unknown, is_label = np.concatenate([one[0] for one in parts]), parts[0][1]
+    ends = np.concatenate([[0], np.cumsum(unknown)])
+    numbers = np.diff(ends[graphs.graph_ptr])
+    labels = graphs.label_column if is_label else None
+    least = np.ones(len(graphs)) if is_label else UNUSUAL * graphs.graph_sizes
+    foreign = (numbers > 0) & (numbers >= least)
+    if foreign.mean() >= FOREIGN:
+        warnings.warn(_sentence(foreign, unknown, labels), ForeignGraphsWarning, stacklevel=stacklevel + 1)
+
+
+def _sentence(foreign: NDArray[np.bool_], unknown: NDArray[np.bool_], labels: Any) -> str:
+    graphs = f"{int(foreign.sum())} of {len(foreign)} graphs"
+    share = f"{100 * unknown.mean():.1f} % of all nodes"
+    if not isinstance(labels, LabelColumn):
+        what = f"nodes that start as no training node did ({share})"
+    else:
+        ids = np.unique(labels.ids[unknown])
+        names = [shown(labels.values[i]) for i in ids[ids >= 0][:MOST_NAMED].tolist()]
+        more = ", ..." if np.count_nonzero(ids >= 0) > MOST_NAMED else ""
+        which = f", such as {', '.join(names)}{more}" if names else ""
+        what = f"node labels that no training graph has{which} ({share})"
+    verb = "has" if foreign.sum() == 1 else "have"
+    return f"{graphs} {verb} {what}: predictions there are guesses, see applicability"

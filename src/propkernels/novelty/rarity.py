@@ -1,0 +1,213 @@
+"""Rarity: the information content of a graph's bins under their frequencies in the training graphs.
+
+A bin that holds ``c`` of the ``N`` things counted in a stream, ``B`` bins of which occur at all, has the
+smoothed probability ``p = (c + 1/2) / (N + (B + 1) / 2)`` (Krichevsky and Trofimov, 1981; all bins never seen
+are one more bin), and carries ``-log p`` nats. A graph's rarity is the mean over its nodes and the streams.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.stored import ANY_NUMBER, require
+from propkernels.counting.counters import Codes, Counter, Occurrences, add_column, stack_columns
+from propkernels.graphs.database import GraphDatabase
+from propkernels.hashing.codes import NO_BIN
+from propkernels.novelty.novelty_scores import Score, Training, Values
+
+SMOOTHING = 0.5
+
+
+class Tally(NamedTuple):
+    """How often codes of one stream occur in graphs: each pair of graph and code once."""
+
+    graphs: NDArray[np.int64]
+    codes: Codes
+    numbers: Values
+
+
+class Surroundings(NamedTuple):
+    """What is known about the bins of nodes, by iteration: arrays of shape (nodes, iterations).
+
+    Attributes
+    ----------
+    information : ndarray
+        Nats of a node's bins, less the division by nodes and streams.
+    seen : ndarray
+        Share of a node's bins that occur in training.
+    numbers : ndarray
+        How often they do, on average.
+    """
+
+    information: Values
+    seen: Values
+    numbers: Values
+
+
+@dataclass(frozen=True)
+class RarityScore(Score):
+    """Minus the information content of a graph's bins, per node and stream.
+
+    Attributes
+    ----------
+    counter : Counter
+    codes : list of ndarray of int64
+        For each stream, the codes seen in training, sorted.
+    numbers : list of ndarray, (bins, folds + 1)
+        How often each occurs outside each fold; the last column: anywhere.
+    """
+
+    counter: Counter
+    codes: Annotated[list[Codes], ANY_NUMBER]
+    numbers: list[Values]
+
+    def check_parts(self) -> None:
+        """Refuse numbers of graphs that are not those of the codes."""
+        require(len(self.codes) == len(self.numbers), "every stream needs codes and numbers")
+        for codes, table in zip(self.codes, self.numbers, strict=True):
+            require(table.ndim == 2 and codes.shape == table.shape[:1], "every code needs a row of numbers")
+            require(bool((table >= 0).all()), "numbers of graphs are not negative")
+
+    def check_rows(self, n_graphs: int, n_rows: int) -> None:
+        """Refuse numbers that are not one per fold."""
+        require(all(table.shape[1] == n_rows for table in self.numbers), "every fold needs numbers of graphs")
+
+    @classmethod
+    def learn(cls, training: Training) -> tuple[RarityScore, Values]:
+        """The score, and those of the training graphs under the frequencies of all others."""
+        counter = training.index.counter_
+        tallies = tally(counter, training.graphs, training.n_jobs)
+        codes = [np.unique(found.codes) for found in tallies]
+        kept = ~training.left_out.T  # (graphs, folds + 1)
+        numbers = [
+            _frequencies(found, known, kept[found.graphs])
+            for found, known in zip(tallies, codes, strict=True)
+        ]
+        score = cls(counter, codes, numbers)
+        return score, training.of_judged(score._values(training.graphs, tallies, slice(None), kept))
+
+    def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
+        """Scores of new graphs."""
+        rows = slice(None) if by_fold else slice(-1, None)
+        return self._values(graphs, tally(self.counter, graphs, index.n_jobs), rows)
+
+    def _values(
+        self, graphs: GraphDatabase, tallies: list[Tally], rows: slice, kept: NDArray[np.bool_] | None = None
+    ) -> Values:
+        """Minus rarity, (rows, graphs); ``kept`` says where the graphs' own counts are to be left out."""
+        n = len(graphs)
+        total = np.zeros((self.numbers[0][:, rows].shape[1], n))
+        for found, codes, numbers in zip(tallies, self.codes, self.numbers, strict=True):
+            table = numbers[:, rows]
+            seen = known_numbers(found.codes, codes, table)
+            things, bins = np.tile(table.sum(axis=0), (n, 1)), np.tile(_bins(table), (n, 1))
+            if kept is not None:
+                own = np.where(kept[found.graphs], found.numbers[:, None], 0.0)
+                alone = (seen > 0) & (seen == own)  # bins that no other graph has
+                seen = seen - own
+                things -= _sums(found.graphs, own, n)
+                bins -= _sums(found.graphs, alone, n)
+            nats = information(seen, things[found.graphs], bins[found.graphs])
+            total -= _sums(found.graphs, found.numbers[:, None] * nats, n).T
+        return total / (np.maximum(graphs.graph_sizes, 1) * len(tallies))
+
+    def surroundings(self, graphs: GraphDatabase, n_jobs: int | None) -> Surroundings:
+        """What is known about the bins of each node."""
+        parts = [self._part(part, n_jobs) for part in self.counter.parts_of(graphs)]
+        return Surroundings(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+    def _part(self, graphs: GraphDatabase, n_jobs: int | None) -> Surroundings:
+        nats: dict[int, Values] = {}
+        streams = zip(self.counter.occurrences(graphs, n_jobs), self.codes, self.numbers, strict=True)
+        described = []
+        for found, codes, numbers in streams:
+            table = numbers[:, -1]
+            seen = np.where(found.codes == NO_BIN, 0.0, known_numbers(found.codes, codes, table))
+            content = information(seen, table.sum(), np.count_nonzero(table))
+            content = np.where(found.codes == NO_BIN, 0.0, content)
+            add_column(nats, found.iteration, found.by_node(content, graphs.n_nodes))
+            described.append((found, seen))
+        return Surroundings(stack_columns(nats), *means_by_node(described, graphs.n_nodes))
+
+    def shares(self, graphs: GraphDatabase) -> Values:
+        """What a nat of each node counts in its graph's rarity."""
+        return 1.0 / (np.maximum(graphs.graph_sizes, 1) * len(self.codes))[graphs.graph_ids]
+
+
+def tally(counter: Counter, graphs: GraphDatabase, n_jobs: int | None) -> list[Tally]:
+    """Count all bins of graphs, stream by stream."""
+    parts: list[list[Tally]] = []
+    first = 0
+    for part in counter.parts_of(graphs):
+        parts.append([_tally(found, part, first) for found in counter.occurrences(part, n_jobs)])
+        first += len(part)
+    return [
+        Tally(*(np.concatenate(arrays) for arrays in zip(*streams, strict=True)))
+        for streams in zip(*parts, strict=True)
+    ]
+
+
+def _tally(found: Occurrences, graphs: GraphDatabase, first: int) -> Tally:
+    is_bin = found.codes != NO_BIN
+    codes, column = np.unique(found.codes[is_bin], return_inverse=True)
+    owner = found.graphs_of_items(graphs)[is_bin].astype(np.int64)
+    keys, entry = np.unique(owner * max(len(codes), 1) + column, return_inverse=True)
+    weights = None if found.numbers is None else found.numbers[is_bin]
+    numbers = np.bincount(entry, weights=weights, minlength=len(keys)).astype(np.float64)
+    return Tally(keys // max(len(codes), 1) + first, codes[keys % max(len(codes), 1)], numbers)
+
+
+def known_numbers(codes: Codes, known: Codes, numbers: Values) -> Values:
+    """Rows of a table by code; 0 for codes that are not in it.
+
+    Examples
+    --------
+    >>> known_numbers(np.array([7, 5]), np.array([3, 7]), np.array([2.0, 4.0]))
+    array([4., 0.])
+    """
+    if not len(known):
+        return np.zeros((len(codes), *numbers.shape[1:]))
+    at = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+    found = numbers[at]
+    found[known[at] != codes] = 0.0
+    return found
+
+
+def information(numbers: Any, things: Any, bins: Any) -> Values:
+    """Nats of bins that were seen so often, among all things and bins."""
+    return np.asarray(np.log(things + SMOOTHING * (bins + 1)) - np.log(numbers + SMOOTHING))
+
+
+def means_by_node(described: list[tuple[Occurrences, Values]], n_nodes: int) -> tuple[Values, Values]:
+    """Share of each node's bins that were seen, and how often on average, by iteration."""
+    seen: dict[int, Values] = {}
+    numbers: dict[int, Values] = {}
+    things: dict[int, Values] = {}
+    for found, number in described:
+        add_column(seen, found.iteration, found.by_node((number > 0).astype(np.float64), n_nodes))
+        add_column(numbers, found.iteration, found.by_node(number, n_nodes))
+        counted = (found.codes != NO_BIN).astype(np.float64)
+        add_column(things, found.iteration, found.by_node(counted, n_nodes))
+    total = stack_columns(things)
+    share = np.divide(stack_columns(seen), total, out=np.ones_like(total), where=total > 0)
+    return share, np.divide(stack_columns(numbers), total, out=np.zeros_like(total), where=total > 0)
+
+
+def _frequencies(found: Tally, codes: Codes, kept: NDArray[np.bool_]) -> Values:
+    """How often each code occurs in the graphs that each column keeps, (bins, folds + 1)."""
+    at = np.searchsorted(codes, found.codes)
+    return _sums(at, np.where(kept, found.numbers[:, None], 0.0), len(codes))
+
+
+def _bins(table: Values) -> Values:
+    return np.count_nonzero(table, axis=0).astype(np.float64)
+
+
+def _sums(group: NDArray[np.int64], values: Any, n: int) -> Values:
+    """Sums of the rows of each group, column by column."""
+    columns = [np.bincount(group, weights=column, minlength=n) for column in np.asarray(values).T]
+    return np.stack(columns, axis=1)

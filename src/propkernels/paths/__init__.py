@@ -1,1 +1,0 @@
-"""Shortest paths, for the kernels that compare them."""

@@ -1,0 +1,218 @@
+"""The protocol of attribute treatments; standardizing attributes, and what stands in for missing ones."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count, repeat
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from propkernels._utils.checks import Documented, shown
+from propkernels._utils.stored import require
+from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
+from propkernels.propagation.schemes import AffineOperator
+
+COMBINATIONS = ("sum", "product", "joint")
+
+
+class LearnedAttributes(Protocol):
+    """What a treatment of attributes learned in fit."""
+
+    def matrices(
+        self, graphs: GraphDatabase, attributes: NDArray[np.float64]
+    ) -> Iterator[NDArray[np.float64]]:
+        """Matrices (N, M) to be hashed at t = 0, 1, 2, ..., given the standardized attributes."""
+
+
+class AttributeTreatment(Documented, BaseEstimator, ABC):
+    """How attributes enter the kernel; see :class:`PropagatedAttributes`, :class:`GaussianMixtures`."""
+
+    combine: str
+
+    @abstractmethod
+    def learn(
+        self,
+        graphs: GraphDatabase,
+        attributes: NDArray[np.float64],
+        t_max: int,
+        direction: str,
+        seed: int,
+        edge_factors: EdgeFactors | None = None,
+    ) -> LearnedAttributes:
+        """Learn from the standardized attributes of the training graphs.
+
+        ``edge_factors``, where edge labels count, multiply what crosses an edge.
+        """
+
+
+class FixedAttributes(AttributeTreatment):
+    """The attributes themselves, the same at every iteration, freshly hashed each time.
+
+    Parameters
+    ----------
+    combine : {"sum", "product", "joint"}, default="sum"
+        See ``attributes`` of :class:`PropagationKernel`.
+    """
+
+    is_fixed = True  # a row is that of the node's own attributes, the same at every t
+
+    def __init__(self, combine: str = "sum") -> None:
+        self.combine = combine
+
+    def learn(
+        self,
+        graphs: GraphDatabase,
+        attributes: NDArray[np.float64],
+        t_max: int,
+        direction: str,
+        seed: int,
+        edge_factors: EdgeFactors | None = None,
+    ) -> FixedAttributes:
+        """Nothing is learned: the attributes cross no edges."""
+        return self
+
+    def matrices(
+        self, graphs: GraphDatabase, attributes: NDArray[np.float64]
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield the attributes, again and again."""
+        return repeat(attributes)
+
+
+def resolve_attributes(attributes: Any) -> AttributeTreatment:
+    """Find the treatment that the parameter ``attributes`` names or is."""
+    if isinstance(attributes, str) and attributes in COMBINATIONS:
+        return FixedAttributes(attributes)
+    if isinstance(attributes, type) or not hasattr(attributes, "learn"):
+        raise ValueError(
+            "attributes must be None, 'sum', 'product', 'joint', PropagatedAttributes(...) or "
+            f"GaussianMixtures(...); got {shown(attributes)}"
+        )
+    treatment: AttributeTreatment = attributes
+    if treatment.combine not in COMBINATIONS:
+        raise ValueError(f"combine must be 'sum', 'product' or 'joint'; got {shown(treatment.combine)}")
+    return treatment
+
+
+LARGEST_VALUE = 1e150  # sums of squares stay finite
+SMALLEST_EXTENT = 1e-150  # squares of deviations stay normal numbers
+
+
+@dataclass(frozen=True)
+class Standardizer:
+    """Shift and scale of each attribute dimension, learned over all nodes in fit (ddof = 1).
+
+    Attributes
+    ----------
+    mean, deviation : ndarray, (D,)
+        Missing values (NaN) are left out of both; a dimension that does not vary is only shifted, to 0.
+        Neither depends, in any bit, on the order of the nodes.
+    """
+
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    def check_parts(self) -> None:
+        """Refuse means and deviations of different dimensions."""
+        require(
+            self.mean.ndim == 1 and self.mean.shape == self.deviation.shape, "every mean needs a deviation"
+        )
+
+    @classmethod
+    def learn(cls, graphs: GraphDatabase, standardize: bool) -> Standardizer:
+        """Learn from the training graphs; without ``standardize``, attributes stay as they are."""
+        attributes = required_attributes(graphs)
+        dimensions = attributes.shape[1]
+        if not standardize:
+            return cls(np.zeros(dimensions), np.ones(dimensions))
+        columns = np.sort(np.ascontiguousarray(attributes.T), axis=1)  # sums forget the order of the nodes
+        smallest = np.fmin.reduce(columns, axis=1, initial=np.inf)
+        largest = np.fmax.reduce(columns, axis=1, initial=-np.inf)
+        _check_extent(smallest, largest)
+        counts = np.count_nonzero(~np.isnan(columns), axis=1)
+        mean = np.nansum(columns, axis=1) / np.maximum(counts, 1)
+        squares = np.nansum((columns - mean[:, None]) ** 2, axis=1)
+        deviation = np.sqrt(squares / np.maximum(counts - 1, 1))
+        varies = (largest > smallest) & (deviation > 0)
+        shift = np.where(varies | (counts == 0), mean, smallest)
+        return cls(shift, np.where(varies, deviation, 1.0))
+
+    def __call__(self, graphs: GraphDatabase) -> NDArray[np.float64]:
+        """Return the standardised attributes of any graphs of the same dimension."""
+        if graphs.n_nodes == 0:
+            return np.empty((0, len(self.mean)))
+        attributes = required_attributes(graphs)
+        if attributes.shape[1] != len(self.mean):
+            number = attributes.shape[1]
+            dimensions = f"{number} attribute dimension{'' if number == 1 else 's'}"
+            raise ValueError(f"the graphs have {dimensions}, but the kernel was fitted to {len(self.mean)}")
+        with np.errstate(over="ignore"):  # what overflows is refused
+            values = (attributes - self.mean) / self.deviation
+        _check_size(values)
+        return values
+
+
+def _check_extent(smallest: NDArray[np.float64], largest: NDArray[np.float64]) -> None:
+    """Refuse dimensions whose squares, and so their deviation, would overflow or vanish."""
+    for dimension, (low, high) in enumerate(zip(smallest.tolist(), largest.tolist(), strict=True)):
+        extent = f"attribute dimension {dimension} runs from {low:g} to {high:g}"
+        if low < high and max(abs(low), abs(high)) > LARGEST_VALUE:
+            raise ValueError(f"{extent}, too far for its deviation: divide it by a constant")
+        if low < high and high - low < SMALLEST_EXTENT:
+            raise ValueError(f"{extent}, too little for its deviation: multiply it by a constant")
+
+
+def _check_size(values: NDArray[np.float64]) -> None:
+    """Refuse values whose squares would overflow; missing ones are NaN."""
+    low, high = (float(reduce(values, axis=None, initial=0.0)) for reduce in (np.fmin.reduce, np.fmax.reduce))
+    if max(-low, high) > LARGEST_VALUE:
+        worst = low if -low > high else high
+        raise ValueError(
+            f"a node attribute is {worst:g} (standardised, where that is asked for): "
+            f"attributes must lie between -{LARGEST_VALUE:g} and {LARGEST_VALUE:g}"
+        )
+
+
+def required_attributes(graphs: GraphDatabase) -> NDArray[np.float64]:
+    """Return the graphs' attributes, or say that they have none."""
+    if graphs.node_attributes is None or graphs.node_attributes.shape[1] == 0:
+        raise ValueError("attributes are asked for, but the graphs have no node attributes")
+    return graphs.node_attributes
+
+
+def observed_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of what is observed in each column; 0 where nothing is."""
+    counts = np.count_nonzero(~np.isnan(values), axis=0)
+    return np.asarray(np.nansum(values, axis=0) / np.maximum(counts, 1))
+
+
+def fill_missing(
+    values: NDArray[np.float64], graphs: GraphDatabase, elsewhere: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Replace NaN by the mean of what is observed in the same graph and column, or by ``elsewhere``."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return values
+    sums, counts = np.zeros((len(graphs), values.shape[1])), np.zeros((len(graphs), values.shape[1]))
+    np.add.at(sums, graphs.graph_ids, np.where(missing, 0.0, values))
+    np.add.at(counts, graphs.graph_ids, ~missing)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), elsewhere)
+    return np.where(missing, means[graphs.graph_ids], values)
+
+
+def walk_steps(
+    walk: AffineOperator, graphs: GraphDatabase, direction: str, factors: EdgeFactors | None
+) -> Iterator[AffineOperator]:
+    """Operators of the steps 1, 2, ...: the walk itself or, with edge labels, with new factors each time."""
+    if factors is None:
+        yield from repeat(walk)
+        return
+    edges, stream = crossed_edges(graphs, direction), np.zeros(1, dtype=np.int64)
+    for step in count(1):
+        drawn = factors.draw(edges.keys, stream, np.array([step]))[0, :, 0]
+        yield walk.scaled(drawn[edges.kinds])

@@ -1,1 +1,0 @@
-"""Propagation of node attributes: fixed, propagated, or as mixtures of Gaussians."""

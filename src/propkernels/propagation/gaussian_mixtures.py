@@ -1,0 +1,281 @@
+"""Gaussian mixtures of attributes, the attribute distributions of P2K (Algorithm 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
+from propkernels._utils.randomness import mix
+from propkernels._utils.stored import is_whole, require
+from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.attributes import AttributeTreatment, fill_missing, walk_steps
+from propkernels.propagation.edge_labels import EdgeFactors
+from propkernels.propagation.schemes import DIRECTIONS, walk_operator
+
+Matrix = NDArray[np.float64]
+SCALES = (None, "initial", "each")
+ROUNDING = 1e-10  # what a sum of densities may be off by, relative to itself, with a wide margin
+
+LARGEST_LOG = 600.0  # densities stay finite, also where they are added up
+
+
+class GaussianMixtures(AttributeTreatment):
+    """Mixtures of Gaussians that spread over the graph (P2K, Algorithm 4 and Eq. mixture_approx).
+
+    Each node starts with a Gaussian around its attributes, with the covariance of all attributes; a step
+    mixes the neighbours' distributions. Nodes are compared by their densities at sample points, drawn
+    from the training attributes. The N x N weights W_t are never formed: Q_{t+1} = T Q_t.
+
+    A node with a missing attribute (NaN) starts as the mixture of its graph's other nodes (else of all).
+    Where edge labels count, densities that cross an edge are told apart by its label; a refit replaces them
+    by those of one Gaussian at the plain mean, and so forgets the edge labels before it.
+    The paper's own setting is ``GaussianMixtures(scale=None, ridge=0)``.
+
+    Parameters
+    ----------
+    n_sample_points : int, default=100
+        Number of points at which densities are compared.
+    combine : {"sum", "product", "joint"}, default="sum"
+        "sum": one kernel contribution for each point, as in the paper; "product": nodes must agree at all
+        points; "joint": one hash of the whole vector.
+    scale : {"initial", "each", None}, default="initial"
+        Unit in which densities are measured against the bin width. "initial": the standard deviation over
+        the training nodes at t = 0, for each point; "each": the same at every t; None: as they are.
+    ridge : float, default=1
+        Added to the diagonal of the covariance, in units of the attributes' mean variance (1 where they are
+        standardised). It widens the Gaussians, which without it (0, the paper) hardly overlap in many
+        dimensions. Where it is 0, directions in which attributes do not vary are left out.
+    refit_every : int or None, default=None
+        If given, after every so many steps each mixture is replaced by one Gaussian at its mean, with the
+        covariance of these means.
+    laziness : float in [0, 1), default=0
+        How much of its own distribution a node keeps in each step.
+
+    See Also
+    --------
+    P2K : The kernel that uses these mixtures.
+    PropagatedAttributes : Spreads the attributes themselves.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Algorithm 4.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
+    >>> values = np.array([[0.1], [0.2], [0.9]])
+    >>> graphs = [(path, ["C", "C", "O"], values), (path, ["C", "O", "C"], 1 - values)]
+    >>> mixtures = pk.GaussianMixtures(n_sample_points=3)
+    >>> pk.PropagationKernel(attributes=mixtures, t_max=2, random_state=0).fit_transform(graphs).shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_sample_points: int = 100,
+        combine: str = "sum",
+        scale: str | None = "initial",
+        ridge: float = 1.0,
+        refit_every: int | None = None,
+        laziness: float = 0.0,
+    ) -> None:
+        self.n_sample_points = n_sample_points
+        self.combine = combine
+        self.scale = scale
+        self.ridge = ridge
+        self.refit_every = refit_every
+        self.laziness = laziness
+
+    def learn(
+        self,
+        graphs: GraphDatabase,
+        attributes: Matrix,
+        t_max: int,
+        direction: str,
+        seed: int,
+        edge_factors: EdgeFactors | None = None,
+    ) -> SpreadingMixtures:
+        """Draw the sample points and learn covariances and scales from the training graphs."""
+        check_choice(self.scale, SCALES, "scale")
+        number = check_integer(self.n_sample_points, "n_sample_points", 1)
+        laziness = check_fraction(self.laziness, "laziness")
+        ridge = check_nonnegative(self.ridge, "ridge")
+        refit = None if self.refit_every is None else check_integer(self.refit_every, "refit_every", 1)
+        observed = attributes[~np.isnan(attributes).any(axis=1)]
+        if not len(observed):
+            raise ValueError("no node has all its attributes: there is nothing to draw sample points from")
+        first = GaussianFamily.learn(observed, ridge)
+        points = draw_points(observed, number, seed)
+        overall, centre = first.densities(observed, points).mean(axis=0), observed.mean(axis=0)
+        learned = SpreadingMixtures(
+            points, {0: first}, overall, centre, refit, laziness, direction, edge_factors=edge_factors
+        )
+        return learned.with_scales(graphs, attributes, t_max, ridge, self.scale)
+
+
+@dataclass(frozen=True)
+class GaussianFamily:
+    """Gaussians with one shared covariance, given by a whitening map.
+
+    Attributes
+    ----------
+    whitening : ndarray, (D, rank)
+        Maps attributes to coordinates in which the covariance is the identity.
+    log_height : float
+        Logarithm of the density at the centre.
+    """
+
+    whitening: Matrix
+    log_height: float
+
+    def check_parts(self) -> None:
+        """Refuse a map that does not leave directions out."""
+        require(self.whitening.ndim == 2, "the whitening is a matrix")
+        require(len(self.whitening) >= self.whitening.shape[1], "whitening adds no directions")
+
+    @classmethod
+    def learn(cls, attributes: Matrix, ridge: float) -> GaussianFamily:
+        """Sample covariance (ddof = 1) plus ridge times mean variance; what does not vary is left out."""
+        dimensions = attributes.shape[1]
+        covariance = np.zeros((dimensions, dimensions))
+        if len(attributes) > 1:
+            covariance = np.cov(attributes, rowvar=False, ddof=1).reshape(dimensions, dimensions)
+        widening = ridge * np.trace(covariance) / dimensions
+        variances, directions = np.linalg.eigh(covariance + widening * np.eye(dimensions))
+        kept = variances > 1e-10 * max(variances.max(initial=0.0), 1e-300)
+        log_height = -0.5 * (kept.sum() * np.log(2 * np.pi) + np.log(variances[kept]).sum())
+        return cls(directions[:, kept] / np.sqrt(variances[kept]), float(log_height))
+
+    def densities(self, centers: Matrix, points: Matrix) -> Matrix:
+        """Density of a Gaussian around each centre at each point, (centers, points)."""
+        from scipy.spatial.distance import cdist
+
+        if self.log_height > LARGEST_LOG:
+            raise ValueError(
+                f"attributes vary so little that densities reach exp({self.log_height:.0f}): "
+                "set standardize=True, or multiply them by a constant"
+            )
+        distances = cdist(centers @ self.whitening, points @ self.whitening, "sqeuclidean")
+        return np.exp(self.log_height - 0.5 * distances)
+
+
+def draw_points(attributes: Matrix, number: int, seed: int) -> Matrix:
+    """Draw nodes uniformly, without replacement, and return their attribute vectors.
+
+    Nodes are drawn by a hash of their vector and of how many nodes with the same one went before: the order
+    of nodes and graphs does not matter.
+    """
+    keys = np.zeros(len(attributes), dtype=np.uint64)
+    for column in np.ascontiguousarray(attributes.T + 0.0):  # -0.0 becomes 0.0
+        keys = mix(seed, keys, column.view(np.uint64))
+    order = np.argsort(keys, kind="stable")
+    _, first, sizes = np.unique(keys[order], return_index=True, return_counts=True)
+    ranks = np.arange(len(keys)) - np.repeat(first, sizes)
+    return attributes[order[np.argsort(mix(seed, keys[order], ranks))[:number]]]
+
+
+@dataclass(frozen=True)
+class SpreadingMixtures:
+    """Learned state of :class:`GaussianMixtures`.
+
+    Attributes
+    ----------
+    points : ndarray, (M, D)
+        The sample points.
+    families : dict
+        The Gaussians of each iteration at which mixtures are (re)fitted.
+    overall : ndarray, (M,)
+        Densities of the mixture of all training nodes, where a graph has no attributes at all.
+    centre : ndarray, (D,)
+        Mean of the training attributes.
+    scales : ndarray, (t_max + 1, M)
+        What densities are divided by.
+    edge_factors : EdgeFactors or None
+        What densities are multiplied by when they cross an edge, where edge labels count.
+    """
+
+    points: Matrix
+    families: dict[int, GaussianFamily]
+    overall: Matrix
+    centre: Matrix
+    refit_every: int | None
+    laziness: float
+    direction: str
+    scales: Matrix = field(default_factory=lambda: np.ones((1, 1)))
+    edge_factors: EdgeFactors | None = None
+
+    def check_parts(self) -> None:
+        """Refuse sample points, Gaussians and scales that are not of one number and dimension."""
+        require(0 <= self.laziness <= 1 and self.direction in DIRECTIONS, "laziness or direction is unknown")
+        require(self.refit_every is None or is_whole(self.refit_every, 1), "steps between fits are 1 or more")
+        n_points, dimensions = self.points.shape
+        require(
+            self.scales.ndim == 2 and self.scales.shape[1] == n_points, "every sample point needs a scale"
+        )
+        require(self.overall.shape == (n_points,), "every sample point needs a density")
+        require(self.centre.shape == (dimensions,), "the centre has the dimension of the points")
+        n_steps = len(self.scales)
+        fitted_at = range(0, n_steps, self.refit_every or n_steps) if n_steps else (0,)
+        require(set(fitted_at) <= set(self.families), "every fit needs its Gaussians")
+        sizes = {len(family.whitening) for family in self.families.values()}
+        require(sizes <= {dimensions}, "Gaussians have the dimension of the points")
+
+    def matrices(self, graphs: GraphDatabase, attributes: Matrix) -> Iterator[Matrix]:
+        """Yield the scaled densities Q_0, Q_1, ..."""
+        densities = self._densities(graphs, attributes, lambda t, _: self.families[t])
+        for scale, current in zip(self.scales, densities, strict=False):
+            yield current / scale
+
+    def with_scales(
+        self, graphs: GraphDatabase, attributes: Matrix, t_max: int, ridge: float, scale: str | None
+    ) -> SpreadingMixtures:
+        """Go through all iterations once, to learn the Gaussians of later ones and the scales."""
+        families = dict(self.families)
+
+        def learn_family(t: int, centers: Matrix) -> GaussianFamily:
+            families[t] = GaussianFamily.learn(centers, ridge) if t else families[0]
+            return families[t]
+
+        steps = 1 if scale != "each" and self.refit_every is None else t_max + 1
+        densities = self._densities(graphs, attributes, learn_family)
+        found = np.array([_deviations(current) for current in islice(densities, steps)])
+        scales = np.broadcast_to(found if scale == "each" else found[:1], (t_max + 1, len(self.points)))
+        scales = np.ones_like(scales) if scale is None else np.array(scales)
+        return replace(self, families=families, scales=scales)
+
+    def _densities(
+        self, graphs: GraphDatabase, attributes: Matrix, family_at: Callable[[int, Matrix], GaussianFamily]
+    ) -> Iterator[Matrix]:
+        walk = walk_operator(graphs, self.laziness, self.direction)
+        missing = np.isnan(attributes).any(axis=1)
+        current = family_at(0, attributes).densities(np.nan_to_num(attributes), self.points)
+        current[missing] = np.nan
+        current = fill_missing(current, graphs, self.overall)
+        centers = None if self.refit_every is None else fill_missing(attributes, graphs, self.centre)
+        for t, step in enumerate(walk_steps(walk, graphs, self.direction, self.edge_factors), start=1):
+            yield current
+            if centers is None or self.refit_every is None:
+                current = step.step(current, current)
+                continue
+            centers = walk.step(centers, centers)
+            if t % self.refit_every == 0:
+                current = family_at(t, centers).densities(centers, self.points)
+            else:
+                current = step.step(current, current)
+
+
+def _deviations(values: Matrix) -> Matrix:
+    """Standard deviation of each column; 1 where a column varies by no more than rounding does."""
+    if len(values) < 2:
+        return np.ones(values.shape[1])
+    deviations = values.std(axis=0, ddof=1)
+    return np.where(deviations > ROUNDING * np.abs(values).max(axis=0), deviations, 1.0)

@@ -1,1 +1,0 @@
-"""Propagation on grids: convolutions instead of sparse products."""

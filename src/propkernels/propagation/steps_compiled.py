@@ -1,0 +1,28 @@
+"""Compiled loops of the propagation station."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from propkernels._utils.jit import compiled
+
+
+@compiled
+def affine_step(
+    indptr: Any, indices: Any, weights: Any, spread: Any, keep: Any, current: Any, following: Any
+) -> None:
+    """Write spread_i * sum_j A_ij x_j + keep_i x_i to ``following``, row by row, without temporaries."""
+    # ``total`` is the sum over neighbors of one node, all columns; it stays in the first-level cache.
+    n_columns = current.shape[1]
+    total = np.empty(n_columns)
+    for i in range(len(spread)):
+        total[:] = 0.0
+        for entry in range(indptr[i], indptr[i + 1]):
+            j, weight = indices[entry], weights[entry]
+            for c in range(n_columns):
+                total[c] += weight * current[j, c]
+        share, stay = spread[i], keep[i]
+        for c in range(n_columns):
+            following[i, c] = share * total[c] + stay * current[i, c]

@@ -1,0 +1,150 @@
+"""Parts of text files of molecules: CSV and TSV tables with a column of SMILES, and SMI files."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from propkernels._utils.cells import common_kind, kind_of_cell, parse_cell
+from propkernels.datasets.tables import (
+    BOM,
+    SMILES_NAMES,
+    TARGET_NAMES,
+    find_column,
+    iter_records,
+    listed_names,
+    row_of,
+    separator_of,
+    smiles_of,
+    split_record,
+)
+from propkernels.scale.pieces import GraphBlock, Piece, Survey
+from propkernels.scale.plan import Part, Reading
+
+ATOMS = re.compile(
+    r"Cl|Br|Si|Se|[BCNOFPSI]|[bcnops]|\["
+)  # good enough to cut files into parts of similar size
+BLOCK_ROWS = 10_000
+
+
+class Layout(NamedTuple):
+    """Where SMILES and target are in a line: numbers of columns; no separator: blanks (SMI)."""
+
+    separator: str | None
+    smiles: int
+    target: int | None
+    header: bytes
+    n_columns: int = 1
+
+
+def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
+    """Cut a file, line by line: it is never in memory as a whole."""
+    known = _layout(path, reading)
+    pieces: list[Piece] = []
+    kinds: set[str] = set()
+    start, first, row, nodes, digest = len(known.header), 0, 0, 0, hashlib.sha256(known.header)
+    end = start
+    for place, record in iter_records(path, len(known.header), known.separator is not None):
+        cells = _cells(record, known, path)
+        if cells is None:  # a blank line goes to the part before it
+            digest.update(record)
+            end = place + len(record)
+            continue
+        atoms = len(ATOMS.findall(cells[0]))
+        if row > first and nodes + atoms > nodes_per_part:
+            pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
+            start, first, nodes, digest = place, row, 0, hashlib.sha256(known.header)
+        digest.update(record)
+        if cells[1] is not None:
+            kinds.add(kind_of_cell(cells[1]))
+        row, nodes, end = row + 1, nodes + atoms, place + len(record)
+    if row == 0:
+        raise ValueError(f"{path} has no molecules")
+    pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
+    return Survey(tuple(pieces), None if known.target is None else common_kind(kinds))
+
+
+def _layout(path: Path, reading: Reading) -> Layout:
+    """Read the header."""
+    if path.suffix.lower() in (".smi", ".smiles"):
+        with open(path, "rb") as stream:
+            return Layout(None, 0, None, BOM if stream.read(3) == BOM else b"")
+    _, header = next(iter_records(path), (0, b""))
+    separator = separator_of(path)
+    names = split_record(header.removeprefix(BOM), separator, path)
+    smiles = find_column(names, reading.smiles_column, SMILES_NAMES, path)
+    if smiles is None:
+        columns = listed_names(names)
+        raise ValueError(
+            f"{path} has no column of SMILES: name it by smiles_column; its columns are {columns}"
+        )
+    target = find_column(names, reading.target_column, TARGET_NAMES, path)
+    place = None if target is None else names.index(target)
+    return Layout(separator, names.index(smiles), place, header, len(names))
+
+
+def _cells(record: bytes, known: Layout, path: Path) -> tuple[str, str | None] | None:
+    """SMILES and target of a record, or None if it is blank."""
+    if known.separator is None:
+        words = smiles_of(record, path)
+        return (words[0], None) if words else None
+    cells = row_of(record, known.separator, known.n_columns, path)
+    if cells is None:
+        return None
+    return cells[known.smiles], None if known.target is None else cells[known.target]
+
+
+def digest(part: Part) -> str:
+    """Hash of the bytes of a part as they are now."""
+    return hashlib.sha256(b"".join(_bytes(part))).hexdigest()
+
+
+def _bytes(part: Part) -> tuple[bytes, bytes]:
+    """Header, and the lines of a part."""
+    known = _layout(Path(part.path), part.reading)
+    with open(part.path, "rb") as stream:
+        stream.seek(part.span[0])
+        return known.header, stream.read(part.span[1] - part.span[0])
+
+
+def read(part: Part) -> Iterator[GraphBlock]:
+    """Molecules of a part as graphs, block by block."""
+    path = Path(part.path)
+    known = _layout(path, part.reading)
+    rows: list[tuple[str, str | None]] = []
+    number = part.first_id
+    for place, record in iter_records(path, part.span[0], known.separator is not None):
+        if place >= part.span[1]:
+            break
+        cells = _cells(record, known, path)
+        if cells is not None:
+            rows.append(cells)
+        if len(rows) == BLOCK_ROWS:
+            yield _block(rows, number, part)
+            number, rows = number + len(rows), []
+    if rows:
+        yield _block(rows, number, part)
+
+
+def _block(rows: list[tuple[str, str | None]], number: int, part: Part) -> GraphBlock:
+    from propkernels.convert.rdkit import from_smiles
+
+    ids = np.arange(number, number + len(rows), dtype=np.int64)
+    row_numbers = (ids - part.first_id + part.first).tolist()  # errors name the rows of the file
+    smiles = [cells[0].strip() or None for cells in rows]
+    reading = part.reading
+    graphs = from_smiles(smiles, node_labels=reading.node_labels, ids=row_numbers, errors=reading.errors)
+    kept = [i for i, row in enumerate(row_numbers) if row not in graphs.skipped]
+    target = None if part.target is None else [_value(rows[i][1], part.target) for i in kept]
+    return GraphBlock(graphs, target, ids[kept])
+
+
+def _value(cell: str | None, kind: str) -> Any:
+    value = None if cell is None else parse_cell(cell, kind)
+    return None if isinstance(value, float) and math.isnan(value) else value

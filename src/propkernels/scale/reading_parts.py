@@ -1,0 +1,59 @@
+"""iter_part: the graphs of any part, if its file is still what it was when the plan was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import propkernels.scale.molecule_files as molecules
+import propkernels.scale.parquet_files as parquet
+import propkernels.scale.tu_folders as tu
+from propkernels.scale.pieces import GraphBlock
+from propkernels.scale.plan import Part
+
+FORMATS: dict[str, ModuleType] = {  # each with survey, digest and read
+    "parquet": parquet,
+    "table": molecules,
+    "smiles": molecules,
+    "tu": tu,
+}
+
+
+class SourceChangedError(ValueError):
+    """A file is not what it was when the plan was made."""
+
+
+def check_source(part: Part) -> None:
+    """Refuse a part whose file has changed since the plan."""
+    if not Path(part.path).exists():
+        raise FileNotFoundError(f"the file {part.path} is gone: bring it back, or make a new plan")
+    try:
+        now = FORMATS[part.kind].digest(part)
+    except (ValueError, IndexError) as error:
+        now = f"it cannot be read ({error})"
+    if now != part.sha256:
+        raise SourceChangedError(f"{part.path} has changed since the plan: make a new plan")
+
+
+def iter_part(part: Part) -> Iterator[GraphBlock]:
+    """Read the graphs of a part in blocks of bounded size.
+
+    Parameters
+    ----------
+    part : Part
+
+    Yields
+    ------
+    GraphBlock
+        Graphs, target (a list, or None) and ids.
+
+    Raises
+    ------
+    SourceChangedError
+        If the file has changed since the plan.
+    """
+    if part.kind not in FORMATS:
+        raise ValueError(f"{part.path} is of the unknown kind {part.kind!r}")
+    check_source(part)
+    yield from FORMATS[part.kind].read(part)

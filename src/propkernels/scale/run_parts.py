@@ -1,0 +1,294 @@
+"""run_parts: compute the files that are missing, on any executor, whatever is killed meanwhile."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import Counter, deque
+from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from propkernels._utils.progress import ProgressBar
+from propkernels._utils.safe_files import NO_SPACE, atomic_write
+from propkernels.scale.executors import Engine, is_worker_loss, resolve_executor
+from propkernels.scale.folder import (
+    HashedStream,
+    Manifest,
+    OutputFolder,
+    Receipt,
+    found_digest,
+    write_checksum,
+)
+from propkernels.scale.plan import Part, Plan
+
+MOST_FAILURES = 3  # of a part, until it is given up
+MOST_LOSSES = 5  # workers that a part may lose in the company of others, who may be to blame
+MOST_BREAKS = 10  # losses of workers before the first part is complete
+IN_FLIGHT_PER_WORKER = 2
+MOST_NAMED = 5
+
+
+class Work(Protocol):
+    """What is done with a part; pickled and sent to the workers.
+
+    See :class:`propkernels.scale.featurizing.FeatureWork` for one.
+    """
+
+    @property
+    def suffix(self) -> str:
+        """Of the files, such as ".parquet"."""
+
+    @property
+    def n_jobs(self) -> int | None:
+        """Threads without an executor."""
+
+    def describe(self) -> dict[str, Any]:
+        """All that the bytes of the files depend on besides the part, as JSON."""
+
+    def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
+        """Compute a part and write it, from the first byte to the last; the same bytes each time."""
+
+    def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
+        """Count what is in the file of a part ("n_graphs", ...); refuse one that is damaged.
+
+        ``thorough`` reads all of it: the file was found without a checksum, and nobody vouches for it.
+        """
+
+
+class PartsFailedError(ValueError):
+    """Some parts could not be computed; all others are complete.
+
+    Attributes
+    ----------
+    failures : dict
+        For each part that failed, by its number: the part and the error.
+
+    See Also
+    --------
+    featurize : Run it again when the cause is removed; parts that are complete stay.
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for seed in range(2):
+    ...     data = pk.datasets.make_molecules(100, random_state=seed)
+    ...     data.graphs.to_parquet(f"{folder.name}/graphs{seed}.parquet")
+    >>> plan = pk.partition(folder.name)
+    >>> data.graphs[:50].to_parquet(f"{folder.name}/graphs1.parquet")
+    >>> try:
+    ...     pk.featurize(plan, pk.WeisfeilerLehmanFeatures(n_features=2**20), f"{folder.name}/features")
+    ... except pk.PartsFailedError as error:
+    ...     print(list(error.failures))
+    [1]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, failures: dict[int, tuple[Part, str]], n_parts: int) -> None:
+        self.failures, self.n_parts = failures, n_parts
+        shown = list(failures.items())[:MOST_NAMED]
+        named = "; ".join(f"part {i} ({part}): {reason}" for i, (part, reason) in shown)
+        more = "; ..." if len(failures) > MOST_NAMED else ""
+        super().__init__(f"{len(failures)} of {n_parts} parts failed, all others are complete: {named}{more}")
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.failures, self.n_parts)
+
+
+def run_parts(
+    plan: Plan, work: Work, out: Any, executor: Any = None, *, text: str = "Computing parts"
+) -> Manifest:
+    """Compute the files of all parts that are missing in a folder.
+
+    Parameters
+    ----------
+    plan : Plan
+    work : Work
+    out : str or path
+        Folder of the results; made if it is not there, and locked meanwhile.
+    executor : optional
+        See :func:`propkernels.featurize`.
+    text : str
+        What the progress bar says.
+
+    Returns
+    -------
+    Manifest
+
+    Raises
+    ------
+    PartsFailedError
+        If parts failed three times; all others are complete.
+    OSError
+        If the disk is full; complete parts stay, and running again goes on.
+    """
+    folder = OutputFolder(Path(os.fspath(out)), plan, work.describe(), work.suffix)
+    with folder.opened():
+        todo = [i for i, receipt in enumerate(folder.receipts) if receipt is None]
+        if not todo and (folder.path / "manifest.json").exists():
+            return folder.write_manifest()
+        engine = resolve_executor(executor, work.n_jobs)
+        run = _Run(folder, work, engine, todo)
+        try:
+            try:
+                with ProgressBar(text, total=len(plan), done=len(plan) - len(todo)) as bar:
+                    run.complete(bar)
+            finally:
+                run.cancel()
+                engine.close()
+        except BaseException:
+            with suppress(OSError):  # a full disk is reported by what met it first
+                folder.write_manifest()
+            raise
+        manifest = folder.write_manifest()
+    if run.failures:
+        failed = {i: (plan.parts[i], reason) for i, reason in sorted(run.failures.items())}
+        raise PartsFailedError(failed, len(plan))
+    return manifest
+
+
+def compute_part(work: Work, part: Part, folder: str, name: str) -> Receipt:
+    """Write the file of a part unless it is there, and say what it holds; runs on a worker."""
+    path = Path(folder) / name
+    is_found = path.exists()
+    if is_found:
+        digest, is_vouched_for = found_digest(path)
+    else:
+        with atomic_write(path, follow_links=False) as stream:
+            hashed = HashedStream(stream)
+            work.write(part, name, hashed)
+            digest, is_vouched_for = hashed.sha256, True
+            write_checksum(path, digest)  # before the file: one that is there has its checksum
+    counts = work.inspect(part, name, path, not is_vouched_for)
+    return Receipt(name, path.stat().st_size, digest, counts)
+
+
+class _Run:
+    """The parts of a run: waiting, in flight, done and failed."""
+
+    def __init__(self, folder: OutputFolder, work: Work, engine: Engine, todo: list[int]) -> None:
+        self.folder, self.work, self.engine = folder, work, engine
+        self.waiting, self.suspects = deque(todo), deque[int]()
+        self.flight: dict[Future[Any], int] = {}
+        self.failures: dict[int, str] = {}
+        self.tries, self.losses = Counter[int](), Counter[int]()
+        self.full: OSError | None = None
+        self.n_breaks = 0
+
+    def complete(self, bar: ProgressBar) -> None:
+        """Compute parts, a bounded number at a time, until none is left."""
+        while self.waiting or self.suspects or self.flight:
+            self._submit()
+            for future in self.engine.wait(self.flight):
+                bar.step(self._take(future))
+            if self.full is not None:
+                self._stop()
+
+    def cancel(self) -> None:
+        """Let go of what has not begun, if the run ends early."""
+        self.engine.cancel(self.flight)
+
+    def _submit(self) -> None:
+        """Keep the workers busy; parts that may have killed workers run alone, in the end."""
+        most = IN_FLIGHT_PER_WORKER * self.engine.n_workers() if self.waiting else 1
+        queue = self.waiting or self.suspects
+        while queue and len(self.flight) < most and (queue is self.waiting or not self.flight):
+            i = queue.popleft()
+            part, name = self.folder.plan.parts[i], self.folder.names[i]
+            try:
+                future = self.engine.submit(compute_part, self.work, part, str(self.folder.path), name)
+            except BrokenExecutor:
+                queue.appendleft(i)
+                self._renew()
+            else:
+                self.flight[future] = i
+
+    def _take(self, future: Future[Any]) -> int:
+        """Deal with a part that has ended; return how many parts are finished by that."""
+        i = self.flight.pop(future, None)
+        if i is None:  # dealt with when the pool was renewed
+            return 0
+        try:
+            self.folder.receipts[i] = future.result()
+            return 1
+        except BaseException as error:
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                self.full = error
+                return 0
+            if is_worker_loss(error):
+                return self._lose(i)
+            if not isinstance(error, Exception):
+                raise
+            return self._fail(i, error)
+
+    def _fail(self, i: int, error: Exception) -> int:
+        self.tries[i] += 1
+        if self.tries[i] < MOST_FAILURES:
+            self.waiting.append(i)
+            return 0
+        self.failures[i] = " ".join(str(error).split()) or type(error).__name__
+        return 1
+
+    def _lose(self, i: int) -> int:
+        """Its worker died: in company, others may be to blame; alone, the part is."""
+        finished = self._count_loss(i)
+        return finished + (self._renew() if self.engine.loses_all else self._check())
+
+    def _count_loss(self, i: int) -> int:
+        self.losses[i] += 1
+        if self.losses[i] < MOST_LOSSES:
+            self.waiting.append(i)
+        elif self.losses[i] < MOST_LOSSES + MOST_FAILURES:
+            self.suspects.append(i)
+        else:
+            self.failures[i] = (
+                f"its worker died {self.losses[i]} times, perhaps for want of memory: "
+                "try a smaller nodes_per_part"
+            )
+            return 1
+        return 0
+
+    def _check(self) -> int:
+        """Go on with new workers, unless workers never did anything but die."""
+        self.n_breaks += 1
+        if self.n_breaks >= MOST_BREAKS and not any(self.folder.receipts):
+            raise RuntimeError(
+                "workers die before they complete a part: a script that starts processes needs "
+                'if __name__ == "__main__", and parts need less memory than a worker has'
+            )
+        self.engine.renew()
+        return 0
+
+    def _renew(self) -> int:
+        """Replace a broken pool; what was in flight is lost unless it had ended before."""
+        wait(self.flight)
+        finished = 0
+        for future, i in list(self.flight.items()):
+            error = CancelledError() if future.cancelled() else future.exception()
+            if error is None or not is_worker_loss(error):
+                finished += self._take(future)
+            else:
+                del self.flight[future]
+                finished += self._count_loss(i)
+        self._check()
+        return finished
+
+    def _stop(self) -> None:
+        """The disk is full: let what is running end, and say what to do."""
+        self.waiting.clear()
+        self.suspects.clear()
+        self.cancel()
+        wait(self.flight)
+        for future in list(self.flight):
+            if not future.cancelled():
+                self._take(future)
+        done = sum(receipt is not None for receipt in self.folder.receipts)
+        reason = self.full.strerror if self.full is not None else ""
+        error = OSError(
+            f"{self.folder.path} cannot take more ({reason}): {done} of {len(self.folder.names)} parts are "
+            "complete; make room and run again to go on"
+        )
+        error.errno = errno.ENOSPC
+        raise error

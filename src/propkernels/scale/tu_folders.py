@@ -1,0 +1,71 @@
+"""Parts of TU data sets: a zip or folder is read as a whole, once per process, and cut by graphs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from propkernels.scale.pieces import GraphBlock, Piece, Survey
+from propkernels.scale.plan import Part, Reading
+
+BLOCK_NODES = 250_000
+
+
+def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
+    """Cut a data set."""
+    from propkernels._utils.parallel import whole_runs
+
+    content = content_digest(path)
+    data = _data(str(path), content)
+    ptr = data.graphs.graph_ptr
+    cuts = whole_runs(ptr, nodes_per_part).tolist()
+    pieces = [Piece(first, last, int(ptr[last] - ptr[first]), content) for first, last in pairwise(cuts)]
+    return Survey(tuple(pieces), _target_type(data.target))
+
+
+def _target_type(target: Any) -> str | None:
+    if target.ndim == 2:
+        return "list<double>" if target.shape[1] else None
+    return "int64" if target.dtype.kind in "iu" else "double"
+
+
+def content_digest(path: Path) -> str:
+    """Hash of the text files of a data set, whether they are in a folder or in a zip."""
+    from propkernels.datasets.tu_files import read_files
+
+    digest = hashlib.sha256()
+    for kind, text in sorted(read_files(path)[1].items()):
+        digest.update(f"{kind} {len(text)}\n".encode())
+        digest.update(text)
+    return digest.hexdigest()
+
+
+def digest(part: Part) -> str:
+    """Hash of the files of a part as they are now."""
+    return content_digest(Path(part.path))
+
+
+@lru_cache(maxsize=1)
+def _data(path: str, content: str) -> Any:
+    """The data set with this content: parts of it come one after the other."""
+    from propkernels.datasets.tu_reader import read_tu
+
+    return read_tu(path, target_required=False)
+
+
+def read(part: Part) -> Iterator[GraphBlock]:
+    """Graphs of a part, block by block."""
+    data = _data(part.path, part.sha256)
+    graphs, target = data.graphs[part.first : part.last], data.target[part.first : part.last]
+    rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, 1))
+    for first in range(0, len(part), rows):
+        block = graphs[first : first + rows]
+        ids = np.arange(len(block), dtype=np.int64) + (part.first_id + first)
+        values = None if part.target is None else target[first : first + rows].tolist()
+        yield GraphBlock(block, values, ids)

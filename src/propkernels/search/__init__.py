@@ -1,0 +1,6 @@
+"""Search: an inverted file (bin -> graphs) for exact nearest graphs, in memory or on the disk."""
+
+from propkernels.search.index import GraphIndex
+from propkernels.search.nearest import Neighbors
+
+__all__ = ["GraphIndex", "Neighbors"]

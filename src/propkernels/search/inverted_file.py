@@ -1,0 +1,129 @@
+"""InvertedFile: segments in memory, to which graphs are added and from which they are removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.parallel import run_threads
+from propkernels._utils.stored import not_negative, require
+from propkernels.counting.counters import StreamCounts
+from propkernels.search.nearest import Query, Search, nearest, self_similarities
+from propkernels.search.segment import Postings, Segment
+
+
+@dataclass(frozen=True)
+class InvertedFile:
+    """Counts of graphs, kept bin by bin in segments; adding and removing graphs make a new file.
+
+    The new file shares its segments with the old one, which stays as it was: whoever reads it is not
+    disturbed.
+
+    New graphs go into a segment of their own; segments of about one size are merged, so that there are never
+    many and adding one graph after the other takes time in proportion to their number (times its logarithm).
+    Graphs that are removed are only marked, until they are half of all.
+
+    Attributes
+    ----------
+    segments : list of Segment
+        Graph 0 of each follows the last graph of the one before.
+    weights : ndarray, (streams,)
+        What each stream's kernel counts in the sum.
+    squares : ndarray, (graphs,)
+        Self-similarity of each graph.
+    alive : ndarray of bool, (graphs,)
+    """
+
+    segments: list[Segment]
+    weights: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    alive: NDArray[np.bool_]
+
+    def check_parts(self) -> None:
+        """Refuse segments with other streams or graphs than weights and sums are of."""
+        require(self.weights.ndim == self.squares.ndim == self.alive.ndim == 1, "weights and sums are lists")
+        n_streams = {len(part.stream_ptr) - 1 for part in self.segments}
+        require(n_streams <= {len(self.weights)}, "every stream needs a weight")
+        n_graphs = sum(part.n_graphs for part in self.segments)
+        require(len(self.squares) == len(self.alive) == n_graphs, "every graph needs its sum of squares")
+        require(not_negative(self.weights) and not_negative(self.squares), "weights are not negative")
+
+    @classmethod
+    def of(cls, streams: Sequence[StreamCounts]) -> InvertedFile:
+        """Return the file of some graphs, in one segment."""
+        weights = np.array([stream.weight for stream in streams])
+        squares = self_similarities(streams)
+        return cls([Segment.of(Postings.of(streams))], weights, squares, np.ones(len(squares), dtype=bool))
+
+    def __post_init__(self) -> None:
+        n_graphs = sum(part.n_graphs for part in self.segments)
+        if not len(self.squares) == len(self.alive) == n_graphs:  # compiled loops rely on it
+            raise ValueError(f"{n_graphs} graphs have {len(self.squares)} lengths, {len(self.alive)} marks")
+
+    def append(self, streams: Sequence[StreamCounts]) -> InvertedFile:
+        """Return a file with further graphs behind the others."""
+        added = self_similarities(streams)
+        segments = [*self.segments, Segment.of(Postings.of(streams))]
+        while len(segments) > 1 and 2 * segments[-1].n_cells >= segments[-2].n_cells:
+            segments[-2:] = [_joined(segments[-2:])]
+        squares = np.concatenate([self.squares, added])
+        alive = np.concatenate([self.alive, np.ones(len(added), dtype=bool)])
+        return InvertedFile(segments, self.weights, squares, alive)
+
+    def in_one_segment(self) -> InvertedFile:
+        """Return a file whose segments are joined."""
+        segments = self.segments if len(self.segments) == 1 else [_joined(self.segments)]
+        return InvertedFile(segments, self.weights, self.squares, self.alive)
+
+    def drop(self, graphs: NDArray[np.int64]) -> tuple[InvertedFile, bool]:
+        """Return a file without some graphs, and whether those left were numbered anew, from 0 on."""
+        alive = self.alive.copy()
+        alive[graphs] = False
+        if 2 * int(alive.sum()) > len(alive):
+            return InvertedFile(self.segments, self.weights, self.squares, alive), False
+        numbers = np.where(alive, np.cumsum(alive) - 1, -1)
+        parts = np.split(numbers, np.cumsum([part.n_graphs for part in self.segments])[:-1])
+        squares = self.squares[alive]
+        merged = _merged(self.segments, parts)
+        return InvertedFile([merged], self.weights, squares, np.ones(len(squares), dtype=bool)), True
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.alive))
+
+    def places(self) -> NDArray[np.int64]:
+        """Return the numbers of the graphs that were not removed."""
+        return np.flatnonzero(self.alive)
+
+    def nearest(
+        self, queries: Sequence[Query], k: int, n_jobs: int | None
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+        """Return, per query, the k largest similarities and their graphs; threads take queries in turn."""
+        return run_threads(lambda query: nearest(self.searches(query), k, 1), queries, n_jobs)
+
+    def searches(self, query: Query) -> Iterator[Search]:
+        """Yield the searches of all segments for one query, ready to be asked."""
+        if not np.array_equal(self.weights, query.weights):
+            raise ValueError("the index was fitted with another kernel: fit it again")
+        first, all_alive = 0, bool(self.alive.all())
+        for part in self.segments:
+            own = slice(first, first + part.n_graphs)
+            alive = None if all_alive else self.alive[own]
+            yield Search(part, self.squares[own], query, first, alive).locate().find()
+            first += part.n_graphs
+
+    def similarities(self, query: Query) -> NDArray[np.float64]:
+        """Return the normalized kernel between a query and every graph; -1 for graphs that were removed."""
+        return np.concatenate([search.similarities() for search in self.searches(query)])
+
+
+def _joined(parts: Sequence[Segment]) -> Segment:
+    """Return one segment of neighbors, whose graphs follow one another."""
+    ends = np.cumsum([part.n_graphs for part in parts])
+    return _merged(parts, np.split(np.arange(ends[-1]), ends[:-1]))
+
+
+def _merged(parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> Segment:
+    return Segment.of(Postings.merge([part.stored() for part in parts], numbers))

@@ -1,0 +1,391 @@
+"""Shard: a segment in a file, mapped into memory, and its search, for which the disk reads ahead."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.arrays import MOST_THINGS, check_indices, check_offsets
+from propkernels._utils.checks import reason_of
+from propkernels._utils.safe_files import n_descriptors, open_regular
+from propkernels.search.inverted_file import InvertedFile
+from propkernels.search.nearest import Query, Search, Spans
+from propkernels.search.segment import PACKED_BITS, Segment, fence_ptr, fences
+
+MAGIC = b"propkernels shard 2\n"
+ALIGNED = 64  # bytes that arrays begin at multiples of
+LONGEST_HEAD = 2**16
+KINDS = {  # arrays of a shard, in their order, and the types that they may have
+    "weights": ("<f8",),
+    "stream_ptr": ("<i8",),
+    "fences": ("<i8",),
+    "dense_bins": ("<i8",),
+    "squares": ("|u1", "<u2", "<u4", "<f8"),
+    "ids": ("<i8",),
+    "directory": ("<i8",),
+    "dense": ("|u1",),
+    "postings": ("<u4", "<f4", "<f8"),
+}
+Item = TypeVar("Item")
+CALM = 32  # steps without the disk, after which pages are no longer asked for
+
+
+def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -> None:
+    """Write an inverted file of one segment.
+
+    The file is a line that names the format, a line of JSON that says which arrays follow, and the arrays,
+    little-endian, each at a multiple of 64 bytes; what every query reads comes first.
+    """
+    (part,) = file.segments
+    own = {"weights": file.weights, "squares": _compact(file.squares), "ids": ids} | part._asdict()
+    arrays: dict[str, NDArray[Any]] = {name: own[name] for name in KINDS}
+    ready = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
+    head = MAGIC + json.dumps({name: [a.dtype.str, a.size] for name, a in ready.items()}).encode() + b"\n"
+    stream.write(_padded(head))
+    for array in ready.values():
+        stream.write(_padded(array.tobytes()))
+
+
+def _padded(data: bytes) -> bytes:
+    return data + b"\0" * (-len(data) % ALIGNED)
+
+
+def _compact(squares: NDArray[np.float64]) -> NDArray[Any]:
+    """Return self-similarities in the shortest type in which they are exact."""
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if len(squares) == 0 or (squares.min() >= 0 and squares.max() <= np.iinfo(kind).max):
+            short = squares.astype(kind)
+            if np.array_equal(short, squares):
+                return short
+    return squares
+
+
+class Mapped(NamedTuple):
+    """A file in memory, and the byte at which each array begins."""
+
+    memory: mmap.mmap
+    places: dict[str, int]
+    arrays: dict[str, NDArray[Any]]
+
+
+class Mappings:
+    """The shards whose files are mapped: those that were looked at last, and only so many at a time.
+
+    A mapping holds a descriptor of its file, of which a process has a limited number, often 1,024. A shard
+    that was let go is mapped again when it is looked at.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[weakref.ref[Shard], Mapped] = OrderedDict()  # its methods need no lock
+
+    def of(self, shard: Shard) -> Mapped:
+        """Return the mapping of a shard, which is the last to be let go from now on."""
+        mapped = self._known.pop(weakref.ref(shard), None) or _mapped(shard.path)
+        self._known[weakref.ref(shard, self._forget)] = mapped
+        while len(self._known) > most_mapped():
+            with suppress(KeyError):  # another thread was faster
+                self._known.popitem(last=False)
+        return mapped
+
+    def _forget(self, shard: weakref.ref[Shard]) -> None:
+        self._known.pop(shard, None)
+
+
+MAPPINGS = Mappings()
+
+
+def most_mapped() -> int:
+    """Number of shards that are mapped at a time: a quarter of the files that the process may open."""
+    return max(n_descriptors() // 4, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Postings of some graphs in a file; arrays are mapped when they are looked at.
+
+    Attributes
+    ----------
+    path : Path
+    """
+
+    path: Path
+
+    @property
+    def mapped(self) -> Mapped:
+        """The file in memory; the system reads the pages that are looked at, and none ahead of them."""
+        try:
+            return MAPPINGS.of(self)
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise ValueError(
+                f"{self.path} is not a shard of an index, or it is damaged ({reason_of(error)})"
+            ) from None
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name, as the disk has them."""
+        return self.mapped.arrays
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs."""
+        return len(self.arrays["ids"])
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Numbers of the graphs in their plan."""
+        return self.arrays["ids"]
+
+    @property
+    def segment(self) -> Segment:
+        """The postings, to be searched."""
+        known = self.arrays
+        arrays = {name: known[name] for name in Segment._fields if name in KINDS}
+        return Segment(len(known["ids"]), fence_ptr=fence_ptr(known["stream_ptr"]), **arrays)
+
+    def check(self, first_id: int, last_id: int) -> None:
+        """Check every number: offsets, codes, bins, postings, and ids from first_id to last_id - 1.
+
+        Raises
+        ------
+        ValueError
+            One sentence that names the file and the first thing found wrong.
+        """
+        arrays = self.arrays
+        try:
+            _check_bins(arrays, self.segment.n_words)
+            _check_postings(arrays["postings"], self.n_graphs)
+            check_indices(arrays["ids"], last_id, "ids", least=first_id)
+            _check_ascending(arrays["ids"], "ids")
+            for name in ("weights", "squares"):
+                if not (np.isfinite(arrays[name]) & (arrays[name] >= 0)).all():
+                    raise ValueError(f"{name} must be finite and not negative")
+        except ValueError as error:
+            raise ValueError(
+                f"{self.path} is damaged ({error}): remove it, and build the index again"
+            ) from None
+
+    def announce(self, spans: Spans) -> None:
+        """Have the system read parts of arrays, all at once, while something else is done."""
+        if not hasattr(mmap, "MADV_WILLNEED"):
+            return
+        starts, ends = zip(*(self._bytes(*span) for span in spans), strict=True)
+        advise, need = self.mapped.memory.madvise, mmap.MADV_WILLNEED
+        for first, length in _page_runs(np.concatenate(starts), np.concatenate(ends)):
+            advise(need, first, length)
+
+    def announce_front(self) -> None:
+        """Have the system read what every query needs: all up to the ids."""
+        if hasattr(mmap, "MADV_WILLNEED"):
+            self.mapped.memory.madvise(mmap.MADV_WILLNEED, 0, self.mapped.places["ids"])
+
+    def _bytes(self, name: str, first: Any, last: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        place, size = self.mapped.places[name], self.arrays[name].dtype.itemsize
+        return place + size * np.atleast_1d(first), place + size * np.atleast_1d(last)
+
+
+def _page_runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return the fewest ranges, firsts and lengths, that cover ranges of bytes and begin where pages do.
+
+    Examples
+    --------
+    >>> page = mmap.PAGESIZE
+    >>> _page_runs(np.array([9 * page, 5, 8, 3]), np.array([9 * page + 1, 10, page + 1, 3])) == [
+    ...     (0, page + 1), (9 * page, 1)]
+    True
+    """
+    starts, ends = starts[ends > starts], ends[ends > starts]
+    if len(starts) == 0:
+        return []
+    order = np.argsort(starts)
+    first = starts[order] // mmap.PAGESIZE * mmap.PAGESIZE
+    last = np.maximum.accumulate(ends[order])
+    apart = first[1:] > last[:-1]
+    firsts, lasts = first[np.append(True, apart)], last[np.append(apart, True)]
+    return list(zip(firsts.tolist(), (lasts - firsts).tolist(), strict=True))
+
+
+def _mapped(path: Path) -> Mapped:
+    """Map the arrays of a file, whose head must fit the file and itself."""
+    with open_regular(path) as stream:
+        head = stream.read(LONGEST_HEAD)
+        if not head.startswith(MAGIC):
+            raise ValueError("it does not begin as one of this version")
+        memory = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    if hasattr(mmap, "MADV_RANDOM"):
+        memory.madvise(mmap.MADV_RANDOM)
+    text, end, _ = head[len(MAGIC) :].partition(b"\n")
+    known = json.loads(text)
+    if not end or not isinstance(known, dict) or list(known) != list(KINDS):
+        raise ValueError("its head is not whole")
+    places, arrays = {}, {}
+    first = len(_padded(MAGIC + text + b"\n"))
+    for name, entry in known.items():
+        kind, length = entry if isinstance(entry, list) and len(entry) == 2 else (entry, None)
+        if kind not in KINDS[name] or type(length) is not int or length < 0:
+            raise ValueError(f"{name} cannot be {kind!r} x {length!r}")
+        size = length * np.dtype(kind).itemsize
+        if first + size > len(memory):
+            raise ValueError(f"{name} is cut off")
+        places[name] = first
+        arrays[name] = np.frombuffer(memory, dtype=kind, count=length, offset=first)
+        first += size + -size % ALIGNED
+    if first != len(memory):
+        raise ValueError("it does not end where its arrays do")
+    return Mapped(memory, places, _shaped(arrays))
+
+
+def _shaped(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Refuse arrays that do not fit together; what is inside long ones is checked where it is used."""
+    n_graphs, n_rows = len(arrays["ids"]), len(arrays["dense_bins"])
+    n_bins = len(arrays["directory"]) // 2 - 1
+    stream_ptr = check_offsets(
+        arrays["stream_ptr"], n_bins, "stream_ptr", pieces=len(arrays["weights"]), piece="stream"
+    )
+    is_words = arrays["postings"].dtype.kind == "u"
+    fits = (
+        len(arrays["directory"]) == 2 * (n_bins + 1)
+        and len(arrays["fences"]) == fence_ptr(stream_ptr)[-1]
+        and len(arrays["squares"]) == n_graphs
+        and len(arrays["dense"]) == n_rows * n_graphs
+        and (is_words or (len(arrays["postings"]) % 2 == 0 and n_rows == 0))
+    )
+    if not fits:
+        raise ValueError("its arrays do not fit together")
+    shapes = {"directory": (-1, 2), "dense": (n_rows, n_graphs)}
+    return arrays | {name: arrays[name].reshape(shape) for name, shape in shapes.items()}
+
+
+def _check_bins(arrays: dict[str, NDArray[Any]], n_words: int) -> None:
+    """Refuse a directory, fences or dense bins that searches would lose their way in."""
+    codes, ptr, stream_ptr = arrays["directory"][:-1, 0], arrays["directory"][:, 1], arrays["stream_ptr"]
+    check_offsets(ptr, n_words, "the directory", piece="bin")
+    for first, last in pairwise(stream_ptr.tolist()):
+        _check_ascending(codes[first:last], "codes of a stream")
+    if not np.array_equal(arrays["fences"], fences(stream_ptr, codes)):
+        raise ValueError("fences must be codes of the directory")
+    check_indices(arrays["dense_bins"], len(codes), "dense_bins")
+    _check_ascending(arrays["dense_bins"], "dense_bins")
+
+
+def _check_postings(postings: NDArray[Any], n_graphs: int) -> None:
+    """Refuse postings of graphs that do not exist, and counts that are not numbers."""
+    if postings.dtype.kind == "u":
+        check_indices(postings >> np.uint32(PACKED_BITS), n_graphs, "graphs of postings")
+        return
+    if not (np.isfinite(postings) & (postings >= 0)).all() or (postings[::2] >= n_graphs).any():
+        raise ValueError(f"graphs of postings must be numbers from 0 to {n_graphs - 1}, and counts finite")
+    if (postings[::2] != np.rint(postings[::2])).any():
+        raise ValueError("graphs of postings must be whole numbers")
+
+
+def _check_ascending(values: NDArray[Any], name: str) -> None:
+    if bool((values[1:] <= values[:-1]).any()):
+        raise ValueError(f"{name} must ascend")
+
+
+class ReadAhead:
+    """Counts of reads of the disk, which has to be asked for pages only while it is read."""
+
+    def __init__(self) -> None:
+        self.n_reads, self.n_calm = n_reads(), 0
+
+    def look(self) -> None:
+        """Note whether the disk was read since the last time."""
+        now = n_reads()
+        self.n_calm = self.n_calm + 1 if now == self.n_reads else 0
+        self.n_reads = now
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the disk was read in the last steps."""
+        return self.n_calm < CALM
+
+
+def n_reads() -> int:
+    """Return how often the disk was read for this process, as far as the system tells."""
+    try:
+        import resource
+    except ImportError:  # not on Windows, where pages cannot be asked for either
+        return 0
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_inblock + used.ru_majflt
+
+
+class ShardSearch(Search):
+    """The search of a segment in a file: each step tells the system which pages the next one will look at.
+
+    Parameters
+    ----------
+    shard : Shard
+    query : Query
+    ahead : ReadAhead
+    first : int, default=0
+        Number of the first graph of the shard's plan.
+    """
+
+    def __init__(self, shard: Shard, query: Query, ahead: ReadAhead, first: int = 0) -> None:
+        if not np.array_equal(shard.arrays["weights"], query.weights):
+            raise ValueError(f"{shard.path} was built with another kernel")
+        super().__init__(shard.segment, shard.arrays["squares"], query, first)
+        self.shard, self.ahead = shard, ahead
+        ahead.look()
+        if ahead.is_needed:
+            shard.announce_front()
+
+    def expect(self, spans: Callable[[], Spans]) -> None:
+        """Have the system read what the next step looks at, without waiting for it."""
+        self.ahead.look()
+        if self.ahead.is_needed:
+            self.shard.announce(spans())
+
+    def best(self, k: int, least: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return what the search in memory does, and note whether the disk was read for it."""
+        found = super().best(k, least)
+        self.ahead.look()
+        return found
+
+    def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of graphs of the shard: those of their plan, behind those of earlier plans."""
+        found = self.shard.ids[places]
+        if ((found < 0) | (found >= MOST_THINGS)).any():
+            raise self.damaged()
+        return self.first + found
+
+    def damaged(self) -> ValueError:
+        """Return the error of numbers that lead nowhere."""
+        return ValueError(f"{self.shard.path} is damaged: remove it, and build the index again")
+
+
+def ahead(items: Iterable[Item], n: int) -> Iterator[Item]:
+    """Yield items n later than they come, so that n of them are under way.
+
+    Examples
+    --------
+    >>> for i in ahead(map(print, "abc"), 1):
+    ...     print(i)
+    a
+    b
+    None
+    c
+    None
+    None
+    """
+    waiting: deque[Item] = deque()
+    for item in items:
+        waiting.append(item)
+        if len(waiting) > n:
+            yield waiting.popleft()
+    yield from waiting

@@ -1,0 +1,1 @@
+"""Selection: candidates are halved on parts of the graphs, and race in cross-validation."""

@@ -1,0 +1,374 @@
+"""Candidates: values of t_max, C and epsilon, kernels of one pass, and the machines to try on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from propkernels._utils.checks import check_choice, check_nonnegative, check_positive, check_streams, shown
+from propkernels.counting.counters import sort_bins
+from propkernels.decisions.support_vectors import Machine, MachineMaker
+from propkernels.decisions.tasks import Task
+from propkernels.graphs.database import GraphDatabase
+from propkernels.selection.folds import Indices
+from propkernels.selection.kernel_sources import (
+    AlignedSource,
+    GramSource,
+    Source,
+    compute_stack,
+    feature_sources,
+    redrawn,
+    step_parameter,
+)
+
+Losses = NDArray[np.float64]
+DEFAULT_COSTS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+PAPER_COSTS = {
+    False: (1e-7, 1e-5, 1e-3, 1e-1),
+    True: (1e-7, 1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e5, 1e7),
+}
+
+
+@dataclass(frozen=True)
+class CostGrid:
+    """Values of C to try.
+
+    Attributes
+    ----------
+    plain, normalized : tuple of float
+        For kernels as they are, and for normalised ones.
+    scaled : bool
+        Whether C is in units of the kernel's mean diagonal; otherwise it belongs to the kernel as it is.
+    """
+
+    plain: tuple[float, ...]
+    normalized: tuple[float, ...]
+    scaled: bool
+
+    def of(self, is_normalized: bool) -> tuple[float, ...]:
+        """Values for one kernel."""
+        return self.normalized if is_normalized else self.plain
+
+
+SELECTIONS = ("auto", "halving", "race", "exhaustive")
+MOST_FOR_EXHAUSTIVE = 1000  # graphs up to which "auto" drops only candidates that cannot win
+MOST_KERNELS = 2  # for that
+
+
+def resolve_selection(selection: str, n_graphs: int, n_kernels: int = 1) -> str:
+    """Return "halving", "race" or "exhaustive"; "auto" is exhaustive for few graphs and kernels."""
+    check_choice(selection, SELECTIONS, "selection")
+    if selection != "auto":
+        return selection
+    is_small = n_graphs <= MOST_FOR_EXHAUSTIVE and n_kernels <= MOST_KERNELS
+    return "exhaustive" if is_small else "halving"
+
+
+def check_cost_grid(costs: Any) -> CostGrid:
+    """Return the grid that the parameter ``C`` stands for; "paper" is the paper's.
+
+    Examples
+    --------
+    >>> check_cost_grid([10, 1])
+    CostGrid(plain=(1.0, 10.0), normalized=(1.0, 10.0), scaled=True)
+    >>> check_cost_grid("paper").plain
+    (1e-07, 1e-05, 0.001, 0.1)
+    """
+    if isinstance(costs, str):
+        if costs != "paper":
+            raise ValueError(f'C must be a number, several numbers or "paper", got {shown(costs)}')
+        return CostGrid(PAPER_COSTS[False], PAPER_COSTS[True], False)
+    values = check_costs(costs)
+    return CostGrid(values, values, True)
+
+
+def check_epsilons(epsilon: Any) -> tuple[float, ...]:
+    """Return the candidates for epsilon, smallest first.
+
+    Examples
+    --------
+    >>> check_epsilons(0)
+    (0.0,)
+    """
+    return tuple(sorted({check_nonnegative(value, "epsilon") for value in _several(epsilon, "epsilon")}))
+
+
+def check_costs(costs: Any) -> tuple[float, ...]:
+    """Return the candidates for C, smallest first.
+
+    Examples
+    --------
+    >>> check_costs([10, 1])
+    (1.0, 10.0)
+    >>> check_costs(5)
+    (5.0,)
+    """
+    return tuple(sorted({check_positive(cost, "C") for cost in _several(costs, "C")}))
+
+
+def check_steps(t_max: Any) -> tuple[int, ...] | None:
+    """Return the candidates for t_max, smallest first; None stands for all that the kernel has.
+
+    Examples
+    --------
+    >>> check_steps(range(3))
+    (0, 1, 2)
+    """
+    if t_max is None:
+        return None
+    if isinstance(t_max, range) and t_max:  # it may be too long for a list
+        check_streams(max(t_max[0], t_max[-1]), 1)
+    return tuple(sorted({check_streams(step, 1)[0] for step in _several(t_max, "t_max")}))
+
+
+def _several(values: Any, name: str) -> Sequence[Any]:
+    candidates = [values] if np.ndim(values) == 0 else list(values)
+    if not candidates:
+        raise ValueError(f"{name} needs at least one value, got none")
+    return candidates
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Losses of one machine on the validation graphs of one fold, and what it says about larger C."""
+
+    losses: Losses
+    is_final: bool
+    is_settled: bool
+    is_nearly_final: bool = False
+    is_converged: bool = True
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An arm of the race.
+
+    Attributes
+    ----------
+    kernel : estimator
+        Unfitted, with t_max and normalize as they are tried.
+    t_max : int or None
+    normalize : bool or None
+        None where the kernel has no such parameter.
+    source : Source
+        Its numbers.
+    epsilon : float or None
+    maker : MachineMaker
+    costs : tuple of float
+    scaled : bool
+        Whether C is in units of the kernel's mean diagonal.
+    fitted : estimator or None
+        The kernel that made the pass: fitted, with the largest t_max and not normalized.
+    family : int
+        Position of the kernel among those that are tried.
+    decisions : dict or None
+        If given, trials write their decisions into it, by the identity of the training positions and C.
+    """
+
+    kernel: Any
+    t_max: int | None
+    normalize: bool | None
+    source: Source
+    epsilon: float | None
+    maker: MachineMaker
+    costs: tuple[float, ...]
+    scaled: bool
+    fitted: Any = None
+    family: int = 0
+    decisions: dict[tuple[int, float], Any] | None = field(default=None, compare=False, repr=False)
+
+    def fitted_kernel(self, graphs: GraphDatabase, target: NDArray[Any]) -> Any:
+        """The kernel, fitted on the graphs of the pass: cut out of the pass where it can be."""
+        if learns_weights(self.kernel):
+            return clone(self.kernel).fit(graphs, target)
+        if hasattr(self.fitted, "restricted"):
+            return self.fitted.restricted(self.t_max, bool(self.normalize))
+        is_as_tried = self.fitted is not None and self.t_max is None and self.normalize is None
+        return self.fitted if is_as_tried else clone(self.kernel).fit(graphs)
+
+    def fit(self, task: Task, known: Any, target: NDArray[Any], train: Indices, cost: float) -> Machine:
+        """Learn from a kernel matrix or features, with the weights of these graphs."""
+        weights = None if task.weights is None else task.weights[train]
+        return self.maker.fit(known, target, cost, weights)
+
+    def trials(
+        self, task: Task, target: NDArray[Any], train: Indices, test: Indices, positions: Sequence[int]
+    ) -> Iterator[Trial]:
+        """Learn from some graphs and judge on others, for some of the costs, one after the other."""
+        known, truth = target[train], target[test]
+        if task.is_constant(known):
+            losses = task.losses(np.full(len(test), known[0]), truth)
+            score = losses if task.is_additive else np.array([-task.score_constant(known, truth)])
+            yield Trial(score, True, True)
+            return
+        part = self.source.slice(train, test, self.scaled)
+        for position in positions:
+            machine = self.fit(task, part.known, known, train, self.costs[position])
+            state = machine.is_final, machine.is_settled, machine.is_nearly_final, machine.is_converged
+            if self.decisions is not None:
+                self.decisions[id(train), self.costs[position]] = machine.decisions(part.unknown)
+            yield Trial(task.judge(self.maker, machine, part.unknown, known, truth), *state)
+
+    def decide(
+        self, task: Task, target: NDArray[Any], train: Indices, test: Indices, cost: float
+    ) -> NDArray[np.float64]:
+        """Learn from some graphs, and decide about others; looked up where trials wrote it down."""
+        found = (self.decisions or {}).get((id(train), cost))
+        if found is None:
+            part = self.source.slice(train, test, self.scaled)
+            found = self.fit(task, part.known, target[train], train, cost).decisions(part.unknown)
+        return np.asarray(found)
+
+    def score(self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int) -> float:
+        """Learn from some graphs with one of the costs, and score on others by the task's scorer."""
+        known = target[train]
+        if task.is_constant(known):
+            return task.score_constant(known, target[test])
+        part = self.source.slice(train, test, self.scaled)
+        machine = self.fit(task, part.known, known, train, self.costs[position])
+        return -float(task.judge(self.maker, machine, part.unknown, known, target[test])[0])
+
+    def predict(
+        self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int
+    ) -> NDArray[Any]:
+        """Learn from some graphs with one of the costs, and predict others."""
+        if task.is_constant(target[train]):
+            return np.full(len(test), target[train][0])
+        part = self.source.slice(train, test, self.scaled)
+        machine = self.fit(task, part.known, target[train], train, self.costs[position])
+        return np.asarray(task.predictions(self.maker, machine, part.unknown, target[train]))
+
+
+@dataclass(frozen=True)
+class Space:
+    """What is tried.
+
+    Attributes
+    ----------
+    normalize : {"auto", True, False, None}
+    steps : tuple of int or None
+        Candidates for t_max; None: all up to the kernel's own.
+    costs : CostGrid
+    solver : {"kernel", "linear", "gp"}
+    epsilons : tuple of float
+    """
+
+    normalize: Any
+    steps: tuple[int, ...] | None
+    costs: CostGrid
+    solver: str
+    epsilons: tuple[float, ...]
+
+    def narrowed(self, steps: Sequence[int | None]) -> Space:
+        """Return the space with only these values of t_max; None where kernels have none."""
+        kept = tuple(sorted({step for step in steps if step is not None}))
+        return replace(self, steps=kept) if kept else self
+
+
+def candidates(
+    kernel: Any, graphs: GraphDatabase, target: NDArray[Any], space: Space, task: Task, seed: int
+) -> list[Candidate]:
+    """All candidates of one kernel, from one pass over the graphs.
+
+    Only kernels that learn weights look at the target: at that of the training graphs of each fold.
+    """
+    kernel = redrawn(kernel, seed)
+    has_option = "normalize" in kernel.get_params(deep=False)
+    wanted: list[bool | None] = _wanted(kernel, space.normalize) if has_option else [None]
+    plain = redrawn(kernel, seed).set_params(**({"normalize": False} if has_option else {}))
+    sources: dict[tuple[int | None, bool | None], Source]
+    if learns_weights(plain):
+        sources = _aligned_sources(plain, graphs, target, space.solver, wanted)
+    elif space.solver == "linear":
+        sources = _linear_sources(plain, graphs, space, wanted)
+    else:
+        stack = compute_stack(plain, graphs, space.steps)
+        sources = {
+            (t, flag): GramSource(matrix, bool(flag)) for t, matrix in stack.items() for flag in wanted
+        }
+    return [
+        Candidate(
+            _copy(kernel, t, is_normalized),
+            t,
+            is_normalized,
+            source,
+            epsilon,
+            maker,
+            space.costs.of(bool(is_normalized)),
+            space.costs.scaled,
+            plain,
+        )
+        for (t, is_normalized), source in sources.items()
+        for epsilon, maker in task.makers(space.solver, space.epsilons)
+    ]
+
+
+def count_arms(kernels: Sequence[Any], space: Space, task: Task) -> int:
+    """How many candidates there will be, before anything is computed."""
+    total = 0
+    for kernel in kernels:
+        parameters, name = kernel.get_params(deep=False), step_parameter(kernel)
+        own = 1 if name is None else int(parameters[name]) + 1
+        n_steps = own if space.steps is None or name is None else len(space.steps)
+        total += n_steps * (len(_wanted(kernel, space.normalize)) if "normalize" in parameters else 1)
+    return total * len(task.makers(space.solver, space.epsilons))
+
+
+def _wanted(kernel: Any, normalize: Any) -> list[bool | None]:
+    if normalize == "auto":
+        return [False] if getattr(kernel, "has_constant_diagonal", False) else [False, True]
+    return [bool(kernel.normalize if normalize is None else normalize)]
+
+
+def _copy(kernel: Any, t: int | None, is_normalized: bool | None) -> Any:
+    """A kernel with other settings; what is in it is shared, since fitting a kernel changes none of it."""
+    other = copy(kernel)
+    if t is not None:
+        setattr(other, str(step_parameter(kernel)), t)
+    if is_normalized is not None:
+        other.normalize = is_normalized
+    return other
+
+
+def _linear_sources(
+    plain: Any, graphs: GraphDatabase, space: Space, wanted: list[bool | None]
+) -> dict[tuple[int | None, bool | None], Source]:
+    """Features by t_max and normalization, ordered by t_max and then plain before normalized."""
+    name = step_parameter(plain)
+    if name is not None and space.steps is not None:
+        plain = plain.set_params(**{name: space.steps[-1]})
+    streams = [sort_bins(stream) for stream in plain.fit(graphs).training_counts_]
+    sources = feature_sources(streams, [bool(flag) for flag in wanted])
+    if name is None:
+        last = max(t for t, _ in sources)
+        return {(None, flag): sources[last, bool(flag)] for flag in wanted}
+    steps = sorted({t for t, _ in sources}) if space.steps is None else space.steps
+    return {(t, flag): sources[t, bool(flag)] for t in steps for flag in wanted}
+
+
+def _aligned_sources(
+    plain: Any, graphs: GraphDatabase, target: NDArray[Any], solver: str, wanted: list[bool | None]
+) -> dict[tuple[int | None, bool | None], Source]:
+    """The parts of a sum whose weights each fold learns for itself."""
+    if solver == "linear":
+        raise ValueError('weights="alignment" are learned from kernel matrices: use solver="kernel"')
+    if target.ndim > 1:
+        raise ValueError('weights="alignment" are learned from one target: give numbers, or one column')
+    parts = plain.part_matrices(graphs)
+    return {(None, flag): AlignedSource(parts, target, bool(flag)) for flag in wanted}
+
+
+def learns_weights(kernel: Any) -> bool:
+    """Whether a kernel is a sum whose weights are learned from the target."""
+    return bool(getattr(kernel, "learns_weights", False))
+
+
+def has_explicit_counts(kernel: Any) -> bool:
+    """Whether a kernel is a dot product of counts, so that linear machines can learn from them."""
+    return bool(getattr(kernel, "is_dot_product", False))

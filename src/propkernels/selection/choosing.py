@@ -1,0 +1,326 @@
+"""Choosing among kernels, t_max, normalization, epsilon and C by cross-validation on the training graphs.
+
+A candidate is an arm (a kernel with its t_max, normalized or not) with one value of C. Its loss is the sum
+over all validation graphs, so it can only grow from fold to fold: a candidate whose loss has passed that of
+the best complete one cannot win any more. Leaving it then changes nothing, and this is all that "exhaustive"
+selection saves. A "race" also leaves candidates that are significantly worse than the leader on the same
+validation graphs, and large values of C where the loss falls too slowly to catch up, where hardly any
+multiplier of a smaller C was at its bound, or where the solver does not come to its end. How thorough a
+search is, and which solver makes the machines, follows from the number of graphs unless the user says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.checks import check_choice
+from propkernels._utils.parallel import run_threads
+from propkernels.decisions.support_vectors import stopping_allowed, with_effort
+from propkernels.decisions.tasks import Task
+from propkernels.graphs.database import GraphDatabase
+from propkernels.selection.candidates import (
+    Candidate,
+    Losses,
+    Space,
+    Trial,
+    candidates,
+    has_explicit_counts,
+)
+from propkernels.selection.folds import Folds
+from propkernels.selection.halving import are_few, is_worthwhile, shortlist
+from propkernels.selection.kernel_sources import step_parameter
+from propkernels.selection.partners import Selection, with_partners
+
+WAVE = 4  # arms that run side by side, in threads or not, before their results are compared
+SIGNIFICANT = 3.0  # standard errors that a candidate may lie behind the leader
+
+
+class Arm(Protocol):
+    """A kernel to be tried with several values of C, smallest first."""
+
+    costs: Sequence[float]
+
+
+# machines of an arm on a fold, one for each of the costs at these positions, learned when asked for
+Trials = Callable[[Any, int, Sequence[int]], Iterator[Trial]]
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The best candidate: its arm's number, the position of its C, and its losses on all folds."""
+
+    arm: int
+    cost: int
+    losses: tuple[Losses, ...]
+
+    @property
+    def total(self) -> float:
+        """Sum of the losses."""
+        return float(sum(part.sum() for part in self.losses))
+
+
+@dataclass
+class Race:
+    """Finds the arm and C of smallest loss; among equals the first arm, and its smallest C.
+
+    Parameters
+    ----------
+    arms : sequence of Arm
+    n_folds : int
+    trials : callable
+        ``trials(arm, fold, positions)`` yields a :class:`Trial` for each cost in turn.
+    is_exact : bool
+        Leave only what cannot win.
+    incumbent : tuple of ndarray, optional
+        Losses of a candidate from elsewhere on the same folds, which must be beaten.
+    n_jobs : int or None
+    tell : callable, optional
+        Called with the number of folds of an arm that are done or left.
+    is_additive : bool
+        Whether losses are not negative, so that those of some folds bound the total from below; if not
+        (scores of scikit-learn), no arm is left because of its total.
+    """
+
+    arms: Sequence[Any]
+    n_folds: int
+    trials: Trials
+    is_exact: bool
+    incumbent: tuple[Losses, ...] | None = None
+    n_jobs: int | None = None
+    tell: Callable[[int], None] = lambda parts: None
+    is_additive: bool = True
+    known: dict[tuple[int, int], list[Losses]] = field(default_factory=dict)
+    leader: tuple[Losses, ...] | None = None
+
+    def run(self) -> Winner | None:
+        """Return the winner; None if the incumbent was not beaten."""
+        self.leader = self.incumbent
+        self._first_fold()
+        self._other_folds()
+        finished = {key: parts for key, parts in self.known.items() if len(parts) == self.n_folds}
+        if not finished:
+            return None
+        best = min(finished, key=lambda key: (_total(finished[key]), key))
+        if self.incumbent is not None and _total(finished[best]) >= _total(self.incumbent):
+            return None
+        return Winner(*best, tuple(finished[best]))
+
+    def _first_fold(self) -> None:
+        """Evaluate every arm on the first fold, largest t_max first: those tend to win."""
+        order = list(range(len(self.arms)))[::-1]
+        for wave in _waves(order):
+            for arm, found in zip(wave, self._wave(self._climb, wave), strict=True):
+                self.known.update({(arm, cost): [losses] for cost, losses in found.items()})
+                self.tell(1)
+            self._lead(1)
+
+    def _climb(self, arm: int) -> dict[int, Losses]:
+        """Losses on the first fold, from the smallest C up as long as that makes sense."""
+        positions = range(len(self.arms[arm].costs))
+        found: dict[int, Losses] = {}
+        for cost, trial in zip(positions, self.trials(self.arms[arm], 0, positions), strict=False):
+            if found and not trial.is_converged and not self.is_exact:
+                break
+            found[cost] = trial.losses
+            if trial.is_final:
+                return found | dict.fromkeys(positions[cost:], trial.losses)
+            if not self.is_exact and (trial.is_nearly_final or self._is_hopeless(trial, found, positions)):
+                break
+        return found
+
+    def _is_hopeless(self, trial: Trial, found: dict[int, Losses], positions: Sequence[int]) -> bool:
+        """Whether the loss falls too slowly to reach the leader's with the values of C that are left."""
+        cost = len(found) - 1
+        if self.leader is None or cost == 0 or not trial.is_settled:
+            return False
+        gap = trial.losses - self.leader[0]
+        fall = max(float(found[cost - 1].sum() - trial.losses.sum()), 0.0) * (len(positions) - 1 - cost)
+        return bool(gap.sum() - fall > SIGNIFICANT * np.sqrt(np.sum(gap**2)))
+
+    def _lead(self, n_folds: int) -> None:
+        """Follow the best candidate on the folds done so far, as long as none is complete."""
+        if self.incumbent is None:
+            best = min(self.known, key=lambda key: (_total(self.known[key]), key))
+            self.leader = tuple(self.known[best][:n_folds])
+
+    def _other_folds(self) -> None:
+        """Arms finish one wave after the other, the most promising first and alone."""
+        order = sorted(range(len(self.arms)), key=lambda arm: (self._best(arm), arm))
+        for wave in [order[:1], *_waves(order[1:])]:
+            self._wave(self._finish, wave)
+            for arm in wave:
+                self._update(arm)
+                self.tell(self.n_folds - 1)
+
+    def _best(self, arm: int) -> float:
+        return min(_total(parts) for (of, _), parts in self.known.items() if of == arm)
+
+    def _finish(self, arm: int) -> None:
+        """Take an arm through the folds that are left, with those of its costs that may still win."""
+        for fold in range(1, self.n_folds):
+            costs = [cost for cost in range(len(self.arms[arm].costs)) if self._may_win(arm, cost, fold)]
+            if not costs:
+                return
+            trials = self.trials(self.arms[arm], fold, costs)
+            for at, (cost, trial) in enumerate(zip(costs, trials, strict=False)):
+                for same in costs[at:] if trial.is_final else [cost]:
+                    self.known[arm, same].append(trial.losses)
+                if trial.is_final:
+                    break
+
+    def _may_win(self, arm: int, cost: int, fold: int) -> bool:
+        parts = self.known.get((arm, cost), [])
+        if len(parts) < fold:
+            return False
+        if self.leader is None or len(self.leader) < self.n_folds or not self.is_additive:
+            return self.is_exact or not self._is_behind(parts)
+        return _total(parts) <= _total(self.leader) and (self.is_exact or not self._is_behind(parts))
+
+    def _is_behind(self, parts: list[Losses]) -> bool:
+        """Whether losses are significantly larger than the leader's on the same graphs (paired)."""
+        assert self.leader is not None
+        common = min(len(parts), len(self.leader))
+        gap = np.concatenate(parts[:common]) - np.concatenate(self.leader[:common])
+        return bool(gap.sum() > SIGNIFICANT * np.sqrt(np.sum(gap**2)))
+
+    def _update(self, arm: int) -> None:
+        """Let a complete candidate lead that is better than the leader."""
+        complete = [
+            parts for (of, _), parts in self.known.items() if of == arm and len(parts) == self.n_folds
+        ]
+        for parts in complete:
+            is_first = self.leader is None or len(self.leader) < self.n_folds
+            if is_first or _total(parts) < _total(self.leader or ()):
+                self.leader = tuple(parts)
+
+    def _wave(self, function: Callable[[int], Any], wave: Sequence[int]) -> list[Any]:
+        return run_threads(function, wave, self.n_jobs)
+
+
+def _total(parts: Sequence[Losses]) -> float:
+    return float(sum(part.sum() for part in parts))
+
+
+def _waves(order: Sequence[int]) -> list[Sequence[int]]:
+    return [order[start : start + WAVE] for start in range(0, len(order), WAVE)]
+
+
+SOLVERS = ("auto", "kernel", "linear", "gp")
+MOST_FOR_KERNEL = 20_000  # graphs; a larger kernel matrix is never formed
+MOST_BYTES = 2**33  # that "auto" spends on the kernel matrices of all t_max
+
+
+def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tuple[int, ...] | None) -> str:
+    """Return "kernel", "linear" or "gp"; refuse what does not fit the kernels or the number of graphs.
+
+    "auto" takes "linear" where every kernel has explicit counts and its matrices would be too large.
+    """
+    check_choice(solver, SOLVERS, "solver")
+    other = next((kernel for kernel in kernels if not has_explicit_counts(kernel)), None)
+    if solver == "linear" and other is not None:
+        raise TypeError(
+            f'solver="linear" needs kernels that are dot products of counts, which {other!r} is not: '
+            'use base_kernel="linear", and no attributes in kernels that compare pairs of graphs'
+        )
+    too_many = n_graphs > MOST_FOR_KERNEL
+    if solver in ("kernel", "gp") and too_many:
+        raise ValueError(
+            f'solver="{solver}" forms a matrix of {n_graphs} x {n_graphs}; '
+            f'beyond {MOST_FOR_KERNEL} graphs use solver="linear"'
+        )
+    if solver != "auto":
+        return solver
+    is_large = too_many or n_graphs**2 * 8 * _most_steps(kernels, steps) > MOST_BYTES
+    if too_many and other is not None:
+        raise ValueError(
+            f"{type(other).__name__} needs a matrix of {n_graphs} x {n_graphs}; beyond {MOST_FOR_KERNEL} "
+            "graphs the kernel must be a dot product of counts"
+        )
+    return "linear" if is_large and other is None else "kernel"
+
+
+def _most_steps(kernels: Sequence[Any], steps: tuple[int, ...] | None) -> int:
+    """Number of kernel matrices that are in memory at a time."""
+    names = [(kernel, step_parameter(kernel)) for kernel in kernels]
+    own = [1 if name is None else int(kernel.get_params()[name]) + 1 for kernel, name in names]
+    return max(own) if steps is None else max(len(steps), 1)
+
+
+def search(
+    kernels: Sequence[Any],
+    graphs: GraphDatabase,
+    target: NDArray[Any],
+    folds: Folds,
+    space: Space,
+    task: Task,
+    seed: int,
+    selection: str,
+    n_jobs: int | None = None,
+    tell: Callable[[int], None] = lambda parts: None,
+    averages: bool = False,
+) -> Selection:
+    """Return the best candidate; among equals the first kernel, smallest t_max, unnormalized, smallest C.
+
+    Each kernel makes one pass over the graphs, which gives the numbers of every t_max, normalized or not.
+    Kernels come one after the other, and each has to beat the best of those before: only the matrices of one
+    pass, and the best one, are in memory at a time. With ``selection="halving"`` most candidates are only
+    compared on a part of the graphs (see :mod:`~propkernels.selection.halving`). With ``averages`` and
+    few graphs, the best candidates of kernels that are as good as the best one are its partners.
+    """
+    is_exact = selection == "exhaustive"
+    if selection == "halving" and is_worthwhile(folds):
+        several = averages and are_few(folds)
+        with stopping_allowed():
+            arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell, several)
+        arms = [replace(arm, decisions={}) for arm in arms]
+        if several:
+            families = [[arm for arm in arms if arm.family == family] for family in range(len(kernels))]
+            winners = [finals(some, target, folds, task, n_jobs) for some in families if some]
+            return with_partners(winners, target, folds, task)
+        return finals(arms, target, folds, task, n_jobs)
+    best: Selection | None = None
+    for kernel in kernels:
+        arms = candidates(kernel, graphs, target, space, task, seed)
+        incumbent = None if best is None else best.losses
+        found = choose_among(arms, target, folds, task, is_exact, incumbent, n_jobs, tell)
+        if found is not None:
+            best = Selection(arms[found.arm], arms[found.arm].costs[found.cost], found.losses)
+        if best is not None and not folds:
+            break
+    assert best is not None
+    return best
+
+
+def finals(
+    arms: Sequence[Candidate], target: NDArray[Any], folds: Folds, task: Task, n_jobs: int | None
+) -> Selection:
+    """Let the last candidates race; those whose solvers do not come to their end have too large a C."""
+    limited = [replace(arm, maker=with_effort(arm.maker, "patient")) for arm in arms]
+    winner = choose_among(limited, target, folds, task, False, None, n_jobs)
+    assert winner is not None
+    return Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
+
+
+def choose_among(
+    arms: Sequence[Candidate],
+    target: NDArray[Any],
+    folds: Folds,
+    task: Task,
+    is_exact: bool,
+    incumbent: tuple[Losses, ...] | None = None,
+    n_jobs: int | None = None,
+    tell: Callable[[int], None] = lambda parts: None,
+) -> Winner | None:
+    """Let candidates race on the folds; without folds the first wins unseen."""
+    if not folds:
+        return Winner(0, 0, ())
+
+    def trials(arm: Candidate, fold: int, positions: Sequence[int]) -> Iterator[Trial]:
+        return arm.trials(task, target, *folds[fold], positions)
+
+    return Race(arms, len(folds), trials, is_exact, incumbent, n_jobs, tell, task.is_additive).run()

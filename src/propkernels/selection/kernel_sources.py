@@ -1,0 +1,225 @@
+"""Kernels of one pass, one for each candidate t_max, and slices of them for folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+from sklearn.base import clone
+
+from propkernels._utils.checks import shown
+from propkernels._utils.locks import cached_property
+from propkernels.counting.columns import join_streams
+from propkernels.counting.counters import StreamCounts
+from propkernels.gram.products import inverse_length, normalized, self_products
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.sum_kernel import aligned_weights
+from propkernels.selection.folds import Indices
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Numbers of one fold.
+
+    Attributes
+    ----------
+    known, unknown : ndarray or csr_array
+        For the graphs to learn from and the others: kernel rows against the former, or features.
+    unit : float
+        What ``known`` and ``unknown`` were divided by.
+    """
+
+    known: Any
+    unknown: Any
+    unit: float
+
+
+class Source(Protocol):
+    """Numbers of one candidate kernel for any fold."""
+
+    def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
+        """Return what is needed to learn from some graphs and to predict others."""
+
+
+@dataclass(frozen=True)
+class GramSource:
+    """Slices of a kernel matrix, normalized on the way if wanted, so that nothing is held twice.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        Kernel of all graphs, not normalized.
+    normalize : bool
+        Whether slices are normalized.
+    """
+
+    matrix: Matrix
+    normalize: bool
+
+    def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
+        """Cut out and divide by the mean of the training diagonal, the unit of C."""
+        unit = float(self._diagonal[train].mean()) or 1.0 if scaled else 1.0
+        return Slice(self._part(train, train, unit), self._part(test, train, unit), unit)
+
+    @cached_property
+    def _diagonal(self) -> NDArray[np.float64]:
+        diagonal = self.matrix.diagonal()
+        return (diagonal > 0).astype(np.float64) if self.normalize else diagonal.copy()
+
+    def _part(self, rows: Indices, columns: Indices, unit: float) -> Matrix:
+        part = self.matrix[np.ix_(rows, columns)]
+        if self.normalize:
+            own = self.matrix.diagonal()
+            normalized(part, own[rows], own[columns])
+            if rows is columns:
+                np.fill_diagonal(part, self._diagonal[rows])
+        if unit != 1.0:
+            part /= unit
+        return part
+
+
+@dataclass(frozen=True)
+class AlignedSource:
+    """Slices of a weighted sum of kernels, whose weights are learned from the training graphs of each slice.
+
+    Attributes
+    ----------
+    parts : ndarray of shape (parts, n, n)
+        Kernels of all graphs, as they are added.
+    target : ndarray of shape (n,)
+        What the weights are learned from; only the entries of training graphs are looked at.
+    normalize : bool
+        Whether slices of the sum are normalized.
+    """
+
+    parts: Matrix
+    target: NDArray[Any]
+    normalize: bool
+
+    def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
+        """Learn the weights, add up, and cut out as of one matrix."""
+        known = np.stack([part[np.ix_(train, train)] for part in self.parts])
+        weights = aligned_weights(known, self.target[train])
+        total = np.tensordot(weights, self.parts, axes=1)
+        return GramSource(total, self.normalize).slice(train, test, scaled)
+
+
+@dataclass(frozen=True)
+class FeatureSource:
+    """Rows of sparse features whose dot product is the kernel; the first columns are a smaller t_max.
+
+    Attributes
+    ----------
+    features : csr_array of shape (n, columns)
+        Columns of all iterations, grouped by t.
+    n_columns : int
+        How many of them belong to this candidate.
+    lengths : ndarray of shape (n,)
+        k(x, x) of each graph.
+    normalize : bool
+    """
+
+    features: csr_array
+    n_columns: int
+    lengths: NDArray[np.float64]
+    normalize: bool
+
+    def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
+        """Take rows, and divide by the root of the mean of k(x, x)."""
+        own = (self.lengths > 0).astype(np.float64) if self.normalize else self.lengths
+        unit = np.sqrt(float(own[train].mean()) or 1.0) if scaled else 1.0
+        return Slice(self._rows(train, unit), self._rows(test, unit), float(unit))
+
+    def _rows(self, rows: Indices, unit: float) -> csr_array:
+        part = self.features[rows]
+        if self.n_columns < part.shape[1]:
+            part = part[:, : self.n_columns]
+        factors = inverse_length(self.lengths[rows]) if self.normalize else np.ones(len(rows))
+        return csr_array(diags_array(factors / unit) @ part)
+
+
+def feature_sources(
+    streams: list[StreamCounts], normalize: list[bool]
+) -> dict[tuple[int, bool], FeatureSource]:
+    """Sources for every t and either normalization, from the counts of one pass.
+
+    Bins should be sorted (``sort_bins``): sums over columns then round alike, whatever the order of nodes.
+    """
+    scaled = [csr_array(stream.counts * np.sqrt(stream.weight)) for stream in streams]
+    parts = [StreamCounts(c, s.codes, s.iteration, 1.0) for c, s in zip(scaled, streams, strict=True)]
+    features = join_streams(parts)
+    iterations = np.array([stream.iteration for stream in streams])
+    ends = np.cumsum([stream.counts.shape[1] for stream in streams])
+    lengths = np.cumsum([self_products(part.counts) for part in parts], axis=0)
+    last = {int(t): int(np.flatnonzero(iterations == t)[-1]) for t in np.unique(iterations)}
+    return {
+        (t, flag): FeatureSource(features, int(ends[s]), lengths[s], flag)
+        for t, s in last.items()
+        for flag in normalize
+    }
+
+
+KernelStack = dict[int | None, Matrix]
+
+
+def check_kernel(kernel: Any, steps: tuple[int, ...] | None) -> None:
+    """Refuse what cannot be evaluated, before anything is computed."""
+    if not isinstance(kernel, type) and hasattr(kernel, "predict") and hasattr(kernel, "get_params"):
+        if steps is not None:
+            raise ValueError(f"t_max cannot be chosen for a model: set it in {type(kernel).__name__}")
+        return
+    if isinstance(kernel, type) or not (hasattr(kernel, "fit_transform") and hasattr(kernel, "get_params")):
+        raise TypeError(f"kernel must be an estimator with fit_transform, got {shown(kernel)}")
+    if steps is not None and not has_steps(kernel):
+        raise ValueError(
+            f"t_max cannot be chosen: {type(kernel).__name__} has no parameter t_max "
+            "or no method fit_transform_cumulative"
+        )
+
+
+def has_steps(kernel: Any) -> bool:
+    """Whether the kernel is one of a family indexed by t_max (or n_iter), computed together."""
+    return step_parameter(kernel) is not None
+
+
+def step_parameter(kernel: Any) -> str | None:
+    """Name of the parameter that says how many iterations are summed."""
+    names = kernel.get_params(deep=False) if hasattr(kernel, "fit_transform_cumulative") else {}
+    return next((name for name in ("t_max", "n_iter") if name in names), None)
+
+
+def redrawn(kernel: Any, seed: int) -> Any:
+    """Unfitted copy of the kernel, every random_state in it an integer drawn anew."""
+    names = [name for name in kernel.get_params() if f"__{name}".endswith("__random_state")]
+    return clone(kernel).set_params(**dict.fromkeys(sorted(names), seed))
+
+
+def compute_stack(kernel: Any, graphs: GraphDatabase, steps: tuple[int, ...] | None) -> KernelStack:
+    """Kernel matrices by t_max, from one pass; a single one, without t_max, where the kernel has no steps.
+
+    The matrices are views of one array: nothing is held twice.
+    """
+    if not has_steps(kernel):
+        return {None: _as_matrix(kernel.fit_transform(graphs), len(graphs))}
+    if steps is None:
+        kernels = kernel.fit_transform_cumulative(graphs)
+        return {t: _as_matrix(matrix, len(graphs)) for t, matrix in enumerate(kernels)}
+    kernel = kernel.set_params(**{str(step_parameter(kernel)): steps[-1]})
+    if len(steps) == 1:
+        return {steps[0]: _as_matrix(kernel.fit_transform(graphs), len(graphs))}
+    kernels = kernel.fit_transform_cumulative(graphs)
+    return {t: _as_matrix(kernels[t], len(graphs)) for t in steps}
+
+
+def _as_matrix(kernel: Any, n_graphs: int) -> Matrix:
+    matrix = np.asarray(kernel, dtype=np.float64)
+    if matrix.shape != (n_graphs, n_graphs):
+        raise ValueError(
+            f"the kernel of {n_graphs} graphs has shape {matrix.shape}, expected {(n_graphs, n_graphs)}"
+        )
+    return matrix

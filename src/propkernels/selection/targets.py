@@ -1,0 +1,206 @@
+"""Targets: which graphs have one, and whether they are classes, numbers, or several of them per graph."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
+
+from propkernels._utils.cells import is_missing, typed_column
+
+LARGEST = 1e150  # sums of squares of larger numbers overflow
+SMALLEST_SPREAD = 1e-150  # squares of smaller differences are 0
+
+
+@dataclass(frozen=True)
+class Known:
+    """Graphs that have a target.
+
+    Attributes
+    ----------
+    places : ndarray of int64
+        Their positions among all graphs.
+    n_graphs : int
+        Number of all graphs.
+    target : ndarray
+        Their targets.
+    """
+
+    places: NDArray[np.int64]
+    n_graphs: int
+    target: NDArray[Any]
+
+    @property
+    def n_missing(self) -> int:
+        """Number of graphs without a target."""
+        return self.n_graphs - len(self.places)
+
+    @property
+    def sentence(self) -> str:
+        """How many graphs are left out; empty where all have a target."""
+        if not self.n_missing:
+            return ""
+        have = "has no target and is" if self.n_missing == 1 else "have no target and are"
+        return f"{self.n_missing:,} of {self.n_graphs:,} graphs {have} left out"
+
+    def take(self, values: Any) -> Any:
+        """Return the entries (graphs, weights, groups) of graphs that have a target; None for None."""
+        if values is None or not self.n_missing:
+            return values
+        return values[self.places] if hasattr(values, "graph_sizes") else np.asarray(values)[self.places]
+
+    def warn(self, stacklevel: int = 3) -> None:
+        """Say how many graphs are left out, if any are."""
+        if self.n_missing:
+            warnings.warn(self.sentence, UserWarning, stacklevel=stacklevel)
+
+    def check_cv(self, cv: Any) -> None:
+        """Refuse a list of folds, whose numbers are those of all graphs, where some graphs are left out."""
+        if self.n_missing and cv is not None and not isinstance(cv, int) and not hasattr(cv, "split"):
+            raise ValueError(
+                f"{self.sentence}, but cv is a list of folds of all graphs: leave these graphs out first, "
+                "or give a splitter"
+            )
+
+
+def known_targets(target: Any, n_graphs: int) -> Known:
+    """Return which graphs have a target, and these targets; with several columns, that is all graphs.
+
+    Parameters
+    ----------
+    target : array-like of shape (n,) or (n, columns)
+        None, NaN and masked entries are missing.
+    n_graphs : int
+
+    Raises
+    ------
+    ValueError
+        If none of the graphs has a target.
+
+    Examples
+    --------
+    >>> known = known_targets(["a", None, "b"], 3)
+    >>> known.places.tolist(), known.target.tolist(), known.sentence
+    ([0, 2], ['a', 'b'], '1 of 3 graphs has no target and is left out')
+    """
+    values, everyone = _as_array(target), np.arange(n_graphs)
+    if values.shape != (n_graphs,) or not n_graphs:
+        return Known(everyone, n_graphs, values)  # what is wrong with it, the checks below say
+    gaps = is_missing(target if isinstance(target, np.ma.MaskedArray) else values)
+    if gaps.all():
+        raise ValueError(f"the target of all {n_graphs} graphs is missing: nothing can be learned")
+    if not gaps.any():
+        return Known(everyone, n_graphs, values)
+    return Known(np.flatnonzero(~gaps), n_graphs, typed_column(values[~gaps]))
+
+
+def _as_array(target: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(target)
+    except ValueError:
+        raise ValueError(
+            "target must hold one class or number per graph, or rows of one length; its rows differ in length"
+        ) from None
+
+
+def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
+    """Return class labels as numbers 0, 1, ..., after a look at whether they are class labels."""
+    labels = np.asarray(target)
+    n_values = len(labels) if labels.ndim else 1
+    if n_values != n_graphs:
+        raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
+    _check_kinds(labels)
+    with np.errstate(invalid="ignore"):  # of a cast to integers, by which whole numbers are told
+        kind = type_of_target(labels)
+    if labels.ndim != 1 or kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Unknown label type: target must hold one class label per graph, got a {kind} target"
+        )
+    classes, numbers = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        only = classes.tolist()
+        raise ValueError(f"one class is not enough: target must have at least two classes, got only {only}")
+    return np.asarray(numbers, dtype=np.int64)
+
+
+def _check_kinds(labels: NDArray[Any]) -> None:
+    """Refuse objects that have no order among themselves, such as texts beside numbers."""
+    if labels.dtype != object or labels.ndim != 1:
+        return
+    try:
+        sorted(set(labels.tolist()))
+    except TypeError:
+        names = " and ".join(sorted({type(label).__name__ for label in labels.tolist()}))
+        raise TypeError(f"class labels must be all numbers or all texts, got {names}") from None
+
+
+def check_labels(target: Any, n_graphs: int) -> NDArray[np.float64]:
+    """Return several labels per graph as 0, 1 and, where they are missing, NaN."""
+    values = check_several(target, n_graphs)
+    strange = ~(np.isnan(values) | (values == 0) | (values == 1))
+    if strange.any():
+        graph, column = np.argwhere(strange)[0]
+        raise ValueError(
+            f"Unknown label type: several targets must be 0, 1 or missing (NaN), "
+            f"but column {column} of graph {graph} is {values[graph, column]:g}"
+        )
+    return values
+
+
+def check_several(target: Any, n_graphs: int) -> NDArray[np.float64]:
+    """Return several numbers per graph, NaN where they are missing; each column needs one at least."""
+    values = np.asarray(target)
+    if len(values) != n_graphs:
+        raise ValueError(f"target has {len(values)} rows for {n_graphs} graphs")
+    values = values.astype(np.float64)  # None becomes NaN
+    empty = np.isnan(values).all(axis=0)
+    if empty.any():
+        raise ValueError(f"column {int(np.argmax(empty))} of the target has no entry")
+    check_size(values)
+    return values
+
+
+def has_columns(target: Any) -> bool:
+    """Whether a target has several columns."""
+    shape = np.asarray(target).shape
+    return len(shape) == 2 and shape[1] > 1
+
+
+def check_numbers(target: Any, n_graphs: int, places: Any = None) -> NDArray[np.float64]:
+    """Return finite numbers, one per graph, whose squares can be added up.
+
+    ``places``: what an error calls the graphs, by default 0, 1, ...
+    """
+    numbers = np.asarray(target)
+    n_values = len(numbers) if numbers.ndim else 1
+    if n_values != n_graphs:
+        raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
+    if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
+        raise ValueError(f"target must hold one number per graph, got an array of {numbers.dtype}")
+    values = numbers.astype(np.float64)
+    check_size(values, places, may_miss=False)
+    return values
+
+
+def check_size(values: NDArray[np.float64], places: Any = None, may_miss: bool = True) -> None:
+    """Refuse numbers, in one column or several, that are not finite, or whose squares overflow or vanish."""
+    rows = values.reshape(len(values), -1)
+    odd = np.isinf(rows) | (np.isnan(rows) & (not may_miss))
+    large = np.abs(rows) > LARGEST
+    for wrong, what in ((odd, "finite"), (large, f"at most {LARGEST:g} in size")):
+        if wrong.any():
+            graph, column = np.argwhere(wrong)[0]
+            name, value = graph if places is None else places[graph], rows[graph, column]
+            advice = f" ({value:g}): give it in another unit, or its logarithm" if what != "finite" else ""
+            raise ValueError(f"target must be {what}, but that of graph {name} is not{advice}")
+    spread = np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0) if rows.size else np.zeros(0)
+    small = (spread > 0) & (spread < SMALLEST_SPREAD)
+    if small.any():
+        raise ValueError(
+            f"target must differ by at least {SMALLEST_SPREAD:g} between graphs, and the largest difference "
+            f"is {spread[small][0]:g}: give it in another unit"
+        )

@@ -1,0 +1,205 @@
+"""propkernels evaluate."""
+
+import re
+import shutil
+
+import pytest
+
+import propkernels as pk
+from propkernels.evaluation.cross_validation import evaluate
+
+QUICK = ("--folds", 3, "--t-max", 2)
+
+
+def row(result, name):
+    """Cells of one row of the printed table."""
+    line = next(line for line in result.stdout.splitlines() if line.startswith(name))
+    return re.split(r"\s{2,}", line.strip())
+
+
+@pytest.mark.slow
+def test_table_says_what_python_says(run, small_folder):
+    """One run with all rows, the default model among them: values, tests, and how they are printed."""
+    result = run("evaluate", small_folder, *QUICK, "--seed", 3, "--jobs", 1)
+    assert result.exit_code == 0
+    data, protocol = pk.datasets.read_tu(small_folder), {"n_folds": 3, "random_state": 3}
+    walk, labels = (evaluate(pk.PropagationKernel(t_max=2), data, t_max=t, **protocol) for t in (None, 0))
+    assert row(result, "PK")[1:4] == [
+        f"{100 * walk.mean:.1f} %",
+        f"{100 * walk.standard_error:.1f} %",
+        walk.describe_choices("t_max"),
+    ]
+    assert row(result, "LABELS")[3] == "0"
+    model = evaluate(pk.PropagationClassifier(), data, **protocol)
+    assert row(result, "default")[1] == f"{100 * model.mean:.1f} %"
+    assert row(result, "WL")[1].endswith("%")
+    assert "default less LABELS" in result.stdout
+    test = walk.compare(labels)
+    assert f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}" in result.stdout
+    first, *lines = result.stdout.splitlines()
+    assert first.startswith("Dataset(SMALL: 40 graphs")
+    assert max(map(len, lines)) <= 80
+
+
+def test_kernels_by_name(run, small_folder):
+    result = run(
+        "evaluate", small_folder, *QUICK, "--C", 1, "--kernel", "shortest-path", "--kernel", "propagation"
+    )
+    assert (result.exit_code, result.stderr) == (0, "")
+    names = [
+        line.split()[0]
+        for line in result.stdout.splitlines()
+        if line.startswith(("LAB", "PK", "short", "WL"))
+    ]
+    assert names == ["LABELS", "shortest-path", "PK", "shortest-path", "PK"]
+
+
+def test_other_scores(run, small_folder):
+    result = run("evaluate", small_folder, *QUICK, "--C", 1, "--scoring", "roc_auc")
+    assert "Roc_auc in nested cross-validation" in result.stdout
+    wrong = run("evaluate", small_folder, *QUICK, "--C", 1, "--scoring", "luck")
+    assert (wrong.exit_code, wrong.stderr.count("\n")) == (1, 1)
+    assert "'luck' is not a scorer of scikit-learn" in wrong.stderr
+
+
+def test_fixed_cost_fixes_both(run, small_folder):
+    result = run("evaluate", small_folder, *QUICK, "--C", 10)
+    assert row(result, "PK")[3:5] == ["2", "10"]
+    assert row(result, "LABELS")[3:5] == ["0", "10"]
+
+
+def test_repeats_are_named(run, small_folder):
+    assert "2 x 3 folds" in run("evaluate", small_folder, *QUICK, "--C", 1, "--repeats", 2).stdout
+
+
+def test_nothing_but_results_without_a_terminal(run, small_folder):
+    result = run("evaluate", small_folder, *QUICK, "--C", 1)
+    assert result.stderr == ""
+    assert "\x1b" not in result.stdout
+
+
+def test_data_set_by_name(run, small_folder, monkeypatch):
+    monkeypatch.setenv("PROPKERNELS_DATA", str(small_folder.parent))
+    assert run("evaluate", "SMALL", *QUICK, "--C", 1).exit_code == 0
+
+
+def test_data_set_in_a_zip(run, small_folder, tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "SMALL"), "zip", small_folder)
+    assert run("evaluate", archive, *QUICK, "--C", 1).exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--normalize",),
+        ("--laziness", 0.5),
+        ("--normalization", "none", "--laziness", 0.9),
+        ("--propagation", "label_propagation"),
+        ("--labels", "degree"),
+        ("--labels", "none"),
+        ("--metric", "hellinger", "--bin-width", 1e-3),
+        ("--n-hashes", 2),
+        ("--base-kernel", "jaccard"),
+        ("--jobs", 1),
+    ],
+)
+def test_every_option_is_understood(run, small_folder, options):
+    result = run("evaluate", small_folder, *QUICK, "--C", 1, *options)
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--metric", "cosine"),
+        ("--t-max", -1),
+        ("--folds", 1),
+        ("--jobs", 0),
+        ("--labels", "edges"),
+        ("--propagation", "label_propagation", "--laziness", 0.5),
+        ("--nonsense",),
+    ],
+)
+def test_usage_errors(run, small_folder, options):
+    result = run("evaluate", small_folder, *options)
+    assert result.exit_code == 2
+    assert "Usage: " in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--bin-width", 0), "bin_width must be a finite number above 0, got 0.0"),
+        (("--propagation", "magic"), "propagation must be one of 'auto', 'diffusion', ..."),
+        (("--laziness", 1), "laziness must be at least 0 and below 1, got 1.0"),
+        (("--C", -1), "C must be a finite number above 0, got -1.0"),
+        (("--folds", 30), "n_folds must be at most 20, the size of the largest class; got 30"),
+    ],
+)
+def test_values_that_do_not_fit(run, small_folder, options, message):
+    result = run("evaluate", small_folder, *options)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"propkernels: {message.removesuffix('...')}")
+    assert result.stderr.count("\n") == 1
+
+
+# protocols and files
+
+
+@pytest.mark.slow
+def test_leave_one_out(run, small_folder):
+    result = run("evaluate", small_folder, "--folds", "loo", "--t-max", 1, "--C", 1)
+    assert "40 folds (leave-one-out)" in result.stdout
+
+
+def test_groups_from_a_file(run, small_folder, tmp_path):
+    path = tmp_path / "groups.txt"
+    path.write_text("\n".join(str(i // 4) for i in range(40)))
+    result = run("evaluate", small_folder, *QUICK, "--C", 1, "--groups", path)
+    assert "3 folds (stratified 3-fold by groups)" in result.stdout
+    path.write_text("1\n2\n")
+    assert "one value for each of 40 graphs" in run("evaluate", small_folder, "--groups", path).stderr
+
+
+def test_one_line_per_fold_goes_into_a_file(run, small_folder, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "folds.csv"
+    assert run("evaluate", small_folder, *QUICK, "--C", 1, "-o", path).exit_code == 0
+    table = pandas.read_csv(path)
+    assert list(table.columns) == ["data", "kernel", "repeat", "fold", "accuracy", "t_max", "C"]
+    assert table.groupby("kernel").size().to_dict() == {"LABELS": 3, "PK": 3, "WL": 3}
+    assert [p.name for p in tmp_path.iterdir()] == ["folds.csv"]
+
+
+def test_a_picture_of_the_folds(run, small_folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "folds.png"
+    assert run("evaluate", small_folder, *QUICK, "--C", 1, "--plot", path).exit_code == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("selection", ["race", "exhaustive"])
+def test_selection_and_the_papers_costs(run, small_folder, selection):
+    options = ("--folds", 3, "--t-max", 1, "--kernel", "propagation", "--paper-costs")
+    result = run("evaluate", small_folder, *options, "--selection", selection)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert run("evaluate", small_folder, *options, "--C", 1).exit_code == 2
+
+
+def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):
+    page = tmp_path / "page.html"
+    common = ("evaluate", small_folder, *QUICK, "--C", 10, "--kernel", "propagation")
+    result = run(*common, "--html", page)
+    assert result.exit_code == 0
+    assert f"Wrote {page}" in result.stdout
+    html = page.read_text(encoding="utf-8")
+    assert html.count("<circle") == 2 * 3 + 1  # a dot for each fold of LABELS and PK, and the button
+    for text in (row(result, "PK")[1], "PK less LABELS", "Confusion matrices", "default-src"):
+        assert text in html
+    assert (
+        "nowhere is not a folder" in run(*common, "--html", tmp_path / "nowhere" / "page.html").stderr.lower()
+    )

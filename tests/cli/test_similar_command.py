@@ -1,0 +1,129 @@
+"""propkernels similar."""
+
+import csv
+import io
+import json
+import shutil
+
+import pytest
+
+import propkernels as pk
+from propkernels.storage.model_files import write_model
+from tests.cli.conftest import write_lines
+
+
+def rows(result):
+    """Cells of the printed table: graph, similarity, target, nodes."""
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["graph", "similarity"])
+    return [line.split() for line in lines[start + 1 :]]
+
+
+def test_table_says_what_python_says(run, small_folder):
+    found = rows(run("similar", small_folder, "--to", 3, "-k", 4, "--t-max", 2, "--seed", 5))
+    data = pk.datasets.read_tu(small_folder)
+    kernel = pk.PropagationKernel(t_max=2, random_state=5)
+    similarities, ids = pk.GraphIndex(kernel=kernel).fit(data.graphs).query(data.graphs[3], k=5)
+    expected = [
+        [str(i), f"{value:.4f}", str(data.target[i]), str(data.graphs.graph_sizes[i])]
+        for i, value in zip(ids, similarities, strict=True)
+        if i != 3
+    ]
+    assert found == expected
+
+
+def test_index_is_written_and_used_again(run, small_folder, tmp_path):
+    first = run("similar", small_folder, "--to", 3, "--index", "index.pk", "--t-max", 2)
+    assert first.stderr.startswith("Wrote index.pk (")
+    written = (tmp_path / "index.pk").read_bytes()
+    again = run("similar", small_folder, "--to", 3, "--index", "index.pk")  # its own t_max counts
+    assert "Wrote" not in again.output
+    assert rows(again) == rows(first)
+    assert (tmp_path / "index.pk").read_bytes() == written
+
+
+def test_graph_of_another_data_set(run, small_folder, tmp_path):
+    other = shutil.copytree(small_folder, tmp_path / "OTHER")
+    found = rows(run("similar", small_folder, "--from", other, "--to", 3, "-k", 1))
+    assert found[0][:2] == ["3", "1.0000"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["weisfeiler-lehman", "labels", "shortest-path", "graph-hopper", "auto"])
+def test_kernels(run, small_folder, kernel):
+    assert len(rows(run("similar", small_folder, "--to", 0, "--kernel", kernel, "-k", 3))) == 3
+
+
+def test_without_targets(run, small_folder, tmp_path):
+    folder = shutil.copytree(small_folder, tmp_path / "SMALL")
+    (folder / "SMALL_graph_labels.txt").unlink()
+    assert all(len(row) == 3 for row in rows(run("similar", folder, "--to", 0)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--to", 40), "SMALL has the graphs 0 to 39, not 40"),
+        (("--to", 1, "--kernel", "p2k"), "attributes are asked for, but the graphs have no node attributes"),
+        (("--to", 1, "--index", "kernel.pk"), "kernel.pk holds a PropagationKernel, not an index"),
+        (("--to", 1, "--index", "fewer.pk"), "fewer.pk is an index of 10 graphs, SMALL has 40"),
+        (("--to", 1, "--index", "silent.pk"), "silent.pk does not say which graphs it was built from"),
+        (("--to", 1, "--index", "other.pk"), "other.pk is an index of other graphs than those of SMALL"),
+        (("--to", 1, "--index", "noise.pk"), "noise.pk is damaged, or is not a model that propkernels wrote"),
+    ],
+)
+def test_errors(run, small_folder, tmp_path, options, message):
+    graphs = pk.datasets.read_tu(small_folder).graphs
+    pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
+    pk.save_model(pk.GraphIndex().fit(graphs[:10]), tmp_path / "fewer.pk")
+    pk.save_model(pk.GraphIndex().fit(graphs), tmp_path / "silent.pk")
+    write_model(pk.GraphIndex().fit(graphs[[1] * 40]), tmp_path / "other.pk", {"graphs": "0" * 64})
+    (tmp_path / "noise.pk").write_bytes(b"noise")
+    result = run("similar", small_folder, *options)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"propkernels: {message}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_graph_must_be_named(run, small_folder):
+    assert run("similar", small_folder).exit_code == 2
+
+
+def test_an_index_of_changed_graphs_is_refused(run, small_folder, tmp_path):
+    """Graph 0 is as it was, and so is the number of graphs; the labels of all others are not."""
+    changed = shutil.copytree(small_folder, tmp_path / "SMALL")
+    assert run("similar", changed, "--to", 3, "--index", "index.pk").exit_code == 0
+    size = int(pk.datasets.read_tu(changed).graphs.graph_sizes[0])
+    labels = (changed / "SMALL_node_labels.txt").read_text().split()
+    write_lines(changed / "SMALL_node_labels.txt", [*labels[:size], *["0"] * (len(labels) - size)])
+    result = run("similar", changed, "--to", 3, "--index", "index.pk")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("propkernels: index.pk is an index of other graphs than those of SMALL")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--t-max", 1), "--t-max 5, not 1"),
+        (("--seed", 9), "--seed 0, not 9"),
+        (("--kernel", "weisfeiler-lehman"), "--kernel propagation, not weisfeiler-lehman"),
+    ],
+)
+def test_other_options_than_those_of_the_index_are_refused(run, small_folder, options, message):
+    assert run("similar", small_folder, "--to", 3, "--index", "index.pk").exit_code == 0
+    result = run("similar", small_folder, "--to", 3, "--index", "index.pk", *options)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"propkernels: index.pk was built with {message}: remove it")
+    assert run("similar", small_folder, "--to", 3, "--index", "index.pk", "--t-max", 5).exit_code == 0
+
+
+def test_formats_for_programs(run, small_folder):
+    command = ("similar", small_folder, "--to", 3, "-k", 2, "--format")
+    as_json = json.loads(run(*command, "json").stdout)
+    as_csv = list(csv.DictReader(io.StringIO(run(*command, "csv").stdout)))
+    assert [list(record) for record in as_json] == [["graph", "similarity", "target", "nodes"]] * 2
+    assert [{key: str(value) for key, value in record.items()} for record in as_json] == as_csv
+    assert f"{as_json[0]['similarity']:.4f}" == rows(run(*command, "table"))[0][1]

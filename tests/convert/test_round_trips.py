@@ -1,0 +1,164 @@
+"""Every format that can hold a graph gives it back: all kinds of graphs, through every from_X and to_X."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.convert.parquet import from_parquet, to_parquet
+from propkernels.graphs import GraphDatabase
+from tests.test_contract_discovery import the_zoo
+from tests.zoo import one, zoo
+
+
+def rich():
+    """Graphs with everything: labels, attributes, weights, directions, parallel edges."""
+    plain = one(3, [(0, 1), (1, 2)], ["C", "O", "C"], weights=[1.0, 2.5], edge_labels=["x", "y"])
+    directed = one(3, [(0, 1), (2, 1)], ["N", None, "C"], directed=True, edge_labels=["x", None])
+    parallel = one(2, [(0, 1), (0, 1), (1, 1)], ["C", "C"], edge_labels=["x", "y", "y"])
+    return {"plain": plain, "directed": directed, "parallel": parallel}
+
+
+def attributed(graphs):
+    rng = np.random.default_rng(0)
+    attributes = rng.normal(size=(graphs.n_nodes, 2))
+    coo = graphs.adjacency.tocoo()
+    lengths = (1.0 + np.minimum(*coo.coords) + 10 * np.maximum(*coo.coords))[
+        :, None
+    ]  # the same in both directions
+    return graphs.with_attributes(attributes).with_edge_attributes(lengths, ["length"])
+
+
+def through_networkx(graphs):
+    return pk.from_networkx(pk.to_networkx(graphs), edge_attributes=_names(graphs), ids=graphs.ids)
+
+
+def through_igraph(graphs):
+    return pk.from_igraph(pk.to_igraph(graphs), edge_attributes=_names(graphs), ids=graphs.ids)
+
+
+def through_grakel(graphs):
+    return pk.from_grakel(pk.to_grakel(graphs))
+
+
+def through_pandas(graphs):
+    tables = pk.to_pandas(graphs)
+    columns = {"label": "label"} if graphs.node_labels is not None else {}
+    columns |= {"edge_label": "label"} if graphs.edge_labels is not None else {}
+    columns |= {"edge_attributes": _names(graphs)} if graphs.edge_attributes is not None else {}
+    if graphs.node_attributes is not None:
+        columns["attributes"] = [f"a{i}" for i in range(graphs.node_attributes.shape[1])]
+    return pk.from_pandas(*tables, weight="weight", directed=tables.edges.attrs["directed"], **columns)
+
+
+def through_parquet(graphs, path):
+    to_parquet(graphs, path)
+    return from_parquet(path)
+
+
+def through_a_file(graphs, path):
+    graphs.save(path)
+    return GraphDatabase.load(path)
+
+
+def _names(graphs):
+    return None if graphs.edge_attributes is None else list(graphs.edge_attribute_names)
+
+
+WAYS = {"networkx": through_networkx, "igraph": through_igraph, "pandas": through_pandas}
+FILES = {"parquet": through_parquet, "file": through_a_file}
+
+
+def same(found, graphs):
+    assert found == graphs
+    assert found.edge_attribute_names == graphs.edge_attribute_names
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", rich())
+@pytest.mark.parametrize("more", [False, True])
+def test_rich_graphs(way, name, more):
+    graphs = attributed(rich()[name]) if more else rich()[name]
+    same(WAYS[way](graphs), graphs)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_several_graphs_with_ids(way):
+    graphs = attributed(GraphDatabase.concat(list(rich().values()))).with_ids(["a", "b", "c"])
+    found = WAYS[way](graphs)
+    same(found, graphs)
+    assert found.ids.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("way", FILES)
+@pytest.mark.parametrize("more", [False, True])
+def test_files(way, more, tmp_path):
+    graphs = GraphDatabase.concat([*rich().values(), rich()["plain"]]).with_ids([5, 6, 7, 8])
+    graphs = attributed(graphs) if more else graphs
+    found = FILES[way](graphs, tmp_path / "graphs")
+    same(found, graphs)
+    assert found.ids.tolist() == [5, 6, 7, 8]
+
+
+ZOO = {
+    name: graphs
+    for name, graphs in zoo().items()
+    if len(graphs) and graphs.n_nodes and "distribution" not in name
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ZOO)
+def test_the_zoo_through_every_format(name, tmp_path):
+    graphs = ZOO[name]
+    plain = graphs.with_edge_attributes(None)
+    assert through_networkx(plain).adjacency.toarray().tolist() == plain.adjacency.toarray().tolist()
+    assert through_igraph(plain).adjacency.toarray().tolist() == plain.adjacency.toarray().tolist()
+    assert through_pandas(plain) == plain
+    assert through_a_file(plain, tmp_path / "file") == plain
+    if not any(isinstance(value, (frozenset, bytes)) for value in plain.label_values):
+        assert through_parquet(plain, tmp_path / "parquet") == plain
+
+
+@pytest.mark.parametrize("name", ["plain", "directed"])
+def test_grakel(name):
+    graphs = rich()[name]
+    found = through_grakel(graphs)
+    assert found == graphs
+    with pytest.raises(ValueError, match="graph 0 has parallel edges, which GraKeL's format cannot hold"):
+        pk.to_grakel(rich()["parallel"])
+
+
+def test_grakel_computes_the_same_kernel_on_both_sides():
+    grakel = pytest.importorskip("grakel")
+    graphs = pk.datasets.make_molecules(12, random_state=0).graphs
+    ours = pk.WeisfeilerLehman(n_iter=2).fit_transform(graphs)
+    theirs = grakel.WeisfeilerLehman(n_iter=2).fit_transform(pk.to_grakel(graphs))
+    assert np.array_equal(ours, theirs)
+    objects = [grakel.Graph(*parts) for parts in pk.to_grakel(graphs)]
+    again = pk.from_grakel(objects)
+    assert np.array_equal(pk.WeisfeilerLehman(n_iter=2).fit_transform(again), ours)
+    assert np.array_equal(pk.WeisfeilerLehman(n_iter=2).fit_transform(objects), ours)  # by check_graphs
+
+
+def test_damaged_parquet_gives_one_sentence(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "graphs.parquet"
+    pk.datasets.make_molecules(20, random_state=0).graphs.to_parquet(path)
+    data, refused = path.read_bytes(), 0
+    for at in range(4, len(data), 61):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :])
+        try:
+            pk.GraphDatabase.from_parquet(path)
+        except ValueError as error:
+            refused += "\n" not in str(error)
+        else:
+            refused += 1  # values that no reader can tell from others: attributes, weights, unused bytes
+    assert refused == len(range(4, len(data), 61))
+
+
+@pytest.mark.parametrize("first", [2**70, ("a", 1), "\ud800"])
+def test_ids_that_parquet_cannot_hold_are_refused(first, tmp_path):
+    graphs = the_zoo()[:3].with_ids([first, "b", "c"] if isinstance(first, str) else [first, 1, 2])
+    with pytest.raises(TypeError, match="cannot be written to Parquet"):
+        graphs.to_parquet(tmp_path / "g.parquet")
+    assert not list(tmp_path.iterdir())

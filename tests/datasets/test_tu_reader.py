@@ -1,0 +1,330 @@
+"""TU data sets, read as graphs: nodes and edges in order, faults named by file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from propkernels.datasets import Dataset, read_tu
+from propkernels.datasets.tu_reader import EdgeOrder, NodeOrder, adjacency_matrix, undirected
+from tests.datasets.tiny import TINY, read, with_changes, write_folder, write_zip
+
+
+def edges(data: Dataset) -> list[tuple[int, int]]:
+    rows, columns = data.graphs.adjacency.tocoo().coords
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def test_the_tiny_set(tmp_path: Path) -> None:
+    data = read(tmp_path, README="A tiny set.\n")
+    assert data.name == "TINY"
+    assert data.graphs.graph_ptr.tolist() == [0, 3, 6]
+    assert edges(data) == [(0, 1), (1, 0), (1, 2), (2, 1), (3, 4), (4, 3)]
+    assert data.graphs.node_labels is not None
+    assert data.graphs.node_labels.tolist() == [0, 3, 0, 7, 3, 9]
+    assert data.target.tolist() == [1, -1]
+    assert data.target.dtype == np.int64
+    assert data.description == "A tiny set."
+    assert data.graphs.node_attributes is data.graphs.edge_labels is None
+    assert data.extras == {}
+    assert repr(data) == "Dataset(TINY: 2 graphs, 6 nodes, 3 edges, 4 node labels, 2 classes)"
+
+
+def test_folder_and_zip_are_the_same(tmp_path: Path) -> None:
+    folder = read(tmp_path)
+    for inside in ("TINY", "", "some/where"):
+        archive = read_tu(write_zip(tmp_path / "any.zip", TINY, folder=inside))
+        assert archive.graphs == folder.graphs
+        assert archive.name == "TINY"
+
+
+def test_path_may_be_a_string(tmp_path: Path) -> None:
+    assert len(read_tu(str(write_folder(tmp_path, TINY))).graphs) == 2
+
+
+# the traps
+
+
+@pytest.mark.parametrize("separator", [",", ", ", " , ", " ", "\t", ";"])
+def test_separators_differ(tmp_path: Path, separator: str) -> None:
+    changed = read(tmp_path, A=TINY["A"].replace(", ", separator))
+    assert changed.graphs == read(tmp_path / "plain").graphs
+
+
+def test_windows_line_ends_and_a_missing_or_repeated_last_one(tmp_path: Path) -> None:
+    plain = read(tmp_path)
+    for i, end in enumerate(["", "\n\n\n", "  \n"]):
+        files = {kind: text.rstrip() + end for kind, text in TINY.items()}
+        windows = {kind: text.replace("\n", "\r\n") for kind, text in files.items()}
+        assert read_tu(write_folder(tmp_path / f"a{i}", files)).graphs == plain.graphs
+        assert read_tu(write_folder(tmp_path / f"b{i}", windows)).graphs == plain.graphs
+
+
+def test_attributes_padded_with_blanks(tmp_path: Path) -> None:
+    text = "\n".join(f"  {i}.5,   -{i}.25 " for i in range(6))
+    attributes = read(tmp_path, node_attributes=text).graphs.node_attributes
+    np.testing.assert_array_equal(attributes, [[i + 0.5, -i - 0.25] for i in range(6)])
+
+
+@pytest.mark.parametrize(("text", "values"), [("7\n7", [7, 7]), ("0\n1", [0, 1]), ("-5\n12", [-5, 12])])
+def test_graph_labels_are_kept_as_they_are(tmp_path: Path, text: str, values: list[int]) -> None:
+    assert read(tmp_path, graph_labels=text).target.tolist() == values
+
+
+def test_isolated_nodes_and_graphs_without_edges_stay(tmp_path: Path) -> None:
+    data = read(tmp_path, A="1,2\n2,1\n")
+    assert data.graphs.graph_sizes.tolist() == [3, 3]
+    assert data.graphs[1].n_edges == 0
+    assert read(tmp_path, A="").graphs.n_edges == 0
+
+
+def test_self_loops_stay(tmp_path: Path) -> None:
+    assert (5, 5) in edges(read(tmp_path, A=TINY["A"] + "6, 6\n"))
+
+
+def test_repeated_lines_are_edges_of_weight_one(tmp_path: Path) -> None:
+    data = read(tmp_path, A=TINY["A"] * 2)
+    assert data.graphs == read(tmp_path / "once").graphs
+    assert data.graphs.is_unweighted
+
+
+def test_one_direction_is_a_directed_edge(tmp_path: Path) -> None:
+    data = read(tmp_path, A="1,2\n")
+    assert edges(data) == [(0, 1)]
+    assert data.graphs.is_directed
+
+
+def test_unsorted_indicator(tmp_path: Path) -> None:
+    # the same graphs, with the file's nodes 1..6 being nodes 4, 1, 5, 2, 3, 6 of the tiny set
+    data = read(
+        tmp_path,
+        graph_indicator="2\n1\n2\n1\n1\n2\n",
+        A="2,4\n4,2\n4,5\n5,4\n1,3\n3,1\n",
+        node_labels="7\n0\n3\n3\n0\n9\n",
+        node_attributes="4\n1\n5\n2\n3\n6\n",
+        coordinates="4,0\n1,0\n5,0\n2,0\n3,0\n6,0\n",
+        edge_labels="12\n21\n23\n32\n45\n54\n",
+    )
+    labels = "12\n21\n23\n32\n45\n54\n"
+    sorted_set = read(tmp_path / "sorted", node_attributes="1\n2\n3\n4\n5\n6\n", edge_labels=labels)
+    assert data.graphs == sorted_set.graphs
+    assert data.extras["coordinates"][:, 0].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_edge_labels_follow_their_edges(tmp_path: Path) -> None:
+    data = read(tmp_path, A="5,4\n4,5\n3,2\n2,3\n2,1\n1,2\n", edge_labels="1\n2\n3\n4\n5\n6\n")
+    assert data.graphs.edge_labels is not None
+    assert dict(zip(edges(data), data.graphs.edge_labels.tolist(), strict=True)) == {
+        (4, 3): 1, (3, 4): 2, (2, 1): 3, (1, 2): 4, (1, 0): 5, (0, 1): 6,
+    }  # fmt: skip
+
+
+def test_repeated_lines_that_agree(tmp_path: Path) -> None:
+    data = read(tmp_path, A="1,2\n2,1\n1,2\n", edge_labels="5\n6\n5\n", edge_attributes="0.5\n1\n0.5\n")
+    assert data.graphs.edge_labels is not None
+    assert data.graphs.edge_labels.tolist() == [5, 6]
+    assert data.graphs.edge_attributes.tolist() == [[0.5], [1.0]]
+
+
+def test_repeated_lines_that_differ_are_parallel_edges(tmp_path: Path) -> None:
+    data = read(tmp_path, A="1,2\n2,1\n1,2\n1,2\n", edge_labels="5\n6\n7\n5\n")
+    assert data.graphs.has_parallel_edges
+    labels = data.graphs.edge_labels
+    assert labels is not None
+    assert sorted(zip(edges(data), labels.tolist(), strict=True)) == [((0, 1), 5), ((0, 1), 7), ((1, 0), 6)]
+    assert data.graphs.is_unweighted
+    data = read(tmp_path / "other", A="1,2\n2,1\n1,2\n", edge_attributes="1,2\n1,2\n1,3\n")
+    assert data.graphs.adjacency.nnz == 3
+
+
+def test_several_columns_of_labels_are_tuples(tmp_path: Path) -> None:
+    data = read(tmp_path, node_labels="1,2\n1,3\n1,2\n0,-1\n1,3\n5,5\n", edge_labels="1,1\n" * 6)
+    assert data.graphs.node_labels is not None
+    assert data.graphs.node_labels.tolist() == [(1, 2), (1, 3), (1, 2), (0, -1), (1, 3), (5, 5)]
+    assert data.graphs.edge_label_column is not None
+    assert data.graphs.edge_label_column.present == ((1, 1),)
+
+
+def test_no_node_labels(tmp_path: Path) -> None:
+    assert read(tmp_path, node_labels=None).graphs.node_labels is None
+
+
+def test_regression_targets(tmp_path: Path) -> None:
+    one = read(tmp_path, graph_labels=None, graph_attributes=" 0.5\n1\n")
+    assert one.target.tolist() == [0.5, 1.0]
+    assert one.n_classes is None
+    assert repr(one).endswith("1 target column)")
+    several = read(tmp_path / "b", graph_labels=None, graph_attributes="1,2\n3,4\n")
+    assert several.target.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    both = read(tmp_path / "c", graph_attributes="1.5\n2.5\n")
+    assert both.target.tolist() == [1, -1]
+    assert both.extras["graph_attributes"].tolist() == [[1.5], [2.5]]
+
+
+def test_extra_files(tmp_path: Path) -> None:
+    data = read(
+        tmp_path,
+        coordinates="1, 2, 3\n" * 6,
+        normals="0, 0, 1\n" * 6,
+        smiles="CC O\r\n[Cl-]\r\n",
+        map_id2im="1\ta.bmp\n",
+        label_readme="0: carbon\n",
+    )
+    assert data.extras["coordinates"].shape == data.extras["normals"].shape == (6, 3)
+    assert data.extras["smiles"] == ["CC O", "[Cl-]"]
+    assert data.extras["map_id2im"] == ["1\ta.bmp"]
+    assert data.description == "0: carbon"
+    assert "label_readme" not in data.extras
+
+
+def test_a_graph_without_nodes_in_the_middle(tmp_path: Path) -> None:
+    data = read(tmp_path, graph_labels="1\n0\n1\n", graph_indicator="1\n1\n1\n3\n3\n3\n")
+    assert data.graphs.graph_sizes.tolist() == [3, 0, 3]
+
+
+# bad files
+
+BAD = {
+    "node that does not exist": (
+        {"A": "1, 2\n2, 7\n"},
+        "TINY_A.txt, line 2 names node 7, but TINY_graph_indicator.txt has the nodes 1 to 6",
+    ),
+    "node 0": ({"A": "1, 2\n0, 1\n"}, "TINY_A.txt, line 2 names node 0, but"),
+    "edge between graphs": (
+        {"A": "1, 2\n2, 1\n3, 4\n"},
+        "TINY_A.txt, line 3 joins node 3 of graph 1 and node 4 of graph 2: edges must stay inside one graph",
+    ),
+    "truncated line": ({"A": "1, 2\n2,"}, "TINY_A.txt, line 2 has 1 value instead of 2"),
+    "three ends": ({"A": "1, 2, 3\n"}, "TINY_A.txt, line 1 has 3 values instead of 2"),
+    "not a number": ({"A": "1, 2\n2, one\n"}, "TINY_A.txt, line 2: 'one' is not a whole number"),
+    "empty line": ({"node_labels": "0\n\n1\n"}, "TINY_node_labels.txt, line 2 has 0 values instead of 1"),
+    "few labels": (
+        {"node_labels": "0\n3\n"},
+        "TINY_node_labels.txt has 2 lines, but TINY_graph_indicator.txt has 6",
+    ),
+    "few attributes": (
+        {"node_attributes": "0.5\n" * 5},
+        "TINY_node_attributes.txt has 5 lines, but TINY_graph_indicator.txt has 6",
+    ),
+    "uneven attributes": (
+        {"node_attributes": "1,2\n" * 5 + "1\n"},
+        "TINY_node_attributes.txt, line 6 has 1 value instead of 2",
+    ),
+    "infinite attribute": (
+        {"node_attributes": "1\ninf\n" * 3},
+        "TINY_node_attributes.txt, line 2: 'inf' is not a finite number",
+    ),
+    "many edge labels": (
+        {"edge_labels": "1\n" * 7},
+        "TINY_edge_labels.txt has 7 lines, but TINY_A.txt has 6",
+    ),
+    "few edge attributes": (
+        {"edge_attributes": "1\n" * 5},
+        "TINY_edge_attributes.txt has 5 lines, but TINY_A.txt has 6",
+    ),
+    "few coordinates": (
+        {"coordinates": "1\n"},
+        "TINY_coordinates.txt has 1 lines, but TINY_graph_indicator.txt has 6",
+    ),
+    "few smiles": ({"smiles": "C\n"}, "TINY_smiles.txt has 1 lines, but TINY_graph_labels.txt has 2"),
+    "few names": (
+        {"node_label_names": "C\n"},
+        "TINY_node_label_names.txt has 1 lines, but a label is",
+    ),
+    "more graphs than labels": (
+        {"graph_labels": "1\n"},
+        "TINY_graph_indicator.txt, line 4 names graph 2, but TINY_graph_labels.txt has 1 lines",
+    ),
+    "fewer graphs than labels": (
+        {"graph_labels": "1\n1\n1\n"},
+        "TINY_graph_labels.txt has 3 lines, but the last graph that TINY_graph_indicator.txt names is 2",
+    ),
+    "graph 0": (
+        {"graph_indicator": "0\n0\n0\n1\n1\n1\n"},
+        "TINY_graph_indicator.txt, line 1 names graph 0, but graphs are counted from 1",
+    ),
+    "no graphs": ({"graph_labels": "", "graph_indicator": ""}, "TINY_graph_labels.txt is empty"),
+    "no indicator": ({"graph_indicator": None}, "the data set TINY has no file TINY_graph_indicator.txt"),
+    "no target": ({"graph_labels": None}, "the data set TINY has no file TINY_graph_labels.txt"),
+}
+
+
+def test_without_a_target(tmp_path: Path) -> None:
+    data = read_tu(write_folder(tmp_path, with_changes(graph_labels=None)), target_required=False)
+    assert data.target.shape == (2, 0)
+    assert data.graphs == read(tmp_path / "whole").graphs
+    assert "0 target columns" in repr(data)
+
+
+def test_a_target_that_is_not_required_is_read(tmp_path: Path) -> None:
+    data = read_tu(write_folder(tmp_path, with_changes()), target_required=False)
+    assert data.target.tolist() == [1, -1]
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD.values(), ids=BAD)
+def test_bad_files(tmp_path: Path, changes: dict[str, str | None], message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        read(tmp_path, **changes)
+    assert message in str(caught.value)
+    with pytest.raises(ValueError) as again:
+        read_tu(write_zip(tmp_path / "TINY.zip", with_changes(**changes)))
+    assert str(again.value) == str(caught.value)
+
+
+def test_sorted_nodes_stay() -> None:
+    nodes = NodeOrder.of(np.array([0, 0, 2]), 3)
+    assert nodes.sorting is None
+    assert nodes.graph_ptr.tolist() == [0, 2, 2, 3]
+    assert nodes.sort(np.array([7, 8, 9])).tolist() == [7, 8, 9]
+
+
+def test_unsorted_nodes_move_and_keep_their_order_within_a_graph() -> None:
+    nodes = NodeOrder.of(np.array([1, 0, 1, 0]), 2)
+    assert nodes.sort(np.array(list("abcd"))).tolist() == ["b", "d", "a", "c"]
+    assert nodes.new_numbers(np.array([0, 1, 2, 3])).tolist() == [2, 0, 3, 1]
+    assert nodes.graph_ptr.tolist() == [0, 2, 4]
+
+
+N_NODES = 6
+EDGES = st.lists(st.tuples(st.integers(0, N_NODES - 1), st.integers(0, N_NODES - 1)))
+
+
+@given(EDGES)
+def test_matrix_has_a_one_for_each_listed_edge(edges: list[tuple[int, int]]) -> None:
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    order = EdgeOrder.of(ends, N_NODES)
+    matrix = adjacency_matrix(ends, order, N_NODES)
+    reference = np.zeros((N_NODES, N_NODES))
+    reference[ends[:, 0], ends[:, 1]] = 1
+    np.testing.assert_array_equal(matrix.toarray(), reference)
+    assert matrix.has_canonical_format
+    row, column = matrix.tocoo().coords
+    np.testing.assert_array_equal(ends[order.entries], np.stack([row, column], axis=1))
+
+
+@given(EDGES)
+def test_undirected_is_symmetric(edges: list[tuple[int, int]]) -> None:
+    matrix = undirected(np.array(edges, dtype=np.int64).reshape(-1, 2), N_NODES).toarray()
+    np.testing.assert_array_equal(matrix, matrix.T)
+    assert all(matrix[i, j] == 1 for i, j in edges)
+
+
+def test_repeated_lines_are_compared() -> None:
+    order = EdgeOrder.of(np.array([[0, 1], [1, 0], [0, 1]]), 2)
+    assert order.entries.tolist() == [0, 1]
+    ends = np.array([[0, 1], [1, 0], [0, 1]])
+    assert EdgeOrder.of(ends, 2, [np.array([[5], [6], [5]])]).entries.tolist() == [0, 1]
+    assert EdgeOrder.of(ends, 2, [np.array([[np.nan], [6], [np.nan]])]).entries.tolist() == [0, 1]
+    assert EdgeOrder.of(ends, 2, [np.array([[5], [6], [7]])]).entries.tolist() == [0, 2, 1]
+
+
+def test_graphs_that_are_only_counted_are_in_proportion_to_the_file(tmp_path: Path) -> None:
+    files = {"A": "", "graph_indicator": "1\n9000000000\n"}
+    folder = write_folder(tmp_path / "TINY", files)
+    message = "9,000,000,000 graphs are declared beside 2 lines of TINY_graph_indicator.txt, which allow"
+    with pytest.raises(ValueError, match=message):
+        read_tu(folder, target_required=False)

@@ -1,0 +1,64 @@
+"""What the columns of decisions mean; calibration."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+from propkernels.decisions.decision_columns import Calibration, DecisionLayout
+from propkernels.explain.comparisons import compare_classes
+
+RNG = np.random.default_rng(0)
+
+
+def test_two_classes():
+    decisions = np.array([[2.0], [-1.0]])
+    assert DecisionLayout(2, True).predictions(decisions).tolist() == [0, 1]
+    assert DecisionLayout(2, False).predictions(decisions).tolist() == [1, 0]
+    assert DecisionLayout(2, True).scores(decisions).tolist() == [[-2.0], [1.0]]
+    assert DecisionLayout(2, False).scores(decisions).tolist() == [[2.0], [-1.0]]
+
+
+def test_one_class_against_the_rest():
+    decisions = RNG.normal(size=(20, 3))
+    assert np.array_equal(DecisionLayout(3, False).predictions(decisions), decisions.argmax(axis=1))
+
+
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_scores_of_pairs_are_those_of_scikit_learn(n_classes):
+    X, y = RNG.normal(size=(60, 2)), np.arange(60) % n_classes
+    machine = SVC(decision_function_shape="ovr").fit(X, y)
+    expected = machine.decision_function(X)
+    pairs = machine.set_params(decision_function_shape="ovo").decision_function(X)
+    assert np.array_equal(DecisionLayout(n_classes, True).scores(pairs), expected)
+
+
+def test_a_decision_of_zero_votes_for_the_first_class_of_the_pair():
+    scores = DecisionLayout(3, True).scores(np.array([[0.0, 0.0, 0.0]]))
+    assert scores.tolist() == [[2.0, 1.0, 0.0]]
+
+
+@pytest.mark.parametrize("classes", [(2, 0), (0, 1), 1])
+def test_comparisons_of_pairs_and_of_classes_agree(classes):
+    """If a pair's decision is the difference of its classes' scores, both layouts say the same."""
+    scores = RNG.normal(size=(20, 3))
+    pairs = np.column_stack([scores[:, a] - scores[:, b] for a, b in ((0, 1), (0, 2), (1, 2))])
+    weights = np.asarray(compare_classes([0, 1, 2], classes)[0])
+    reference = pairs @ DecisionLayout(3, True).of_pairs(weights)
+    np.testing.assert_allclose(scores @ DecisionLayout(3, False).of_pairs(weights), reference)
+
+
+def test_comparison_of_two_classes():
+    weights = np.asarray(compare_classes(["a", "b"], None)[0])
+    assert DecisionLayout(2, False).of_pairs(weights).tolist() == [1.0]
+    assert DecisionLayout(2, True).of_pairs(weights).tolist() == [-1.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_calibration_is_logistic_regression(n_classes):
+    target = np.arange(80) % n_classes
+    scores = RNG.normal(size=(80, 1 if n_classes == 2 else n_classes)) + target[:, None]
+    reference = LogisticRegression(C=1e3, max_iter=1000).fit(scores, target).predict_proba(scores)
+    computed = Calibration.learn(scores, target).probabilities(scores)
+    np.testing.assert_allclose(computed, reference, atol=1e-9)

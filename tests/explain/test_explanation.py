@@ -1,0 +1,268 @@
+"""Explanations: sums over nodes and iterations, for graphs and grids, and what can be asked of them."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import propkernels as pk
+from propkernels.decisions.rule import Rule, dual_members
+from propkernels.explain.comparisons import compare_classes, explain_rule
+from propkernels.explain.explanation import Explanation
+from tests.test_contract_discovery import cases, fitted_on_the_zoo, input_of, the_zoo
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    return pk.datasets.make_molecules(60, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    """Three kinds of small pictures of several sizes, some with masks."""
+    rng = np.random.default_rng(0)
+    images, masks = [], []
+    for i in range(36):
+        shape = (int(rng.integers(5, 9)), int(rng.integers(5, 9)))
+        rows, columns = np.indices(shape)
+        pattern = (rows % 2, columns % 2, (rows + columns) % 2)[i % 3]
+        images.append(np.where(rng.random(shape) < 0.15, 1 - pattern, pattern))
+        masks.append(None if i % 2 else rng.random(shape) < 0.9)
+    return pk.GridDatabase(images, masks=masks), np.arange(36) % 3
+
+
+KERNELS = [
+    pk.PropagationKernel(t_max=3),
+    pk.PropagationKernel(t_max=2, n_hashes=3),
+    pk.PropagationKernel(t_max=2, propagation=pk.Diffusion(isolated="vanish")),
+    pk.WeisfeilerLehman(n_iter=2),
+    pk.LabelHistogram(),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_contributions_add_up_to_the_decision(molecules, kernel, normalize):
+    model = pk.PropagationClassifier(kernel=kernel, C=10, normalize=normalize, random_state=0)
+    model.fit(molecules.graphs[:40], molecules.target[:40])
+    test = molecules.graphs[40:]
+    explanation = model.explain(test)
+    sums = np.bincount(test.graph_ids, explanation.contributions.sum(axis=1))
+    assert np.allclose(sums + explanation.intercept, model.decision_function(test), atol=1e-9, rtol=0)
+    assert np.allclose(explanation.decisions, model.decision_function(test), atol=1e-9, rtol=0)
+    assert (explanation.speaks_for, explanation.against) == (1, 0)
+
+
+@pytest.mark.slow
+@cases("kernel")
+def test_every_rule_that_compares_bins_on_the_zoo(cls, parameters):
+    """Whatever the machine: contributions add up, also of graphs without nodes."""
+    kernel, matrix = fitted_on_the_zoo(cls, parameters)
+    coefficients = np.random.default_rng(0).normal(size=(len(matrix), 2))
+    rule = Rule.of(dual_members(kernel, coefficients))
+    assert rule.compares_bins >= kernel.is_dot_product
+    if not rule.compares_bins:
+        return
+    graphs = input_of(cls, the_zoo())
+    explanation = explain_rule(rule, graphs, [1.0, -0.5], [2.0, 4.0], None)
+    reference = matrix @ (coefficients @ [1.0, -0.5])
+    scale = max(np.abs(reference).max(), 1.0)
+    assert np.allclose(explanation.decisions / scale, reference / scale, atol=1e-12, rtol=0)
+    assert explanation.intercept == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
+def test_every_solver_adds_up(molecules, solver):
+    kernel = pk.PropagationKernel(t_max=2)
+    target = np.arange(60) % 3
+    model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, t_max=2, random_state=0)
+    model.fit(molecules.graphs[:40], molecules.target[:40])
+    test = molecules.graphs[40:]
+    assert np.allclose(model.explain(test).decisions, model.decision_function(test), atol=1e-9, rtol=0)
+    model.fit(molecules.graphs, target)
+    pairs = [model.explain(test, (1, other)).decisions for other in (0, 2)]
+    assert np.allclose(model.explain(test, 1).decisions, np.mean(pairs, axis=0), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
+def test_predicted_numbers_add_up(molecules, solver):
+    target = np.log(molecules.graphs.graph_sizes)
+    model = pk.PropagationRegressor(kernel=pk.PropagationKernel(t_max=2), solver=solver, C=1, random_state=0)
+    model.fit(molecules.graphs[:40], target[:40])
+    test = molecules.graphs[40:]
+    explanation = model.explain(test)
+    assert np.allclose(explanation.decisions, model.predict(test), atol=1e-9, rtol=0)
+    assert explanation.speaks_for is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attributes", ["sum", "product", pk.GaussianMixtures(n_sample_points=10)], ids=repr)
+def test_attributes_add_up(attributes):
+    data = pk.datasets.make_synthetic(20, random_state=0)
+    kernel = pk.PropagationKernel(t_max=2, attributes=attributes)
+    model = pk.PropagationClassifier(kernel=kernel, C=1, normalize=True, random_state=0)
+    model.fit(data.graphs[:14], data.target[:14])
+    explanation = model.explain(data.graphs[14:])
+    assert np.allclose(explanation.decisions, model.decision_function(data.graphs[14:]), atol=1e-9, rtol=0)
+
+
+def test_weights_of_labels_are_those_of_the_machine(molecules):
+    """With label counts alone, a node adds its label's weight, sum_i a_i count_i(label)."""
+    graphs, target = molecules.graphs, molecules.target
+    model = pk.PropagationClassifier(kernel=pk.LabelHistogram(), C=1, normalize=False, random_state=0)
+    explanation = model.fit(graphs, target).explain(graphs)
+    values = sorted(set(graphs.node_labels))
+    counts = np.array([[np.sum(graph.node_labels == value) for value in values] for graph in graphs])
+    gram = counts @ counts.T
+    scale = gram.diagonal().mean()
+    machine = SVC(kernel="precomputed", C=1).fit(gram / scale, target)
+    weights = machine.dual_coef_[0] @ counts[machine.support_] / scale
+    reference = [weights[values.index(label)] for label in graphs.node_labels]
+    assert np.allclose(explanation.contributions[:, 0], reference, atol=1e-9, rtol=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("propagation", ["auto", pk.Convolution((1, 8))], ids=repr)
+def test_pixels_add_up(pictures, propagation, normalize):
+    grids, target = pictures
+    kernel = pk.PropagationKernel(t_max=3, propagation=propagation, bin_width=0.05)
+    two = np.flatnonzero(target < 2)
+    model = pk.PropagationClassifier(kernel=kernel, C=10, normalize=normalize, random_state=0)
+    model.fit(grids[two[:16]], target[two[:16]])
+    test = grids[two[16:]]
+    explanation = model.explain(test)
+    assert np.allclose(explanation.decisions, model.decision_function(test), atol=1e-9, rtol=0)
+    for i in range(len(test)):
+        image = explanation.image(i)
+        assert image.shape == test[i].shape
+        assert np.isnan(image).sum() == image.size - test[i].n_nodes
+        assert np.array_equal(
+            image[~np.isnan(image)], explanation.node_totals[slice(*test.graph_ptr[i : i + 2])]
+        )
+        steps = sum(explanation.image(i, t) for t in range(explanation.contributions.shape[1]))
+        assert np.allclose(steps, image, equal_nan=True)
+
+
+def test_volumes_have_their_shape_back():
+    rng = np.random.default_rng(0)
+    volumes = pk.GridDatabase([rng.integers(0, 2 + i % 2, (3, 4, 5)) for i in range(12)])
+    kernel = pk.PropagationKernel(t_max=1)
+    model = pk.PropagationClassifier(kernel=kernel, C=1, random_state=0).fit(volumes, np.arange(12) % 2)
+    explanation = model.explain(volumes)
+    assert explanation.image(-1, 0).shape == (3, 4, 5)
+    assert np.allclose(explanation.decisions, model.decision_function(volumes), atol=1e-9, rtol=0)
+
+
+@pytest.mark.slow
+def test_one_class_against_the_others_is_the_mean_of_its_pairs(pictures):
+    grids, target = pictures
+    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=2), C=10, random_state=0)
+    model.fit(grids, target)
+    alone = model.explain(grids, 2)
+    pairs = [model.explain(grids, (2, other)) for other in (0, 1)]
+    assert np.allclose(alone.decisions, np.mean([pair.decisions for pair in pairs], axis=0), atol=1e-9)
+    assert (alone.speaks_for, alone.against) == (2, None)
+    assert (pairs[1].speaks_for, pairs[1].against) == (2, 1)
+    with pytest.raises(ValueError, match="one or two of"):
+        model.explain(grids, 7)
+
+
+@pytest.fixture
+def small():
+    graphs = pk.check_graphs([(np.ones((2, 2)) - np.eye(2), ["C", "N"]), (np.zeros((1, 1)), [None])])
+    contributions = np.array([[1.0, -4.0], [2.0, 0.5], [0.0, 7.0]])
+    return Explanation(contributions, graphs.graph_ptr, 0.5, graphs, "b", "a")
+
+
+def test_sums(small):
+    assert small.decisions.tolist() == [0.0, 7.5]
+    assert small.node_totals.tolist() == [-3.0, 2.5, 7.0]
+    assert small.iteration_totals.tolist() == [[3.0, -3.5], [0.0, 7.0]]
+    assert small.of_graph(-1).tolist() == [[0.0, 7.0]]
+
+
+def test_sums_of_empty_graphs():
+    empty = Explanation(np.ones((2, 1)), np.array([0, 0, 2, 2]), 1.0)
+    assert empty.decisions.tolist() == [1.0, 3.0, 1.0]
+
+
+def test_top_nodes_and_tables(small):
+    assert [record["node"] for record in small.top_nodes(0)] == [0, 1]
+    assert small.top_nodes(0, n=1) == [
+        {"graph": 0, "node": 0, "label": "C", "total": -3.0, "t0": 1.0, "t1": -4.0}
+    ]
+    lines = small.table(0).splitlines()
+    assert lines[0].split() == ["node", "label", "total", "t0", "t1"]
+    assert lines[1].split() == ["0", "C", "-3", "+1", "-4"]
+    assert small.top_nodes(1)[0]["label"] is None
+
+
+def test_records_and_frame_agree(small):
+    frame = small.to_frame()
+    assert list(frame.columns) == ["graph", "node", "label", "total", "t0", "t1"]
+    assert frame.drop(columns="label").to_dict("records") == [
+        {name: value for name, value in record.items() if name != "label"} for record in small.records()
+    ]
+    assert frame["node"].tolist() == [0, 1, 0]
+    assert frame["label"].tolist()[:2] == ["C", "N"]
+
+
+def test_without_pandas(small, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_frame needs pandas"):
+        small.to_frame()
+
+
+def test_words(small):
+    assert repr(small) == "Explanation(2 graphs, 3 nodes, t = 0..1, for class b against class a)"
+    bare = Explanation(small.contributions, small.graph_ptr, 0.0)
+    assert repr(bare).endswith("for a larger prediction)")
+    assert bare.records()[0]["label"] is None
+
+
+def test_bad_questions(small):
+    with pytest.raises(IndexError, match="graph 2 is out of range"):
+        small.of_graph(2)
+    with pytest.raises(TypeError, match="number of one graph"):
+        small.of_graph([0, 1])
+    with pytest.raises(TypeError, match="only where grids are explained"):
+        small.image(0)
+    with pytest.raises(ValueError, match="n must be at least 1"):
+        small.top_nodes(0, n=0)
+    grids = pk.GridDatabase([np.zeros((1, 2), dtype=int)])
+    with pytest.raises(ValueError, match="t must be at most 0"):
+        Explanation(np.ones((2, 1)), grids.graph_ptr, 0.0, grids).image(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "classes", "weights", "sides"),
+    [
+        (["a", "b"], None, [-1], ("b", "a")),
+        (["a", "b"], ("a", "b"), [1], ("a", "b")),
+        (["a", "b"], "a", [1], ("a", "b")),
+        ([0, 1, 2], (2, 0), [0, -1, 0], (2, 0)),
+        ([0, 1, 2], 1, [-0.5, 0, 0.5], (1, None)),
+    ],
+)
+def test_what_is_compared(names, classes, weights, sides):
+    found, *compared = compare_classes(names, classes)
+    assert (found.tolist(), tuple(compared)) == (weights, sides)
+
+
+def test_of_several_classes_the_predicted_one_is_explained_by_default(molecules):
+    target = np.arange(60) % 4
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=2), C=1, random_state=0)
+    model.fit(molecules.graphs, target)
+    test = molecules.graphs[40:]
+    found, predicted = model.explain(test), model.predict(test)
+    assert found.speaks_for.tolist() == predicted.tolist()
+    assert found.subject == "for the predicted class against the others"
+    for i, own in enumerate(predicted):
+        alone = model.explain(test[[i]], own)
+        assert found.class_of(i) == own
+        assert found.intercept_of(i) == alone.intercept
+        assert np.array_equal(found.of_graph(i), alone.contributions)
+    assert len(found.decisions) == 20
+    assert "for class" in found._repr_html_()

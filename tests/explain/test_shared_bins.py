@@ -1,0 +1,228 @@
+"""similar_because: shared bins, their nodes, and sums that are the kernel."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import propkernels as pk
+from propkernels.decisions.rule import Rule, dual_members, mean_rule
+from tests.test_contract_discovery import cases, fitted_on_the_zoo, gram, input_of, the_zoo
+
+PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+KERNELS = [
+    pk.PropagationKernel(t_max=3, random_state=0),
+    pk.PropagationKernel(t_max=2, n_hashes=3, normalize=True, random_state=0),
+    pk.PropagationKernel(t_max=2, base_kernel="intersection", random_state=0),
+    pk.PropagationKernel(t_max=2, base_kernel="intersection", normalize=True, random_state=0),
+    pk.PropagationKernel(t_max=2, propagation=pk.Diffusion(isolated="vanish"), random_state=0),
+    pk.PropagationKernel(t_max=2, attributes="sum", normalize=True, random_state=0),
+    pk.PropagationKernel(t_max=2, attributes="product", metric="hellinger", random_state=0),
+    pk.P2K(t_max=2, random_state=0),
+    pk.P2K(t_max=1, normalize=True, random_state=0),
+    pk.WeisfeilerLehman(n_iter=3),
+    pk.WeisfeilerLehman(n_iter=2, normalize=True, exact=True),
+    pk.PropagationKernel(t_max=2, n_hashes=2, base_kernel="jaccard", random_state=0),
+    pk.WeisfeilerLehman(n_iter=2, base_kernel="tanimoto", normalize=True),
+    pk.LabelHistogram(),
+    pk.LabelHistogram(normalize=True),
+    pk.ShortestPath(),
+    pk.ShortestPath(normalize=True),
+]
+
+
+def pair(seed=0):
+    """Two small graphs with labels and attributes, one of them with an isolated node."""
+    data = pk.datasets.make_molecules(2, random_state=seed, mean_nodes=14)
+    alone = (np.zeros((1, 1)), ["C"])
+    graphs = pk.check_graphs([data.graphs[0], data.graphs[1], alone])
+    joined = pk.GraphDatabase(graphs.adjacency, [0, graphs.graph_ptr[1], graphs.n_nodes], graphs.node_labels)
+    rng = np.random.default_rng(seed)
+    return joined.with_attributes(rng.integers(0, 3, (joined.n_nodes, 2)).astype(float))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_contributions_add_up_to_the_kernel(kernel):
+    graphs = pair()
+    reference = clone(kernel).fit_transform(graphs)[0, 1]
+    why = pk.similar_because(kernel, graphs[0], graphs[1])
+    assert reference > 0
+    assert why.value == pytest.approx(reference, rel=1e-12)
+    assert sum(shared.contribution for shared in why.bins) == pytest.approx(reference, rel=1e-12)
+    assert why.by_iteration.sum() == pytest.approx(reference, rel=1e-12)
+    assert [b.contribution for b in why.bins] == sorted((b.contribution for b in why.bins), reverse=True)
+    for side, n_nodes in zip("gh", graphs.graph_sizes, strict=True):
+        assert why.node_contributions(side).shape == (n_nodes, why.n_steps)
+        assert why.node_contributions(side).sum() == pytest.approx(reference, rel=1e-12)
+    assert not hasattr(kernel, "coder_"), "the kernel that was passed is left as it was"
+
+
+@pytest.mark.slow
+@cases("kernel", "features")
+def test_every_kernel_that_counts_on_the_zoo(cls, parameters):
+    estimator, output = fitted_on_the_zoo(cls, parameters)
+    graphs, matrix = input_of(cls, the_zoo()), gram(cls, output)
+    has_bins = estimator.counter_ is not None or getattr(estimator, "counting_", None) is not None
+    if getattr(estimator, "n_features", None) is not None or not has_bins:
+        with pytest.raises((TypeError, ValueError)):
+            pk.similar_because(estimator, graphs[0], graphs[1])
+        return
+    for i, j in ((0, 1), (3, 3), (4, 9), (len(graphs) - 1, 2)):
+        why = pk.similar_because(estimator, graphs[i], graphs[j])
+        assert why.value == pytest.approx(matrix[i, j], rel=1e-9, abs=1e-12)
+
+
+def test_whole_numbers_add_up_exactly():
+    graphs = pair(1)
+    kernel = pk.PropagationKernel(t_max=4, random_state=0)
+    assert pk.similar_because(kernel, *graphs).value == kernel.fit_transform(graphs)[0, 1]
+
+
+def test_the_bins_of_label_counts_are_the_labels():
+    graphs = pair()
+    why = pk.similar_because(pk.LabelHistogram(), *graphs)
+    counts = [Counter(graph.node_labels.tolist()) for graph in graphs]
+    assert {b.labels[0]: b.contribution for b in why.bins} == {
+        label: counts[0][label] * counts[1][label] for label in counts[0] if label in counts[1]
+    }
+    for shared in why.bins:
+        assert set(graphs[0].node_labels[shared.nodes_g]) == set(shared.labels)
+        assert np.array_equal(np.flatnonzero(graphs[1].node_labels == shared.labels[0]), shared.nodes_h)
+
+
+def test_nodes_of_a_refined_bin_have_equal_neighbourhoods():
+    graphs = pair()
+    why = pk.similar_because(pk.WeisfeilerLehman(n_iter=1), *graphs)
+
+    def seen(graph, node):
+        row = graph.adjacency[[node]]
+        return graph.node_labels[node], tuple(sorted(graph.node_labels[row.indices]))
+
+    refined = [b for b in why.bins if b.t == 1]
+    assert refined
+    for shared in refined:
+        around = {seen(graphs[0], v) for v in shared.nodes_g} | {seen(graphs[1], v) for v in shared.nodes_h}
+        assert len(around) == 1
+
+
+def test_bins_of_several_hashes_with_the_same_nodes_are_one_entry():
+    why = pk.similar_because(pk.PropagationKernel(t_max=0, n_hashes=4, random_state=0), *pair())
+    assert {b.n_hashes for b in why.bins} == {4}
+    assert len({(b.t, tuple(b.nodes_g)) for b in why.bins}) == len(why.bins)
+
+
+def test_shortest_paths_are_pairs_of_nodes():
+    why = pk.similar_because(pk.ShortestPath(), (PATH, ["C", "O", "C"]), (PATH, ["C", "O", "N"]))
+    found = {(tuple(map(tuple, b.nodes_g)), tuple(map(tuple, b.nodes_h))) for b in why.bins}
+    assert found == {(((0, 1), (2, 1)), ((0, 1),)), (((1, 0), (1, 2)), ((1, 0),))}
+    assert "0-1 2-1" in str(why)
+
+
+def test_a_fitted_kernel_keeps_what_it_has_learned():
+    data = pk.datasets.make_synthetic(12, random_state=0)
+    kernel = pk.PropagationKernel(t_max=2, attributes="sum", normalize=True, random_state=0).fit(data.graphs)
+    why = pk.similar_because(kernel, data.graphs[3], data.graphs[7])
+    assert why.value == pytest.approx(kernel.transform(data.graphs[[3]])[0, 7], rel=1e-12)
+
+
+def test_a_classifier_stands_for_its_kernel():
+    data = pk.datasets.make_molecules(40, random_state=0)
+    model = pk.PropagationClassifier(C=10, t_max=2, normalize=True, random_state=0)
+    model.fit(data.graphs, data.target)
+    why = pk.similar_because(model, data.graphs[0], data.graphs[1])
+    kernel = clone(model.kernel_).fit(data.graphs)
+    assert why.value == pytest.approx(kernel.transform(data.graphs[[0]])[0, 1], rel=1e-12)
+
+
+def test_an_index_says_why_it_found_a_graph():
+    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:25])
+    similarities, ids = index.query(graphs[27], k=2)
+    why = pk.similar_because(index, graphs[27], graphs[int(ids[1])])
+    assert why.value == pytest.approx(similarities[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_grids(normalize):
+    rng = np.random.default_rng(0)
+    mask = rng.random((6, 7)) < 0.8
+    grids = pk.GridDatabase([rng.integers(0, 2, (5, 5)), rng.integers(0, 2, (6, 7))], masks=[None, mask])
+    kernel = pk.PropagationKernel(t_max=2, normalize=normalize, random_state=0)
+    why = pk.similar_because(kernel, grids[0], grids[1])
+    assert why.value == pytest.approx(kernel.fit_transform(grids)[0, 1], rel=1e-12)
+    assert why.node_contributions("h").shape == (mask.sum(), 3)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
+def test_ratios_are_shared_by_bins(base_kernel, normalize):
+    """C C O beside C O O: two of four nodes, or dot products 4 of 5 + 5 - 4, at each of two iterations."""
+    options = {"base_kernel": base_kernel, "normalize": normalize}
+    g, h = (np.zeros((3, 3)), list("CCO")), (np.zeros((3, 3)), list("COO"))
+    for kernel in (pk.WeisfeilerLehman(n_iter=1, **options), pk.PropagationKernel(t_max=1, **options)):
+        why = pk.similar_because(kernel, g, h)
+        share = Fraction(2, 6) if base_kernel == "tanimoto" else Fraction(1, 4)
+        unit = 2 if normalize else 1  # a graph has similarity 1 to itself at each of two iterations
+        assert [b.contribution for b in why.bins] == pytest.approx([float(share / unit)] * 4)
+        assert why.value == pytest.approx(kernel.fit_transform([g, h])[0, 1])
+
+
+def test_graphs_without_nodes_share_nothing():
+    why = pk.similar_because(pk.LabelHistogram(base_kernel="jaccard"), *[(np.zeros((0, 0)), [])] * 2)
+    assert (why.value, why.bins) == (0.0, ())
+
+
+def test_graphs_with_nothing_in_common():
+    why = pk.similar_because(pk.LabelHistogram(normalize=True), (PATH, list("CCC")), (PATH, list("OOO")))
+    assert (why.value, why.bins, why.records()) == (0.0, (), [])
+    assert "0 shared bins" in str(why)
+    assert len(why.to_frame()) == 0
+
+
+def test_tables():
+    why = pk.similar_because(pk.PropagationKernel(t_max=3, random_state=0), *pair())
+    frame = why.to_frame()
+    assert len(frame) == len(why.bins)
+    assert frame["share"].sum() == pytest.approx(1)
+    assert list(frame["contribution"]) == sorted(frame["contribution"], reverse=True)
+    text = why.table(2).splitlines()
+    assert text[0].split()[:2] == ["t", "adds"]
+    assert text[-1] == f"... and {len(why.bins) - 2} more"
+    assert repr(why).startswith("Similarity(k = ")
+
+
+def test_distributions_have_no_single_label():
+    rows = np.array([[0.5, 0.5], [1.0, 0.0], [0.5, 0.5]])
+    graphs = pk.GraphDatabase(PATH, [0, 3], pk.LabelDistributions(rows))
+    why = pk.similar_because(pk.PropagationKernel(t_max=1, random_state=0), graphs[0], graphs[0])
+    assert {b.labels for b in why.bins} == {()}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind", "message"),
+    [
+        (pk.PropagationKernel(base_kernel="rbf"), TypeError, "not a dot product or a ratio of counts"),
+        (pk.ShortestPath(attributes="gaussian"), TypeError, "not a dot product or a ratio of counts"),
+        (pk.PropagationFeatures(n_features=64), ValueError, "n_features must be None"),
+        (pk.PropagationKernel, TypeError, "got PropagationKernel"),
+        (object(), TypeError, "got object"),
+    ],
+)
+def test_what_cannot_be_taken_apart_is_refused(kernel, kind, message):
+    graphs = pair()
+    with pytest.raises(kind, match=message):
+        pk.similar_because(kernel, *graphs)
+
+
+def test_a_mean_of_kernels_with_different_t_max_counts_each_up_to_its_own():
+    """Members share the codes of the longest of them; each compares its own iterations only."""
+    graphs = pk.datasets.make_molecules(12, random_state=0).graphs
+    kernels = [pk.WeisfeilerLehman(n_iter=n) for n in (0, 2)]
+    members = [dual_members(clone(kernel).fit(graphs), np.ones((12, 1))) for kernel in kernels]
+    model = pk.PropagationClassifier()
+    model.rule_ = mean_rule([Rule.of(one) for one in members])
+    assert len(model.rule_.vocabularies) == 1
+    expected = sum(kernel.fit_transform(graphs[:2])[0, 1] for kernel in kernels)
+    assert pk.similar_because(model, graphs[0], graphs[1]).value == expected

@@ -1,0 +1,76 @@
+"""The compiled loops of the gram station against dense products."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array, csr_array
+
+from propkernels.gram import products as linear
+from propkernels.gram.products import add_sparse, self_products, square_gram
+from propkernels.gram.products_compiled import ENTRY, VISIT, list_visits, merge_bins, mirror
+
+pytestmark = pytest.mark.compiled
+GENERATOR = np.random.default_rng(0)
+
+
+def some_counts(n, width, share):
+    counts = GENERATOR.integers(1, 4, (n, width)) * (GENERATOR.random((n, width)) < share)
+    return csr_array(counts.astype(float))
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.6], ids=["single", "rare", "popular"])
+@pytest.mark.parametrize("n", [1, 20, 70])
+def test_square_products(n, share):
+    parts = [some_counts(n, 40, share) for _ in range(3)]
+    expected = sum(part.toarray() @ part.toarray().T for part in parts)
+    np.testing.assert_array_equal(square_gram(parts), expected)
+
+
+def test_bins_of_equal_contents_are_merged(monkeypatch):
+    monkeypatch.setattr(linear, "WORTH_MERGING", -1.0)
+    part = some_counts(40, 25, 0.08).toarray()
+    part = np.hstack([part, part[:, ::-1], part])
+    np.testing.assert_array_equal(square_gram([csr_array(part)] * 2), 2 * part @ part.T)
+
+
+def test_bins_with_equal_signatures_are_compared():
+    entries = np.array([(0, 1), (2, 1), (0, 1), (2, 1), (0, 1), (2, 2), (0, 1), (0, 1), (2, 1)], dtype=ENTRY)
+    bin_ptr, multiplicity = np.array([0, 2, 4, 6, 7, 9]), np.ones(5, dtype=np.int64)
+    signatures = np.full(5, 7, dtype=np.uint64)
+    kept = merge_bins(bin_ptr, entries, multiplicity, signatures, np.full(8, -1, dtype=np.int32))
+    assert kept == 3
+    assert multiplicity[:3].tolist() == [3, 1, 1]
+    assert bin_ptr[:4].tolist() == [0, 2, 4, 5]
+    assert entries[:5].tolist() == [(0, 1), (2, 1), (0, 1), (2, 2), (0, 1)]
+
+
+def test_visits_are_those_of_the_example():
+    """The example above ENTRY and VISIT in the module."""
+    entries = np.array([(9, 9)] * 10 + [(0, 1), (2, 1), (3, 1)], dtype=ENTRY)
+    bin_ptr, visits = np.array([10, 13], dtype=np.int32), np.zeros(2, dtype=VISIT)
+    list_visits(bin_ptr, entries, 2, np.array([0, 1]), visits)
+    assert visits.tolist() == [(10, 10, 11), (10, 11, 13)]
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("minimum", [False, True])
+def test_sparse_products(lower, minimum):
+    x = some_counts(12, 9, 0.4)
+    y = x if lower else some_counts(7, 9, 0.4)
+    gram = np.zeros((12, y.shape[0]))
+    add_sparse(x, csc_array(y), lower, minimum, gram, None)
+    pairs = x.toarray()[:, None], y.toarray()[None]
+    expected = (np.minimum(*pairs) if minimum else pairs[0] * pairs[1]).sum(axis=2)
+    np.testing.assert_array_equal(gram, np.tril(expected) if lower else expected)
+
+
+def test_the_lower_triangle_is_mirrored():
+    full = GENERATOR.random((130, 130))
+    gram = np.tril(full)
+    for first, last in ((0, 100), (100, 130)):
+        mirror(gram, first, last)
+    np.testing.assert_array_equal(gram, np.tril(full) + np.tril(full, -1).T)
+
+
+def test_squares_of_rows():
+    counts = some_counts(6, 5, 0.5)
+    np.testing.assert_array_equal(self_products(counts), (counts.toarray() ** 2).sum(axis=1))

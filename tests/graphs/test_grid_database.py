@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import propkernels as pk
+
+
+def random_images(seed=0, shapes=((4, 5), (3, 3), (1, 6), (7, 2))):
+    generator = np.random.default_rng(seed)
+    return [generator.integers(0, 3, shape) for shape in shapes]
+
+
+def random_masks(images, seed=1):
+    generator = np.random.default_rng(seed)
+    masks = [generator.random(image.shape) < 0.7 for image in images]
+    for mask in masks:
+        mask.flat[0] = True
+    return masks
+
+
+def masked_database():
+    images = random_images()
+    return pk.GridDatabase(images, random_masks(images))
+
+
+def test_what_it_holds():
+    images = random_images()
+    grids = pk.GridDatabase(images)
+    assert len(grids) == 4
+    assert grids.shape == (4,)
+    assert grids.n_nodes == 49
+    assert grids.dimension == 2
+    assert grids.graph_sizes.tolist() == [20, 9, 6, 14]
+    assert grids.graph_ids.tolist() == [i for i, size in enumerate([20, 9, 6, 14]) for _ in range(size)]
+    assert sorted(grids.label_values) == [0, 1, 2]
+    np.testing.assert_array_equal(grids.node_labels, np.concatenate([image.ravel() for image in images]))
+    for image, grid in zip(images, grids, strict=True):
+        np.testing.assert_array_equal(grid.image, image)
+        assert grid.shape == image.shape
+        assert grid.mask is None
+
+
+def test_masks():
+    images = random_images()
+    masks = random_masks(images)
+    grids = pk.GridDatabase(images, masks)
+    assert grids.n_nodes == sum(mask.sum() for mask in masks)
+    for image, mask, grid in zip(images, masks, grids, strict=True):
+        np.testing.assert_array_equal(grid.mask, mask)
+        np.testing.assert_array_equal(grid.image, np.where(mask, image, -1))
+        np.testing.assert_array_equal(grid.node_labels, image[mask])
+
+
+def test_some_masks_and_useless_ones():
+    images = random_images()
+    masks = random_masks(images)
+    some = pk.GridDatabase(images, [masks[0], None, None, None])
+    assert some[1].mask is None
+    assert some[1:].inside is None
+    assert pk.GridDatabase(images, [np.ones(i.shape, dtype=bool) for i in images]) == pk.GridDatabase(images)
+
+
+def test_distributions():
+    generator = np.random.default_rng(0)
+    image = generator.dirichlet(np.ones(3), (4, 5))
+    image[1, 2] = np.nan
+    grids = pk.GridDatabase([image, generator.integers(0, 3, (2, 2))])
+    assert grids.dimension == 2
+    assert grids.shapes.tolist() == [[4, 5], [2, 2]]
+    np.testing.assert_allclose(grids[0].image, image)
+    assert "20 unobserved" in repr(grids)
+
+
+def test_floats_are_distributions_integers_are_labels():
+    volume = np.zeros((2, 3, 2), dtype=int)
+    assert pk.GridDatabase([volume]).dimension == 3
+    distributions = np.full((2, 3, 2), 0.5)
+    assert pk.GridDatabase([distributions]).dimension == 2
+
+
+def test_unobserved_pixels():
+    masked = np.ma.array([[0, 1], [2, 1]], mask=[[False, True], [False, False]])
+    grids = pk.GridDatabase([masked, np.array([[0, -1], [2, 1]])])
+    assert grids[0] == grids[1]
+    assert grids.node_labels.tolist() == [0, -1, 2, 1, 0, -1, 2, 1]
+
+
+@pytest.mark.parametrize("kind", [bool, np.uint8, np.int16, np.uint64])
+def test_types_of_labels(kind):
+    image = np.array([[0, 1], [1, 0]]).astype(kind)
+    assert pk.GridDatabase([image]).node_labels.tolist() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("make", [lambda: pk.GridDatabase(random_images()), masked_database])
+def test_a_list(make):
+    grids = make()
+    for key in (slice(1, 3), [2, 0], np.array([True, False, False, True]), [3, 3], slice(0, 0), [-1]):
+        chosen = grids[key]
+        reference = [grids[i] for i in np.arange(4)[key]]
+        assert len(chosen) == len(reference)
+        assert all(a == b for a, b in zip(chosen, reference, strict=True))
+    assert grids.take([1, 2]) == grids[1:3]
+    assert grids.iloc[[1]] == grids.loc[[1]] == grids[[1]]
+    assert pk.GridDatabase.concat([grids[:2], grids[2], grids[3:]]) == grids
+    assert pk.GridDatabase.concat([grids[:0], grids]) == grids
+    assert pk.check_graphs(list(grids)) == grids
+    assert pk.check_graphs(grids) is grids
+    with pytest.raises(IndexError, match="graph 4 is out of range"):
+        grids[4]
+    with pytest.raises(ValueError, match="one axis"):
+        grids.take([0], axis=1)
+
+
+@pytest.mark.parametrize("make", [lambda: pk.GridDatabase(random_images()), masked_database])
+def test_copies(make):
+    grids = make()
+    assert grids.pixel_ptr[-1] >= grids.n_nodes
+    for same in (pickle.loads(pickle.dumps(grids)), copy.deepcopy(grids)):
+        assert same == grids
+
+
+def test_equality():
+    images = random_images()
+    grids = pk.GridDatabase(images)
+    assert grids != pk.GridDatabase(images, random_masks(images))
+    assert grids != pk.GridDatabase([image.reshape(-1, 1) for image in images])
+    assert grids != pk.GridDatabase([image + 1 for image in images])
+    assert grids != "grids"
+    assert grids[0] != grids[1]
+    assert grids[0] != "grid"
+
+
+def test_joining_masked_and_unmasked():
+    plain, masked = pk.GridDatabase(random_images()), masked_database()
+    both = pk.GridDatabase.concat([plain, masked])
+    assert both[:4] == plain
+    assert both[4:] == masked
+    assert len(pk.GridDatabase.concat([])) == 0
+
+
+def test_bad_joins():
+    plain = pk.GridDatabase(random_images())
+    with pytest.raises(TypeError, match="item 1 is a list"):
+        pk.GridDatabase.concat([plain, []])
+    with pytest.raises(ValueError, match="item 1 has images of 3 dimensions, others of 2"):
+        pk.GridDatabase.concat([plain, pk.GridDatabase([np.zeros((1, 1, 1), dtype=int)])])
+
+
+def test_what_a_person_sees():
+    grids = masked_database()
+    assert repr(grids) == "GridDatabase(4 images of 1-7 x 2-6, 37 pixels, 3 labels, 12 masked out)"
+    assert repr(grids[1]).startswith("Grid(3 x 3, ")
+    html = grids._repr_html_()
+    assert html.count("<img") == 4
+    assert "4 images of 1-7 x 2-6" in html
+    many = pk.GridDatabase([np.zeros((2, 2, 2), dtype=int)] * 7)
+    assert "2 more images" in many._repr_html_()
+    assert repr(many[:0]) == "GridDatabase(0 images, 0 pixels, 0 labels)"
+    assert "<img" not in pk.GridDatabase([np.zeros(3, dtype=int)])._repr_html_()
+
+
+def test_thumbnails_have_one_color_per_label():
+    from propkernels.graphs.grid_display import colored
+
+    assert len({tuple(color) for color in colored(masked_database(), 0).reshape(-1, 3)}) == 4
+
+
+def test_thumbnail_of_distributions():
+    from propkernels.graphs.grid_display import colored
+
+    image = np.array([[[0.1, 0.9], [0.8, 0.2]]])
+    labels = np.array([[1, 0]])
+    pictures = [colored(pk.GridDatabase([i, labels]), 0) for i in (image, labels)]
+    np.testing.assert_array_equal(*pictures)
+
+
+def test_other_labels():
+    grids = masked_database()
+    other = grids.with_labels(np.zeros(grids.n_nodes, dtype=int))
+    assert other.label_values == (0,)
+    assert other[0].shape == grids[0].shape
+    with pytest.raises(ValueError, match="have labels"):
+        grids.with_labels(None)
+    hidden = pk.hide_labels(grids, 0.5, random_state=0)
+    assert isinstance(hidden, pk.GridDatabase)
+    assert 0 < np.count_nonzero(hidden.node_labels == -1) < grids.n_nodes
+
+
+def test_through_scikit_learn():
+    generator = np.random.default_rng(0)
+    images = [generator.integers(0, 2 + i % 2, (6, 6)) for i in range(24)]
+    target = np.arange(24) % 2
+    grids = pk.GridDatabase(images)
+    train, test, _, _ = train_test_split(grids, target, random_state=0)
+    assert isinstance(train, pk.GridDatabase)
+    assert len(train) + len(test) == 24
+    model = make_pipeline(pk.PropagationKernel(t_max=1, random_state=0), SVC(kernel="precomputed"))
+    assert cross_val_score(model, grids, target, cv=3).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("images", "message"),
+    [
+        ([np.zeros((2, 2), int), np.zeros((0, 2), int)], r"image 1 has no pixels: its shape is \(0, 2\)"),
+        ([np.zeros((2, 2), int), np.zeros((2, 2, 2), int)], "image 1 has 3 dimensions but image 0 has 2"),
+        ([np.array([[0, 1], [-2, 1]])], r"image 0 has the label -2 at \(1, 0\): labels must not be below -1"),
+        ([np.full((2, 2, 2), 0.4)], r"image 0 holds no label distribution at \(0, 0\): \[0.4, 0.4\] must be"),
+        ([np.array([[[1.5, -0.5]]])], r"image 0 holds no label distribution at \(0, 0\)"),
+        ([np.array([[[np.nan, 1.0]]])], r"image 0 holds no label distribution at \(0, 0\)"),
+        ([np.zeros((3, 3))], r"image 0 holds no label distribution at \(0,\).*labels are integers"),
+        ([np.array(1)], "image 0 has no grid"),
+        ([[[1, 2], [3]]], "image 0 is not an array"),
+    ],
+)
+def test_bad_images(images, message):
+    with pytest.raises(ValueError, match=message):
+        pk.GridDatabase(images)
+
+
+@pytest.mark.parametrize(
+    ("images", "message"),
+    [
+        ([np.array([["a"]])], "image 0 must hold labels"),
+        ([np.zeros((2, 2), complex)], "image 0 must hold labels"),
+        (np.zeros((4, 4), int), r"got one array of shape \(4, 4\): put it into a list"),
+        (np.zeros((4, 4, 3)), r"got one array of shape \(4, 4, 3\)"),
+        ("image", "must be a list of arrays, got str"),
+        (3, "must be a list of arrays, got int"),
+    ],
+)
+def test_no_images(images, message):
+    with pytest.raises(TypeError, match=message):
+        pk.GridDatabase(images)
+
+
+def test_bad_masks():
+    images = [np.zeros((2, 3), dtype=int)] * 2
+    good = np.ones((2, 3), dtype=bool)
+    with pytest.raises(ValueError, match="1 masks for 2 images"):
+        pk.GridDatabase(images, [good])
+    with pytest.raises(ValueError, match=r"the mask of image 1 has shape \(3, 2\), the image \(2, 3\)"):
+        pk.GridDatabase(images, [good, good.T])
+    with pytest.raises(TypeError, match="the mask of image 0 must be boolean"):
+        pk.GridDatabase(images, [good.astype(int), good])
+    with pytest.raises(ValueError, match="image 1 has no pixels: its mask is False throughout"):
+        pk.GridDatabase(images, [good, ~good])
+
+
+def test_labels_outside_the_mask_do_not_matter():
+    image, mask = np.array([[0, -7]]), np.array([[True, False]])
+    assert pk.GridDatabase([image], [mask]).node_labels.tolist() == [0]
+
+
+def test_a_stack_of_images_is_a_list():
+    stack = np.zeros((3, 2, 2), dtype=int)
+    assert pk.GridDatabase(stack) == pk.GridDatabase(list(stack))
+
+
+def test_edges_are_asked_for_in_vain():
+    grids = pk.GridDatabase(random_images())
+    assert not hasattr(grids, "adjacency")
+    with pytest.raises(ValueError, match="pixels of grids have no degrees"):
+        pk.PropagationKernel(labels="degree").fit(grids)
+    with pytest.raises(ValueError, match=r"stores pixels, not edges.*to_graphs"):
+        pk.PropagationKernel(propagation="diffusion").fit(grids)
+    with pytest.raises(TypeError, match="Convolution works on a GridDatabase, got a GraphDatabase"):
+        pk.PropagationKernel(propagation="convolution").fit(grids.to_graphs())
+    with pytest.raises(ValueError, match="at least one graph"):
+        pk.PropagationKernel().fit(grids[:0])

@@ -1,0 +1,124 @@
+"""The compiled loops over shortest paths against searches that list every path."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.hashing.codes import NO_BIN
+from propkernels.hashing.distances import path_lengths
+from propkernels.hashing.paths_compiled import count_hops, most_hops, path_words, round_lengths, triplet_codes
+from propkernels.hashing.triplets_compiled import Search, count_triplets
+
+pytestmark = pytest.mark.compiled
+GENERATOR = np.random.default_rng(0)
+SQUARE = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
+
+
+def some_graphs(largest_weight=1):
+    graphs = [np.zeros((1, 1)), SQUARE]
+    for n in (6, 30):
+        upper = np.triu(GENERATOR.random((n, n)) < 2 / n, 1) * GENERATOR.integers(
+            1, largest_weight + 1, (n, n)
+        )
+        graphs.append((upper + upper.T).astype(float))
+    return pk.check_graphs(graphs)
+
+
+def shortest_paths(graphs, graph, source):
+    """All shortest paths from a node, as tuples of nodes."""
+    adjacency = graphs[graph].adjacency.toarray()
+    best, found = {source: 0.0}, {source: [(source,)]}
+    for _ in range(len(adjacency)):
+        for u in list(best):
+            for v in np.flatnonzero(adjacency[u]):
+                best[v] = min(best.get(v, np.inf), best[u] + adjacency[u, v])
+    for u in sorted(best, key=best.get):
+        for v in np.flatnonzero(adjacency[u]):
+            if best[u] + adjacency[u, v] == best[v]:
+                found.setdefault(v, []).extend((*path, int(v)) for path in found[u])
+    return best, found
+
+
+@pytest.mark.parametrize("largest_weight", [1, 3])
+def test_lengths_and_hops(largest_weight):
+    graphs = some_graphs(largest_weight)
+    lengths = path_lengths(graphs, True)
+    a = graphs.adjacency
+    for graph, n in enumerate(graphs.graph_sizes):
+        distances = lengths.distances[lengths.pair_ptr[graph] : lengths.pair_ptr[graph + 1]]
+        expected, longest, hops = np.full((n, n), np.inf), 0, Counter()
+        for source in range(n):
+            best, paths = shortest_paths(graphs, graph, source)
+            for v, length in best.items():
+                expected[source, v] = length
+            for path in (path for ends in paths.values() for path in ends):
+                longest = max(longest, len(path) - 1)
+                hops.update((v, place, len(path) - 1) for place, v in enumerate(path))
+        np.testing.assert_array_equal(distances.reshape(n, n), expected)
+        arguments = (a.indptr, a.indices, lengths.weights, graphs.graph_ptr[graph], n, distances)
+        assert most_hops(*arguments) == longest
+        counts = np.zeros((n, longest + 1, longest + 1))
+        count_hops(*arguments, np.arange(n), counts)
+        assert {tuple(map(int, at)): counts[tuple(at)] for at in np.argwhere(counts)} == hops
+
+
+def test_sums_in_another_order_have_one_length():
+    values = np.array([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1, np.inf, 0.0, 0.6 + 1e-6])
+    round_lengths(values)
+    assert values[0] == values[1] != values[4]
+    assert values[2:4].tolist() == [np.inf, 0.0]
+
+
+def test_triplets_are_those_of_all_pairs():
+    graphs = some_graphs()
+    keys = np.array([7, 2**63 + 1, 5], dtype=np.uint64)
+    ids = GENERATOR.integers(0, 3, graphs.n_nodes)
+    lengths = path_lengths(graphs, True)
+    codes = np.empty(lengths.pair_ptr[-1], dtype=np.int64)
+    triplet_codes(keys[ids], lengths.words(), graphs.graph_ptr, lengths.pair_ptr, codes, NO_BIN)
+    a = graphs.adjacency
+    room = Search.room(int(graphs.graph_sizes.max()), len(keys))
+    sizes, found, counts = count_triplets(a.indptr, a.indices, graphs.graph_ptr, ids, keys, room)
+    ends = np.cumsum([0, *sizes])
+    for graph in range(len(graphs)):
+        pairs = codes[lengths.pair_ptr[graph] : lengths.pair_ptr[graph + 1]]
+        part = slice(ends[graph], ends[graph + 1])
+        assert dict(zip(found[part], counts[part], strict=True)) == Counter(pairs[pairs != NO_BIN])
+
+
+def test_triplets_outgrow_their_arrays():
+    n = 40
+    ring = np.roll(np.eye(n), 1, axis=1)
+    graphs = pk.check_graphs([ring + ring.T])
+    a, room = graphs.adjacency, Search.room(n, n)
+    sizes, codes, counts = count_triplets(
+        a.indptr, a.indices, graphs.graph_ptr, np.arange(n), np.arange(n).astype(np.uint64), room
+    )
+    assert sizes.tolist() == [n * (n - 1)] == [len(set(codes.tolist()))]
+    assert (counts == 1).all()
+
+
+def test_words_of_paths_tell_edge_labels_in_order():
+    """Around a square, the two ways to the far corner are taken together, whichever comes first."""
+    graphs = pk.check_graphs([SQUARE, SQUARE])
+    lengths = path_lengths(graphs, True)
+    a, words = graphs.adjacency, np.empty(32, dtype=np.uint64)
+    rows, columns = a.tocoo().coords
+    labels = {frozenset((0, 1)): 1, frozenset((1, 2)): 2, frozenset((2, 3)): 3, frozenset((3, 0)): 4}
+    turned = {frozenset((0, 1)): 2, frozenset((1, 2)): 1, frozenset((2, 3)): 4, frozenset((3, 0)): 3}
+    keys = np.array(
+        [
+            (labels if i < 4 else turned)[frozenset((i % 4, j % 4))]
+            for i, j in zip(rows, columns, strict=True)
+        ],
+        dtype=np.uint64,
+    )
+    pointers = (graphs.graph_ptr, lengths.pair_ptr, lengths.distances)
+    path_words(a.indptr, a.indices, lengths.weights, keys, *pointers, words)
+    first, second = words.reshape(2, 4, 4)
+    assert (np.diag(first) == 1).all()
+    assert first[0, 2] == second[2, 0]  # labels 1 2 and 4 3, in the other graph from the other corner
+    assert first[0, 2] != second[0, 2]
+    assert first[0, 2] != first[2, 0]

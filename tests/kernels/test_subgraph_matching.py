@@ -1,0 +1,201 @@
+"""The subgraph matching kernel against its twin and GraKeL."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import propkernels as pk
+from propkernels.kernels.cliques import SubgraphComparison
+from propkernels.kernels.node_kernel import NodeComparison
+from propkernels.kernels.pairwise_kernel import IncompleteKernelWarning
+from tests.naive_baselines import gram_of, node_kernel, plain_graphs, subgraph_matching
+from tests.strategies import databases
+from tests.zoo import complete_edges, cycle_edges, labelled_zoo, one, path_edges
+
+
+def naive(graphs, k, nodes, **options):
+    """Cumulative kernels, (k, n, n)."""
+    plain = plain_graphs(graphs)
+    sizes = [
+        gram_of(lambda a, b, s=s: subgraph_matching(a, b, k, nodes, **options)[s], plain) for s in range(k)
+    ]
+    return np.cumsum(sizes, axis=0)
+
+
+@pytest.mark.slow
+@settings(max_examples=12)
+@given(graphs=databases(labelled=True, directed=True, max_graphs=2, max_nodes=5))
+def test_equals_the_naive_twin(graphs):
+    for connected in (True, False):
+        reference = naive(graphs, 4, node_kernel(True, None), connected=connected)
+        kernel = pk.SubgraphMatching(k=4, labels="node", connected=connected)
+        assert np.array_equal(kernel.fit_transform_cumulative(graphs), reference)
+        assert np.array_equal(kernel.fit_transform(graphs), reference[-1])
+
+
+def by_cliques(kernel, graphs):
+    """The same kernel by cliques of product graphs, pair of graphs by pair."""
+    nodes = NodeComparison.learn(graphs, kernel)
+    lambdas = np.ones(kernel.k)
+    comparison = SubgraphComparison(nodes, lambdas, kernel.edge_labels, kernel.edge_weights, True)
+    prepared, all_graphs = comparison.prepare(graphs), slice(0, len(graphs))
+    return comparison.tile(prepared, all_graphs, prepared, all_graphs)
+
+
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None)
+@given(graphs=databases(labelled=True, directed=True, edge_labels=True, max_graphs=3, max_nodes=8))
+def test_counted_subgraphs_equal_cliques(graphs):
+    for edge_labels in (False, True):
+        kernel = pk.SubgraphMatching(k=6, labels="node", edge_labels=edge_labels, edge_weights=edge_labels)
+        assert np.array_equal(kernel.fit_transform_cumulative(graphs), by_cliques(kernel, graphs))
+
+
+@pytest.mark.slow
+@settings(max_examples=10, deadline=None)
+@given(graphs=databases(max_graphs=2, min_nodes=6, max_nodes=8))
+def test_counted_subgraphs_without_labels_equal_cliques(graphs):
+    """Without labels there are most symmetries: twins, cycles, regular graphs."""
+    kernel = pk.SubgraphMatching(k=6, labels=None)
+    assert np.array_equal(kernel.fit_transform_cumulative(graphs), by_cliques(kernel, graphs))
+
+
+@pytest.mark.parametrize(
+    ("edges", "n", "symmetries"),
+    [
+        (complete_edges(7), 7, 5040),
+        (cycle_edges(7), 7, 14),
+        (path_edges(7), 7, 2),
+        ([(0, leaf) for leaf in range(1, 7)], 7, 720),
+        ([(a, b) for a in range(3) for b in range(3, 7)], 7, 144),
+        ([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (2, 6)], 7, 1),
+        ([(a, a + 4) for a in range(4)] + cycle_edges(4), 8, 8),
+    ],
+)
+def test_symmetries(edges, n, symmetries):
+    """A graph matches itself in as many ways as it has symmetries."""
+    kernels = pk.SubgraphMatching(k=n, labels=None).fit_transform_cumulative(one(n, edges))
+    assert kernels[n - 1, 0, 0] - kernels[n - 2, 0, 0] == symmetries
+
+
+def test_new_graphs_have_kinds_that_training_graphs_do_not():
+    """A ring has other symmetries than anything in training; it counts in its own similarity."""
+    path, ring = one(5, path_edges(5), [0] * 5), one(5, cycle_edges(5), [0] * 5)
+    both = pk.GraphDatabase.concat([path, ring])
+    reference = pk.SubgraphMatching(k=5).fit_transform(both)
+    kernel = pk.SubgraphMatching(k=5).fit(path)
+    assert kernel.transform(both)[:, 0].tolist() == reference[:, 0].tolist()
+    assert kernel.self_similarities(both).tolist() == reference.diagonal().tolist()
+
+
+def test_threads_and_order_change_nothing(monkeypatch):
+    monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
+    graphs = labelled_zoo()
+    reference = pk.SubgraphMatching(k=4).fit_transform(graphs)
+    assert np.array_equal(pk.SubgraphMatching(k=4, n_jobs=2).fit_transform(graphs), reference)
+    order = np.random.default_rng(0).permutation(len(graphs))
+    shuffled = pk.SubgraphMatching(k=4).fit_transform(graphs[order])
+    assert np.array_equal(shuffled, reference[np.ix_(order, order)])
+
+
+@pytest.mark.slow
+@settings(max_examples=10)
+@given(graphs=databases(labelled=True, edge_labels=True, n_attributes=2, max_graphs=2, max_nodes=4))
+def test_edge_labels_and_attributes_equal_the_naive_twin(graphs):
+    for attributes in ("gaussian", "linear", "truncated"):
+        reference = naive(graphs, 3, node_kernel(True, attributes, 0.5), edge_labels=True)
+        kernel = pk.SubgraphMatching(k=3, edge_labels=True, attributes=attributes, standardize=False)
+        np.testing.assert_allclose(kernel.fit_transform_cumulative(graphs), reference, rtol=1e-9, atol=1e-9)
+
+
+def test_more_than_one_word_of_candidates():
+    """Product graphs of over 64 nodes; a complete graph has falling factorials of matchings."""
+    graphs = one(9, complete_edges(9), [0] * 9)
+    computed = by_cliques(pk.SubgraphMatching(k=7), graphs)[:, 0, 0]
+    assert np.array_equal(pk.SubgraphMatching(k=7).fit_transform_cumulative(graphs)[:, 0, 0], computed)
+    terms, cliques = [], 1.0
+    for size in range(1, 8):
+        cliques *= (10 - size) ** 2 / size
+        terms.append(cliques)
+    np.testing.assert_allclose(computed, np.cumsum(terms), rtol=1e-12)
+
+
+def test_paths_match_in_two_directions():
+    graphs = one(20, path_edges(20), [0] * 20)
+    computed = pk.SubgraphMatching(k=4).fit_transform_cumulative(graphs)[:, 0, 0]
+    assert np.array_equal(np.diff(computed), [2 * 19**2, 2 * 18**2, 2 * 17**2])
+
+
+def test_lambdas_weigh_the_sizes():
+    graphs = labelled_zoo()[:12]
+    sizes = np.diff(pk.SubgraphMatching(k=3).fit_transform_cumulative(graphs), axis=0, prepend=0)
+    computed = pk.SubgraphMatching(k=3, lambdas=[1, 0.5, 2]).fit_transform(graphs)
+    np.testing.assert_allclose(computed, sizes[0] + 0.5 * sizes[1] + 2 * sizes[2])
+    for bad in ([1, 2], [1, 2, -3], [1, 2, np.nan], [1, 2, np.longdouble("1e400")]):
+        with pytest.raises(ValueError, match="lambdas must be"):
+            pk.SubgraphMatching(k=3, lambdas=bad).fit(graphs)
+
+
+def test_normalized_cumulative_kernels():
+    graphs = labelled_zoo()[:12]
+    kernels = pk.SubgraphMatching(k=3, normalize=True).fit_transform_cumulative(graphs)
+    for k, kernel in enumerate(kernels, start=1):
+        reference = pk.SubgraphMatching(k=k, normalize=True).fit_transform(graphs)
+        np.testing.assert_allclose(kernel, reference, rtol=1e-12)
+
+
+def test_weights_tell_edges_apart_if_asked_for():
+    ring = [one(4, cycle_edges(4), [0] * 4, weights=w) for w in (1.0, 2.0)]
+    graphs = pk.GraphDatabase.concat(ring)
+    assert pk.SubgraphMatching(k=2).fit_transform(graphs)[0, 1] == 16 + 32
+    assert pk.SubgraphMatching(k=2, edge_weights=True).fit_transform(graphs)[0, 1] == 16
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_equals_grakel_on_mutag(data_folder):
+    grakel = pytest.importorskip("grakel")
+    from tests.kernels.grakel_graphs import some_of, to_grakel
+
+    graphs = some_of(pk.datasets.load("MUTAG").graphs, 15)
+    for k in (3, 5):
+        reference = grakel.SubgraphMatching(k=k).fit_transform(to_grakel(graphs))
+        computed = pk.SubgraphMatching(k=k, edge_labels=True).fit_transform(graphs)
+        assert np.array_equal(computed, reference)
+
+
+def test_a_time_limit_stops_the_search_and_resume_goes_on(monkeypatch):
+    monkeypatch.setattr("propkernels.kernels.subgraph_counts.NODES_OF_A_BATCH", 8)
+    graphs = labelled_zoo()
+    reference = pk.SubgraphMatching(k=3).fit_transform(graphs)
+    limited = pk.SubgraphMatching(k=3, time_limit=1e-9)
+    with pytest.warns(IncompleteKernelWarning, match="0 % of the kernel is computed"):
+        assert np.isnan(limited.fit_transform(graphs)).all()
+    assert limited.completed_ == 0
+    with pytest.warns(IncompleteKernelWarning):
+        limited.resume(1e-9)
+    assert np.array_equal(limited.resume(), reference)
+    assert limited.completed_ == 1
+    assert np.array_equal(limited.transform(graphs), reference)
+    with pytest.raises(ValueError, match="nothing to resume"):
+        limited.resume()
+
+
+def test_what_was_searched_in_time_is_known(monkeypatch):
+    """The clock strikes after the third batch."""
+    monkeypatch.setattr("propkernels.kernels.subgraph_counts.NODES_OF_A_BATCH", 8)
+    moments = iter([0.0, 0.1, 0.2, 0.3])
+    monkeypatch.setattr("propkernels.kernels.subgraph_counts.monotonic", lambda: next(moments, 9.0))
+    graphs = labelled_zoo()
+    kernel = pk.SubgraphMatching(k=3, time_limit=1.0)
+    with pytest.warns(IncompleteKernelWarning):
+        partial = kernel.fit_transform_cumulative(graphs)
+    known = ~np.isnan(partial[-1].diagonal())
+    assert 0 < known.sum() < len(graphs)
+    assert kernel.completed_ == known.mean() ** 2
+    reference = pk.SubgraphMatching(k=3).fit_transform_cumulative(graphs)
+    assert np.array_equal(partial[np.ix_(range(3), known, known)], reference[np.ix_(range(3), known, known)])
+    assert np.isnan(partial[:, ~known]).all()
+    assert np.isnan(partial[:, :, ~known]).all()

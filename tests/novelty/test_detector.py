@@ -1,0 +1,238 @@
+"""NoveltyDetector: its interface, its guarantees, and what it explains."""
+
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import propkernels as pk
+from propkernels.novelty import detector as detector_module
+from propkernels.novelty.detector import SCORES, cross_conformal, deal_folds
+
+GRAPHS = pk.datasets.make_molecules(60, random_state=0, mean_nodes=10).graphs
+TRAIN, NEW = GRAPHS[:45], GRAPHS[45:]
+STRANGE = pk.from_networkx([nx.star_graph(n) for n in (30, 40, 50)])
+ALL = ["auto", *SCORES]
+every_score = pytest.mark.parametrize("score", ALL)
+
+
+def detector(score="auto", **parameters):
+    return pk.NoveltyDetector(score=score, random_state=0, **parameters)
+
+
+@every_score
+def test_stars_among_molecules_are_strange(score):
+    model = detector(score, n_neighbors=5).fit(TRAIN)
+    assert model.score_samples(STRANGE).max() < np.quantile(model.score_samples(NEW), 0.1)
+    assert model.predict_p(STRANGE).max() < 0.1
+
+
+@every_score
+def test_decisions_predictions_and_offset_agree(score):
+    model = detector(score, contamination=0.2, n_neighbors=3).fit(TRAIN)
+    both = pk.GraphDatabase.concat([NEW, STRANGE.with_labels(["C"] * STRANGE.n_nodes)])
+    decisions = model.decision_function(both)
+    np.testing.assert_allclose(decisions, model.score_samples(both) - model.offset_)
+    assert np.array_equal(model.predict(both), np.where(decisions < 0, -1, 1))
+
+
+@every_score
+def test_outlier_mode_calls_a_share_of_the_graphs_outliers(score):
+    model = detector(score, contamination=0.2, n_neighbors=3)
+    labels = model.fit_predict(TRAIN)
+    below = (model.training_scores_ < np.quantile(model.training_scores_, 0.2)).sum()
+    assert (labels == -1).sum() == below
+    assert below <= 9
+    assert set(labels) <= {-1, 1}
+
+
+def test_outlier_mode_leaves_the_graph_itself_out():
+    model = detector("neighbors").fit(TRAIN)
+    assert np.allclose(model.score_samples(TRAIN), 1)
+    for i in (0, 7, 30):
+        others = [j for j in range(45) if j != i]
+        alone = detector("neighbors").fit(TRAIN[others]).score_samples(TRAIN[[i]])
+        assert model.training_scores_[i] == pytest.approx(alone[0], abs=1e-12)
+
+
+def test_outliers_among_the_training_graphs_are_found():
+    mixed = pk.GraphDatabase.concat([TRAIN.with_labels(None), STRANGE[:1]])
+    labels = detector().fit_predict(mixed)
+    assert labels[-1] == -1
+    assert (labels[:-1] == 1).mean() > 0.8
+
+
+@pytest.mark.slow
+@every_score
+def test_held_out_scores_are_those_of_a_detector_without_the_fold(score):
+    """Everything that p-values rest on is learned again, from nothing but the other folds."""
+    model = detector(score, n_neighbors=2).fit(TRAIN)
+    values = model._values(NEW, True)
+    for fold in (0, 3):
+        members = np.flatnonzero(model.folds_ != fold)
+        twin = detector(score, n_neighbors=2).fit(TRAIN[members])
+        np.testing.assert_allclose(values[fold], twin.score_samples(NEW), rtol=1e-9, atol=1e-9)
+        held = np.flatnonzero(model.folds_ == fold)
+        reference = twin.score_samples(TRAIN[held])
+        np.testing.assert_allclose(model.held_out_scores_[held], reference, rtol=1e-9, atol=1e-9)
+
+
+def test_p_values_count_held_out_graphs():
+    rng = np.random.default_rng(0)
+    folds, held_out, values = rng.integers(3, size=20), rng.integers(5, size=20), rng.integers(5, size=(3, 4))
+    reference = [(1 + sum(held_out[i] <= values[folds[i], x] for i in range(20))) / 21 for x in range(4)]
+    assert cross_conformal(values, held_out, folds).tolist() == reference
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("score", ["auto", "neighbors", "rarity", "size"])
+def test_false_alarms_are_as_rare_as_promised(score):
+    """300 new graphs for each of eight training sets: p <= a in about a share a of them."""
+    graphs = pk.datasets.make_molecules(8 * 350, random_state=5, mean_nodes=8).graphs
+    found = []
+    for repeat in range(8):
+        part = graphs[350 * repeat : 350 * (repeat + 1)]
+        found.append(pk.NoveltyDetector(score=score, random_state=repeat).fit(part[:50]).predict_p(part[50:]))
+    for level in (0.05, 0.1, 0.2, 0.4):
+        alarms = [float(np.mean(p <= level)) for p in found]
+        assert np.mean(alarms) <= level + 3 * np.std(alarms) / np.sqrt(8) + 1e-9
+        assert np.mean(alarms) <= 2 * level + np.sqrt(2 / 50)
+        if score != "size":  # small molecules have few sizes, and ties count against an alarm
+            assert np.mean(alarms) >= level / 3
+
+
+def test_folds_are_of_one_size():
+    sizes = np.bincount(deal_folds(47, 3))
+    assert len(sizes) == 10
+    assert sizes.max() - sizes.min() == 1
+    assert sorted(deal_folds(4, 0)) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        None,
+        pk.PropagationKernel(t_max=2, n_hashes=2, random_state=1),
+        pk.WeisfeilerLehman(n_iter=2),
+        pk.ShortestPath(),
+        pk.SumKernel([pk.WeisfeilerLehman(n_iter=1), pk.LabelHistogram()]),
+        pk.PropagationKernel(propagation=pk.Diffusion(isolated="vanish"), t_max=2, random_state=0),
+    ],
+    ids=repr,
+)
+def test_explanations_add_up_to_the_rarity(kernel):
+    model = detector("rarity", kernel=kernel).fit(TRAIN)
+    explanation = model.explain(NEW)
+    assert np.abs(explanation.decisions + model.score_samples(NEW)).max() < 1e-9
+    assert ((explanation.seen == 0) == (explanation.numbers == 0)).all()
+
+
+def test_seen_and_numbers_are_those_of_the_nodes_codes():
+    model = detector("size").fit(TRAIN)  # explains whatever the score is
+    explanation = model.explain(NEW)
+    counter = model.index_.counter_
+    known = [found.codes.tolist() for found in counter.occurrences(TRAIN, None)]
+    for t, found in enumerate(counter.occurrences(NEW, None)):
+        numbers = [known[t].count(code) for code in found.codes.tolist()]
+        assert explanation.numbers[:, t].tolist() == numbers
+        assert explanation.seen[:, t].tolist() == [float(number > 0) for number in numbers]
+    first = [next((t for t in range(5) if not row[t]), -1) for row in explanation.seen.tolist()]
+    assert explanation.unseen_nodes.tolist() == first
+    assert explanation.top_nodes(0, 1)[0].keys() >= {"node", "total", "t4", "first_unseen_t"}
+
+
+def test_an_explanation_is_drawn():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    ax = pk.plot_explanation(detector().fit(TRAIN), NEW, graph=2)
+    assert ax.figure.axes[1].get_ylabel() == "contribution to the rarity"
+    plt.close(ax.figure)
+
+
+@pytest.mark.slow
+@every_score
+def test_saved_pickled_cloned(score, tmp_path):
+    model = detector(score, n_neighbors=2, contamination=0.1).fit(TRAIN)
+    pk.save_model(model, tmp_path / "model.pk")
+    again = [pk.load_model(tmp_path / "model.pk"), pickle.loads(pickle.dumps(model)), clone(model).fit(TRAIN)]
+    for other in again:
+        assert np.array_equal(other.predict_p(NEW), model.predict_p(NEW))
+        assert np.array_equal(other.decision_function(NEW), model.decision_function(NEW))
+        assert np.array_equal(other.explain(NEW).contributions, model.explain(NEW).contributions)
+
+
+def test_grids_and_empty_graphs():
+    rng = np.random.default_rng(0)
+    grids = pk.GridDatabase([rng.integers(3, size=(5, 4)) for _ in range(8)])
+    assert detector().fit(grids).score_samples(grids).shape == (8,)
+    empty = pk.GraphDatabase.concat([TRAIN[:5], pk.from_networkx([nx.empty_graph(0), nx.empty_graph(3)])])
+    model = detector().fit(empty)
+    assert np.isfinite(model.score_samples(empty)).all()
+    assert np.isfinite(model.explain(empty).contributions).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"score": "nearest"}, "score must be"),
+        ({"n_neighbors": 0}, "n_neighbors"),
+        ({"contamination": 0.6}, "contamination must be"),
+        ({"contamination": 0.0}, "contamination must be"),
+        ({"contamination": "some"}, "contamination must be"),
+        ({"kernel": pk.PropagationKernel(base_kernel="rbf")}, "dot product of counts"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        pk.NoveltyDetector(**parameters).fit(TRAIN)
+
+
+def test_too_few_graphs():
+    with pytest.raises(ValueError, match="at least 3 graphs"):
+        pk.NoveltyDetector().fit(TRAIN[:2])
+
+
+@every_score
+def test_three_graphs_are_enough(score):
+    assert detector(score).fit(TRAIN[:3]).predict_p(NEW).max() <= 1
+
+
+@pytest.fixture
+def judging_forty(monkeypatch):
+    monkeypatch.setattr(detector_module, "MOST_COMPARISONS", 0)
+    monkeypatch.setattr(detector_module, "LEAST_JUDGED", 40)
+
+
+@pytest.mark.parametrize("score", ["auto", "neighbors", "density", "one_class_svm", "rarity", "size"])
+def test_a_sample_is_judged_as_it_is_among_all(score, judging_forty, monkeypatch):
+    graphs = pk.datasets.make_molecules(90, random_state=1).graphs
+    sampled = pk.NoveltyDetector(score=score, random_state=0).fit(graphs)
+    assert len(sampled.judged_) == len(sampled.training_scores_) == len(sampled.held_out_scores_) == 40
+    assert np.bincount(sampled.folds_[sampled.judged_]).tolist() == [4] * 10
+    monkeypatch.undo()
+    every = pk.NoveltyDetector(score=score, random_state=0).fit(graphs)
+    assert every.judged_.tolist() == list(range(90))
+    if score != "auto":  # whose weights follow from the judged graphs
+        np.testing.assert_array_equal(sampled.training_scores_, every.training_scores_[sampled.judged_])
+        np.testing.assert_array_equal(sampled.held_out_scores_, every.held_out_scores_[sampled.judged_])
+        np.testing.assert_array_equal(sampled.score_samples(graphs[:5]), every.score_samples(graphs[:5]))
+
+
+def test_fit_predict_judges_every_graph(judging_forty):
+    graphs = pk.datasets.make_molecules(90, random_state=1).graphs
+    assert pk.NoveltyDetector(random_state=0).fit_predict(graphs).shape == (90,)
+
+
+@pytest.mark.slow
+def test_p_values_of_a_sample_are_valid(judging_forty):
+    """False alarms of graphs of the same distribution are as frequent as promised, up to chance."""
+    values = []
+    for seed in range(12):
+        graphs = pk.datasets.make_molecules(120, random_state=seed).graphs
+        detector = pk.NoveltyDetector(random_state=seed).fit(graphs[:80])
+        values.append(detector.predict_p(graphs[80:]))
+    for level in (0.05, 0.1, 0.2, 0.5):
+        share = np.mean(np.concatenate(values) <= level)
+        assert share <= level + 0.06
+    assert np.concatenate(values).min() >= 1 / 41

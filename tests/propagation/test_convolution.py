@@ -1,0 +1,344 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.graphs.neighborhoods import BOUNDARIES, grid_edges, resolve_neighborhood
+from propkernels.propagation.convolution import GridOperator, arrange_taps, cheapest_path, separate
+from propkernels.propagation.initial import initial_distributions, learn_prior
+from tests import naive as exact
+from tests.propagation import naive
+
+GENERATOR = np.random.default_rng(5)
+FILTERS = {
+    "N14": pk.circular_neighborhood(1, 4),
+    "N18": pk.circular_neighborhood(1, 8),
+    "N216": pk.circular_neighborhood(2, 16),
+    "N1.5,7": pk.circular_neighborhood(1.5, 7),
+    "odd": GENERATOR.random((3, 5)),
+    "one-sided": np.array([[0, 0, 0], [0, 0, 0.5], [0, 0.25, 0]]),
+    "box": np.ones((5, 3)),
+    "larger than the images": GENERATOR.random((9, 7)),
+    "the centre alone": np.ones((1, 1)),
+}
+SHAPES = [(4, 5), (3, 3), (1, 6), (7, 2)]
+
+
+def images(seed=0, shapes=SHAPES, labels=3):
+    generator = np.random.default_rng(seed)
+    return [generator.integers(0, labels, shape) for shape in shapes]
+
+
+def masks(seed=1, shapes=SHAPES):
+    generator = np.random.default_rng(seed)
+    return [
+        np.where(np.arange(np.prod(s)) == 0, True, generator.random(np.prod(s)) < 0.6).reshape(s)
+        for s in shapes
+    ]
+
+
+def codes(grids, t_max=4, fitted_on=None, **parameters):
+    kernel = pk.PropagationKernel(t_max=t_max, random_state=3, **parameters).fit(fitted_on or grids)
+    (block,) = kernel.coder_.codes(grids, None)
+    return np.asarray(block.codes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "masked"),
+    [("direct", False), ("direct", True), ("separable", False), ("separable", True), ("fourier", False)],
+)
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+@pytest.mark.parametrize("name", FILTERS)
+def test_steps_against_loops_over_pixels(name, boundary, path, masked):
+    weights = FILTERS[name]
+    inside = masks() if masked else None
+    grids = pk.GridDatabase(images(), inside)
+    columns = GENERATOR.standard_normal((grids.n_nodes, 2))
+    reference = columns
+    for _ in range(2):
+        reference = np.concatenate(
+            [
+                _naive_step(
+                    reference[grids.graph_ptr[i] : grids.graph_ptr[i + 1]],
+                    s,
+                    weights,
+                    boundary,
+                    inside and inside[i],
+                )
+                for i, s in enumerate(SHAPES)
+            ]
+        )
+    operator = GridOperator(grids, weights, boundary, path=path)
+    computed = operator.step(operator.step(columns, columns), columns)
+    np.testing.assert_allclose(computed, reference, rtol=1e-11, atol=1e-12 * max(1, weights.sum() ** 2))
+
+
+def _naive_step(columns, shape, weights, boundary, mask):
+    inside = np.ones(shape, dtype=bool) if mask is None else mask
+    steps = []
+    for column in columns.T:
+        image = np.zeros(shape)
+        image[inside] = column
+        steps.append(naive.convolve(image, weights, boundary, inside)[inside])
+    return np.stack(steps, axis=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+@pytest.mark.parametrize("name", FILTERS)
+def test_the_compiled_loop_gives_the_codes_of_the_steps(name, boundary):
+    """Hellinger and any scheme of a user's own go through ``step``; projections through one fused loop."""
+    grids = pk.GridDatabase(images(), masks())
+    scheme = pk.Convolution(FILTERS[name] / FILTERS[name].sum(), boundary)
+
+    class Stepwise(pk.PropagationScheme):
+        def prepare(self, graphs, initial):
+            return scheme.prepare(graphs, initial), graphs
+
+        def step(self, prepared, current, initial):
+            return scheme.step(prepared[0], current, initial)
+
+    np.testing.assert_array_equal(codes(grids, propagation=scheme), codes(grids, propagation=Stepwise()))
+
+
+def test_four_neighbours_are_the_random_walk():
+    """Exact arithmetic: equal to the kernel of the 4-neighbour graphs entry for entry."""
+    grids = pk.GridDatabase(images(), masks())
+    graphs = grids.to_graphs((1, 4))
+    reference = exact.propagation_kernels(graphs, 4)
+    for neighborhood in ("nearest", (1, 4), np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])):
+        kernel = pk.PropagationKernel(propagation=pk.Convolution(neighborhood), t_max=4, random_state=0)
+        np.testing.assert_array_equal(kernel.fit_transform_cumulative(grids), reference)
+    diffusion = codes(graphs, propagation="diffusion")
+    assert naive.same_classes(codes(grids), diffusion)
+    assert (codes(grids) == diffusion).mean() > 0.999
+
+
+@pytest.mark.parametrize("metric", ["tv", "hellinger", "l1", "l2"])
+def test_auto_is_convolution(metric):
+    grids = pk.GridDatabase(images())
+    computed = pk.PropagationKernel(t_max=3, metric=metric, random_state=0).fit_transform(grids)
+    reference = pk.PropagationKernel(t_max=3, metric=metric, random_state=0).fit_transform(grids.to_graphs())
+    np.testing.assert_array_equal(computed, reference)
+
+
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+@pytest.mark.parametrize("name", FILTERS)
+def test_graphs_of_any_filter(name, boundary):
+    """to_graphs against loops: the walk on A is the renormalised step, A itself the plain one."""
+    weights, shape = FILTERS[name], (4, 5)
+    adjacency = grid_edges(shape, weights, boundary).toarray()
+    image = GENERATOR.standard_normal(shape)
+    degrees = adjacency.sum(axis=1)
+    reference = naive.convolve(image, weights, boundary).ravel()
+    computed = adjacency @ image.ravel()
+    if boundary == "renormalize":
+        computed = np.where(degrees > 0, computed / np.where(degrees > 0, degrees, 1), image.ravel())
+    np.testing.assert_allclose(computed, reference, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neighborhood", ["nearest", np.ones((3, 3, 3)), GENERATOR.random((3, 1, 5))])
+def test_volumes_equal_the_general_graphs(neighborhood):
+    volumes = images(shapes=[(2, 3, 4), (3, 3, 3), (1, 1, 5)])
+    grids = pk.GridDatabase(volumes, masks(shapes=[(2, 3, 4), (3, 3, 3), (1, 1, 5)]))
+    scheme = pk.Convolution(neighborhood)
+    graphs = grids.to_graphs(neighborhood)
+    computed = pk.PropagationKernel(propagation=scheme, t_max=3, random_state=0).fit_transform(grids)
+    reference = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(graphs)
+    np.testing.assert_array_equal(computed, reference)
+    assert naive.same_classes(codes(grids, propagation=scheme), codes(graphs, propagation="diffusion"))
+
+
+@pytest.mark.parametrize("shapes", [[(7,), (3,), (1,)], [(2, 2, 2, 3), (1, 2, 1, 4)]])
+def test_other_dimensions(shapes):
+    grids = pk.GridDatabase(images(shapes=shapes))
+    computed = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(grids)
+    reference = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(grids.to_graphs())
+    np.testing.assert_array_equal(computed, reference)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["tv", "hellinger"])
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+@pytest.mark.parametrize("pair", [(1, 4), (1, 8), (2, 16), (3, 24), (1.7, 12)])
+def test_turned_and_mirrored_images_have_the_same_codes(pair, boundary, metric):
+    """Bit for bit, whatever the size of the values: no tolerance, and no luck at the edges of bins."""
+    pictures, inside = images(2, [(9, 12), (17, 5)], 4), masks(3, [(9, 12), (17, 5)])
+    numbered = [np.arange(p.size).reshape(p.shape) for p in pictures]
+    grids = pk.GridDatabase(pictures, inside)
+    options = {"propagation": pk.Convolution(pair, boundary), "t_max": 6, "metric": metric}
+    reference = codes(grids, **options)
+    for turn in (np.rot90, lambda a: np.rot90(a, 2), lambda a: np.rot90(a, 3), np.transpose, np.flipud):
+        turned = pk.GridDatabase([turn(p) for p in pictures], [turn(m) for m in inside])
+        order = np.concatenate(
+            [
+                start + np.searchsorted(np.flatnonzero(m), turn(n)[turn(m)])
+                for n, m, start in zip(numbered, inside, grids.graph_ptr, strict=False)
+            ]
+        )
+        np.testing.assert_array_equal(codes(turned, fitted_on=grids, **options), reference[:, order])
+
+
+@pytest.mark.parametrize("weights", [(2, 16), "odd", "box"])
+def test_shifted_images_have_the_same_codes_with_wrap(weights):
+    picture = images(4, [(11, 8)], 3)[0]
+    numbered = np.arange(picture.size).reshape(picture.shape)
+    scheme = pk.Convolution(FILTERS.get(weights, weights) if isinstance(weights, str) else weights, "wrap")
+    reference = codes(pk.GridDatabase([picture]), propagation=scheme)
+    for shift in ((1, 0), (0, 3), (-4, 5)):
+        moved = pk.GridDatabase([np.roll(picture, shift, (0, 1))])
+        order = np.roll(numbered, shift, (0, 1)).ravel()
+        np.testing.assert_array_equal(codes(moved, propagation=scheme), reference[:, order])
+
+
+@pytest.mark.parametrize("boundary", ["renormalize", "zero"])
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_mask_cuts_a_region_out(name, boundary):
+    picture = images(6, [(8, 9)])[0]
+    mask = np.zeros(picture.shape, dtype=bool)
+    mask[2:6, 3:8] = True
+    scheme = pk.Convolution(FILTERS[name], boundary)
+    masked = codes(pk.GridDatabase([picture], [mask]), propagation=scheme)
+    cut = codes(pk.GridDatabase([picture[2:6, 3:8]]), propagation=scheme)
+    np.testing.assert_array_equal(masked, cut)
+
+
+def test_an_odd_mask_is_the_induced_subgraph():
+    picture, mask = images(7, [(6, 7)])[0], masks(8, [(6, 7)])[0]
+    grids = pk.GridDatabase([picture], [mask])
+    whole = pk.GridDatabase([picture]).to_graphs((1, 8))
+    inside = np.flatnonzero(mask)
+    reference = pk.check_graphs([(whole.adjacency[inside][:, inside], picture[mask])])
+    assert grids.to_graphs((1, 8)) == reference
+    computed = pk.PropagationKernel(propagation=pk.Convolution((1, 8)), random_state=0).fit_transform(grids)
+    np.testing.assert_array_equal(computed, pk.PropagationKernel(random_state=0).fit_transform(reference))
+
+
+def test_a_lonely_pixel_stays_as_it_is():
+    mask = np.array([[True, False, True, True]])
+    grids = pk.GridDatabase([np.array([[2, 0, 0, 1]])], [mask])
+    lonely = codes(grids, bin_width=1e9)[:, 0]
+    assert len(lonely) == 5
+    columns = np.arange(3.0)[:, None]
+    step = GridOperator(grids, resolve_neighborhood("nearest", 2), "renormalize").step(columns, columns)
+    assert step.ravel().tolist() == [0.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize("n_hashes", [1, 3])
+@pytest.mark.parametrize("clamp", ["after", "before"])
+def test_observed_pixels_can_be_held(clamp, n_hashes):
+    pictures = images(9, labels=4)
+    grids = pk.GridDatabase([np.where(p == 3, -1, p) for p in pictures], masks())
+    options = {"t_max": 4, "random_state": 0, "n_hashes": n_hashes}
+    scheme, reference = pk.Convolution((1, 4), clamp=clamp), pk.LabelPropagation(clamp)
+    np.testing.assert_array_equal(
+        pk.PropagationKernel(propagation=scheme, **options).fit_transform(grids),
+        pk.PropagationKernel(propagation=reference, **options).fit_transform(grids.to_graphs((1, 4))),
+    )
+    fourier = GridOperator(pk.GridDatabase(pictures), np.ones((3, 3)), "renormalize", path="fourier")
+    assert fourier.step(np.ones((fourier.grids.n_nodes, 1)), np.empty(0)) == pytest.approx(1)
+
+
+def test_unobserved_pixels_start_from_the_prior():
+    pictures = [np.where(p == 2, -1, p) for p in images()]
+    grids = pk.GridDatabase(pictures)
+    reference = pk.PropagationKernel(propagation="diffusion", t_max=3, random_state=0)
+    computed = pk.PropagationKernel(t_max=3, random_state=0)
+    np.testing.assert_array_equal(computed.fit_transform(grids), reference.fit_transform(grids.to_graphs()))
+    uniform = [np.stack([p == 0, p == 1], axis=-1).astype(float) for p in pictures]
+    for p in uniform:
+        p[p.sum(axis=-1) == 0] = 0.5
+    np.testing.assert_array_equal(
+        pk.PropagationKernel(t_max=3, random_state=0).fit_transform(pk.GridDatabase(uniform)),
+        computed.transform(grids),
+    )
+
+
+def test_distributions_equal_the_general_graphs():
+    generator = np.random.default_rng(0)
+    grids = pk.GridDatabase([generator.dirichlet(np.ones(3), s).round(2) * 0 + 1 / 3 for s in SHAPES])
+    mixed = pk.GridDatabase.concat([grids, pk.GridDatabase(images())])
+    for metric in ("tv", "hellinger"):
+        options = {"t_max": 3, "random_state": 0, "metric": metric}
+        np.testing.assert_array_equal(
+            pk.PropagationKernel(**options).fit_transform(mixed),
+            pk.PropagationKernel(**options, propagation="diffusion").fit_transform(mixed.to_graphs()),
+        )
+
+
+@pytest.mark.slow
+def test_large_filters_by_fourier_transform():
+    generator = np.random.default_rng(1)
+    weights = generator.random((17, 17))
+    grids = pk.GridDatabase(images(1, [(20, 30), (9, 40), (20, 30)]))
+    assert cheapest_path(weights, False) == "fourier"
+    for boundary, n_hashes in itertools.product(BOUNDARIES, (1, 2)):
+        scheme = pk.Convolution(weights / weights.sum(), boundary, clamp="after")
+        options = {"propagation": scheme, "n_hashes": n_hashes, "metric": "l2", "bin_width": 1e-3, "t_max": 3}
+        masked = pk.GridDatabase(
+            [g.image for g in grids] + [np.zeros((1, 2), dtype=int)], [None] * 3 + [np.array([[True, False]])]
+        )
+        summed, transformed = codes(masked, **options)[:, :-1], codes(grids, **options)
+        assert (summed == transformed).mean() > 0.9999
+
+
+@pytest.mark.parametrize(
+    ("weights", "path"),
+    [
+        (np.ones((3, 3)), "direct"),
+        (np.ones((31, 31)), "separable"),
+        (np.outer(*[np.exp(-(np.arange(-4, 5) ** 2) / 4)] * 2), "separable"),
+        (GENERATOR.random((9, 9)), "direct"),
+        (GENERATOR.random((31, 31)), "fourier"),
+        (GENERATOR.random(9), "direct"),
+    ],
+)
+def test_the_cheapest_path(weights, path):
+    assert cheapest_path(weights, masked=False) == path
+    assert cheapest_path(weights, masked=True) == (path if path == "separable" else "direct")
+
+
+def test_separable_filters_are_products():
+    weights = np.multiply.outer(np.multiply.outer([1.0, 2, 1], [0.5, 1, 0.25]), [3.0, 0, 1])
+    stages = separate(weights)
+    np.testing.assert_allclose(stages[0] * stages[1] * stages[2], weights)
+    assert separate(GENERATOR.random((3, 3))) is None
+
+
+def test_taps_of_a_symmetric_filter_form_few_groups():
+    taps = arrange_taps([pk.circular_neighborhood(2, 16)])
+    assert sorted(np.diff(taps.group_ptr).tolist()) == [4, 4, 4, 8]
+    assert sorted({tuple(o) for o in taps.offsets.tolist()}) == sorted(map(tuple, taps.offsets.tolist()))
+    odd = arrange_taps([GENERATOR.random((3, 3))])
+    assert np.diff(odd.group_ptr).tolist() == [1] * 9
+
+
+def test_no_contribution_is_dropped_however_many_bins():
+    """The authors' code skips iterations with more than 200,000 distinct hashes."""
+    generator = np.random.default_rng(0)
+    grids = pk.GridDatabase([generator.integers(0, 16, (600, 600))])
+    features = pk.PropagationFeatures(t_max=2, random_state=0, n_jobs=2).fit(grids)
+    assert len(features.stream_codes_[2]) > 200_000
+    assert features.transform(grids).sum() == 3 * grids.n_nodes
+
+
+def test_bad_parameters():
+    grids = pk.GridDatabase(images())
+    initial = initial_distributions(grids.label_column, learn_prior(grids.label_column, "uniform"))
+    for scheme, message in [
+        (
+            pk.Convolution(boundary="mirror"),
+            "boundary must be one of 'renormalize', 'zero', 'wrap', 'reflect'",
+        ),
+        (pk.Convolution(clamp="always"), "clamp must be one of None, 'after', 'before'"),
+        (pk.Convolution(np.ones((2, 2))), "odd lengths"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            scheme.prepare(grids, initial)
+    with pytest.raises(ValueError, match="boundary must be one of"):
+        grids.to_graphs(boundary="mirror")

@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.stats import norm
+
+import propkernels as pk
+from propkernels.propagation.gaussian_mixtures import GaussianFamily, draw_points
+from tests import naive_attributes
+from tests.strategies import databases, node_order, permute_graphs, permute_nodes
+from tests.zoo import cycle_edges, one, path_edges
+
+
+def learn(treatment, graphs, attributes, t_max=4):
+    return treatment.learn(graphs, attributes, t_max, "follow", 7)
+
+
+def densities(treatment, graphs, attributes, t_max=4):
+    """The sample points, the scales, and the densities in their own unit."""
+    learned = learn(treatment, graphs, attributes, t_max)
+    scaled = list(islice(learned.matrices(graphs, attributes), t_max + 1))
+    return learned.points, learned.scales, [m * s for m, s in zip(scaled, learned.scales, strict=True)]
+
+
+def some_graphs(seed=0, dimensions=2):
+    rng = np.random.default_rng(seed)
+    several = [one(n, cycle_edges(n), attributes=rng.normal(size=(n, dimensions))) for n in (3, 5, 8)]
+    return pk.GraphDatabase.concat([*several, one(1, attributes=rng.normal(size=(1, dimensions)))])
+
+
+# the mixtures
+
+
+@pytest.mark.slow
+@settings(max_examples=20)
+@given(databases(min_graphs=2, n_attributes=2, weighted=True, directed=True).filter(lambda g: g.n_nodes > 1))
+def test_q_t_is_the_power_of_the_walk_applied_to_q_0(graphs):
+    x = graphs.node_attributes
+    _, _, computed = densities(pk.GaussianMixtures(scale=None), graphs, x)
+    walk = naive_attributes.transition(graphs)
+    reference = naive_attributes.spread(computed[0], walk, 4)
+    for a, b in zip(computed, reference, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12 * max(1, computed[0].max()))
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 7])
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_q_0_are_gaussians_with_the_sample_covariance(dimensions, ridge):
+    graphs = some_graphs(dimensions=dimensions)
+    x = graphs.node_attributes
+    points, _, computed = densities(pk.GaussianMixtures(scale=None, ridge=ridge), graphs, x)
+    reference = naive_attributes.mixtures(x, points, ridge)
+    np.testing.assert_allclose(computed[0], reference, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("laziness", [0.0, 0.5])
+def test_p2k_with_the_weights_formed_explicitly(laziness):
+    graphs = some_graphs()
+    points, _, computed = densities(
+        pk.GaussianMixtures(scale=None, ridge=0, laziness=laziness), graphs, graphs.node_attributes
+    )
+    start = naive_attributes.mixtures(graphs.node_attributes, points)
+    reference = naive_attributes.spread(start, naive_attributes.transition(graphs, laziness), 4)
+    np.testing.assert_allclose(computed, reference, rtol=0, atol=1e-12)
+
+
+def test_scales():
+    graphs = some_graphs()
+    x = graphs.node_attributes
+    _, plain, q = densities(pk.GaussianMixtures(scale=None), graphs, x)
+    _, initial, _ = densities(pk.GaussianMixtures(scale="initial"), graphs, x)
+    _, each, _ = densities(pk.GaussianMixtures(scale="each"), graphs, x)
+    deviations = np.array([m.std(axis=0, ddof=1) for m in q])
+    assert (plain == 1).all()
+    np.testing.assert_allclose(initial, np.broadcast_to(deviations[0], initial.shape), rtol=1e-12)
+    np.testing.assert_allclose(each, deviations, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [None, "initial", "each"])
+@pytest.mark.parametrize("refit", [None, 2])
+def test_a_smaller_t_max_is_a_prefix(scale, refit):
+    graphs = some_graphs()
+    few, many = (
+        densities(
+            pk.GaussianMixtures(scale=scale, refit_every=refit), graphs, graphs.node_attributes, t_max=t_max
+        )[2]
+        for t_max in (2, 6)
+    )
+    assert np.array_equal(few, many[:3])
+
+
+# degenerate covariances
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.1, 5.0])
+def test_a_constant_dimension_is_left_out(constant):
+    rng = np.random.default_rng(0)
+    x, points = rng.normal(size=(6, 2)), rng.normal(size=(4, 2))
+    computed = GaussianFamily.learn(np.column_stack([x, np.full(6, constant)]), 0.0)
+    reference = GaussianFamily.learn(x, 0.0)
+    more = (np.column_stack([m, np.full(len(m), constant)]) for m in (x, points))
+    np.testing.assert_allclose(computed.densities(*more), reference.densities(x, points), rtol=1e-9)
+
+
+def test_a_duplicated_dimension_is_a_gaussian_on_the_diagonal():
+    x = np.random.default_rng(0).normal(size=(9, 1))
+    twice = np.column_stack([x, x])
+    computed = GaussianFamily.learn(twice, 0.0).densities(twice, twice)
+    # on the line x_1 = x_2, length is measured along the line: sqrt(2) times that of one coordinate
+    reference = norm(0, np.sqrt(2) * x.std(ddof=1)).pdf(np.sqrt(2) * (x - x.T))
+    np.testing.assert_allclose(computed, reference, rtol=1e-9)
+    singular = naive_attributes.mixtures(twice, twice)
+    np.testing.assert_allclose(computed, singular, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_equal_attributes_or_a_single_node_have_density_1_everywhere(n):
+    x = np.full((n, 2), 0.1)
+    assert (GaussianFamily.learn(x, 0.0).densities(x, x) == 1).all()
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_a_ridge_is_relative_to_the_mean_variance(unit):
+    x = np.random.default_rng(0).normal(size=(9, 3)) * unit
+    computed = GaussianFamily.learn(x, 0.5)
+    covariance = np.cov(x, rowvar=False, ddof=1)
+    widened = covariance + 0.5 * np.trace(covariance) / 3 * np.eye(3)
+    np.testing.assert_allclose(computed.whitening @ computed.whitening.T, np.linalg.inv(widened), rtol=1e-9)
+
+
+def test_a_ridge_keeps_directions_without_variance():
+    x = np.column_stack([np.random.default_rng(0).normal(size=9), np.zeros(9)])
+    assert GaussianFamily.learn(x, 0.0).whitening.shape == (2, 1)
+    assert GaussianFamily.learn(x, 0.1).whitening.shape == (2, 2)
+
+
+@pytest.mark.parametrize("scale", ["initial", "each"])
+def test_rounding_is_not_taken_for_variation(scale):
+    # all nodes are alike; sums of three thirds are not exactly 1, but no scale may blow that up
+    graphs = one(40, [(0, i) for i in range(1, 40)])
+    graphs = graphs.with_attributes(np.full((40, 1), 0.1))
+    _, scales, _ = densities(pk.GaussianMixtures(scale=scale), graphs, graphs.node_attributes)
+    assert (scales == 1).all()
+
+
+# the sample points
+
+
+def test_points_are_rows_of_the_attributes_drawn_without_replacement():
+    x = np.random.default_rng(0).integers(0, 3, size=(50, 2)).astype(float)
+    drawn = draw_points(x, 20, 5)
+    rows, counts = np.unique(x, axis=0, return_counts=True)
+    available = {tuple(row): count for row, count in zip(rows, counts, strict=True)}
+    found, times = np.unique(drawn, axis=0, return_counts=True)
+    assert len(drawn) == 20
+    assert all(available[tuple(row)] >= count for row, count in zip(found, times, strict=True))
+
+
+def test_points_are_drawn_uniformly_from_the_nodes():
+    # a value that 3 nodes of 4 have is drawn 3 times of 4: the paper draws from the vectors in X
+    x = np.array([[1.0]] * 3 + [[2.0]])
+    first = [draw_points(x, 1, seed)[0, 0] for seed in range(2000)]
+    assert np.mean(np.array(first) == 1.0) == pytest.approx(0.75, abs=0.04)
+
+
+def test_fewer_nodes_than_points():
+    x = np.arange(6.0).reshape(3, 2)
+    assert sorted(map(tuple, draw_points(x, 100, 0))) == sorted(map(tuple, x))
+
+
+def test_points_depend_on_the_seed_alone():
+    x = np.random.default_rng(0).normal(size=(500, 2))
+    assert np.array_equal(draw_points(x, 10, 1), draw_points(x, 10, 1))
+    assert not np.array_equal(draw_points(x, 10, 1), draw_points(x, 10, 2))
+    assert np.array_equal(draw_points(x, 10, 1), draw_points(x, 30, 1)[:10]), "fewer points are a prefix"
+
+
+def test_minus_zero_is_zero():
+    x = np.array([[0.0], [1.0], [2.0]])
+    assert np.array_equal(draw_points(x, 2, 0), draw_points(np.array([[-0.0], [1.0], [2.0]]), 2, 0))
+
+
+def points_of(graphs):
+    return pk.P2K(attributes=pk.GaussianMixtures(n_sample_points=9), t_max=1, random_state=0).fit(graphs)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_points_do_not_depend_on_the_order_of_nodes_or_graphs(seed):
+    # bit by bit: the points are drawn by a hash of standardised values, which no rounding may disturb
+    rng = np.random.default_rng(seed)
+    graphs = pk.GraphDatabase.concat([some_graphs(i) for i in range(5)])
+    reference = points_of(graphs).coder_.attributes.learned.points
+    for other in (permute_nodes(graphs, rng), permute_graphs(graphs, rng)[0]):
+        assert np.array_equal(points_of(other).coder_.attributes.learned.points, reference)
+
+
+def test_order_of_nodes_changes_no_draw_with_equal_vectors():
+    graphs = some_graphs()
+    x = np.random.default_rng(0).integers(0, 2, (graphs.n_nodes, 2)).astype(float)
+    order = node_order(graphs, np.random.default_rng(1))
+    assert np.array_equal(draw_points(x, 5, 0), draw_points(x[order], 5, 0))
+
+
+# missing attributes
+
+
+def test_a_node_with_a_gap_starts_as_the_mixture_of_its_graph():
+    graphs = pk.GraphDatabase.concat([one(3, path_edges(3)), one(2, [(0, 1)]), one(1)])
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(6, 2))
+    x[1, 0] = x[5] = np.nan
+    points, _, computed = densities(pk.GaussianMixtures(scale=None, ridge=0), graphs, x)
+    start = computed[0]
+    observed = [0, 2, 3, 4]
+    np.testing.assert_allclose(start[1], start[[0, 2]].mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(start[5], start[observed].mean(axis=0), rtol=1e-12)
+    reference = naive_attributes.mixtures(x[observed], points)
+    np.testing.assert_allclose(start[observed], reference, rtol=1e-12)
+    np.testing.assert_allclose(computed[1][1], start[[0, 2]].mean(axis=0), rtol=1e-12)
+
+
+def test_points_have_no_gaps():
+    graphs = some_graphs()
+    x = graphs.node_attributes.copy()
+    x[::2, 0] = np.nan
+    assert not np.isnan(learn(pk.GaussianMixtures(), graphs, x).points).any()
+
+
+def test_nobody_has_all_attributes():
+    x = np.array([[np.nan, 1.0], [1.0, np.nan]])
+    with pytest.raises(ValueError, match=r"^no node has all its attributes: there is nothing to draw"):
+        learn(pk.GaussianMixtures(), one(2, [(0, 1)]), x)
+
+
+# refitting
+
+
+@pytest.mark.parametrize("refit", [1, 2, 3])
+def test_refitted_mixtures_are_single_gaussians_at_the_means(refit):
+    graphs = some_graphs()
+    x = graphs.node_attributes
+    points, _, computed = densities(
+        pk.GaussianMixtures(scale=None, ridge=0.2, refit_every=refit), graphs, x, 6
+    )
+    walk, means, current, reference = naive_attributes.transition(graphs), x, None, []
+    for t in range(7):
+        means = walk @ means if t else x
+        if t % refit == 0:
+            current = naive_attributes.mixtures(means, points, 0.2)
+        else:
+            current = walk @ current
+        reference.append(current)
+    for a, b in zip(computed, reference, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-7)
+
+
+def test_new_graphs_are_refitted_with_the_covariances_of_fit():
+    graphs, new = some_graphs(0), some_graphs(1)
+    learned = learn(pk.GaussianMixtures(refit_every=2), graphs, graphs.node_attributes)
+    alone = list(islice(learned.matrices(new[:1], new[:1].node_attributes), 5))
+    together = list(islice(learned.matrices(new, new.node_attributes), 5))
+    for a, b in zip(alone, together, strict=True):
+        np.testing.assert_allclose(a, b[: len(a)], rtol=1e-12)
+
+
+# bad input
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_sample_points": 0}, ValueError, "n_sample_points must be at least 1, got 0"),
+        ({"n_sample_points": 1.5}, TypeError, "n_sample_points must be a whole number, got 1.5"),
+        ({"scale": "all"}, ValueError, "scale must be one of None, 'initial', 'each'; got 'all'"),
+        ({"ridge": -1}, ValueError, "ridge must be a finite number, at least 0; got -1"),
+        ({"ridge": np.nan}, ValueError, "ridge must be a finite number, at least 0; got nan"),
+        ({"ridge": "1"}, TypeError, "ridge must be a number, got '1'"),
+        ({"refit_every": 0}, ValueError, "refit_every must be at least 1, got 0"),
+        ({"laziness": 1}, ValueError, "laziness must be at least 0 and below 1, got 1"),
+    ],
+)
+def test_bad_parameters(parameters, error, message):
+    graphs = some_graphs()
+    with pytest.raises(error) as caught:
+        learn(pk.GaussianMixtures(**parameters), graphs, graphs.node_attributes)
+    assert str(caught.value) == message

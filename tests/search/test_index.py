@@ -1,0 +1,447 @@
+"""GraphIndex: exact, whatever was added and taken out on the way."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from threading import Barrier, Event, Thread
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+import propkernels as pk
+from propkernels.counting.counters import StreamCounts
+from propkernels.search.inverted_file import InvertedFile
+from propkernels.search.segment import Postings
+from tests.test_contract_discovery import the_zoo
+from tests.utils.test_locks import ends_in_child, forks, in_another_thread
+from tests.zoo import zoo
+
+KERNELS = {
+    "propagation": pk.PropagationKernel(t_max=3, random_state=1),
+    "several hashes": pk.PropagationKernel(t_max=2, n_hashes=3, random_state=1),
+    "hellinger": pk.PropagationKernel(t_max=2, metric="hellinger", random_state=1),
+    "attributes": pk.PropagationKernel(t_max=2, attributes="sum", random_state=1),
+    "product": pk.PropagationKernel(t_max=2, attributes="product", n_hashes=2, random_state=1),
+    "vanishing": pk.PropagationKernel(t_max=2, propagation=pk.Diffusion(isolated="vanish"), random_state=1),
+    "p2k": pk.P2K(t_max=2, random_state=1),
+    "weisfeiler-lehman": pk.WeisfeilerLehman(n_iter=3),
+    "exact": pk.WeisfeilerLehman(n_iter=3, exact=True),
+    "histogram": pk.LabelHistogram(),
+    "shortest path": pk.ShortestPath(),
+    "graph hopper": pk.GraphHopper(),
+}
+every_kernel = pytest.mark.parametrize("name", KERNELS)
+
+
+def reference(kernel, indexed, queries, k):
+    """The k best by the normalised kernel matrix: similarities and positions."""
+    matrix = clone(kernel).set_params(normalize=True).fit(indexed).transform(queries)
+    order = np.argsort(-matrix, axis=1, kind="stable")[:, :k]
+    return matrix, np.take_along_axis(matrix, order, axis=1)
+
+
+def assert_best(found, kernel, indexed, queries, position=None):
+    """Similarities are the k largest, and each id has the similarity that is said; ties by position."""
+    similarities, ids = found
+    matrix, best = reference(kernel, indexed, queries, ids.shape[1])
+    np.testing.assert_allclose(similarities, best, rtol=1e-12, atol=1e-12)
+    places = ids if position is None else np.vectorize(position.get)(ids)
+    np.testing.assert_allclose(np.take_along_axis(matrix, places, axis=1), similarities, atol=1e-12)
+    steps = np.diff(similarities, axis=1)
+    assert (steps <= 0).all()
+    assert (np.diff(places, axis=1)[steps == 0] > 0).all()
+
+
+@pytest.mark.slow
+@every_kernel
+def test_equals_the_normalised_kernel_on_the_zoo(name):
+    graphs = the_zoo()
+    index = pk.GraphIndex(kernel=KERNELS[name]).fit(graphs)
+    assert_best(index.query(graphs, k=7), KERNELS[name], graphs, graphs)
+    assert_best(index.query(graphs, k=len(graphs)), KERNELS[name], graphs, graphs)
+
+
+@pytest.mark.parametrize("name", ["propagation", "several hashes", "exact", "histogram", "shortest path"])
+def test_adding_and_removing_is_as_good_as_a_new_fit(name):
+    graphs, kernel = the_zoo(), KERNELS[name]
+    n = len(graphs)
+    index = pk.GraphIndex(kernel=kernel).fit(graphs[: n // 3])
+    index.add(graphs[n // 3 : n // 2]).remove([1, 3]).add(graphs[n // 2 :])
+    kept = np.array([i for i in range(n) if i not in (1, 3)])
+    assert index.ids_.tolist() == kept.tolist()
+    position = {i: place for place, i in enumerate(kept.tolist())}
+    assert_best(index.query(graphs, k=9), kernel, graphs[kept], graphs, position)
+    twin = pk.GraphIndex(kernel=kernel).fit(graphs[kept], ids=kept)
+    for ours, theirs in zip(index.query(graphs, k=9), twin.query(graphs, k=9), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.slow
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 12)), max_size=12), st.integers(1, 20))
+def test_any_history(history, k):
+    """Ids, similarities and their order are those of an index fitted to what is left."""
+    graphs, rng = the_zoo(), np.random.default_rng(len(history))
+    index, held = pk.GraphIndex(random_state=2).fit(graphs[:4]), list(range(4))
+    source, following = list(range(4)), 4
+    for adds, number in history:
+        if adds:
+            chosen = rng.integers(len(graphs), size=number)
+            index.add(graphs[chosen])
+            held += range(following, following + number)
+            source += chosen.tolist()
+            following += number
+        else:
+            gone = rng.permutation(held)[: min(number, len(held) - 1)]
+            index.remove(gone)
+            held = [i for i in held if i not in gone]
+    assert len(index) == len(held)
+    twin = pk.GraphIndex(random_state=2).fit(graphs[[source[i] for i in held]], ids=held)
+    for ours, theirs in zip(index.query(graphs[:9], k), twin.query(graphs[:9], k), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_one_after_the_other_makes_few_segments():
+    graphs = pk.datasets.make_molecules(70, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:1])
+    for i in range(1, len(graphs)):
+        index.add(graphs[[i]])
+    assert len(index.file_.segments) <= 8
+    assert_best(index.query(graphs, 5), pk.PropagationKernel(t_max=5, random_state=0), graphs, graphs)
+
+
+def test_equal_graphs_have_similarity_one_and_stand_in_order():
+    graphs = the_zoo()
+    twice = pk.GraphDatabase.concat([graphs, graphs])
+    index = pk.GraphIndex(kernel=KERNELS["several hashes"]).fit(twice)
+    similarities, ids = index.query(graphs, k=2)
+    nodes = graphs.graph_sizes > 0
+    assert (similarities[nodes, 0] == 1.0).all()
+    assert (ids[:, 0] < ids[:, 1]).all()
+
+
+def test_grids():
+    images = [np.random.default_rng(i).integers(0, 3, (5, 6)) for i in range(8)]
+    grids = pk.GridDatabase(images)
+    kernel = pk.PropagationKernel(t_max=3, random_state=0)
+    index = pk.GraphIndex(kernel=kernel).fit(grids[:5]).add(grids[5:])
+    assert_best(index.query(grids, k=4), kernel, grids, grids)
+    assert index.query(grids[6], k=1).ids.tolist() == [6]
+
+
+def test_one_graph_is_as_good_as_a_list_of_one():
+    graphs = pk.datasets.make_molecules(20, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs)
+    one, several = index.query(graphs[4], k=3), index.query(graphs[[4]], k=3)
+    assert one.ids.shape == (3,)
+    assert several.ids.shape == (1, 3)
+    assert np.array_equal(one.similarities, several.similarities[0])
+    network = graphs[4].to_networkx()
+    assert isinstance(network, nx.Graph)
+    assert np.array_equal(index.query(network, k=3).ids, one.ids)
+
+
+def test_threads_do_not_matter():
+    graphs = the_zoo()
+    one, two = (pk.GraphIndex(random_state=0, n_jobs=n).fit(graphs).query(graphs, 5) for n in (1, 2))
+    assert np.array_equal(one.similarities, two.similarities)
+    assert np.array_equal(one.ids, two.ids)
+
+
+def test_ids_of_any_kind():
+    graphs = the_zoo()[:4]
+    index = pk.GraphIndex(random_state=0).fit(graphs, ids=["a", ("b", 1), 7, np.int64(9)])
+    assert index.ids_.tolist() == ["a", ("b", 1), 7, 9]
+    index.remove([("b", 1), np.int64(7)])
+    assert index.ids_.tolist() == ["a", 9]
+    assert index.add(graphs[:1]).ids_.tolist() == ["a", 9, 4]
+
+
+def test_k_beyond_the_number_of_graphs():
+    graphs = the_zoo()[:4]
+    assert pk.GraphIndex().fit(graphs).query(graphs, k=10).ids.shape == (4, 4)
+
+
+def test_everything_can_be_removed_and_added_again():
+    graphs = pk.datasets.make_molecules(5, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs).remove(range(5))
+    assert len(index) == 0
+    assert index.query(graphs, k=3).ids.shape == (5, 0)
+    index.add(graphs)
+    assert index.query(graphs[3], k=1).ids.tolist() == [8]
+
+
+@pytest.mark.slow
+def test_big_counts_are_exact():
+    """Beyond 2^24 single precision would round."""
+    counts = csr_array(np.array([[2.0**24 + 1, 0.0], [3.0, 1.0]]))
+    streams = [StreamCounts(counts, np.array([5, -5]), 0, 1.0)]
+    postings = Postings.of(streams)
+    assert postings.codes.tolist() == [-5, 5]
+    assert postings.counts.tolist() == [1.0, 2.0**24 + 1, 3.0]
+    small = Postings.of([StreamCounts(counts[1:], np.array([5, -5]), 0, 1.0)])
+    assert small.counts.dtype == np.float32
+    merged = Postings.merge([small, postings], [np.array([0]), np.array([-1, 1])])
+    assert merged.counts.tolist() == [1.0, 1.0, 3.0, 3.0]
+    assert merged.graphs.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "error", "message"),
+    [
+        (
+            pk.PropagationKernel(base_kernel="rbf"),
+            ValueError,
+            "needs a kernel that is a dot product",
+        ),
+        (
+            pk.ShortestPath(attributes="gaussian"),
+            ValueError,
+            "needs a kernel that is a dot product",
+        ),
+        (pk.AttributeKernel(), ValueError, "needs a kernel that is a dot product"),
+        (pk.PropagationFeatures(), TypeError, "kernel must be a kernel of this library that counts"),
+        (pk.PropagationKernel(t_max=-1), ValueError, "t_max must be at least 0"),
+        (pk.PropagationKernel(n_jobs=0), ValueError, "n_jobs must be"),
+    ],
+)
+def test_kernels_that_cannot_be_indexed(kernel, error, message):
+    with pytest.raises(error, match=message):
+        pk.GraphIndex(kernel=kernel).fit(the_zoo())
+
+
+def test_errors_change_nothing():
+    graphs = the_zoo()[:5]
+    index = pk.GraphIndex(random_state=0).fit(graphs)
+    for action, message in [
+        (lambda: index.remove([0, 17]), "17 is not in the index"),
+        (lambda: index.add(graphs[:1], ids=[3]), "3 is there already"),
+        (lambda: index.add(graphs[:2], ids=["a", "a"]), "'a' is there already"),
+        (lambda: index.add(graphs[:2], ids=["a"]), "there are 1 ids for 2 graphs"),
+        (lambda: index.query(graphs, k=0), "k must be at least 1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            action()
+    for action, message in [
+        (lambda: index.remove("abc"), "ids must be a list of ids"),
+        (lambda: index.add(graphs[:1], ids=[[1]]), "ids must be numbers other than NaN, text"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            action()
+    assert index.ids_.tolist() == list(range(5))
+
+
+def test_not_fitted():
+    index = pk.GraphIndex()
+    assert len(index) == 0
+    for action in (lambda: index.query(the_zoo()), lambda: index.add(the_zoo()), lambda: index.remove([1])):
+        with pytest.raises(ValueError, match="not fitted"):
+            action()
+
+
+def test_clone_and_pickle():
+    graphs = the_zoo()
+    index = pk.GraphIndex(kernel=KERNELS["propagation"], n_jobs=2).fit(graphs)
+    assert clone(index).get_params()["kernel__t_max"] == 3
+    again = pickle.loads(pickle.dumps(index))
+    assert np.array_equal(again.query(graphs, 4).ids, index.query(graphs, 4).ids)
+
+
+def test_the_kernel_given_stays_as_it_is():
+    kernel = pk.PropagationKernel(random_state=0)
+    pk.GraphIndex(kernel=kernel).fit(the_zoo())
+    assert not hasattr(kernel, "coder_")
+
+
+OTHER_PROCESS = "from tests.search.test_index import digest; print(digest())"
+
+
+def digest():
+    graphs = pk.GraphDatabase.concat([zoo()[name] for name in ("string labels", "tuple labels")])
+    found = pk.GraphIndex(random_state=3).fit(graphs).add(graphs).query(graphs, k=5)
+    return found.similarities.tobytes().hex() + str(found.ids.tolist())
+
+
+@pytest.mark.slow
+def test_same_result_in_another_process():
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.getcwd()}
+    command = [sys.executable, "-c", OTHER_PROCESS]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == digest()
+
+
+@pytest.mark.data
+def test_mutag(data_folder):
+    graphs = pk.datasets.load("MUTAG").graphs
+    kernel = pk.PropagationKernel(t_max=5, random_state=0)
+    index = pk.GraphIndex(kernel=kernel).fit(graphs[:100]).add(graphs[100:]).remove(range(0, 188, 3))
+    kept = [i for i in range(188) if i % 3]
+    position = {i: place for place, i in enumerate(kept)}
+    assert_best(index.query(graphs, k=20), kernel, graphs[kept], graphs, position)
+
+
+# threads
+
+
+def run_together(*functions):
+    """Run functions in threads that start together; return what they raised."""
+    start, raised = Barrier(len(functions)), []
+
+    def run(function):
+        start.wait()
+        try:
+            function()
+        except Exception as error:
+            raised.append(error)
+
+    threads = [Thread(target=run, args=(function,)) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return raised
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["propagation", "exact"])
+def test_queries_see_one_moment_while_others_add_and_remove(name):
+    """Each graph is in the index under its own number, so an answer that mixes two moments shows."""
+    graphs = pk.datasets.make_molecules(90, random_state=0).graphs
+    kernel = KERNELS[name]
+    index = pk.GraphIndex(kernel=kernel).fit(graphs[:30])
+    values = clone(kernel).set_params(normalize=True).fit_transform(graphs)
+    answers = []
+
+    def add(first, last):
+        return lambda: [index.add(graphs[[i]], ids=[i]) for i in range(first, last)]
+
+    def remove():
+        for i in range(25):
+            index.remove([i])
+
+    def ask():
+        answers.extend((i, index.query(graphs[i], k=5)) for i in range(25, 75))
+
+    assert run_together(add(30, 60), add(60, 90), remove, ask, ask) == []
+    assert sorted(index.ids_.tolist()) == list(range(25, 90))
+    assert len(answers) == 100
+    for i, (similarities, ids) in answers:
+        np.testing.assert_allclose(similarities, values[i, ids], rtol=1e-9, atol=1e-12)
+    again = pk.GraphIndex(kernel=kernel).fit(graphs[index.ids_], ids=index.ids_)
+    for computed, expected in zip(index.query(graphs, k=4), again.query(graphs, k=4), strict=True):
+        assert np.array_equal(computed, expected)
+
+
+def test_running_ids_are_never_given_twice():
+    graphs = pk.datasets.make_molecules(20, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
+    adders = [lambda i=i: index.add(graphs[4 * i : 4 * i + 4]) for i in range(1, 5)]
+    assert run_together(*adders) == []
+    assert sorted(index.ids_.tolist()) == list(range(20))
+
+
+def test_an_old_moment_is_left_as_it_was():
+    graphs = pk.datasets.make_molecules(40, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:20])
+    before = index._contents()
+    kept = before.file.alive.copy(), list(before.names), len(before.file.segments)
+    index.add(graphs[20:]).remove(range(30))
+    assert index._contents().file is not before.file
+    assert (before.file.alive.tolist(), before.names, len(before.file.segments)) == (
+        kept[0].tolist(),
+        *kept[1:],
+    )
+
+
+def test_a_file_whose_parts_do_not_fit_cannot_be_made():
+    graphs = pk.datasets.make_molecules(4, random_state=0).graphs
+    file = pk.GraphIndex(random_state=0).fit(graphs).file_
+    with pytest.raises(ValueError, match="4 graphs have 3 lengths"):
+        InvertedFile(file.segments, file.weights, file.squares[:3], file.alive)
+
+
+def test_a_pickled_index_has_locks_of_its_own():
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
+    with index._writing():
+        again = pickle.loads(pickle.dumps(index))
+        assert run_together(lambda: again.add(graphs[4:])) == []
+    assert (len(index), len(again)) == (4, 6)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda i: pickle.loads(pickle.dumps(i))])
+def test_copies_are_of_one_moment(copied, monkeypatch):
+    """A graph is added while a copy is made, between two attributes."""
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
+    late = iter([graphs[4:]])
+
+    def add_meanwhile(file):
+        for more in late:
+            index.add(more)
+        return vars(file)
+
+    monkeypatch.setattr(InvertedFile, "__getstate__", add_meanwhile, raising=False)
+    again = copied(index)
+    assert len(again.names_) == len(again.file_.alive) == again.n_added_
+    assert again.ids_.tolist() == list(range(len(again)))
+
+
+def test_ids_of_more_than_64_bits():
+    graphs = pk.datasets.make_molecules(4, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs, ids=[2**63, -(2**80), 7, 8])
+    assert index.query(graphs[0], k=1).ids.tolist() == [2**63]
+    assert index.query(graphs[2:], k=1).ids.dtype == np.int64
+    assert index.remove([2**63]).ids_.tolist() == [-(2**80), 7, 8]
+
+
+@forks
+def test_a_child_forked_while_a_thread_changes_the_index():
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
+
+    def use():
+        assert len(index.query(graphs[0], k=3).ids) == 3
+        assert len(index.add(graphs[4:]).remove([0])) == 5
+        pickle.dumps(copy.deepcopy(index))
+
+    use_once = copy.deepcopy(index)
+    use_once.query(graphs[0])  # loops are compiled before the fork
+    with in_another_thread(index._writing()):
+        assert ends_in_child(use)
+
+
+@pytest.mark.slow
+@forks
+def test_children_forked_at_any_moment():
+    graphs = pk.datasets.make_molecules(40, random_state=0).graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:10])
+    index.query(graphs[:2])
+    done = Event()
+
+    def change():
+        while not done.is_set():
+            index.add(graphs[10:], ids=range(10, 40)).remove(range(10, 40))
+
+    def use():
+        assert len(index) in (10, 40)
+        assert len(index.names_) == len(index.file_.alive)
+        index.query(graphs[:2], k=4)
+        index.add(graphs[:3], ids=["a", "b", "c"])
+
+    threads = [Thread(target=change), Thread(target=lambda: [index.query(graphs[:5]) for _ in range(100)])]
+    for thread in threads:
+        thread.start()
+    try:
+        assert all(ends_in_child(use) for _ in range(20))
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()

@@ -1,0 +1,88 @@
+"""The search of segments: the values of plain Python, whatever the order and number of segments."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.search.inverted_file import InvertedFile
+from propkernels.search.nearest import Query, Search, candidates, largest, nearest
+from tests.search.test_segment import CASES
+
+every_case = pytest.mark.parametrize("streams", [s for n, s in CASES.items() if n != "no graphs"])
+
+
+def reference(streams):
+    """Normalized kernel between all pairs."""
+    products = sum(stream.weight * (stream.counts @ stream.counts.T).toarray() for stream in streams)
+    length = np.sqrt(np.outer(np.diag(products), np.diag(products)))
+    return np.divide(products, length, out=np.zeros_like(products), where=length > 0)
+
+
+@every_case
+def test_similarities_are_the_normalized_kernel(streams):
+    file = InvertedFile.of(streams)
+    for query, expected in zip(Query.all(streams), reference(streams), strict=True):
+        np.testing.assert_allclose(file.similarities(query), expected, rtol=1e-14)
+
+
+@every_case
+def test_values_that_exceed_a_number_are_those_of_all(streams):
+    file = InvertedFile.of(streams)
+    for query in Query.all(streams):
+        (search,) = file.searches(query)
+        values = search.similarities()
+        for least in (-1.0, 0.0, 0.3, float(np.median(values)), 1.0):
+            for k in {1, min(3, len(values)), len(values)}:
+                order = largest(values, k)
+                order = order[values[order] > least]
+                found, numbers = search.best(k, least)
+                assert np.array_equal(numbers, order)
+                assert np.array_equal(found, values[order])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_segments_are_as_good_as_one(n_jobs):
+    graphs = pk.datasets.make_molecules(60, random_state=0).graphs
+    streams = CASES["molecules"]
+    counter = pk.PropagationKernel(t_max=3, random_state=0).fit(graphs).counter_
+    parts = [InvertedFile.of(counter.count(graphs[i : i + 9], None, 1)) for i in range(0, 60, 9)]
+    alive = np.arange(60) % 7 > 0
+    one = InvertedFile.of(streams)
+    whole = InvertedFile(one.segments, one.weights, one.squares, alive)
+    for query in Query.all(streams)[::10]:
+        places = np.cumsum([0, *(len(part.squares) for part in parts)])
+        searches = [
+            Search(part.segments[0], part.squares, query, first, alive[first : first + len(part.squares)])
+            for part, first in zip(parts, places, strict=False)
+        ]
+        found = nearest((search.locate().find() for search in searches), 12, n_jobs)
+        for ours, theirs in zip(found, nearest(whole.searches(query), 12, 1), strict=True):
+            assert np.array_equal(ours, theirs)
+        assert alive[found[1]].all()
+
+
+def test_a_query_of_another_kernel_is_refused():
+    file = InvertedFile.of(CASES["both"])
+    with pytest.raises(ValueError, match="another kernel"):
+        file.similarities(Query.all(CASES["rare"])[0])
+
+
+def test_numbers_that_lead_nowhere_are_refused():
+    file, query = InvertedFile.of(CASES["rare"]), Query.all(CASES["rare"])[0]
+    segment, squares = file.segments[0], file.squares
+    outside = segment._replace(postings=segment.postings | np.uint32(2**31))
+    search = Search(outside, squares, query).locate().find()
+    with pytest.raises(ValueError, match="the index is damaged"):
+        search.similarities()
+    for value in (-1, 2**40):
+        directory = segment.directory.copy()
+        directory[:, 1] = value
+        with pytest.raises(ValueError, match="the index is damaged"):
+            Search(segment._replace(directory=directory), squares, query).locate().find()
+
+
+def test_the_first_values_among_equals():
+    values = np.array([0.5, 0.9, 0.5, 0.1, 0.5])
+    assert candidates(values, 3, -1.0).tolist() == [1, 0, 2]
+    assert candidates(values, 3, 0.5).tolist() == [1]
+    assert candidates(values, 3, 0.9).tolist() == []

@@ -1,0 +1,378 @@
+"""save and load: nothing is lost, whatever was fitted, in this process or another."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import propkernels as pk
+from propkernels.storage.classes import class_of, known_names
+from tests.test_contract_discovery import (
+    assert_same,
+    classes,
+    dense,
+    describe,
+    fitted_on_the_zoo,
+    has,
+    input_of,
+    public_classes,
+    schemes,
+    the_zoo,
+)
+
+SMALL = pk.datasets.make_molecules(40, random_state=0)
+# parameters with which an estimator keeps something else than usual
+KEPT = [
+    *({"base_kernel": name} for name in ("rbf", "intersection", "tanimoto", "jaccard")),
+    *({"propagation": scheme} for scheme in schemes()),
+    {"metric": "hellinger", "n_hashes": 2, "normalize": True},
+    {"attributes": "sum"},
+    {"attributes": "product", "standardize": False},
+    {"attributes": pk.PropagatedAttributes()},
+    {"attributes": pk.GaussianMixtures(n_sample_points=5, refit_every=1)},
+]
+
+
+def round_trip(model, folder):
+    pk.save_model(model, folder / "model.pk")
+    return pk.load_model(folder / "model.pk")
+
+
+@pytest.mark.slow
+@classes("kernel", "features")
+def test_every_public_estimator(cls, tmp_path):
+    check_round_trip(cls, {}, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parameters", KEPT, ids=describe)
+def test_whatever_is_kept(parameters, tmp_path):
+    check_round_trip(pk.PropagationKernel, parameters, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters"),
+    [
+        (pk.WeisfeilerLehman, {"exact": True}),
+        (pk.WeisfeilerLehman, {"edge_labels": True}),
+        (pk.ShortestPath, {"attributes": "gaussian", "gamma": 0.7}),
+        (pk.GraphHopper, {"attributes": "linear", "labels": None}),
+        (pk.PropagationFeatures, {"n_features": 64}),
+        (pk.PropagationKernel, {"labels": "log_degree"}),
+        (pk.WeisfeilerLehman, {"labels": "log_degree"}),
+        (pk.LabelHistogram, {"labels": "log_degree"}),
+        (pk.PropagationFeatures, {"base_kernel": "intersection"}),
+        (pk.ShortestPathFeatures, {"base_kernel": "intersection"}),
+        (pk.WeisfeilerLehmanFeatures, {"base_kernel": "intersection"}),
+        (pk.LabelHistogramFeatures, {"base_kernel": "intersection"}),
+    ],
+)
+def test_whatever_other_kernels_keep(cls, parameters, tmp_path):
+    check_round_trip(cls, parameters, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [pk.WeisfeilerLehman, pk.PropagationKernel], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("parameters", [{"labels": "log_degree"}, {"base_kernel": "intersection"}], ids=str)
+def test_models_of_such_kernels(kernel, parameters, tmp_path):
+    model = pk.PropagationClassifier(kernel=kernel(**parameters), t_max=1, C=1.0, random_state=0)
+    again = round_trip(model.fit(SMALL.graphs, SMALL.target), tmp_path)
+    assert_identical(again.decision_function(SMALL.graphs), model.decision_function(SMALL.graphs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("refit_every", [None, 1, 2])
+def test_mixtures_of_attributes_that_vary_in_fewer_directions_than_there_are(rank, refit_every, tmp_path):
+    values = np.outer(rank * np.arange(SMALL.graphs.n_nodes), [1.0, 2.0])
+    graphs = SMALL.graphs.with_attributes(values)
+    mixtures = pk.GaussianMixtures(ridge=0.0, n_sample_points=5, refit_every=refit_every)
+    kernel = pk.PropagationKernel(attributes=mixtures, t_max=2, random_state=0).fit(graphs)
+    assert kernel.coder_.attributes.learned.families[0].whitening.shape == (2, rank)
+    assert_identical(round_trip(kernel, tmp_path).transform(graphs), kernel.transform(graphs))
+
+
+def check_round_trip(cls, parameters, folder):
+    model, _ = fitted_on_the_zoo(cls, parameters)
+    again = round_trip(model, folder)
+    graphs = input_of(cls, the_zoo())
+    assert type(again) is cls
+    assert_identical(again.transform(graphs), model.transform(graphs))
+    assert {k: repr(v) for k, v in again.get_params().items()} == {
+        k: repr(v) for k, v in model.get_params().items()
+    }
+
+
+@classes("graph")
+def test_every_public_estimator_that_makes_graphs(cls, tmp_path):
+    model, _ = fitted_on_the_zoo(cls, {})
+    assert_same(round_trip(model, tmp_path).transform(the_zoo()), model.transform(the_zoo()))
+
+
+def assert_identical(computed, reference):
+    assert np.array_equal(dense(computed), dense(reference))
+
+
+def test_every_class_of_the_table_is_there():
+    for name in known_names():
+        assert class_of(name).__name__ == name
+
+
+PREDICTORS = public_classes("fit", "predict")
+del PREDICTORS["LinearModel"]  # takes rows, not graphs: tests/learn/linear/test_model.py
+METHODS = ("predict", "decision_function", "predict_proba")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PREDICTORS)
+def test_every_public_predictor(name, tmp_path):
+    steps = {"t_max": [0, 1]} if has(PREDICTORS[name], "t_max") else {}
+    model = PREDICTORS[name](**steps, random_state=0).fit(SMALL.graphs[:30], SMALL.target[:30])
+    again = round_trip(model, tmp_path)
+    assert set(vars(again)) == set(vars(model))
+    for method in METHODS:
+        if hasattr(model, method):
+            assert_identical(getattr(again, method)(SMALL.graphs), getattr(model, method)(SMALL.graphs))
+    if hasattr(model, "explain") and model.kernel_.is_dot_product:
+        explained = [m.explain(SMALL.graphs[:3]).contributions for m in (again, model)]
+        assert np.array_equal(*explained)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
+@pytest.mark.parametrize("name", ["PropagationClassifier", "PropagationRegressor"])
+def test_every_solver(name, solver, tmp_path):
+    kernel = pk.PropagationKernel(t_max=1)
+    model = PREDICTORS[name](kernel=kernel, C=1.0, solver=solver, random_state=0)
+    again = round_trip(model.fit(SMALL.graphs[:30], SMALL.target[:30]), tmp_path)
+    for method in METHODS:
+        if hasattr(model, method):
+            assert_identical(getattr(again, method)(SMALL.graphs), getattr(model, method)(SMALL.graphs))
+    if name == "PropagationRegressor" and solver == "gp":
+        deviations = [m.predict(SMALL.graphs, return_std=True)[1] for m in (again, model)]
+        assert np.array_equal(*deviations)
+
+
+def test_there_are_predictors():
+    assert "PropagationClassifier" in PREDICTORS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        pk.PropagationKernel(attributes="sum", t_max=2),
+        pk.PropagationKernel(base_kernel="rbf", t_max=2),
+        pk.P2K(t_max=2),
+        pk.ShortestPath(attributes="gaussian"),
+        pk.SubgraphMatching(k=2),
+    ],
+)
+def test_classifier_on_any_kernel(kernel, tmp_path):
+    graphs = SMALL.graphs.with_attributes(np.linspace(0, 1, SMALL.graphs.n_nodes)[:, None])
+    model = pk.PropagationClassifier(kernel=kernel, C=1.0, n_folds=2, random_state=0)
+    model.fit(graphs[:30], SMALL.target[:30])
+    again = round_trip(model, tmp_path)
+    for method in METHODS:
+        assert_identical(getattr(again, method)(graphs), getattr(model, method)(graphs))
+
+
+def test_index(tmp_path):
+    graphs = SMALL.graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs[:30]).add(graphs[30:]).remove([3, 4])
+    again = round_trip(index, tmp_path)
+    for copy in (index, again):  # both go on in the same way
+        copy.add(graphs[:5], ids=["a", 1.5, ("b", None), b"c", -7]).remove(["a", 7])
+    assert again.ids_.tolist() == index.ids_.tolist()
+    for ours, theirs in zip(again.query(graphs, 9), index.query(graphs, 9), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_pipelines_of_this_library_s_estimators(tmp_path):
+    graphs = pk.hide_labels(SMALL.graphs, 0.2, random_state=0)
+    pipeline = make_pipeline(pk.LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(n_iter=2)).fit(graphs[:30])
+    assert_identical(round_trip(pipeline, tmp_path).transform(graphs), pipeline.transform(graphs))
+    model = pk.PropagationClassifier(kernel=clone(pipeline), C=1.0, random_state=0)
+    model.fit(graphs[:30], SMALL.target[:30])
+    assert_identical(round_trip(model, tmp_path).predict_proba(graphs), model.predict_proba(graphs))
+    with pytest.raises(TypeError, match=r"Pipeline.steps\[1\]\[1\] is a sklearn.svm._classes.SVC"):
+        pk.save_model(make_pipeline(pk.PropagationKernel(), SVC()), tmp_path / "model.pk")
+
+
+def test_grids(tmp_path):
+    grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 3, (5, 6)) for i in range(8)])
+    for scheme in ("auto", pk.Convolution((1, 4)), pk.AnisotropicDiffusion()):
+        kernel = pk.PropagationKernel(propagation=scheme, t_max=2, random_state=0).fit(grids[:5])
+        assert_identical(round_trip(kernel, tmp_path).transform(grids), kernel.transform(grids))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", ["GrayLevels", "KMeansColors", "GrayCooccurrence"])
+def test_pictures(estimator, tmp_path):
+    pictures = [np.random.default_rng(i).random((6, 6, 3)) for i in range(3)]
+    model = getattr(pk.images, estimator)().fit(pictures)
+    again = round_trip(model, tmp_path).transform(pictures)
+    assert np.array_equal(
+        getattr(again, "node_labels", again), getattr(model.transform(pictures), "node_labels", again)
+    )
+
+
+def test_settings_that_are_not_fitted_yet(tmp_path):
+    model = pk.PropagationClassifier(
+        kernel=[pk.WeisfeilerLehman(), pk.PropagationKernel(prior={"C": 0.5, None: 0.5})],
+        t_max=range(3),
+        C=(0.5, np.float64(2)),
+        random_state=np.random.RandomState(7),
+    )
+    again = round_trip(model, tmp_path)
+    assert again.t_max == range(3)
+    assert again.kernel[1].prior == {"C": 0.5, None: 0.5}
+    assert [type(cost) for cost in again.C] == [float, np.float64]
+    assert again.random_state.rand() == np.random.RandomState(7).rand()
+
+
+def test_streams_that_share_counts_still_share_them(tmp_path):
+    graphs = SMALL.graphs.with_attributes(np.ones((SMALL.graphs.n_nodes, 3)))
+    kernel = pk.PropagationKernel(attributes="sum", t_max=1, random_state=0).fit(graphs)
+    again = round_trip(kernel, tmp_path)
+    count = len({id(stream.counts) for stream in kernel.counts_})
+    assert len({id(stream.counts) for stream in again.counts_}) == count < len(kernel.counts_)
+
+
+def test_same_model_same_bytes(tmp_path):
+    for name in "ab":
+        pk.save_model(pk.PropagationKernel(random_state=0).fit(SMALL.graphs), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+OTHER_PROCESS = """
+import sys, numpy as np, propkernels as pk
+graphs = pk.datasets.make_molecules(40, random_state=0).graphs
+model = pk.load_model(sys.argv[1])
+print(model.predict(graphs).tolist(), model.predict_proba(graphs).tobytes().hex())
+similarities, ids = pk.load_model(sys.argv[2]).query(graphs, k=5)
+print(similarities.tobytes().hex(), ids.tolist())
+"""
+
+
+@pytest.mark.slow
+def test_same_predictions_in_another_process(tmp_path):
+    model = pk.PropagationClassifier(t_max=[0, 1], C=1.0, random_state=0)
+    model.fit(SMALL.graphs[:30], SMALL.target[:30])
+    index = pk.GraphIndex(random_state=0).fit(SMALL.graphs[:30])
+    pk.save_model(model, tmp_path / "model.pk")
+    pk.save_model(index, tmp_path / "index.pk")
+    command = [sys.executable, "-c", OTHER_PROCESS, str(tmp_path / "model.pk"), str(tmp_path / "index.pk")]
+    environment = {**os.environ, "PYTHONHASHSEED": "5"}
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    found = index.query(SMALL.graphs, k=5)
+    probabilities = model.predict_proba(SMALL.graphs)
+    assert run.stdout.splitlines() == [
+        f"{model.predict(SMALL.graphs).tolist()} {probabilities.tobytes().hex()}",
+        f"{found.similarities.tobytes().hex()} {found.ids.tolist()}",
+    ]
+
+
+# what cannot be saved
+
+
+class OwnScheme(pk.Diffusion):
+    """Somebody's own."""
+
+
+def own_kernel(x, y):
+    return (x @ y.T).toarray()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (pk.PropagationKernel(propagation=OwnScheme()), r"PropagationKernel.propagation is a .*OwnScheme"),
+        (
+            pk.PropagationKernel(base_kernel=own_kernel),
+            r"PropagationKernel.base_kernel is a builtins.function",
+        ),
+        (pk.PropagationKernel(prior={"C": object()}), r"PropagationKernel.prior\['C'\] is a builtins.object"),
+        (np.ones(3), "save_model takes an estimator of this library"),
+        (pk.PropagationKernel, "save_model takes an estimator of this library"),
+    ],
+)
+def test_what_is_not_this_library_s(model, message, tmp_path):
+    with pytest.raises(TypeError, match=message):
+        pk.save_model(model, tmp_path / "model.pk")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    (tmp_path / "model.pk").write_text("precious")
+    monkeypatch.setattr("propkernels.storage.archive.to_bytes", lambda array: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        pk.save_model(pk.PropagationKernel().fit(SMALL.graphs), tmp_path / "model.pk")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.pk"]
+    assert (tmp_path / "model.pk").read_text() == "precious"
+
+
+def test_places_that_are_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        pk.save_model(pk.PropagationKernel(), tmp_path / "nowhere" / "model.pk")
+    with pytest.raises(FileNotFoundError):
+        pk.load_model(tmp_path / "nothing.pk")
+    with pytest.raises(IsADirectoryError):
+        pk.load_model(tmp_path)
+
+
+def test_file_is_readable_without_the_library(tmp_path):
+    kernel = pk.PropagationKernel(t_max=1, random_state=0).fit(SMALL.graphs)
+    pk.save_model(kernel, tmp_path / "model.pk")
+    with np.load(tmp_path / "model.pk", allow_pickle=False) as file:
+        arrays = [file[name] for name in file.files if name != "model.json"]
+    with zipfile.ZipFile(tmp_path / "model.pk") as file:
+        header = json.loads(file.read("model.json"))
+    assert header["propkernels"] == pk.__version__
+    assert header["n_arrays"] == len(arrays) > 3
+
+
+def test_checkpoint_is_not_taken_along(tmp_path):
+    kernel = pk.AttributeKernel(checkpoint=tmp_path / "somewhere")
+    assert round_trip(kernel, tmp_path).checkpoint is None
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, TimeoutError])
+def test_an_interrupt_while_a_model_is_saved_comes_out_as_it_is(tmp_path, monkeypatch, failure):
+    def interrupted(*arguments):
+        raise failure
+
+    kernel = pk.PropagationKernel(t_max=1, random_state=0).fit(SMALL.graphs)
+    pk.save_model(kernel, tmp_path / "model.pk")
+    before = (tmp_path / "model.pk").read_bytes()
+    monkeypatch.setattr(zipfile._ZipWriteFile, "__init__", interrupted)
+    with pytest.raises(failure):
+        pk.save_model(kernel, tmp_path / "model.pk")
+    assert (tmp_path / "model.pk").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["model.pk"]
+
+
+def test_too_many_open_files_do_not_make_a_model_damaged(tmp_path, monkeypatch):
+    pk.save_model(pk.PropagationKernel().fit(SMALL.graphs), tmp_path / "model.pk")
+
+    def fails(archive):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("propkernels.storage.model_files.read_header", fails)
+    with pytest.raises(OSError, match="Input/output error"):
+        pk.load_model(tmp_path / "model.pk")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="pipe is not a regular file"):
+        pk.load_model(tmp_path / "pipe")

@@ -1,0 +1,94 @@
+"""Columns: what is missing, and what texts stand for."""
+
+import numpy as np
+import pytest
+
+from propkernels._utils.cells import (
+    as_classes,
+    is_missing,
+    kind_of_cell,
+    read_cells,
+    read_labels,
+    typed_column,
+)
+
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "None", "null", "NULL", "-", "#N/A", "nil"])
+def test_only_a_blank_cell_is_missing(word):
+    assert read_cells([word, "yes", "", "  "]).tolist() == [word, "yes", None, None]
+    assert read_labels([word, "C", ""]).tolist() == [word, "C", None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values"),
+    [
+        (["1", "-2", "+3"], "i", [1, -2, 3]),
+        ([" 1", "2 "], "i", [1, 2]),
+        (["1", "2.5", "1e3"], "f", [1, 2.5, 1000]),
+        (["True", "false"], "b", [True, False]),
+        (["True", "1"], "U", ["True", "1"]),
+        (["01", "1"], "U", ["01", "1"]),
+        (["1_000", "2"], "U", ["1_000", "2"]),
+        ([" yes", "yes"], "U", [" yes", "yes"]),
+        (["1", ""], "f", [1, np.nan]),
+        (["True", ""], "O", [True, None]),
+        (["nan", "0.5"], "f", [np.nan, 0.5]),
+        (["nan", "x"], "U", ["nan", "x"]),
+        (["", ""], "f", [np.nan, np.nan]),
+        ([str(2**63), "1"], "f", [2.0**63, 1]),
+        (["9" * 500], "U", ["9" * 500]),
+    ],
+)
+def test_what_cells_stand_for(cells, kind, values):
+    found = read_cells(cells)
+    assert found.dtype.kind == kind
+    assert found.tolist() == pytest.approx(values, nan_ok=True) if kind == "f" else found.tolist() == values
+
+
+def test_labels_of_any_size_stay_apart():
+    assert read_labels([str(2**63), str(2**63 + 1), "-1", ""]).tolist() == [2**63, 2**63 + 1, -1, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, 2], "i"),
+        ([1, None], "f"),
+        ([1, 2.5], "f"),
+        ([2**70, 1], "f"),
+        (["a", None], "O"),
+        (["a", "b"], "U"),
+        ([True, None], "O"),
+        ([1, "a"], "U"),
+        ([None, float("nan")], "f"),
+    ],
+)
+def test_values_get_one_type(values, kind):
+    found = typed_column(values)
+    assert found.dtype.kind == kind
+    assert is_missing(found).tolist() == is_missing(values).tolist()
+
+
+def test_what_is_missing():
+    pd = pytest.importorskip("pandas")
+    assert is_missing([None, np.nan, pd.NA, pd.NaT, "", "nan", 0]).tolist() == [True] * 4 + [False] * 3
+    assert is_missing(np.ma.masked_array([1, 2], [True, False])).tolist() == [True, False]
+    assert is_missing(np.array(["2020", "NaT"], dtype="M8[D]")).tolist() == [False, True]
+
+
+def test_numbers_that_are_classes():
+    assert as_classes(np.array([0.0, 1.0, 1.0])).dtype.kind == "i"
+    for numbers in ([0.5, 1.0], [0.0, np.nan], [1e300, 2e300], list(np.arange(20.0))):
+        assert as_classes(np.array(numbers)).dtype.kind == "f"
+
+
+def test_kinds_of_cells():
+    assert [kind_of_cell(cell) for cell in ("-0", ".5", "5.", "inf", "1e", "--1", str(-(2**63)))] == [
+        "int64",
+        "double",
+        "double",
+        "double",
+        "string",
+        "string",
+        "int64",
+    ]

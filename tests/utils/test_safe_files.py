@@ -1,0 +1,517 @@
+"""Atomic writes: a file is complete, or it is as it was before."""
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from propkernels._utils import safe_files as files
+from propkernels._utils.safe_files import (
+    atomic_write,
+    inner_folder,
+    is_system_error,
+    locked,
+    open_regular,
+    remove_stale_files,
+    zip_writer,
+)
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pipes of POSIX")
+
+
+def test_file_is_there_when_it_is_complete(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with atomic_write(path) as stream:
+        stream.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_text_keeps_its_line_ends(tmp_path):
+    with atomic_write(tmp_path / "file", text=True) as stream:
+        stream.write("ä\r\nb\n")
+    assert (tmp_path / "file").read_bytes() == "ä\r\nb\n".encode()
+
+
+@pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt])
+def test_nothing_is_left_of_a_failure(tmp_path, failure):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with pytest.raises(failure):
+        write_half(path, failure)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def write_half(path, failure):
+    with atomic_write(path) as stream:
+        stream.write(b"half")
+        raise failure
+
+
+def test_a_new_file_has_the_usual_mode(tmp_path):
+    (tmp_path / "other").write_bytes(b"")
+    with atomic_write(str(tmp_path / "file")):
+        pass
+    assert (tmp_path / "file").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o755])
+def test_the_mode_of_a_file_is_kept(tmp_path, mode):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with atomic_write(path) as stream:
+        stream.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_the_umask_is_never_changed(tmp_path, monkeypatch):
+    """A umask of 0, be it for a moment, is one for all threads."""
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask was changed"))
+    with atomic_write(tmp_path / "file") as stream:
+        stream.write(b"new")
+
+
+@posix
+def test_a_symbolic_link_is_followed(tmp_path):
+    (tmp_path / "real").mkdir()
+    target = tmp_path / "real" / "file"
+    target.write_bytes(b"old")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    with atomic_write(link) as stream:
+        stream.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    dangling = tmp_path / "dangling"
+    dangling.symlink_to(tmp_path / "real" / "made")
+    with atomic_write(dangling) as stream:
+        stream.write(b"new")
+    assert (tmp_path / "real" / "made").read_bytes() == b"new"
+    assert sorted(os.listdir(tmp_path / "real")) == ["file", "made"]
+
+
+@posix
+def test_what_is_not_a_regular_file_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path, kind in ((tmp_path / "pipe", "not a regular file"), (tmp_path, "a folder")):
+        with pytest.raises(OSError, match=f"{path.name} is {kind}"), atomic_write(path):
+            pass
+    with pytest.raises(OSError, match="/dev/null is not a regular file"), atomic_write("/dev/null"):
+        pass
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / "nowhere" / "model.pk"
+    with pytest.raises(FileNotFoundError) as caught, atomic_write(path):
+        pass
+    assert caught.value.filename == str(path)
+    assert ".part" not in str(caught.value)
+
+
+def test_a_full_disk_is_named_too(tmp_path):
+    path = tmp_path / "K.npz"
+    with pytest.raises(OSError, match=r"No space left on device: .*K\.npz") as caught, atomic_write(path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert caught.value.filename == str(path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_errors_of_other_files_keep_their_names(tmp_path):
+    other = tmp_path / "input"
+    with pytest.raises(FileNotFoundError) as caught, atomic_write(tmp_path / "file"):
+        other.read_bytes()
+    assert caught.value.filename == str(other)
+
+
+def test_long_names(tmp_path):
+    path = tmp_path / ("n" * 250)
+    with atomic_write(path) as stream:
+        stream.write(b"new")
+    assert path.read_bytes() == b"new"
+
+
+KILLED = """
+import os, signal, sys
+from propkernels._utils.safe_files import atomic_write
+with atomic_write(sys.argv[1]) as stream:
+    stream.write(b"half")
+    stream.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@posix
+def test_files_of_killed_processes_are_removed_by_the_next_run(tmp_path):
+    for name in ("file", "other"):
+        done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / name)], check=False)
+        assert done.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.glob(".*.part"))) >= 1
+    with atomic_write(tmp_path / "file") as stream:
+        stream.write(b"whole")
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_files_of_living_processes_and_of_other_machines_stay(tmp_path, monkeypatch):
+    machine = files._machine()
+    names = {
+        f".a.{os.getppid()}-{machine}-00000000.part",
+        f".a.{2**22 + 1}-{'0' * 8}-00000000.part",
+        ".a.part",
+        ".notes.1-2.part",
+    }
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / f".a.{os.getpid()}-{machine}-00000000.part").write_bytes(b"")  # of a process before this one
+    remove_stale_files(tmp_path)
+    assert set(os.listdir(tmp_path)) == names
+
+
+def test_two_writers_in_one_process(tmp_path):
+    path, failures = tmp_path / "file", []
+
+    def write(number):
+        try:
+            for _ in range(20):
+                with atomic_write(path) as stream:
+                    stream.write(bytes([number]) * 1000)
+        except OSError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len(set(path.read_bytes())) == 1
+    assert os.listdir(tmp_path) == ["file"]
+    assert Path(path).stat().st_size == 1000
+
+
+def test_ctrl_c_while_the_file_is_opened_stays_ctrl_c(tmp_path, monkeypatch):
+    """Between fdopen and the assignment of its result the stream is collected, and closes the handle."""
+
+    def interrupted(handle, mode):
+        os.close(handle)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files.os, "fdopen", interrupted)
+    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / "file"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+@posix
+@pytest.mark.parametrize("target", ["existing", "missing"])
+def test_a_link_inside_a_folder_is_refused(tmp_path, target):
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    outside.mkdir()
+    folder.mkdir()
+    (outside / "existing").write_bytes(b"precious")
+    (folder / "file").symlink_to(outside / target)
+    with (
+        pytest.raises(OSError, match="file is a symbolic link, which may lead out"),
+        atomic_write(folder / "file", follow_links=False) as stream,
+    ):
+        stream.write(b"new")
+    assert os.listdir(outside) == ["existing"]
+    assert (outside / "existing").read_bytes() == b"precious"
+    assert os.listdir(folder) == ["file"]
+
+
+@posix
+def test_a_folder_that_is_swapped_for_a_link_meanwhile_is_not_followed(tmp_path):
+    """The folder is held open: a link that takes its name leads nowhere."""
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    folder.mkdir()
+    outside.mkdir()
+    with atomic_write(folder / "file", follow_links=False) as stream:
+        stream.write(b"new")
+        folder.rename(tmp_path / "moved")
+        folder.symlink_to(outside)
+    assert os.listdir(outside) == []
+    assert (tmp_path / "moved" / "file").read_bytes() == b"new"
+
+
+def test_a_relative_name_without_links(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with atomic_write("file", follow_links=False) as stream:
+        stream.write(b"first")
+        with atomic_write("other") as inner:
+            inner.write(b"second")
+    assert sorted(os.listdir()) == ["file", "other"]
+
+
+@pytest.mark.parametrize("call", ["open", "replace"])
+def test_errors_end_with_one_name(tmp_path, monkeypatch, call):
+    def fail(*arguments, **options):
+        raise OSError(errno.EIO, "Input/output error", *(["a", None, "b"] if call == "replace" else [None]))
+
+    path = tmp_path / "K.npz"
+    monkeypatch.setattr(files.os, "replace" if call == "replace" else "fsync", fail)
+    with pytest.raises(OSError, match="Input/output error") as caught, atomic_write(path):
+        pass
+    assert "None" not in str(caught.value)
+
+
+def test_halves_of_surrogate_pairs_are_written_as_in_python(tmp_path):
+    with atomic_write(tmp_path / "file", text=True) as stream:
+        stream.write("caf\udce9 é\n")
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "caf\\udce9 é\n"
+
+
+@posix
+def test_pipes_devices_and_folders_are_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="pipe is not a regular file"):
+        open_regular(tmp_path / "pipe")
+    with pytest.raises(OSError, match="/dev/null is not a regular file"):
+        open_regular("/dev/null")
+    with pytest.raises(IsADirectoryError):
+        open_regular(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        open_regular(tmp_path / "nowhere")
+    (tmp_path / "file").write_bytes(b"read")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with open_regular(tmp_path / "link") as stream:
+        assert stream.read() == b"read"
+
+
+@pytest.mark.parametrize("name", ["EMFILE", "ENFILE", "ENOMEM", "EACCES", "EIO", "ENOSPC"])
+def test_errors_of_the_machine_are_told_from_damage(name):
+    number = getattr(errno, name)
+    assert is_system_error(OSError(number, os.strerror(number)))
+
+
+def test_other_errors_are_not_of_the_machine():
+    assert is_system_error(MemoryError())
+    for error in (
+        ValueError("x"),
+        OSError("Couldn't deserialize thrift"),
+        FileNotFoundError(errno.ENOENT, ""),
+    ):
+        assert not is_system_error(error)
+
+
+@posix
+def test_an_inner_folder_is_made_and_a_link_is_refused(tmp_path):
+    assert inner_folder(tmp_path / "out", "part").is_dir()
+    assert inner_folder(tmp_path / "out", "part") == tmp_path / "out" / "part"
+    (tmp_path / "out" / "link").symlink_to(tmp_path)
+    (tmp_path / "out" / "file").write_bytes(b"")
+    for name in ("link", "file"):
+        with pytest.raises(OSError, match="is a link or a file instead of a folder"):
+            inner_folder(tmp_path / "out", name)
+
+
+class Stopped(Exception):
+    """What a handler of a signal may raise."""
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, Stopped])
+def test_an_interrupt_inside_an_archive_comes_out_as_it_is(tmp_path, monkeypatch, failure):
+    import zipfile
+
+    def interrupted(*arguments):
+        raise failure
+
+    path = tmp_path / "archive.zip"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(zipfile._ZipWriteFile, "__init__", interrupted)
+    with pytest.raises(failure), atomic_write(path) as stream, zip_writer(stream) as archive:
+        archive.writestr("member", b"data")
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["archive.zip"]
+
+
+# locks
+
+
+def test_a_lock_is_there_while_it_is_held(tmp_path):
+    with locked(tmp_path):
+        assert (tmp_path / ".lock").read_text().startswith(f"process {os.getpid()} on ")
+    assert os.listdir(tmp_path) == []
+    with locked(tmp_path / "kernel.npz"):
+        assert os.listdir(tmp_path) == [".kernel.npz.lock"]
+    with locked(tmp_path / ("n" * 250)):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+def no_lock(tmp_path, kind):
+    """Put something in the place of a lock; return a precious file and its contents."""
+    precious, lock = tmp_path / "precious", tmp_path / "out" / ".lock"
+    lock.parent.mkdir()
+    precious.write_bytes(b"mine\n")
+    if kind == "link":
+        lock.symlink_to(precious)
+    elif kind == "dangling link":
+        lock.symlink_to(tmp_path / "made")
+    elif kind == "second name":
+        os.link(precious, lock)
+    elif kind == "pipe":
+        os.mkfifo(lock)
+    elif kind == "folder":
+        lock.mkdir()
+    else:
+        lock.write_bytes(b"mine\n")
+        return lock
+    return precious
+
+
+@posix
+@pytest.mark.parametrize("kind", ["link", "dangling link", "second name", "pipe", "folder", "notes"])
+def test_what_is_not_a_lock_is_refused_and_left_as_it_is(tmp_path, kind):
+    precious = no_lock(tmp_path, kind)
+    before = sorted(os.listdir(tmp_path))
+    with (
+        pytest.raises(OSError, match=r"\.lock is .*not a lock.*: remove it, or choose another folder"),
+        locked(tmp_path / "out"),
+    ):
+        pytest.fail("it was taken")
+    assert precious.read_bytes() == b"mine\n"
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+@posix
+def test_a_link_that_comes_between_is_not_followed(tmp_path, monkeypatch):
+    precious = no_lock(tmp_path, "link")
+    monkeypatch.setattr(files, "_check_lock", lambda found, full: None)
+    with pytest.raises(OSError, match=r"\.lock") as caught, locked(tmp_path / "out"):
+        pytest.fail("it was taken")
+    assert caught.value.errno == errno.ELOOP
+    assert precious.read_bytes() == b"mine\n"
+
+
+HOLDER = """
+import sys
+from propkernels._utils.safe_files import locked
+with locked(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_lock_of_a_killed_process_is_taken_and_one_of_a_living_process_is_not(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(BlockingIOError, match=rf"\(process {other.pid} on"), locked(tmp_path):
+            pytest.fail("it was taken")
+        other.kill()
+    assert (tmp_path / ".lock").exists()
+    with locked(tmp_path):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+COUNTER = """
+import sys, time
+from pathlib import Path
+from propkernels._utils.safe_files import atomic_write, locked
+path, done = Path(sys.argv[1]), 0
+while done < 30:
+    try:
+        with locked(path):
+            number = int(path.read_text())
+            with atomic_write(path, text=True) as stream:
+                stream.write(str(number + 1))
+        done += 1
+    except BlockingIOError:
+        time.sleep(0.001)
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_take_turns_lose_nothing(tmp_path):
+    path = tmp_path / "number"
+    path.write_text("0")
+    processes = [subprocess.Popen([sys.executable, "-c", COUNTER, str(path)]) for _ in range(3)]
+    assert [process.wait(60) for process in processes] == [0, 0, 0]
+    assert path.read_text() == "90"
+    assert os.listdir(tmp_path) == ["number"]
+
+
+def test_a_full_disk_under_a_lock_names_it(tmp_path, monkeypatch):
+    def full(handle, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "write", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*\.lock'$"), locked(tmp_path):
+        pytest.fail("it was taken")
+
+
+def test_locks_that_the_system_does_not_have_are_reported(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def none(handle, what):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "lockf", none)
+    with pytest.raises(OSError, match=r"No locks available: '.*\.lock'"), locked(tmp_path):
+        pytest.fail("it was taken")
+
+
+@posix
+def test_a_forked_process_begins_anew(tmp_path):
+    """A thread may hold a guard while another one forks: the child must not wait for it."""
+    with files._lock, files._guard, atomic_file(tmp_path):
+        pid = os.fork()
+        if pid == 0:  # pragma: no cover
+            status = 1
+            try:
+                files.discard_unfinished()  # not the parent's
+                with atomic_write(tmp_path / "child") as stream, locked(tmp_path):
+                    stream.write(b"child")
+                status = 0
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert sorted(os.listdir(tmp_path)) == ["child", "parent"]
+
+
+def atomic_file(folder):
+    """A file of the parent that is being written."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def begun():
+        name = str(folder / "parent")
+        Path(name).write_bytes(b"")
+        files._active.add(name)
+        try:
+            yield
+        finally:
+            files._active.discard(name)
+
+    return begun()
+
+
+def test_machines_of_one_name_are_told_apart_by_their_start(monkeypatch):
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    if not boot.exists():
+        pytest.skip("Linux only")
+    files._machine.cache_clear()
+    here, read = files._machine(), Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda self, **how: "other" if self == boot else read(self, **how))
+    files._machine.cache_clear()
+    there = files._machine()
+    files._machine.cache_clear()
+    assert here != there
