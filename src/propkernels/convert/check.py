@@ -9,7 +9,11 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import issparse
 
-from propkernels.convert import grakel, igraph, networkx, pyg, rdkit
+import propkernels.convert.grakel as grakel
+import propkernels.convert.igraph as igraph
+import propkernels.convert.networkx as networkx
+import propkernels.convert.pyg as pyg
+import propkernels.convert.rdkit as rdkit
 from propkernels.convert.adjacency import doubt, from_adjacency
 from propkernels.convert.build import Faults
 from propkernels.convert.networkx import is_networkx

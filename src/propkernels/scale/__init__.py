@@ -6,8 +6,8 @@ The pieces, from the bottom up:
   bytes that they are read from (``reading_parts`` knows the formats).
 - ``folder``: the folder of results, one file per part. The name of a file is the hash of its input
   and of the parameters: **the file is the checkpoint**.
-- ``executors`` and ``run_parts``: ``run_parts(plan, work, out, executor)`` computes the files that are missing,
-  for any :class:`~propkernels.scale.run_parts.Work`; ``featurize`` is one, other kinds of files reuse the rest.
+- ``executors``, ``run_parts``: ``run_parts(plan, work, out, executor)`` computes the files that are missing,
+  for any :class:`~propkernels.scale.run_parts.Work`; ``featurize`` is one, other kinds of files reuse it.
 - ``pure``, ``part_files`` and ``featurizing``: features as work; ``opened`` reads, ``verifying`` checks them.
 
 The interface that other stations build on, and that stays as it is:
