@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from propkernels.graphs.corrupt import flip_labels, hide_labels
+from propkernels.datasets.corrupt import flip_labels, hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
 from reproduction.drawings import draw_noise
 from reproduction.engine.jobs import Job, Scope

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.graphs.corrupt import hide_labels
+from propkernels.datasets.corrupt import hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
 from propkernels.propagation import LabelImputer
 from reproduction.drawings import draw_runtime

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from propkernels.graphs.corrupt import hide_labels
+from propkernels.datasets.corrupt import hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
 from propkernels.propagation import LabelImputer
 from reproduction.engine.jobs import Job, Scope

@@ -117,7 +117,7 @@ Outcome = tuple[int | None, float, float, int, int]
 
 
 def judge_fold(kernels: KernelStack, target: Target, fold: Fold, costs: Sequence[float]) -> Outcome:
-    """As ``propkernels.learn.evaluate`` does, but the validation accuracy is kept."""
+    """As ``propkernels.evaluate`` does, but the validation accuracy is kept."""
     task, candidates = Classification(), [candidate(kernels[t], costs) for t in STEPS]
     winner = choose_among(candidates, target, fold.inner, task, is_exact=True)
     assert winner is not None

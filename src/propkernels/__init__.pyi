@@ -19,6 +19,8 @@ from .convert import to_igraph as to_igraph
 from .convert import to_networkx as to_networkx
 from .convert import to_pandas as to_pandas
 from .convert import to_pyg as to_pyg
+from .datasets import flip_labels as flip_labels
+from .datasets import hide_labels as hide_labels
 from .datasets import load_dataset as load_dataset
 from .evaluation import Evaluation as Evaluation
 from .evaluation import PairedTest as PairedTest
@@ -36,8 +38,6 @@ from .graphs import GridDatabase as GridDatabase
 from .graphs import LabelDistributions as LabelDistributions
 from .graphs import circular_neighborhood as circular_neighborhood
 from .graphs import curvature as curvature
-from .graphs import flip_labels as flip_labels
-from .graphs import hide_labels as hide_labels
 from .graphs import knn_graph as knn_graph
 from .kernels import P2K as P2K
 from .kernels import AttributeKernel as AttributeKernel

@@ -34,7 +34,7 @@ class Elements(HTMLParser):
 
 
 def test_all_scripts_and_styles_are_allowed_by_hash_and_connections_are_not():
-    page = render_page("pages/base.html.j2", title="t", scripts=["let a = 1 < 2;"], styles=["p > a {}"])
+    page = render_page("_pages/base.html.j2", title="t", scripts=["let a = 1 < 2;"], styles=["p > a {}"])
     (policy,) = (a["content"] for _, a in Elements(page).found if "http-equiv" in a)
     assert "connect-src 'none'" in policy
     assert "default-src 'none'" in policy
@@ -46,7 +46,7 @@ def test_all_scripts_and_styles_are_allowed_by_hash_and_connections_are_not():
 
 
 def test_markup_in_data_and_titles_is_inert():
-    page = render_page("pages/base.html.j2", title=EVIL, data={"d": {EVIL: [EVIL]}})
+    page = render_page("_pages/base.html.j2", title=EVIL, data={"d": {EVIL: [EVIL]}})
     elements = Elements(page)
     assert not [tag for tag, _ in elements.found if tag == "img"]
     (text,) = (text for _, attributes, text in elements.sources if attributes.get("id") == "d")
@@ -77,14 +77,14 @@ def test_embedded_json_takes_arrays_and_refuses_what_json_cannot_hold():
 @pytest.mark.parametrize("source", ["x = '</script>'", "<!-- no", "a\r\nb"])
 def test_sources_that_would_end_their_element_are_refused(source):
     with pytest.raises(ValueError, match="source of a script"):
-        render_page("pages/base.html.j2", title="t", scripts=[source])
+        render_page("_pages/base.html.j2", title="t", scripts=[source])
 
 
 def test_a_page_is_written_whole(tmp_path):
-    path = write_page(tmp_path / "page.html", "pages/base.html.j2", title="ä")
+    path = write_page(tmp_path / "page.html", "_pages/base.html.j2", title="ä")
     assert "<title>ä</title>" in path.read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="JSON"):
-        write_page(path, "pages/base.html.j2", title="new", data={"d": float("inf")})
+        write_page(path, "_pages/base.html.j2", title="new", data={"d": float("inf")})
     assert "<title>ä</title>" in path.read_text(encoding="utf-8")
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
 
@@ -93,7 +93,7 @@ def test_parts_escape_and_align():
     from propkernels._pages.render import _environment
 
     source = (
-        '{% from "pages/parts.html.j2" import table, figures, note %}'
+        '{% from "_pages/parts.html.j2" import table, figures, note %}'
         "{{ table(['name', 'n'], rows, 'c') }}{{ figures([(1234, 'graphs')]) }}{{ note(evil, 'bad') }}"
     )
     html = _environment().from_string(source).render(rows=[(EVIL, 1.5), (None, -2)], evil=EVIL)
@@ -105,9 +105,9 @@ def test_parts_escape_and_align():
 
 
 def test_a_fragment_has_no_script_and_its_style_stays_inside():
-    fragment = render_fragment("pages/fragment.html.j2")
+    fragment = render_fragment("_pages/fragment.html.j2")
     assert "<script" not in fragment
-    rules = re.sub(r"/\*.*?\*/", "", read_static("pages/style.css"), flags=re.DOTALL)
+    rules = re.sub(r"/\*.*?\*/", "", read_static("_pages/style.css"), flags=re.DOTALL)
     selectors = re.findall(r"(?:^|[{}])\s*([^{}@;]+?)\s*\{", rules)
     assert len(selectors) > 30
     for selector in selectors:
@@ -118,11 +118,11 @@ def test_halves_of_surrogate_pairs_can_be_saved(tmp_path):
     """A label, or the name of a file that is not UTF-8."""
     name = os.fsdecode(b"caf\xe9") if os.name == "posix" else "caf\udce9"
     data = {"names": [name]}
-    path = write_page(tmp_path / "page.html", "pages/base.html.j2", title=name, data=data)
+    path = write_page(tmp_path / "page.html", "_pages/base.html.j2", title=name, data=data)
     page = path.read_text(encoding="utf-8")
     assert "<title>caf\\udce9</title>" in page
     assert '["caf\\udce9"]' in page
-    render_page("pages/base.html.j2", title=name).encode("utf-8")
+    render_page("_pages/base.html.j2", title=name).encode("utf-8")
     from propkernels._pages.fragments import Remark, show_result
 
     assert "caf\\udce9" in show_result(name, Remark(name)).encode("utf-8").decode()

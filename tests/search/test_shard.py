@@ -225,7 +225,7 @@ MANY = """
 import os, resource, sys
 import numpy as np
 import propkernels as pk
-from propkernels.learn.retrieval import shard as shard_module
+from propkernels.search import shard as shard_module
 queries = pk.datasets.make_molecules(4, random_state=3, mean_nodes=7).graphs
 expected = pk.GraphIndex.open(sys.argv[1]).query(queries, k=5)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))

@@ -127,7 +127,7 @@ def test_every_class_of_the_table_is_there():
 
 
 PREDICTORS = public_classes("fit", "predict")
-del PREDICTORS["LinearModel"]  # takes rows, not graphs: tests/learn/linear/test_model.py
+del PREDICTORS["LinearModel"]  # takes rows, not graphs: tests/models/test_linear_model.py
 METHODS = ("predict", "decision_function", "predict_proba")
 
 

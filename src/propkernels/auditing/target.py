@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.cells import has_fractions
+from propkernels._utils.locks import cached_property
 from propkernels.auditing.statistics import Spread, TargetCounts
 from propkernels.decisions.decision_columns import DecisionLayout
 from propkernels.decisions.tasks import Classification, Regression

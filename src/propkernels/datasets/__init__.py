@@ -1,6 +1,7 @@
 """Data sets: the TU text layout, tables and files of graphs, and generators."""
 
 from propkernels.datasets.brodatz import load_brodatz
+from propkernels.datasets.corrupt import flip_labels, hide_labels
 from propkernels.datasets.dataset import Dataset, list_datasets
 from propkernels.datasets.generators import make_molecules, make_synthetic
 from propkernels.datasets.loader import load, load_dataset
@@ -11,6 +12,8 @@ from propkernels.datasets.tu_writer import write_tu
 
 __all__ = [
     "Dataset",
+    "flip_labels",
+    "hide_labels",
     "list_datasets",
     "load",
     "load_brodatz",

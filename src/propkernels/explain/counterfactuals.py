@@ -133,13 +133,14 @@ class Counterfactuals(Sequence[Counterfactual]):
     Examples
     --------
     >>> import propkernels as pk
+    >>> from propkernels.explain import EDIT_KINDS
     >>> data = pk.datasets.make_molecules(60, random_state=0)
     >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
     >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
     >>> changes = model.counterfactuals(data.graphs[1], n=3)
     >>> all(changes.prediction != changes.prediction_before)
     True
-    >>> len(changes), changes.edits[0][0].kind in pk.learn.EDIT_KINDS, changes.graph(0).n_nodes > 0
+    >>> len(changes), changes.edits[0][0].kind in EDIT_KINDS, changes.graph(0).n_nodes > 0
     (3, True, True)
     """
 

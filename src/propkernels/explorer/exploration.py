@@ -57,7 +57,7 @@ class Exploration:
     >>> data = pk.datasets.make_molecules(30, random_state=0)
     >>> exploration = pk.explore(data)
     >>> exploration
-    Exploration(make_molecules: 30 graphs, 0.1 MB)
+    Exploration(make_molecules: 30 graphs, 0.2 MB)
     >>> exploration.html.startswith("<!doctype html>")
     True
     """

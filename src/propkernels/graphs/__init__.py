@@ -1,7 +1,6 @@
 """Graphs: databases of graphs and grids, the first station of the pipeline."""
 
 from propkernels.graphs.container import Graph
-from propkernels.graphs.corrupt import flip_labels, hide_labels
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
@@ -18,7 +17,5 @@ __all__ = [
     "LabelDistributions",
     "circular_neighborhood",
     "curvature",
-    "flip_labels",
-    "hide_labels",
     "knn_graph",
 ]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.jit import compiled
+from propkernels._utils.locks import cached_property
 
 Values = NDArray[np.float64]
 LOGISTIC, SQUARED_HINGE, SQUARED = 0, 1, 2
