@@ -128,7 +128,8 @@ _BY_MODULE = {
         "GrayCooccurrence",
         "LabelCooccurrence",
     ),
-    "propkernels.images.quantizers": ("GrayLevels", "KMeansColors"),
+    "propkernels.images.colors": ("KMeansColors",),
+    "propkernels.images.gray_levels": ("GrayLevels",),
     "propkernels.molecules.transformer": ("MoleculesToGraphs",),
     "sklearn.pipeline": ("Pipeline",),
 }

@@ -69,6 +69,8 @@ def check_of(annotation: Any) -> Check:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if hasattr(origin, "__value__"):  # a type alias with parameters, as NDArray is from numpy 2.5 on
         return check_of(origin.__value__[arguments])
+    if origin is typing.Literal:
+        return lambda value: any(type(value) is type(choice) and value == choice for choice in arguments)
     if origin in (types.UnionType, typing.Union):
         parts = [check_of(argument) for argument in arguments]
         return lambda value: any(part(value) for part in parts)
