@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from propkernels.datasets.dataset import DATA_VARIABLE, IMAGE_FILES, Dataset, data_folder
 from propkernels.datasets.tu_files import open_archive, read_member
 from propkernels.graphs import GridDatabase
+
+if TYPE_CHECKING:
+    from propkernels.images.gray_levels import Outside
 
 
 def find_pictures(file: str, folder: str | os.PathLike[str] | None = None) -> Path:
@@ -26,20 +29,20 @@ def find_pictures(file: str, folder: str | os.PathLike[str] | None = None) -> Pa
 
 def label_gray(images: Any, n_levels: int) -> GridDatabase:
     """Quantize gray images to levels that are equally frequent in each of them."""
-    from propkernels.images.quantizers import GrayLevels
+    from propkernels.images.gray_levels import GrayLevels
 
     return GrayLevels(n_levels, scale="equalize").fit_transform(images)
 
 
-def label_colors(images: Any, n_colors: int, outside: str | None) -> GridDatabase:
+def label_colors(images: Any, n_colors: int, outside: Outside) -> GridDatabase:
     """Quantize color images to the colors of a palette that is fitted to all of them."""
-    from propkernels.images.quantizers import KMeansColors
+    from propkernels.images.colors import KMeansColors
 
     return KMeansColors(n_colors, outside=outside, random_state=0).fit_transform(images)
 
 
 def load_plants(
-    *, n_colors: int = 5, outside: str | None = None, folder: str | os.PathLike[str] | None = None
+    *, n_colors: int = 5, outside: Outside = None, folder: str | os.PathLike[str] | None = None
 ) -> Dataset:
     """Load 146 regions of beet leaves, 3 classes of disease symptoms.
 

@@ -145,8 +145,8 @@ def _read_zip(path: Path, how: Reading) -> Dataset:
 
 
 def _read_folder(path: Path, how: Reading) -> Dataset:
+    from propkernels.images.gray_levels import GrayLevels
     from propkernels.images.image_folder import is_image, read_image_folder
-    from propkernels.images.quantizers import GrayLevels
 
     images = [file for pattern in ("*", "*/*") for file in path.glob(pattern) if is_image(file.name)]
     if not images or [*path.glob("*_A.txt"), *path.glob("*/*_A.txt")]:

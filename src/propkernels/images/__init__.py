@@ -1,8 +1,9 @@
-"""From images to grids: quantize, read folders of images, and the co-occurrence baselines."""
+"""Images: folders of images, quantizers that return grids, and co-occurrence features."""
 
+from propkernels.images.colors import KMeansColors
 from propkernels.images.cooccurrence import GrayCooccurrence, LabelCooccurrence
+from propkernels.images.gray_levels import GrayLevels
 from propkernels.images.image_folder import ImageFolder, read_image_folder
-from propkernels.images.quantizers import GrayLevels, KMeansColors
 
 __all__ = [
     "GrayCooccurrence",

@@ -15,29 +15,29 @@ from propkernels._utils.checks import ImageInput, check_integer
 from propkernels._utils.optional import import_optional
 from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.images.quantizers import GrayLevels
+from propkernels.images.gray_levels import GrayLevels, Images, Outside, Scale
 
 ANGLES = (0.0, np.pi / 4, np.pi / 2, 3 * np.pi / 4)
 
 
 class Cooccurrence(ImageInput, TransformerMixin, BaseEstimator, ABC):
-    """How often two labels lie side by side: one symmetric matrix per distance, averaged over directions."""
+    """Base class: one symmetric co-occurrence matrix per distance, averaged over directions."""
 
     n_levels_: int
     distances: Sequence[int]
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn how many levels there are."""
+    def fit(self, X: Images | GridDatabase, y: object = None) -> Self:
+        """Learn the number of levels."""
         self._check_distances()
         self.n_levels_ = self._learn_levels(X)
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Images | GridDatabase) -> NDArray[np.float64]:
         """Return one row per image: the upper triangles of its co-occurrence matrices, as frequencies."""
         check_is_fitted(self, "n_levels_")
         grids = self._to_grids(X)
         distances = self._check_distances()
-        rows = [cooccurrences(levels, self.n_levels_, distances) for levels in self._levels(grids)]
+        rows = [_cooccurrences(levels, self.n_levels_, distances) for levels in self._levels(grids)]
         return np.stack(rows) if rows else np.empty((0, 0))
 
     def _check_distances(self) -> list[int]:
@@ -47,7 +47,7 @@ class Cooccurrence(ImageInput, TransformerMixin, BaseEstimator, ABC):
         return distances
 
     def _levels(self, grids: GridDatabase) -> list[NDArray[np.int64]]:
-        """Labels of each image as levels; one further level for pixels that do not count."""
+        """Return the levels of each image; pixels that do not count get level ``n_levels_``."""
         images = []
         for grid in grids:
             values = self._number(grid.node_labels)
@@ -60,24 +60,24 @@ class Cooccurrence(ImageInput, TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _learn_levels(self, images: Any) -> int:
-        """Check the parameters and return the number of levels."""
+        """Validate the parameters and return the number of levels."""
 
     @abstractmethod
     def _to_grids(self, images: Any) -> GridDatabase:
-        """Bring images to grids of labels."""
+        """Return the images as grids of labels."""
 
     def _number(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """Levels of labels; those that are unobserved or were not seen in fit do not count."""
+        """Return levels; labels that are unobserved or new since fit become ``n_levels_``."""
         return np.where((labels >= 0) & (labels < self.n_levels_), labels, self.n_levels_)
 
 
 class GrayCooccurrence(Cooccurrence):
-    """GLCM-gray: co-occurrence of the intensities of neighboring pixels (Haralick, 1973).
+    """Co-occurrence of gray levels of neighboring pixels (Haralick, 1973); GLCM-gray in the paper.
 
     Parameters
     ----------
     n_levels : int, default=8
-        Number of gray levels to which intensities are brought first.
+        Number of gray levels of the quantized images.
     distances : sequence of int, default=(1,)
         Distances between the two pixels of a pair, in four directions; diagonal ones as scikit-image
         rounds them.
@@ -98,8 +98,8 @@ class GrayCooccurrence(Cooccurrence):
         n_levels: int = 8,
         *,
         distances: Sequence[int] = (1,),
-        scale: str = "full",
-        outside: str | None = None,
+        scale: Scale = "full",
+        outside: Outside = None,
     ) -> None:
         self.n_levels = n_levels
         self.distances = distances
@@ -118,7 +118,7 @@ class GrayCooccurrence(Cooccurrence):
 
 
 class LabelCooccurrence(Cooccurrence):
-    """GLCM-quant: co-occurrence of the labels of neighboring pixels of a GridDatabase.
+    """Co-occurrence of labels of neighboring pixels of a GridDatabase; GLCM-quant in the paper.
 
     Parameters
     ----------
@@ -144,15 +144,15 @@ class LabelCooccurrence(Cooccurrence):
         return images
 
 
-def cooccurrences(image: NDArray[np.int64], n_levels: int, distances: Sequence[int]) -> NDArray[np.float64]:
-    """Upper triangles of the co-occurrence matrices of one image; level ``n_levels`` does not count."""
+def _cooccurrences(image: NDArray[np.int64], n_levels: int, distances: Sequence[int]) -> NDArray[np.float64]:
+    """Return upper triangles of an image's co-occurrence matrices; level ``n_levels`` does not count."""
     matrix = _graycomatrix()(image.astype(np.uint16), distances, ANGLES, levels=n_levels + 1, symmetric=True)[
         :n_levels, :n_levels
     ]
     counts = matrix.sum(axis=3).astype(np.float64)
-    both = counts + counts.swapaxes(0, 1)
-    np.einsum("iid->id", both)[:] = np.einsum("iid->id", counts)
-    upper = both[np.triu_indices(n_levels)]
+    symmetric = counts + counts.swapaxes(0, 1)  # adds (i, j) and (j, i), so the diagonal is reset below
+    np.einsum("iid->id", symmetric)[:] = np.einsum("iid->id", counts)
+    upper = symmetric[np.triu_indices(n_levels)]
     total = upper.sum(axis=0)
     return np.asarray((upper / np.where(total > 0, total, 1.0)).T.ravel())
 

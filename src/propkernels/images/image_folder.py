@@ -26,18 +26,18 @@ FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # no other parse
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ImageFolder:
-    """Images with their classes.
+    """Images and their classes, as returned by :func:`read_image_folder`.
 
     Attributes
     ----------
     images : list of ndarray
         Gray (h, w) or color (h, w, 3), uint8.
     target : ndarray of int64
-        The class of each image: the position of its name in ``target_names``; -1 where it is not known.
+        Class of each image, an index into ``target_names``; -1 if images have no classes.
     target_names : tuple of str
-        Names of the subfolders, sorted; empty where images are in no subfolders.
+        Sorted names of the subfolders; empty if there are no subfolders.
     paths : tuple of str
-        Where each image lies, relative to the folder.
+        Path of each image, relative to the folder.
     """
 
     images: list[NDArray[np.uint8]]
@@ -53,12 +53,11 @@ class ImageFolder:
 
 
 def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
-    """Read a folder of images: one subfolder per class, or, for prediction, images without classes.
+    """Read a folder of images: one subfolder per class, or no subfolders for images without classes.
 
-    Images are read in the order of their names; hidden files and files that are not images by their
-    names (``.txt`` and so on) are skipped. Palettes become colors, and transparency is dropped. Files
-    from strangers are safe to read: sizes are checked before anything is decoded, and links that lead out of
-    the folder are refused.
+    Images are read in the order of their names; hidden files and files without the suffix of an image are
+    skipped. Palettes become colors, and transparency is dropped. Untrusted files are safe to read: sizes are
+    checked before decoding, and links that lead out of the folder are refused.
 
     Parameters
     ----------
@@ -73,8 +72,7 @@ def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
     ImportError
         If Pillow is not installed.
     ValueError
-        If images are missing, or one cannot be read, is too large or lies outside the folder; the message
-        names it.
+        If there are no images, or an image cannot be read, is too large or lies outside the folder.
     """
     root = Path(path)
     if not root.is_dir():
@@ -90,7 +88,7 @@ def _images(root: Path, pattern: str) -> list[Path]:
 
 
 def _read(file: Path, root: Path) -> bytes:
-    """Read a file that lies in the folder and has a reasonable size."""
+    """Return the bytes of a file; refuse links out of the folder and files that are too large."""
     name = file.relative_to(root).as_posix()
     if not file.resolve().is_relative_to(root.resolve()):
         raise ValueError(f"the image {name} is a link that leads out of the folder {root}")
@@ -102,7 +100,7 @@ def _read(file: Path, root: Path) -> bytes:
 
 
 def as_image_folder(named: Iterable[tuple[str, bytes]]) -> ImageFolder:
-    """Decode images whose paths end in CLASS/NAME, or are names alone: then without classes."""
+    """Decode images; the parent folder in a path is the class, and bare names have no class."""
     images, paths, total = [], [], 0
     for path, data in named:
         images.append(decode_image(data, path))
@@ -120,7 +118,7 @@ def as_image_folder(named: Iterable[tuple[str, bytes]]) -> ImageFolder:
 
 
 def is_image(name: str) -> bool:
-    """Whether a file is an image by its name.
+    """Return whether a file name has the suffix of an image.
 
     Examples
     --------
@@ -131,9 +129,9 @@ def is_image(name: str) -> bool:
 
 
 def decode_image(data: bytes, name: str) -> NDArray[np.uint8]:
-    """Decode one image to gray or color, 8 bits per channel; an error names it.
+    """Return an image as gray or color with 8 bits per channel; errors contain its name.
 
-    The size is read from the header and checked before anything is decoded.
+    The size in the header is checked before decoding.
     """
     pillow = import_optional("PIL.Image", extra="images", purpose="reading images needs")
     try:
@@ -148,7 +146,7 @@ def decode_image(data: bytes, name: str) -> NDArray[np.uint8]:
         raise ValueError(f"the image {name} cannot be read: {_reason(error)}") from None
 
 
-# What Pillow raises for damaged files, by experience: also errors of its parsers' arithmetic.
+# Errors that Pillow raises for damaged files, including arithmetic errors of its parsers.
 PROBLEMS = (
     OSError,
     SyntaxError,
@@ -188,7 +186,7 @@ def _decode(image: Any) -> NDArray[np.uint8]:
 
 
 def _from_deep_gray(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Bring 16 bits, or any range of floats, to 8 bits."""
+    """Scale 16-bit integers or floats to 8 bits."""
     if not np.isfinite(values).all():
         raise ValueError("it has intensities that are not finite")
     brightest = 65535.0 if values.dtype.kind in "iu" else max(float(values.max()), 1.0)
