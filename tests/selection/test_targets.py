@@ -158,7 +158,7 @@ def test_the_unit_of_the_target_does_not_matter(solver, data):
 def test_class_labels_of_several_kinds_are_refused(several):
     target = np.empty(4, dtype=object)
     target[:] = several * 2
-    with pytest.raises(TypeError, match="all numbers or all texts"):
+    with pytest.raises(TypeError, match="all numbers or all strings"):
         check_target(target, 4)
 
 

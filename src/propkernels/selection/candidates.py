@@ -1,4 +1,4 @@
-"""Candidates: values of t_max, C and epsilon, kernels of one pass, and the machines to try on them."""
+"""Candidates for model selection: kernels by t_max and normalization, values of C and epsilon."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class CostGrid:
     Attributes
     ----------
     plain, normalized : tuple of float
-        For kernels as they are, and for normalised ones.
+        Values for kernels without and with normalization.
     scaled : bool
-        Whether C is in units of the kernel's mean diagonal; otherwise it belongs to the kernel as it is.
+        Whether C is in units of the kernel's mean diagonal; otherwise it applies to the unscaled kernel.
     """
 
     plain: tuple[float, ...]
@@ -52,13 +52,13 @@ class CostGrid:
     scaled: bool
 
     def of(self, is_normalized: bool) -> tuple[float, ...]:
-        """Values for one kernel."""
+        """Return the values of C for a kernel with or without normalization."""
         return self.normalized if is_normalized else self.plain
 
 
 SELECTIONS = ("auto", "halving", "race", "exhaustive")
-MOST_FOR_EXHAUSTIVE = 1000  # graphs up to which "auto" drops only candidates that cannot win
-MOST_KERNELS = 2  # for that
+MOST_FOR_EXHAUSTIVE = 1000  # largest number of graphs for which "auto" is exhaustive
+MOST_KERNELS = 2  # largest number of kernels for which "auto" is exhaustive
 
 
 def resolve_selection(selection: str, n_graphs: int, n_kernels: int = 1) -> str:
@@ -71,7 +71,7 @@ def resolve_selection(selection: str, n_graphs: int, n_kernels: int = 1) -> str:
 
 
 def check_cost_grid(costs: Any) -> CostGrid:
-    """Return the grid that the parameter ``C`` stands for; "paper" is the paper's.
+    """Return the grid of the parameter ``C``; "paper" gives the grid of the propagation kernel paper.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def check_costs(costs: Any) -> tuple[float, ...]:
 
 
 def check_steps(t_max: Any) -> tuple[int, ...] | None:
-    """Return the candidates for t_max, smallest first; None stands for all that the kernel has.
+    """Return the candidates for t_max, smallest first; None means all values up to the kernel's t_max.
 
     Examples
     --------
@@ -122,12 +122,13 @@ def check_steps(t_max: Any) -> tuple[int, ...] | None:
     """
     if t_max is None:
         return None
-    if isinstance(t_max, range) and t_max:  # it may be too long for a list
+    if isinstance(t_max, range) and t_max:  # checked first: the range may be too long for a list
         check_streams(max(t_max[0], t_max[-1]), 1)
     return tuple(sorted({check_streams(step, 1)[0] for step in _several(t_max, "t_max")}))
 
 
 def _several(values: Any, name: str) -> Sequence[Any]:
+    """Return a list of candidates from a number or a sequence of numbers."""
     candidates = [values] if np.ndim(values) == 0 else list(values)
     if not candidates:
         raise ValueError(f"{name} needs at least one value, got none")
@@ -136,7 +137,11 @@ def _several(values: Any, name: str) -> Sequence[Any]:
 
 @dataclass(frozen=True)
 class Trial:
-    """Losses of one machine on the validation graphs of one fold, and what it says about larger C."""
+    """Losses of one machine on the validation graphs of one fold, and the flags of the machine.
+
+    The flags tell whether larger values of C are worth a trial; see
+    :class:`~propkernels.decisions.support_vectors.Machine`.
+    """
 
     losses: Losses
     is_final: bool
@@ -147,28 +152,28 @@ class Trial:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An arm of the race.
+    """An arm of the race: a kernel with its settings, and the values of C to try.
 
     Attributes
     ----------
     kernel : estimator
-        Unfitted, with t_max and normalize as they are tried.
+        Unfitted, with the candidate's t_max and normalize.
     t_max : int or None
     normalize : bool or None
         None where the kernel has no such parameter.
     source : Source
-        Its numbers.
+        Kernel values or features of the graphs.
     epsilon : float or None
     maker : MachineMaker
     costs : tuple of float
     scaled : bool
         Whether C is in units of the kernel's mean diagonal.
     fitted : estimator or None
-        The kernel that made the pass: fitted, with the largest t_max and not normalized.
+        The kernel that was fitted once for all candidates: largest t_max, not normalized.
     family : int
-        Position of the kernel among those that are tried.
+        Position of the kernel in the list of kernels.
     decisions : dict or None
-        If given, trials write their decisions into it, by the identity of the training positions and C.
+        If given, trials store their decisions here, keyed by the identity of ``train`` and by C.
     """
 
     kernel: Any
@@ -184,7 +189,7 @@ class Candidate:
     decisions: dict[tuple[int, float], Any] | None = field(default=None, compare=False, repr=False)
 
     def fitted_kernel(self, graphs: GraphDatabase, target: NDArray[Any]) -> Any:
-        """The kernel, fitted on the graphs of the pass: cut out of the pass where it can be."""
+        """Return the kernel fitted on the graphs; reuses the counts of ``fitted`` where possible."""
         if learns_weights(self.kernel):
             return clone(self.kernel).fit(graphs, target)
         if hasattr(self.fitted, "restricted"):
@@ -193,14 +198,14 @@ class Candidate:
         return self.fitted if is_as_tried else clone(self.kernel).fit(graphs)
 
     def fit(self, task: Task, known: Any, target: NDArray[Any], train: Indices, cost: float) -> Machine:
-        """Learn from a kernel matrix or features, with the weights of these graphs."""
+        """Return a machine fitted to a kernel matrix or features, with the weights of the training graphs."""
         weights = None if task.weights is None else task.weights[train]
         return self.maker.fit(known, target, cost, weights)
 
     def trials(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, positions: Sequence[int]
     ) -> Iterator[Trial]:
-        """Learn from some graphs and judge on others, for some of the costs, one after the other."""
+        """Yield one trial per position of C: a fit on the training graphs, with losses on the test graphs."""
         known, truth = target[train], target[test]
         if task.is_constant(known):
             losses = task.losses(np.full(len(test), known[0]), truth)
@@ -218,15 +223,15 @@ class Candidate:
     def decide(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, cost: float
     ) -> NDArray[np.float64]:
-        """Learn from some graphs, and decide about others; looked up where trials wrote it down."""
-        found = (self.decisions or {}).get((id(train), cost))
-        if found is None:
+        """Return decisions on the test graphs after a fit on the training graphs, stored ones if possible."""
+        decisions = (self.decisions or {}).get((id(train), cost))
+        if decisions is None:
             part = self.source.slice(train, test, self.scaled)
-            found = self.fit(task, part.known, target[train], train, cost).decisions(part.unknown)
-        return np.asarray(found)
+            decisions = self.fit(task, part.known, target[train], train, cost).decisions(part.unknown)
+        return np.asarray(decisions)
 
     def score(self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int) -> float:
-        """Learn from some graphs with one of the costs, and score on others by the task's scorer."""
+        """Return the task's score on the test graphs after a fit on the training graphs with one C."""
         known = target[train]
         if task.is_constant(known):
             return task.score_constant(known, target[test])
@@ -237,7 +242,7 @@ class Candidate:
     def predict(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int
     ) -> NDArray[Any]:
-        """Learn from some graphs with one of the costs, and predict others."""
+        """Return predictions for the test graphs after a fit on the training graphs with one C."""
         if task.is_constant(target[train]):
             return np.full(len(test), target[train][0])
         part = self.source.slice(train, test, self.scaled)
@@ -247,13 +252,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Space:
-    """What is tried.
+    """The search space.
 
     Attributes
     ----------
     normalize : {"auto", True, False, None}
     steps : tuple of int or None
-        Candidates for t_max; None: all up to the kernel's own.
+        Candidates for t_max; None: all values up to the kernel's t_max.
     costs : CostGrid
     solver : {"kernel", "linear", "gp"}
     epsilons : tuple of float
@@ -266,7 +271,7 @@ class Space:
     epsilons: tuple[float, ...]
 
     def narrowed(self, steps: Sequence[int | None]) -> Space:
-        """Return the space with only these values of t_max; None where kernels have none."""
+        """Return the space restricted to these values of t_max; entries None are ignored."""
         kept = tuple(sorted({step for step in steps if step is not None}))
         return replace(self, steps=kept) if kept else self
 
@@ -274,9 +279,9 @@ class Space:
 def candidates(
     kernel: Any, graphs: GraphDatabase, target: NDArray[Any], space: Space, task: Task, seed: int
 ) -> list[Candidate]:
-    """All candidates of one kernel, from one pass over the graphs.
+    """Return all candidates of one kernel, from one pass over the graphs.
 
-    Only kernels that learn weights look at the target: at that of the training graphs of each fold.
+    The target is used only by kernels that learn weights, and only on the training graphs of each fold.
     """
     kernel = redrawn(kernel, seed)
     has_option = "normalize" in kernel.get_params(deep=False)
@@ -310,24 +315,25 @@ def candidates(
 
 
 def count_arms(kernels: Sequence[Any], space: Space, task: Task) -> int:
-    """How many candidates there will be, before anything is computed."""
+    """Return the number of candidates of all kernels, without computing any."""
     total = 0
     for kernel in kernels:
         parameters, name = kernel.get_params(deep=False), step_parameter(kernel)
-        own = 1 if name is None else int(parameters[name]) + 1
-        n_steps = own if space.steps is None or name is None else len(space.steps)
+        n_default = 1 if name is None else int(parameters[name]) + 1
+        n_steps = n_default if space.steps is None or name is None else len(space.steps)
         total += n_steps * (len(_wanted(kernel, space.normalize)) if "normalize" in parameters else 1)
     return total * len(task.makers(space.solver, space.epsilons))
 
 
 def _wanted(kernel: Any, normalize: Any) -> list[bool | None]:
+    """Return the values of normalize to try; one where normalization changes nothing."""
     if normalize == "auto":
         return [False] if getattr(kernel, "has_constant_diagonal", False) else [False, True]
     return [bool(kernel.normalize if normalize is None else normalize)]
 
 
 def _copy(kernel: Any, t: int | None, is_normalized: bool | None) -> Any:
-    """A kernel with other settings; what is in it is shared, since fitting a kernel changes none of it."""
+    """Return a shallow copy of a kernel with other settings; fit does not change shared parameters."""
     other = copy(kernel)
     if t is not None:
         setattr(other, str(step_parameter(kernel)), t)
@@ -339,7 +345,7 @@ def _copy(kernel: Any, t: int | None, is_normalized: bool | None) -> Any:
 def _linear_sources(
     plain: Any, graphs: GraphDatabase, space: Space, wanted: list[bool | None]
 ) -> dict[tuple[int | None, bool | None], Source]:
-    """Features by t_max and normalization, ordered by t_max and then plain before normalized."""
+    """Return features by t_max and normalization, ordered by t_max, without normalization first."""
     name = step_parameter(plain)
     if name is not None and space.steps is not None:
         plain = plain.set_params(**{name: space.steps[-1]})
@@ -355,7 +361,7 @@ def _linear_sources(
 def _aligned_sources(
     plain: Any, graphs: GraphDatabase, target: NDArray[Any], solver: str, wanted: list[bool | None]
 ) -> dict[tuple[int | None, bool | None], Source]:
-    """The parts of a sum whose weights each fold learns for itself."""
+    """Return the parts of a sum kernel, whose weights are learned in each fold."""
     if solver == "linear":
         raise ValueError('weights="alignment" are learned from kernel matrices: use solver="kernel"')
     if target.ndim > 1:
@@ -365,10 +371,10 @@ def _aligned_sources(
 
 
 def learns_weights(kernel: Any) -> bool:
-    """Whether a kernel is a sum whose weights are learned from the target."""
+    """Return whether a kernel is a sum whose weights are learned from the target."""
     return bool(getattr(kernel, "learns_weights", False))
 
 
 def has_explicit_counts(kernel: Any) -> bool:
-    """Whether a kernel is a dot product of counts, so that linear machines can learn from them."""
+    """Return whether a kernel is a dot product of counts, which linear machines can learn from."""
     return bool(getattr(kernel, "is_dot_product", False))

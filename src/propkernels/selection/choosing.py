@@ -1,12 +1,12 @@
 """Choosing among kernels, t_max, normalization, epsilon and C by cross-validation on the training graphs.
 
 A candidate is an arm (a kernel with its t_max, normalized or not) with one value of C. Its loss is the sum
-over all validation graphs, so it can only grow from fold to fold: a candidate whose loss has passed that of
-the best complete one cannot win any more. Leaving it then changes nothing, and this is all that "exhaustive"
-selection saves. A "race" also leaves candidates that are significantly worse than the leader on the same
+over all validation graphs, so it can only grow from fold to fold: a candidate whose loss exceeds that of the
+best complete candidate can no longer win. "exhaustive" selection drops only such candidates, which does not
+change the result. A "race" also drops candidates that are significantly worse than the leader on the same
 validation graphs, and large values of C where the loss falls too slowly to catch up, where hardly any
-multiplier of a smaller C was at its bound, or where the solver does not come to its end. How thorough a
-search is, and which solver makes the machines, follows from the number of graphs unless the user says so.
+multiplier of a smaller C was at its bound, or where the solver does not converge. By default, the number of
+graphs determines the kind of selection and the solver.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from propkernels.selection.halving import are_few, is_worthwhile, shortlist
 from propkernels.selection.kernel_sources import step_parameter
 from propkernels.selection.partners import Selection, with_partners
 
-WAVE = 4  # arms that run side by side, in threads or not, before their results are compared
-SIGNIFICANT = 3.0  # standard errors that a candidate may lie behind the leader
+WAVE = 4  # arms evaluated together (in threads, if any) before their results are compared
+SIGNIFICANT = 3.0  # standard errors behind the leader at which a candidate is dropped
 
 
 class Arm(Protocol):
@@ -46,13 +46,13 @@ class Arm(Protocol):
     costs: Sequence[float]
 
 
-# machines of an arm on a fold, one for each of the costs at these positions, learned when asked for
+# (arm, fold, positions of C) -> one trial per position, computed lazily
 Trials = Callable[[Any, int, Sequence[int]], Iterator[Trial]]
 
 
 @dataclass(frozen=True)
 class Winner:
-    """The best candidate: its arm's number, the position of its C, and its losses on all folds."""
+    """The best candidate: number of its arm, position of its C, and losses on all folds."""
 
     arm: int
     cost: int
@@ -66,24 +66,24 @@ class Winner:
 
 @dataclass
 class Race:
-    """Finds the arm and C of smallest loss; among equals the first arm, and its smallest C.
+    """Search for the arm and C with the smallest loss; ties go to the first arm, then to the smallest C.
 
     Parameters
     ----------
     arms : sequence of Arm
     n_folds : int
     trials : callable
-        ``trials(arm, fold, positions)`` yields a :class:`Trial` for each cost in turn.
+        ``trials(arm, fold, positions)`` yields one :class:`Trial` per position of C.
     is_exact : bool
-        Leave only what cannot win.
+        Drop only candidates that can no longer win.
     incumbent : tuple of ndarray, optional
-        Losses of a candidate from elsewhere on the same folds, which must be beaten.
+        Losses of an earlier candidate on the same folds, which the winner must beat.
     n_jobs : int or None
     tell : callable, optional
-        Called with the number of folds of an arm that are done or left.
+        Progress callback; receives the number of folds of an arm that were completed or skipped.
     is_additive : bool
-        Whether losses are not negative, so that those of some folds bound the total from below; if not
-        (scores of scikit-learn), no arm is left because of its total.
+        Whether losses are nonnegative, so that the losses of some folds are a lower bound of the total; if
+        not (scores of scikit-learn), no arm is dropped because of its total.
     """
 
     arms: Sequence[Any]
@@ -98,7 +98,7 @@ class Race:
     leader: tuple[Losses, ...] | None = None
 
     def run(self) -> Winner | None:
-        """Return the winner; None if the incumbent was not beaten."""
+        """Return the winner; None if no candidate beats the incumbent."""
         self.leader = self.incumbent
         self._first_fold()
         self._other_folds()
@@ -111,45 +111,45 @@ class Race:
         return Winner(*best, tuple(finished[best]))
 
     def _first_fold(self) -> None:
-        """Evaluate every arm on the first fold, largest t_max first: those tend to win."""
+        """Evaluate every arm on the first fold, largest t_max first, since those tend to win."""
         order = list(range(len(self.arms)))[::-1]
         for wave in _waves(order):
-            for arm, found in zip(wave, self._wave(self._climb, wave), strict=True):
-                self.known.update({(arm, cost): [losses] for cost, losses in found.items()})
+            for arm, by_cost in zip(wave, self._wave(self._climb, wave), strict=True):
+                self.known.update({(arm, cost): [losses] for cost, losses in by_cost.items()})
                 self.tell(1)
             self._lead(1)
 
     def _climb(self, arm: int) -> dict[int, Losses]:
-        """Losses on the first fold, from the smallest C up as long as that makes sense."""
+        """Return losses on the first fold by position of C, smallest C first, until larger C cannot help."""
         positions = range(len(self.arms[arm].costs))
-        found: dict[int, Losses] = {}
+        losses: dict[int, Losses] = {}
         for cost, trial in zip(positions, self.trials(self.arms[arm], 0, positions), strict=False):
-            if found and not trial.is_converged and not self.is_exact:
+            if losses and not trial.is_converged and not self.is_exact:
                 break
-            found[cost] = trial.losses
+            losses[cost] = trial.losses
             if trial.is_final:
-                return found | dict.fromkeys(positions[cost:], trial.losses)
-            if not self.is_exact and (trial.is_nearly_final or self._is_hopeless(trial, found, positions)):
+                return losses | dict.fromkeys(positions[cost:], trial.losses)
+            if not self.is_exact and (trial.is_nearly_final or self._is_hopeless(trial, losses, positions)):
                 break
-        return found
+        return losses
 
-    def _is_hopeless(self, trial: Trial, found: dict[int, Losses], positions: Sequence[int]) -> bool:
-        """Whether the loss falls too slowly to reach the leader's with the values of C that are left."""
-        cost = len(found) - 1
+    def _is_hopeless(self, trial: Trial, losses: dict[int, Losses], positions: Sequence[int]) -> bool:
+        """Return whether the loss falls too slowly to reach the leader's with the remaining values of C."""
+        cost = len(losses) - 1
         if self.leader is None or cost == 0 or not trial.is_settled:
             return False
         gap = trial.losses - self.leader[0]
-        fall = max(float(found[cost - 1].sum() - trial.losses.sum()), 0.0) * (len(positions) - 1 - cost)
+        fall = max(float(losses[cost - 1].sum() - trial.losses.sum()), 0.0) * (len(positions) - 1 - cost)
         return bool(gap.sum() - fall > SIGNIFICANT * np.sqrt(np.sum(gap**2)))
 
     def _lead(self, n_folds: int) -> None:
-        """Follow the best candidate on the folds done so far, as long as none is complete."""
+        """Make the best candidate so far the leader, unless there is an incumbent."""
         if self.incumbent is None:
             best = min(self.known, key=lambda key: (_total(self.known[key]), key))
             self.leader = tuple(self.known[best][:n_folds])
 
     def _other_folds(self) -> None:
-        """Arms finish one wave after the other, the most promising first and alone."""
+        """Evaluate arms on the remaining folds in waves; the first wave is the best arm alone."""
         order = sorted(range(len(self.arms)), key=lambda arm: (self._best(arm), arm))
         for wave in [order[:1], *_waves(order[1:])]:
             self._wave(self._finish, wave)
@@ -158,10 +158,11 @@ class Race:
                 self.tell(self.n_folds - 1)
 
     def _best(self, arm: int) -> float:
+        """Return the smallest loss of an arm over its values of C."""
         return min(_total(parts) for (of, _), parts in self.known.items() if of == arm)
 
     def _finish(self, arm: int) -> None:
-        """Take an arm through the folds that are left, with those of its costs that may still win."""
+        """Evaluate an arm on the remaining folds, with the values of C that may still win."""
         for fold in range(1, self.n_folds):
             costs = [cost for cost in range(len(self.arms[arm].costs)) if self._may_win(arm, cost, fold)]
             if not costs:
@@ -174,6 +175,7 @@ class Race:
                     break
 
     def _may_win(self, arm: int, cost: int, fold: int) -> bool:
+        """Return whether a candidate was evaluated on all earlier folds and may still win."""
         parts = self.known.get((arm, cost), [])
         if len(parts) < fold:
             return False
@@ -182,14 +184,14 @@ class Race:
         return _total(parts) <= _total(self.leader) and (self.is_exact or not self._is_behind(parts))
 
     def _is_behind(self, parts: list[Losses]) -> bool:
-        """Whether losses are significantly larger than the leader's on the same graphs (paired)."""
+        """Return whether losses are significantly larger than the leader's on the same graphs (paired)."""
         assert self.leader is not None
         common = min(len(parts), len(self.leader))
         gap = np.concatenate(parts[:common]) - np.concatenate(self.leader[:common])
         return bool(gap.sum() > SIGNIFICANT * np.sqrt(np.sum(gap**2)))
 
     def _update(self, arm: int) -> None:
-        """Let a complete candidate lead that is better than the leader."""
+        """Make a complete candidate of the arm the leader if it is better than the leader."""
         complete = [
             parts for (of, _), parts in self.known.items() if of == arm and len(parts) == self.n_folds
         ]
@@ -212,13 +214,13 @@ def _waves(order: Sequence[int]) -> list[Sequence[int]]:
 
 SOLVERS = ("auto", "kernel", "linear", "gp")
 MOST_FOR_KERNEL = 20_000  # graphs; a larger kernel matrix is never formed
-MOST_BYTES = 2**33  # that "auto" spends on the kernel matrices of all t_max
+MOST_BYTES = 2**33  # limit of "auto" for the kernel matrices of all t_max
 
 
 def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tuple[int, ...] | None) -> str:
-    """Return "kernel", "linear" or "gp"; refuse what does not fit the kernels or the number of graphs.
+    """Return "kernel", "linear" or "gp"; raise if the kernels or the number of graphs do not allow it.
 
-    "auto" takes "linear" where every kernel has explicit counts and its matrices would be too large.
+    "auto" is "linear" if every kernel has explicit counts and the kernel matrices would be too large.
     """
     check_choice(solver, SOLVERS, "solver")
     other = next((kernel for kernel in kernels if not has_explicit_counts(kernel)), None)
@@ -245,10 +247,10 @@ def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tu
 
 
 def _most_steps(kernels: Sequence[Any], steps: tuple[int, ...] | None) -> int:
-    """Number of kernel matrices that are in memory at a time."""
+    """Return the number of kernel matrices that are in memory at a time."""
     names = [(kernel, step_parameter(kernel)) for kernel in kernels]
-    own = [1 if name is None else int(kernel.get_params()[name]) + 1 for kernel, name in names]
-    return max(own) if steps is None else max(len(steps), 1)
+    n_steps = [1 if name is None else int(kernel.get_params()[name]) + 1 for kernel, name in names]
+    return max(n_steps) if steps is None else max(len(steps), 1)
 
 
 def search(
@@ -264,32 +266,32 @@ def search(
     tell: Callable[[int], None] = lambda parts: None,
     averages: bool = False,
 ) -> Selection:
-    """Return the best candidate; among equals the first kernel, smallest t_max, unnormalized, smallest C.
+    """Return the best candidate; ties go to the first kernel, smallest t_max, no normalization, smallest C.
 
-    Each kernel makes one pass over the graphs, which gives the numbers of every t_max, normalized or not.
-    Kernels come one after the other, and each has to beat the best of those before: only the matrices of one
-    pass, and the best one, are in memory at a time. With ``selection="halving"`` most candidates are only
-    compared on a part of the graphs (see :mod:`~propkernels.selection.halving`). With ``averages`` and
-    few graphs, the best candidates of kernels that are as good as the best one are its partners.
+    One pass of each kernel over the graphs gives the kernel values for every t_max, normalized or not.
+    Kernels are searched in turn, and each must beat the best candidate so far: only the matrices of one
+    pass, and those of the best candidate, are in memory at a time. With ``selection="halving"`` most
+    candidates are compared on a part of the graphs only (see :mod:`~propkernels.selection.halving`). With
+    ``averages`` and few graphs, the best candidates of kernels as good as the best become its partners.
     """
     is_exact = selection == "exhaustive"
     if selection == "halving" and is_worthwhile(folds):
-        several = averages and are_few(folds)
+        has_partners = averages and are_few(folds)
         with stopping_allowed():
-            arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell, several)
+            arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell, has_partners)
         arms = [replace(arm, decisions={}) for arm in arms]
-        if several:
+        if has_partners:
             families = [[arm for arm in arms if arm.family == family] for family in range(len(kernels))]
-            winners = [finals(some, target, folds, task, n_jobs) for some in families if some]
+            winners = [finals(family, target, folds, task, n_jobs) for family in families if family]
             return with_partners(winners, target, folds, task)
         return finals(arms, target, folds, task, n_jobs)
     best: Selection | None = None
     for kernel in kernels:
         arms = candidates(kernel, graphs, target, space, task, seed)
         incumbent = None if best is None else best.losses
-        found = choose_among(arms, target, folds, task, is_exact, incumbent, n_jobs, tell)
-        if found is not None:
-            best = Selection(arms[found.arm], arms[found.arm].costs[found.cost], found.losses)
+        winner = choose_among(arms, target, folds, task, is_exact, incumbent, n_jobs, tell)
+        if winner is not None:
+            best = Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
         if best is not None and not folds:
             break
     assert best is not None
@@ -299,7 +301,7 @@ def search(
 def finals(
     arms: Sequence[Candidate], target: NDArray[Any], folds: Folds, task: Task, n_jobs: int | None
 ) -> Selection:
-    """Let the last candidates race; those whose solvers do not come to their end have too large a C."""
+    """Return the winner among the last candidates; values of C that do not converge are too large."""
     limited = [replace(arm, maker=with_effort(arm.maker, "patient")) for arm in arms]
     winner = choose_among(limited, target, folds, task, False, None, n_jobs)
     assert winner is not None
@@ -316,7 +318,7 @@ def choose_among(
     n_jobs: int | None = None,
     tell: Callable[[int], None] = lambda parts: None,
 ) -> Winner | None:
-    """Let candidates race on the folds; without folds the first wins unseen."""
+    """Return the winner of a race on the folds; without folds, the first candidate."""
     if not folds:
         return Winner(0, 0, ())
 

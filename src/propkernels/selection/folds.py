@@ -1,4 +1,4 @@
-"""Folds: what is learned from, what is tested on, and the folds inside for choosing."""
+"""Folds: training and test graphs, and inner folds for model selection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 Indices = NDArray[np.int64]
 Folds = Sequence[tuple[Indices, Indices]]
 _MOST = 2**31 - 1
-DEFAULT_FOLDS = 5  # of the choice, where nobody sets their number
+DEFAULT_FOLDS = 5  # number of inner folds for model selection
 
 
 class Seeds(NamedTuple):
@@ -29,7 +29,7 @@ class Seeds(NamedTuple):
 
 @dataclass(frozen=True)
 class Fold:
-    """One fold; ``inner`` are pairs of positions to fit on and to validate on, all within ``train``."""
+    """One fold; ``inner`` holds pairs (fit, validate) of positions within ``train``."""
 
     train: Indices
     test: Indices
@@ -37,7 +37,7 @@ class Fold:
 
 
 def draw_seeds(random_state: Any, repeats: int) -> list[Seeds]:
-    """Return seeds for each repeat; the first are the same, however many are drawn.
+    """Return seeds for each repeat; the first seeds do not depend on the number of repeats.
 
     Examples
     --------
@@ -51,10 +51,10 @@ def draw_seeds(random_state: Any, repeats: int) -> list[Seeds]:
 def choosing_folds(
     target: NDArray[Any], n_folds: int | None, cv: Any, groups: Any, seed: int
 ) -> tuple[tuple[Indices, Indices], ...]:
-    """Folds for choosing: those of a splitter of scikit-learn, or shuffled ones.
+    """Return folds for model selection: those of a scikit-learn splitter, or shuffled folds.
 
-    Classes are stratified, groups are never split. Without a number there are five, or as many as the
-    smallest class (or the groups) can give, but at least two.
+    Classes are stratified, groups are never split. By default there are five folds, or as many as the
+    smallest class has graphs (or as there are groups), but at least two.
     """
     is_class = target.ndim == 1 and target.dtype.kind in "iu"
     everyone = np.arange(len(target))
@@ -75,7 +75,7 @@ def choosing_folds(
 
 
 def _most_folds(target: NDArray[Any], groups: Any, is_class: bool, is_default: bool) -> int:
-    """Largest number of folds: of the largest class, or by default of the smallest."""
+    """Return the largest number of folds: size of the largest class, or by default of the smallest."""
     if groups is not None:
         return len(np.unique(groups))
     if not is_class:
@@ -85,7 +85,7 @@ def _most_folds(target: NDArray[Any], groups: Any, is_class: bool, is_default: b
 
 
 def inner_folds(target: NDArray[np.int64], n_folds: int, seed: int) -> tuple[tuple[Indices, Indices], ...]:
-    """Folds for choosing, of a whole training set; fewer where classes are smaller."""
+    """Return stratified folds of a training set; at most as many as the largest class has graphs."""
     n_folds = min(n_folds, int(np.bincount(target).max()))
     if n_folds < 2:
         return ()
@@ -95,7 +95,7 @@ def inner_folds(target: NDArray[np.int64], n_folds: int, seed: int) -> tuple[tup
 
 
 def check_groups(groups: Any, n_graphs: int) -> NDArray[np.int64] | None:
-    """Return groups as numbers 0, 1, ...; at least two are needed."""
+    """Return groups as integers 0, 1, ...; raise if there are fewer than two."""
     if groups is None:
         return None
     values = np.asarray(groups)
@@ -111,7 +111,7 @@ def check_groups(groups: Any, n_graphs: int) -> NDArray[np.int64] | None:
 
 @contextmanager
 def small_classes_allowed() -> Iterator[None]:
-    """A class with fewer members than folds is simply absent from some of them."""
+    """Silence scikit-learn's warning about classes with fewer graphs than folds."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         yield

@@ -1,11 +1,11 @@
-"""Successive halving: most candidates are compared on few graphs, few candidates on all of them.
+"""Successive halving: many candidates are compared on few graphs, few candidates on all graphs.
 
-A support vector machine takes time that grows with the square of the graphs it learns from, so that a look at
-every candidate on a few hundred graphs costs less than one candidate on all of them. Each rung learns from
-more graphs than the one before, keeps the best settings, and narrows C to the neighbors of its best value;
-the last settings race on all graphs and folds (Jamieson and Talwalkar 2016, with data as the resource).
+The training time of a support vector machine grows with the square of the number of graphs, so that all
+candidates on a few hundred graphs cost less than one candidate on all graphs. Each rung trains on more graphs
+than the one before, keeps the best settings, and narrows C to the neighbors of its best value; the last
+settings race on all graphs and folds (Jamieson and Talwalkar 2016, with data as the resource).
 
-Everything stays within the folds: graphs that a fold validates on are never learned from in its rungs.
+Rungs respect the folds: the validation graphs of a fold are never training graphs in its rungs.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.selection.candidates import Candidate, Space, candidates
 from propkernels.selection.folds import Folds, Indices
 
-FIRST, GROWTH = 300, 3  # graphs that the first rung learns from, and how many times more the next ones do
-ENOUGH = 400  # graphs to validate on in each rung, from as many folds as that takes
-MOST = 1000  # graphs that one fold validates on in the rungs
-QUARTER, FEW = 4, 3  # the first rung keeps one setting in four, the last one three, or six of few graphs
-FINALISTS = 2  # settings, each with one C, that go through all folds where graphs are many
+FIRST, GROWTH = 300, 3  # training graphs of the first rung, and growth factor from rung to rung
+ENOUGH = 400  # validation graphs per rung, from as many folds as needed
+MOST = 1000  # largest number of validation graphs of one fold in a rung
+QUARTER, FEW = 4, 3  # rungs keep a quarter of the settings, the last rung three (six for few graphs)
+FINALISTS = 2  # settings, each with one C, that are evaluated on all folds if there are many graphs
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A candidate before its numbers are computed: a kernel by its position, and what is set in it."""
+    """Settings of a candidate: position of the kernel, t_max, normalize and epsilon."""
 
     kernel: int
     t_max: int | None
@@ -43,23 +43,23 @@ class Setting:
 
     @classmethod
     def of(cls, kernel: int, arm: Candidate) -> Setting:
-        """The setting of a candidate."""
+        """Return the setting of a candidate."""
         return cls(kernel, arm.t_max, arm.normalize, arm.epsilon)
 
 
-Alive = dict[Setting, tuple[int, ...]]  # settings in the race, with the positions of their values of C
+Alive = dict[Setting, tuple[int, ...]]  # settings still compared, with the positions of their values of C
 
 
 @dataclass(frozen=True)
 class Rung:
-    """Graphs to compare settings on, and how many settings to keep.
+    """Graphs on which settings are compared.
 
     Attributes
     ----------
     graphs : ndarray of int
         Positions of the graphs of this rung.
     looks : list of (train, test)
-        Positions among ``graphs`` to learn from and to validate on.
+        Positions in ``graphs`` of training and validation graphs.
     """
 
     graphs: Indices
@@ -67,12 +67,12 @@ class Rung:
 
 
 def is_worthwhile(folds: Folds) -> bool:
-    """Whether there is anything to compare on."""
+    """Return whether there are folds to compare candidates on."""
     return len(folds) > 1
 
 
 def are_few(folds: Folds) -> bool:
-    """Whether folds have so few graphs to learn from that many machines on all of them take little time."""
+    """Return whether training sets are so small that many machines can be fitted on all graphs."""
     return min(len(train) for train, _ in folds) < FIRST * GROWTH
 
 
@@ -88,12 +88,12 @@ def shortlist(
     tell: Callable[[int], None] = lambda parts: None,
     of_each: bool = False,
 ) -> list[Candidate]:
-    """Return the candidates that are worth a look at all graphs and folds, with few values of C each.
+    """Return the candidates to evaluate on all graphs and folds, with few values of C each.
 
-    With ``of_each`` the best of each kernel is among them.
+    With ``of_each`` they include the best candidate of each kernel.
     """
     alive: Alive | None = None
-    # Few graphs have small kernel matrices, and the tube of an SVR is chosen among the last candidates.
+    # Rungs are small enough for kernel matrices; epsilon is chosen among the last candidates only.
     solver = "kernel" if space.solver == "linear" else space.solver
     first = replace(space, epsilons=space.epsilons[:1], solver=solver)
     order = spread_order(target, folds, seed)
@@ -110,7 +110,9 @@ def shortlist(
 
 
 def rung_sizes(n_train: int) -> list[int]:
-    """Numbers of graphs to learn from, each three times the one before, the last at most half of all.
+    """Return the numbers of training graphs of the rungs, each three times the one before.
+
+    All but the first are at most half of ``n_train``.
 
     Examples
     --------
@@ -124,7 +126,7 @@ def rung_sizes(n_train: int) -> list[int]:
 
 
 def count_steps(n_settings: int, folds: Folds) -> int:
-    """Number of settings that are compared in all rungs together, about, for a progress bar.
+    """Return the approximate number of comparisons in all rungs, for a progress bar.
 
     Examples
     --------
@@ -141,7 +143,7 @@ def count_steps(n_settings: int, folds: Folds) -> int:
 
 
 def spread_order(target: NDArray[Any], folds: Folds, seed: int) -> NDArray[np.float64]:
-    """Rank of each graph, between 0 and 1, such that any number of the first ones have all classes alike.
+    """Return ranks between 0 and 1 such that the graphs of lowest rank have all classes in proportion.
 
     Examples
     --------
@@ -163,7 +165,7 @@ def spread_order(target: NDArray[Any], folds: Folds, seed: int) -> NDArray[np.fl
 
 
 def make_rung(order: NDArray[np.float64], folds: Folds, size: int) -> Rung:
-    """Take the first graphs of each fold to learn from, of as many folds as give enough to validate on."""
+    """Return a rung with ``size`` training graphs per fold, from enough folds for validation."""
     looks: list[tuple[Indices, Indices]] = []
     for train, test in folds:
         looks.append((_first(train, order, size), _first(test, order, MOST)))
@@ -175,6 +177,7 @@ def make_rung(order: NDArray[np.float64], folds: Folds, size: int) -> Rung:
 
 
 def _first(graphs: Indices, order: NDArray[np.float64], size: int) -> Indices:
+    """Return the ``size`` graphs of lowest rank, in ascending order."""
     return np.sort(graphs[np.argsort(order[graphs], kind="stable")[:size]])
 
 
@@ -190,7 +193,7 @@ def _compare(
     n_jobs: int | None,
     tell: Callable[[int], None],
 ) -> dict[Setting, dict[int, float]]:
-    """Losses of all settings that are alive, by the position of C, on the graphs of a rung."""
+    """Return the losses of all remaining settings on the graphs of a rung, by position of C."""
     few, values = graphs[rung.graphs], target[rung.graphs]
     part = task if task.weights is None else task.reweighted(task.weights[rung.graphs])
     known: dict[Setting, dict[int, float]] = {}
@@ -203,26 +206,26 @@ def _compare(
 
         def losses(item: tuple[Setting, Candidate, tuple[int, ...]]) -> dict[int, float]:
             _, arm, positions = item
-            found = dict.fromkeys(positions, 0.0)
+            totals = dict.fromkeys(positions, 0.0)
             for train, test in rung.looks:
                 for position, trial in zip(
                     positions, arm.trials(part, values, train, test, positions), strict=False
                 ):
-                    found[position] += float(trial.losses.sum())
-            return found
+                    totals[position] += float(trial.losses.sum())
+            return totals
 
-        for (setting, _, _), found in zip(arms, run_threads(losses, arms, n_jobs), strict=True):
-            known[setting] = found
+        for (setting, _, _), totals in zip(arms, run_threads(losses, arms, n_jobs), strict=True):
+            known[setting] = totals
         tell(len(arms))
     return known
 
 
 def _arms(
-    number: int, found: Sequence[Candidate], alive: Alive | None
+    number: int, of_kernel: Sequence[Candidate], alive: Alive | None
 ) -> list[tuple[Setting, Candidate, tuple[int, ...]]]:
-    """Candidates of one kernel that are alive, with the positions of C to try; machines may stop early."""
+    """Return the remaining candidates of one kernel, with quick machines and the positions of C to try."""
     arms = []
-    for arm in found:
+    for arm in of_kernel:
         setting = Setting.of(number, arm)
         if alive is None or setting in alive:
             quick = replace(arm, maker=screening_maker(arm.maker))
@@ -233,7 +236,7 @@ def _arms(
 
 
 def _coarse(n_costs: int, is_cheap: bool) -> tuple[int, ...]:
-    """Two values of C at a third and two thirds of many, those between where they are cheap; all of few."""
+    """Return positions of C at one and two thirds of the grid, and between if cheap; all of a small grid."""
     if n_costs <= 3:
         return tuple(range(n_costs))
     first, last = n_costs // 3, (2 * n_costs) // 3
@@ -241,15 +244,16 @@ def _coarse(n_costs: int, is_cheap: bool) -> tuple[int, ...]:
 
 
 def _best(known: dict[Setting, dict[int, float]], n_kept: int, of_each: bool) -> Alive:
-    """The settings of smallest loss (and those of each kernel), with their best C and its neighbors."""
+    """Return the settings of smallest loss (and the best of each kernel), with positions of C to try."""
     order = sorted(known, key=lambda setting: min(known[setting].values()))
     first = {setting.kernel: setting for setting in reversed(order)} if of_each else {}
     chosen = {*order[:n_kept], *first.values()}
-    kept = [setting for setting in known if setting in chosen]  # in their own order again: it breaks ties
+    kept = [setting for setting in known if setting in chosen]  # in the original order, which breaks ties
     return {setting: _around(known[setting]) for setting in kept}
 
 
 def _around(losses: dict[int, float]) -> tuple[int, ...]:
+    """Return the position of the best C and its neighbors."""
     best = min(losses, key=lambda position: (losses[position], position))
     return (best - 1, best, best + 1)
 
@@ -266,8 +270,8 @@ def _finalists(
     n_jobs: int | None,
     tell: Callable[[int], None],
 ) -> list[Candidate]:
-    """The settings that are left, on all graphs; where graphs are many, the best two of the first fold."""
-    found: dict[Setting, Candidate] = {}
+    """Return the remaining settings on all graphs; of many graphs, the best two on the first fold."""
+    arms_of: dict[Setting, Candidate] = {}
     positions: dict[Setting, list[int]] = {}
     for setting in alive:
         narrow = space.narrowed([setting.t_max])
@@ -275,19 +279,19 @@ def _finalists(
             other = Setting.of(setting.kernel, arm)
             if replace(other, epsilon=setting.epsilon) == setting:
                 arm = replace(arm, family=setting.kernel)
-                found[other], positions[other] = arm, _inside(alive[setting], len(arm.costs))
+                arms_of[other], positions[other] = arm, _inside(alive[setting], len(arm.costs))
     if are_few(folds):
-        return [_with_costs(arm, positions[setting]) for setting, arm in found.items()]
+        return [_with_costs(arm, positions[setting]) for setting, arm in arms_of.items()]
 
     def losses(setting: Setting) -> dict[int, float]:
-        quick = replace(found[setting], maker=with_effort(found[setting].maker, "quick"))
+        quick = replace(arms_of[setting], maker=with_effort(arms_of[setting].maker, "quick"))
         trials = quick.trials(task, target, *folds[0], positions[setting])
         return {p: float(t.losses.sum()) for p, t in zip(positions[setting], trials, strict=False)}
 
-    known = dict(zip(found, run_threads(losses, list(found), n_jobs), strict=True))
-    tell(len(found))
-    pairs = sorted((loss, n, p) for n, s in enumerate(found) for p, loss in known[s].items())[:FINALISTS]
-    arms = list(found.values())
+    known = dict(zip(arms_of, run_threads(losses, list(arms_of), n_jobs), strict=True))
+    tell(len(arms_of))
+    pairs = sorted((loss, n, p) for n, s in enumerate(arms_of) for p, loss in known[s].items())[:FINALISTS]
+    arms = list(arms_of.values())
     return [
         _with_costs(arms[n], [p for _, other, p in pairs if other == n])
         for n in sorted({n for _, n, _ in pairs})
@@ -295,9 +299,11 @@ def _finalists(
 
 
 def _inside(positions: Sequence[int], n_costs: int) -> list[int]:
+    """Return the positions that lie within the grid of C."""
     return [position for position in positions if 0 <= position < n_costs]
 
 
 def _with_costs(arm: Candidate, positions: Sequence[int]) -> Candidate:
+    """Return the candidate with only the values of C at these positions."""
     costs = tuple(arm.costs[position] for position in sorted(_inside(positions, len(arm.costs))))
     return replace(arm, costs=costs)

@@ -1,4 +1,4 @@
-"""Kernels of one pass, one for each candidate t_max, and slices of them for folds."""
+"""Kernel values or features of all candidates t_max from one pass, and their slices for folds."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Slice:
-    """Numbers of one fold.
+    """Kernel values or features of one fold.
 
     Attributes
     ----------
     known, unknown : ndarray or csr_array
-        For the graphs to learn from and the others: kernel rows against the former, or features.
+        Rows of the training graphs and of the test graphs: kernel values against the training graphs, or
+        features.
     unit : float
-        What ``known`` and ``unknown`` were divided by.
+        Divisor of ``known`` and ``unknown``.
     """
 
     known: Any
@@ -40,15 +41,15 @@ class Slice:
 
 
 class Source(Protocol):
-    """Numbers of one candidate kernel for any fold."""
+    """Kernel values or features of one candidate, for any fold."""
 
     def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
-        """Return what is needed to learn from some graphs and to predict others."""
+        """Return the rows to fit on the training graphs and to predict the test graphs."""
 
 
 @dataclass(frozen=True)
 class GramSource:
-    """Slices of a kernel matrix, normalized on the way if wanted, so that nothing is held twice.
+    """Slices of a kernel matrix, normalized on demand, so that the matrix is stored once.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class GramSource:
     normalize: bool
 
     def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
-        """Cut out and divide by the mean of the training diagonal, the unit of C."""
+        """Return blocks of the matrix, divided by the mean of the training diagonal, the unit of C."""
         unit = float(self._diagonal[train].mean()) or 1.0 if scaled else 1.0
         return Slice(self._part(train, train, unit), self._part(test, train, unit), unit)
 
@@ -74,8 +75,8 @@ class GramSource:
     def _part(self, rows: Indices, columns: Indices, unit: float) -> Matrix:
         part = self.matrix[np.ix_(rows, columns)]
         if self.normalize:
-            own = self.matrix.diagonal()
-            normalized(part, own[rows], own[columns])
+            diagonal = self.matrix.diagonal()
+            normalized(part, diagonal[rows], diagonal[columns])
             if rows is columns:
                 np.fill_diagonal(part, self._diagonal[rows])
         if unit != 1.0:
@@ -90,9 +91,9 @@ class AlignedSource:
     Attributes
     ----------
     parts : ndarray of shape (parts, n, n)
-        Kernels of all graphs, as they are added.
+        Kernel matrices of all graphs, one per part of the sum.
     target : ndarray of shape (n,)
-        What the weights are learned from; only the entries of training graphs are looked at.
+        Target of the weights; only the entries of training graphs are used.
     normalize : bool
         Whether slices of the sum are normalized.
     """
@@ -102,7 +103,7 @@ class AlignedSource:
     normalize: bool
 
     def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
-        """Learn the weights, add up, and cut out as of one matrix."""
+        """Return blocks of the weighted sum, with weights learned from the training graphs."""
         known = np.stack([part[np.ix_(train, train)] for part in self.parts])
         weights = aligned_weights(known, self.target[train])
         total = np.tensordot(weights, self.parts, axes=1)
@@ -111,14 +112,14 @@ class AlignedSource:
 
 @dataclass(frozen=True)
 class FeatureSource:
-    """Rows of sparse features whose dot product is the kernel; the first columns are a smaller t_max.
+    """Rows of sparse features whose dot product is the kernel; a smaller t_max has the first columns.
 
     Attributes
     ----------
     features : csr_array of shape (n, columns)
         Columns of all iterations, grouped by t.
     n_columns : int
-        How many of them belong to this candidate.
+        Number of columns of this candidate.
     lengths : ndarray of shape (n,)
         k(x, x) of each graph.
     normalize : bool
@@ -130,9 +131,9 @@ class FeatureSource:
     normalize: bool
 
     def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
-        """Take rows, and divide by the root of the mean of k(x, x)."""
-        own = (self.lengths > 0).astype(np.float64) if self.normalize else self.lengths
-        unit = np.sqrt(float(own[train].mean()) or 1.0) if scaled else 1.0
+        """Return rows, divided by the square root of the mean k(x, x) of the training graphs."""
+        diagonal = (self.lengths > 0).astype(np.float64) if self.normalize else self.lengths
+        unit = np.sqrt(float(diagonal[train].mean()) or 1.0) if scaled else 1.0
         return Slice(self._rows(train, unit), self._rows(test, unit), float(unit))
 
     def _rows(self, rows: Indices, unit: float) -> csr_array:
@@ -146,9 +147,9 @@ class FeatureSource:
 def feature_sources(
     streams: list[StreamCounts], normalize: list[bool]
 ) -> dict[tuple[int, bool], FeatureSource]:
-    """Sources for every t and either normalization, from the counts of one pass.
+    """Return sources for every t and normalization, from the counts of one pass.
 
-    Bins should be sorted (``sort_bins``): sums over columns then round alike, whatever the order of nodes.
+    Bins should be sorted (``sort_bins``), so that rounding does not depend on the order of nodes.
     """
     scaled = [csr_array(stream.counts * np.sqrt(stream.weight)) for stream in streams]
     parts = [StreamCounts(c, s.codes, s.iteration, 1.0) for c, s in zip(scaled, streams, strict=True)]
@@ -168,7 +169,7 @@ KernelStack = dict[int | None, Matrix]
 
 
 def check_kernel(kernel: Any, steps: tuple[int, ...] | None) -> None:
-    """Refuse what cannot be evaluated, before anything is computed."""
+    """Raise if an object is neither a kernel nor a model, or has no t_max to choose."""
     if not isinstance(kernel, type) and hasattr(kernel, "predict") and hasattr(kernel, "get_params"):
         if steps is not None:
             raise ValueError(f"t_max cannot be chosen for a model: set it in {type(kernel).__name__}")
@@ -183,26 +184,26 @@ def check_kernel(kernel: Any, steps: tuple[int, ...] | None) -> None:
 
 
 def has_steps(kernel: Any) -> bool:
-    """Whether the kernel is one of a family indexed by t_max (or n_iter), computed together."""
+    """Return whether the kernel has a parameter t_max (or n_iter) whose values one pass covers."""
     return step_parameter(kernel) is not None
 
 
 def step_parameter(kernel: Any) -> str | None:
-    """Name of the parameter that says how many iterations are summed."""
+    """Return the name of the parameter for the number of iterations; None if there is none."""
     names = kernel.get_params(deep=False) if hasattr(kernel, "fit_transform_cumulative") else {}
     return next((name for name in ("t_max", "n_iter") if name in names), None)
 
 
 def redrawn(kernel: Any, seed: int) -> Any:
-    """Unfitted copy of the kernel, every random_state in it an integer drawn anew."""
+    """Return an unfitted copy of the kernel with every random_state set to the seed."""
     names = [name for name in kernel.get_params() if f"__{name}".endswith("__random_state")]
     return clone(kernel).set_params(**dict.fromkeys(sorted(names), seed))
 
 
 def compute_stack(kernel: Any, graphs: GraphDatabase, steps: tuple[int, ...] | None) -> KernelStack:
-    """Kernel matrices by t_max, from one pass; a single one, without t_max, where the kernel has no steps.
+    """Return kernel matrices by t_max from one pass; a kernel without t_max has the key None.
 
-    The matrices are views of one array: nothing is held twice.
+    The matrices are views of one array.
     """
     if not has_steps(kernel):
         return {None: _as_matrix(kernel.fit_transform(graphs), len(graphs))}
@@ -217,6 +218,7 @@ def compute_stack(kernel: Any, graphs: GraphDatabase, steps: tuple[int, ...] | N
 
 
 def _as_matrix(kernel: Any, n_graphs: int) -> Matrix:
+    """Return a kernel matrix as float64; raise if its shape is not (n_graphs, n_graphs)."""
     matrix = np.asarray(kernel, dtype=np.float64)
     if matrix.shape != (n_graphs, n_graphs):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Targets: which graphs have one, and whether they are classes, numbers, or several of them per graph."""
+"""Validation of targets: missing entries, classes, numbers, and several columns per graph."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Known:
     Attributes
     ----------
     places : ndarray of int64
-        Their positions among all graphs.
+        Positions of the graphs with a target.
     n_graphs : int
-        Number of all graphs.
+        Number of all graphs, with or without a target.
     target : ndarray
-        Their targets.
+        Targets, without missing entries.
     """
 
     places: NDArray[np.int64]
@@ -41,25 +41,25 @@ class Known:
 
     @property
     def sentence(self) -> str:
-        """How many graphs are left out; empty where all have a target."""
+        """Number of graphs left out, as a clause; empty if all graphs have a target."""
         if not self.n_missing:
             return ""
-        have = "has no target and is" if self.n_missing == 1 else "have no target and are"
-        return f"{self.n_missing:,} of {self.n_graphs:,} graphs {have} left out"
+        verb = "has no target and is" if self.n_missing == 1 else "have no target and are"
+        return f"{self.n_missing:,} of {self.n_graphs:,} graphs {verb} left out"
 
     def take(self, values: Any) -> Any:
-        """Return the entries (graphs, weights, groups) of graphs that have a target; None for None."""
+        """Return the graphs, weights or groups of the graphs with a target; None for None."""
         if values is None or not self.n_missing:
             return values
         return values[self.places] if hasattr(values, "graph_sizes") else np.asarray(values)[self.places]
 
     def warn(self, stacklevel: int = 3) -> None:
-        """Say how many graphs are left out, if any are."""
+        """Warn about the number of graphs left out, if any."""
         if self.n_missing:
             warnings.warn(self.sentence, UserWarning, stacklevel=stacklevel)
 
     def check_cv(self, cv: Any) -> None:
-        """Refuse a list of folds, whose numbers are those of all graphs, where some graphs are left out."""
+        """Raise if cv is a list of folds of all graphs although graphs are left out."""
         if self.n_missing and cv is not None and not isinstance(cv, int) and not hasattr(cv, "split"):
             raise ValueError(
                 f"{self.sentence}, but cv is a list of folds of all graphs: leave these graphs out first, "
@@ -68,7 +68,7 @@ class Known:
 
 
 def known_targets(target: Any, n_graphs: int) -> Known:
-    """Return which graphs have a target, and these targets; with several columns, that is all graphs.
+    """Return the graphs with a target and their targets; with several columns, all graphs.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def known_targets(target: Any, n_graphs: int) -> Known:
     """
     values, everyone = _as_array(target), np.arange(n_graphs)
     if values.shape != (n_graphs,) or not n_graphs:
-        return Known(everyone, n_graphs, values)  # what is wrong with it, the checks below say
+        return Known(everyone, n_graphs, values)  # check_target and check_numbers report the fault
     gaps = is_missing(target if isinstance(target, np.ma.MaskedArray) else values)
     if gaps.all():
         raise ValueError(f"the target of all {n_graphs} graphs is missing: nothing can be learned")
@@ -99,6 +99,7 @@ def known_targets(target: Any, n_graphs: int) -> Known:
 
 
 def _as_array(target: Any) -> NDArray[Any]:
+    """Return the target as an array; raise if its rows differ in length."""
     try:
         return np.asarray(target)
     except ValueError:
@@ -108,13 +109,13 @@ def _as_array(target: Any) -> NDArray[Any]:
 
 
 def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
-    """Return class labels as numbers 0, 1, ..., after a look at whether they are class labels."""
+    """Return class labels as integers 0, 1, ...; raise if the target does not hold class labels."""
     labels = np.asarray(target)
     n_values = len(labels) if labels.ndim else 1
     if n_values != n_graphs:
         raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
     _check_kinds(labels)
-    with np.errstate(invalid="ignore"):  # of a cast to integers, by which whole numbers are told
+    with np.errstate(invalid="ignore"):  # type_of_target casts to integers
         kind = type_of_target(labels)
     if labels.ndim != 1 or kind not in ("binary", "multiclass"):
         raise ValueError(
@@ -128,22 +129,22 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
 
 
 def _check_kinds(labels: NDArray[Any]) -> None:
-    """Refuse objects that have no order among themselves, such as texts beside numbers."""
+    """Raise if labels cannot be sorted, such as strings together with numbers."""
     if labels.dtype != object or labels.ndim != 1:
         return
     try:
         sorted(set(labels.tolist()))
     except TypeError:
         names = " and ".join(sorted({type(label).__name__ for label in labels.tolist()}))
-        raise TypeError(f"class labels must be all numbers or all texts, got {names}") from None
+        raise TypeError(f"class labels must be all numbers or all strings, got {names}") from None
 
 
 def check_labels(target: Any, n_graphs: int) -> NDArray[np.float64]:
-    """Return several labels per graph as 0, 1 and, where they are missing, NaN."""
+    """Return several labels per graph as 0 and 1, NaN if missing."""
     values = check_several(target, n_graphs)
-    strange = ~(np.isnan(values) | (values == 0) | (values == 1))
-    if strange.any():
-        graph, column = np.argwhere(strange)[0]
+    invalid = ~(np.isnan(values) | (values == 0) | (values == 1))
+    if invalid.any():
+        graph, column = np.argwhere(invalid)[0]
         raise ValueError(
             f"Unknown label type: several targets must be 0, 1 or missing (NaN), "
             f"but column {column} of graph {graph} is {values[graph, column]:g}"
@@ -152,7 +153,7 @@ def check_labels(target: Any, n_graphs: int) -> NDArray[np.float64]:
 
 
 def check_several(target: Any, n_graphs: int) -> NDArray[np.float64]:
-    """Return several numbers per graph, NaN where they are missing; each column needs one at least."""
+    """Return several numbers per graph, NaN if missing; raise if a column is empty."""
     values = np.asarray(target)
     if len(values) != n_graphs:
         raise ValueError(f"target has {len(values)} rows for {n_graphs} graphs")
@@ -165,15 +166,15 @@ def check_several(target: Any, n_graphs: int) -> NDArray[np.float64]:
 
 
 def has_columns(target: Any) -> bool:
-    """Whether a target has several columns."""
+    """Return whether a target has several columns."""
     shape = np.asarray(target).shape
     return len(shape) == 2 and shape[1] > 1
 
 
 def check_numbers(target: Any, n_graphs: int, places: Any = None) -> NDArray[np.float64]:
-    """Return finite numbers, one per graph, whose squares can be added up.
+    """Return one finite number per graph; raise if squares of the numbers would overflow.
 
-    ``places``: what an error calls the graphs, by default 0, 1, ...
+    ``places`` holds the graph numbers for error messages, by default 0, 1, ...
     """
     numbers = np.asarray(target)
     n_values = len(numbers) if numbers.ndim else 1
@@ -187,7 +188,7 @@ def check_numbers(target: Any, n_graphs: int, places: Any = None) -> NDArray[np.
 
 
 def check_size(values: NDArray[np.float64], places: Any = None, may_miss: bool = True) -> None:
-    """Refuse numbers, in one column or several, that are not finite, or whose squares overflow or vanish."""
+    """Raise if numbers are not finite, or if squares of numbers or differences overflow or vanish."""
     rows = values.reshape(len(values), -1)
     odd = np.isinf(rows) | (np.isnan(rows) & (not may_miss))
     large = np.abs(rows) > LARGEST
