@@ -63,7 +63,7 @@ def test_bad_weights(weights):
 
 
 def test_gaussian_processes_know_no_weights():
-    with pytest.raises(ValueError, match='solver="gp" knows no weights'):
+    with pytest.raises(ValueError, match='solver="gp" takes no weights'):
         pk.PropagationClassifier(solver="gp", **QUICK).fit(GRAPHS, TARGET, sample_weight=np.ones(60))
 
 

@@ -29,15 +29,16 @@ def pairwise_coefficients(machine: SVC, n_graphs: int) -> tuple[Matrix, NDArray[
     pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
     coefficients = np.zeros((n_graphs, len(pairs)))
     for p, (i, j) in enumerate(pairs):
-        for own, row in ((i, j - 1), (j, i)):
-            support = slice(ends[own], ends[own + 1])
+        # libsvm stores the coefficients of class c against class d in row d, or d - 1 if d > c.
+        for label, row in ((i, j - 1), (j, i)):
+            support = slice(ends[label], ends[label + 1])
             coefficients[machine.support_[support], p] = machine.dual_coef_[row, support]
-    sign = -1.0 if classes == 2 else 1.0  # scikit-learn turns the two-class case around
+    sign = -1.0 if classes == 2 else 1.0  # scikit-learn flips the sign for two classes
     return sign * coefficients, sign * np.asarray(machine.intercept_, dtype=np.float64)
 
 
 def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
-    """Class with most votes of the pairs, the first among equals: libsvm's own rule."""
+    """Return the class with the most votes of the pairs; ties go to the first class, as in libsvm."""
     votes = np.zeros((len(decisions), n_classes), dtype=np.int64)
     pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
     for p, (i, j) in enumerate(pairs):
@@ -47,10 +48,10 @@ def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
 
 
 def class_scores(decisions: Matrix, n_classes: int) -> Matrix:
-    """One score per class from the pairs' decisions, as SVC's ``decision_function_shape="ovr"``.
+    """Return one score per class from the decisions of pairs, as SVC's ``decision_function_shape="ovr"``.
 
-    A score is the number of votes, plus the sum of decisions squeezed into (-1/3, 1/3): it orders classes
-    with equally many votes, and no others.
+    A score is the number of votes, plus the sum of decisions scaled to (-1/3, 1/3), which only orders
+    classes with equally many votes.
     """
     votes, sums = np.zeros((2, len(decisions), n_classes))
     for p, (i, j) in enumerate(combinations(range(n_classes), 2)):
@@ -71,10 +72,10 @@ class DecisionLayout:
     n_classes : int
         Number of classes.
     pairwise : bool
-        One column for each pair of classes, positive for the first (libsvm); otherwise one for each class
-        against the rest, or, with two classes, a single one that is positive for the second.
+        One column per pair of classes, positive for the first class (libsvm); otherwise one column per class
+        against the rest, or, with two classes, a single column that is positive for the second class.
     multilabel : bool
-        One column for each label by itself, positive where the graph has it.
+        One column per label, positive if the graph has the label.
     """
 
     n_classes: int
@@ -82,15 +83,15 @@ class DecisionLayout:
     multilabel: bool = False
 
     def columns(self, classes: NDArray[np.int64]) -> Matrix:
-        """Return 1 and -1 as least squares predict them: one column per class, a single one for two."""
+        """Return targets 1 and -1 of least squares: one column per class, a single column for two classes."""
         if self.pairwise or self.multilabel:
             raise ValueError("only columns of classes against the rest are targets of least squares")
-        own = np.arange(self.n_classes)[1 if self.n_classes == 2 else 0 :]
-        return np.where(classes[:, None] == own, 1.0, -1.0)
+        positive = np.arange(self.n_classes)[1 if self.n_classes == 2 else 0 :]
+        return np.where(classes[:, None] == positive, 1.0, -1.0)
 
     @property
     def n_decisions(self) -> int:
-        """Number of decisions of so many classes."""
+        """Number of decision columns."""
         if self.multilabel:
             return self.n_classes
         n_pairs = self.n_classes * (self.n_classes - 1) // 2
@@ -98,11 +99,11 @@ class DecisionLayout:
 
     @property
     def n_scores(self) -> int:
-        """Number of scores that are calibrated together: of several labels, each one by itself."""
+        """Number of scores that are calibrated jointly; labels are calibrated one by one."""
         return 1 if self.multilabel or self.n_classes == 2 else self.n_classes
 
     def predictions(self, decisions: Matrix) -> NDArray[np.int64]:
-        """Class number of each row; 0 or 1 for each label, if there are several."""
+        """Return the class number of each row; with several labels, 0 or 1 per label."""
         if self.multilabel:
             return (decisions > 0).astype(np.int64)
         if self.pairwise:
@@ -112,15 +113,15 @@ class DecisionLayout:
         return decisions.argmax(axis=1)
 
     def scores(self, decisions: Matrix) -> Matrix:
-        """One score per class; for two classes a single one, for the second."""
+        """Return one score per class; for two classes, a single score of the second class."""
         if not self.pairwise:
             return decisions
         return -decisions if self.n_classes == 2 else class_scores(decisions, self.n_classes)
 
     def of_pairs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn weights of pairs of classes, positive for the first, into weights of the columns.
+        """Return weights of the columns from weights of pairs of classes, positive for the first class.
 
-        Where columns are classes, a pair's decision is the difference of two columns.
+        If columns are classes, the decision of a pair is the difference of two columns.
         """
         if self.pairwise:
             return weights
@@ -134,9 +135,9 @@ class DecisionLayout:
 def self_similarities(kernel: Any, graphs: GraphDatabase) -> NDArray[np.float64]:
     """Return k(x, x) of new graphs, over all of their bins, for a fitted kernel of this library."""
     if not hasattr(kernel, "self_similarities"):
-        raise TypeError(f"{type(kernel).__name__} does not tell how similar a new graph is to itself")
-    own = kernel.self_similarities(graphs)
-    return (own > 0).astype(np.float64) if kernel.normalize else np.asarray(own, dtype=np.float64)
+        raise TypeError(f"{type(kernel).__name__} has no method self_similarities for k(x, x) of new graphs")
+    diagonal = kernel.self_similarities(graphs)
+    return (diagonal > 0).astype(np.float64) if kernel.normalize else np.asarray(diagonal, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class Calibration:
     coefficients : ndarray of shape (scores, classes), or (1, labels)
     intercepts : ndarray of shape (classes,)
     multilabel : bool
-        Each score has a logistic model of its own, of one label.
+        Whether each score has a separate logistic model, for one label.
     """
 
     coefficients: Matrix
@@ -156,15 +157,15 @@ class Calibration:
     multilabel: bool = False
 
     def check_parts(self) -> None:
-        """Refuse coefficients that are not those of the classes."""
-        require(self.coefficients.ndim == 2 and self.intercepts.ndim == 1, "classes have coefficients")
+        """Raise if coefficients and intercepts do not match."""
+        require(self.coefficients.ndim == 2 and self.intercepts.ndim == 1, "every class needs coefficients")
         require(self.coefficients.shape[1] == len(self.intercepts), "every class needs an intercept")
 
     @classmethod
     def learn(cls, scores: Matrix, target: NDArray[np.int64]) -> Calibration:
-        """Fit to scores of graphs that were not learned from.
+        """Return a calibration fitted to scores of held-out graphs.
 
-        A class that no score was learned for (it is in no fold) gets probability 0.
+        A class without scores (it is in no fold) gets probability 0.
         """
         from sklearn.linear_model import LogisticRegression
 
@@ -176,21 +177,21 @@ class Calibration:
 
     @classmethod
     def learn_columns(cls, scores: Matrix, target: Matrix) -> Calibration:
-        """Fit one model per label, from the graphs that have an entry (not NaN) for it."""
+        """Return one logistic model per label, fitted to the graphs whose entry is not NaN."""
         models = []
         for column, values in zip(scores.T, target.T, strict=True):
-            known = ~np.isnan(values)
-            labels = values[known].astype(np.int64)
+            observed = ~np.isnan(values)
+            labels = values[observed].astype(np.int64)
             if len(np.unique(labels)) < 2:
                 models.append((1.0, 0.0))
                 continue
-            one = cls.learn(column[known, None], labels)
-            models.append((float(one.coefficients[0, 1]), float(one.intercepts[1])))
+            model = cls.learn(column[observed, None], labels)
+            models.append((float(model.coefficients[0, 1]), float(model.intercepts[1])))
         slopes, intercepts = np.array(models).T
         return cls(slopes[None, :], intercepts, True)
 
     def probabilities(self, scores: Matrix) -> Matrix:
-        """Return class probabilities, or those of the labels, one row per graph."""
+        """Return probabilities of classes, or of labels, one row per graph."""
         if self.multilabel:
             return np.asarray(expit(scores * self.coefficients + self.intercepts))
         return np.asarray(softmax(scores @ self.coefficients + self.intercepts, axis=1))

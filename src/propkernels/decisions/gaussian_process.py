@@ -1,4 +1,4 @@
-"""Gaussian processes on kernel matrices, by scikit-learn, kept as plain arrays."""
+"""Gaussian processes on kernel matrices, fitted by scikit-learn and stored as arrays."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ QUADRATURE = 64
 
 @dataclass(frozen=True)
 class Posterior:
-    """What a Gaussian process is unsure of.
+    """Posterior variance of a Gaussian process.
 
     The latent variance at x is ``amplitude * (k(x, x) + noise - |L^-1 (w * k(x))|^2)`` with k in units of
-    ``scale``, and ``BIAS`` added to it, since the process has an intercept; each decision has its own L and
-    w (Rasmussen and Williams, Algorithms 2.1 and 3.2).
+    ``scale``, and ``BIAS`` added to it, since the process has an intercept; L and w differ between
+    decisions (Rasmussen and Williams, Algorithms 2.1 and 3.2).
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Posterior:
         The lower triangular factors L.
     amplitude, noise : float
     scale : float
-        What the kernel is divided by.
+        Divisor of the kernel.
     """
 
     roots: Matrix
@@ -45,23 +45,24 @@ class Posterior:
     scale: float = 1.0
 
     def check_parts(self) -> None:
-        """Refuse factors that are not one matrix per training graph."""
-        require(self.roots.ndim == 2, "roots are a matrix")
-        require(self.factors.shape == (*self.roots.shape, self.roots.shape[1]), "roots need factors")
+        """Raise if the shapes of roots and factors do not match."""
+        require(self.roots.ndim == 2, "roots must be a matrix")
+        shape = (*self.roots.shape, self.roots.shape[1])
+        require(self.factors.shape == shape, "every row of roots needs a factor")
 
-    def variances(self, rows: Matrix, own: NDArray[np.float64]) -> Matrix:
-        """Variances, (graphs, decisions), from kernel rows and the graphs' k(x, x)."""
+    def variances(self, rows: Matrix, diagonal: NDArray[np.float64]) -> Matrix:
+        """Return variances, (graphs, decisions), from kernel rows and k(x, x) of the graphs."""
         scaled = rows / self.scale + BIAS
         explained = [
             _squared_lengths(factor, root * scaled)
             for root, factor in zip(self.roots, self.factors, strict=True)
         ]
-        left = own[:, None] / self.scale + BIAS + self.noise - np.column_stack(explained)
-        return self.amplitude * np.maximum(left, 0.0)
+        remaining = diagonal[:, None] / self.scale + BIAS + self.noise - np.column_stack(explained)
+        return self.amplitude * np.maximum(remaining, 0.0)
 
 
 def _squared_lengths(factor: Matrix, rows: Matrix) -> NDArray[np.float64]:
-    """Return |L^-1 x|^2 of each row x; one row at a time, since BLAS rounds rows of a batch otherwise."""
+    """Return |L^-1 x|^2 of each row x; row by row, since rounding in BLAS depends on the batch."""
     solved = (solve_triangular(factor, row, lower=True, check_finite=False) for row in rows)
     return np.array([np.square(x).sum() for x in solved])
 
@@ -78,11 +79,11 @@ class ProcessClassification:
     pairwise = False
 
     def fit(self, known: Matrix, target: NDArray[np.int64], cost: float, weights: Weights = None) -> Machine:
-        """Learn from a kernel matrix."""
+        """Return a machine fitted to a kernel matrix."""
         _refuse(weights)
         classes = np.unique(target)
-        ones = classes[1:] if len(classes) == 2 else classes
-        fitted = [_binary_process(cost * (known + BIAS), target == one) for one in ones]
+        positive = classes[1:] if len(classes) == 2 else classes
+        fitted = [_binary_process(cost * (known + BIAS), target == label) for label in positive]
         coefficients = cost * np.column_stack([process.y_train_ - process.pi_ for process in fitted])
         roots = np.sqrt(cost) * np.array([process.W_sr_ for process in fitted])
         details = Posterior(roots, np.array([process.L_ for process in fitted]), cost, 0.0)
@@ -93,7 +94,7 @@ class ProcessClassification:
 class ProcessRegression:
     """Gaussian process regression; C is the ratio of signal to noise variance.
 
-    The amplitude is the one of largest likelihood, which has a closed form.
+    The amplitude maximizes the likelihood, in closed form.
     """
 
     effort: str = "full"
@@ -103,7 +104,7 @@ class ProcessRegression:
     def fit(
         self, known: Matrix, target: NDArray[np.float64], cost: float, weights: Weights = None
     ) -> Machine:
-        """Learn from a kernel matrix."""
+        """Return a machine fitted to a kernel matrix."""
         _refuse(weights)
         from sklearn.gaussian_process import GaussianProcessRegressor
 
@@ -117,11 +118,13 @@ class ProcessRegression:
 
 
 def _refuse(weights: Weights) -> None:
+    """Raise if weights are given."""
     if weights is not None:
-        raise ValueError('solver="gp" knows no weights of graphs or classes: use "kernel" or "linear"')
+        raise ValueError('solver="gp" takes no weights of graphs or classes: use "kernel" or "linear"')
 
 
 def _binary_process(kernel: Matrix, target: NDArray[np.bool_]) -> Any:
+    """Return scikit-learn's Laplace approximation for one class against the rest."""
     from sklearn.gaussian_process import GaussianProcessClassifier
 
     jittered = kernel + JITTER * max(float(kernel.diagonal().mean()), 1.0) * np.eye(len(kernel))
@@ -130,7 +133,7 @@ def _binary_process(kernel: Matrix, target: NDArray[np.bool_]) -> Any:
 
 
 def index_kernel(matrix: Matrix) -> Any:
-    """Return scikit-learn's kind of kernel whose inputs are positions in a kernel matrix."""
+    """Return a scikit-learn kernel whose inputs are positions in a kernel matrix."""
     from sklearn.gaussian_process.kernels import Kernel
 
     class IndexKernel(Kernel):
@@ -149,13 +152,13 @@ def index_kernel(matrix: Matrix) -> Any:
             return False
 
         def __sklearn_clone__(self) -> Any:
-            return self  # nothing in it changes, and a copy would be as large as the matrix
+            return self  # immutable, and a copy would double the memory
 
     return IndexKernel(matrix)
 
 
 def mean_sigmoid(means: Matrix, variances: Matrix) -> Matrix:
-    """Mean of the logistic function of a normal variable, by Gauss-Hermite quadrature.
+    """Return the mean of the logistic function of a normal variable, by Gauss-Hermite quadrature.
 
     Examples
     --------

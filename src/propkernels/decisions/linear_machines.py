@@ -1,4 +1,4 @@
-"""Linear machines on sparse features, for so many graphs that no kernel matrix should be formed."""
+"""Linear machines on sparse features, for numbers of graphs too large for a kernel matrix."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 
 from propkernels.decisions.support_vectors import SATURATED, Machine, Weights
 
-STOCHASTIC_FROM = 200_000  # graphs from which on stochastic gradients take liblinear's place
+STOCHASTIC_FROM = 200_000  # graphs above which stochastic gradients replace liblinear
 PRIMAL = {"dual": False, "tol": 1e-4, "max_iter": 10_000}  # Newton's method: no random numbers, few steps
 QUICK = {"dual": False, "tol": 1e-2, "max_iter": 30}  # enough to compare candidates
-SEED = 0  # of stochastic gradients: the same data, the same machine
+SEED = 0  # seed of stochastic gradients, so that fits are reproducible
 
 
 @dataclass(frozen=True)
 class LinearClassification:
-    """Linear C-SVM with squared hinge loss (liblinear), one machine for each class against the rest."""
+    """Linear C-SVM with squared hinge loss (liblinear), one class against the rest."""
 
     effort: str = "full"
     uses_features = True
     pairwise = False
 
     def fit(self, known: Any, target: NDArray[np.int64], cost: float, weights: Weights = None) -> Machine:
-        """Learn from sparse features."""
+        """Return a machine fitted to sparse features."""
         machine = self._machine(known.shape[0], cost).fit(known, target, sample_weight=weights)
         coefficients = np.ascontiguousarray(machine.coef_.T)
         return Machine(
@@ -51,7 +51,7 @@ class LinearRegression:
     pairwise = False
 
     def fit(self, known: Any, target: NDArray[np.float64], cost: float, weights: Weights = None) -> Machine:
-        """Learn from sparse features."""
+        """Return a machine fitted to sparse features."""
         machine = self._machine(known.shape[0], cost).fit(known, target, sample_weight=weights)
         coefficients = np.ascontiguousarray(machine.coef_.reshape(-1, 1))
         return Machine(coefficients, np.atleast_1d(np.asarray(machine.intercept_, dtype=np.float64)))
@@ -73,7 +73,7 @@ class LinearRegression:
 
 
 def _is_settled(machine: Any, known: Any, target: NDArray[np.int64]) -> bool:
-    """Whether a fair share of graphs lies outside the margin."""
+    """Return whether the share of graphs within the margin is below ``SATURATED``."""
     scores = machine.decision_function(known)
     if scores.ndim == 1:
         margins = np.where(target == machine.classes_[1], scores, -scores)

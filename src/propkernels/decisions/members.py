@@ -1,12 +1,12 @@
-"""Members of a trained model: what each kernel of it adds to decisions, bin by bin.
+"""Members of a trained model: the contribution of each kernel to the decisions, bin by bin.
 
-A decision is a sum over members. A member that folds has weights of bins that hold for all graphs,
+A decision is a sum over members. A folded member has one weight per bin, the same for all graphs,
 
     sum_i a_i <phi(x), phi(x_i)> = <phi(x), sum_i a_i phi(x_i)>,
 
-where no training graph is kept, and a decision takes time linear in the nodes. A ratio of counts keeps the
-training graphs with a_i != 0; its bins have weights for one graph at a time. Every member answers the same
-questions, and nothing outside asks for its class.
+so that no training graph is kept, and a decision takes time linear in the number of nodes. A ratio of counts
+keeps the training graphs with a_i != 0; the weights of its bins differ between graphs. All members have the
+same methods, and no code outside this package depends on their classes.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from propkernels.gram.products import inverse_length
 from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
-POPULAR = 1 / 8  # share of the kept graphs from which on a column is also stored as a row of bytes
+POPULAR = 1 / 8  # share of the kept graphs above which a column is also stored as a row of bytes
 LARGEST_BYTE = 255
 
 
 class Counted:
-    """Some graphs, counted once for each vocabulary that is asked for.
+    """Graphs that are counted on demand, once per vocabulary.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Counted:
         self._entries: dict[Vocabulary, Entries] = {}
 
     def entries(self, vocabulary: Vocabulary) -> Entries:
-        """Entries of all graphs."""
+        """Return the entries of all graphs in a vocabulary."""
         if vocabulary not in self._entries:
             self._entries[vocabulary] = vocabulary.enter(self.graphs, self.n_jobs)
         return self._entries[vocabulary]
@@ -60,7 +60,7 @@ class WeightedBins(NamedTuple):
     Attributes
     ----------
     counter : Counter
-        Counts the bins; levels of bins where the smaller counts are shared.
+        Counts the bins, or the levels of bins for base kernels of smaller counts.
     stream : ndarray of int64, (bins,)
     codes : ndarray of int64, (bins,)
     weights : ndarray of float64, (bins,)
@@ -73,9 +73,9 @@ class WeightedBins(NamedTuple):
 
 
 class SharedBins(NamedTuple):
-    """How a member compares two graphs; see :class:`propkernels.gram.countings.Counting`.
+    """Comparison of two graphs by a member; see :class:`propkernels.gram.countings.Counting`.
 
-    Of the streams of the counter, the first ``n_streams`` count; None: all.
+    Only the first ``n_streams`` streams of the counter are compared; None: all.
     """
 
     counter: Counter
@@ -86,13 +86,13 @@ class SharedBins(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """What one member adds to the decisions about edited graphs.
+    """Contribution of one member to the decisions about edited graphs.
 
     Attributes
     ----------
     decisions : ndarray, (edits, decisions)
     lengths : ndarray, (edits,)
-        k(x, x) of each edited graph, 0 or 1 where the kernel is normalized.
+        k(x, x) of each edited graph, 0 or 1 if the kernel is normalized.
     """
 
     decisions: Matrix
@@ -100,7 +100,7 @@ class Changed(NamedTuple):
 
 
 class Member(ABC):
-    """What one kernel adds to decisions."""
+    """Contribution of one kernel to the decisions."""
 
     compares_bins = True  # decisions are sums over bins, and so over nodes
 
@@ -112,63 +112,63 @@ class Member(ABC):
     @property
     @abstractmethod
     def vocabularies(self) -> list[Vocabulary]:
-        """Bins of the training graphs; none where graphs are compared without bins."""
+        """Vocabularies of the training graphs; empty if graphs are compared without bins."""
 
     @abstractmethod
     def scaled(self, unit: float) -> Self:
-        """Return a member whose decisions are multiplied by a number."""
+        """Return a member with decisions multiplied by ``unit``."""
 
     @abstractmethod
     def decide(self, counted: Counted) -> Matrix:
-        """Decisions without intercepts, (graphs, decisions)."""
+        """Return decisions without intercepts, (graphs, decisions)."""
 
     @abstractmethod
     def contributions(self, counted: Counted, share: Values) -> Matrix:
-        """A weighted sum of the decisions as a sum over nodes and iterations, (nodes, iterations)."""
+        """Return the terms of a weighted sum of decisions, (nodes, iterations)."""
 
     @abstractmethod
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
-        """Weights of the bins in a weighted sum of decisions; means over the graphs where they differ."""
+        """Return weights of bins in a weighted sum of decisions, averaged over the graphs if they differ."""
 
     @abstractmethod
     def shared_bins(self) -> list[SharedBins]:
-        """How the member compares two graphs."""
+        """Return how the member compares two graphs."""
 
     @abstractmethod
     def lengths(self, counted: Counted) -> Values:
-        """k(x, x) of each graph, 0 or 1 where the kernel is normalized."""
+        """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
 
     @property
     def needs_counts(self) -> bool:
-        """Whether :meth:`changed` needs counts before and after, rather than their differences alone."""
+        """Whether :meth:`changed` needs counts before and after an edit, not only differences."""
         return True
 
     @abstractmethod
     def begin(self, counted: Counted) -> Any:
-        """Sums of one graph as it is, which :meth:`changed` starts from."""
+        """Return the state of one graph before edits, from which :meth:`changed` starts."""
 
     @abstractmethod
     def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Decisions about a graph after edits, from what these change in its counts."""
+        """Return decisions after each edit, from the changes of the counts."""
 
     def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> Self:
-        """Return the same member with other vocabularies in the place of its own."""
+        """Return the same member with vocabularies replaced."""
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class FoldedMember(Member):
-    """Decisions as sums of weights of bins.
+    """Decisions that are sums of weights of bins.
 
     Attributes
     ----------
     vocabulary : Vocabulary
-        Of its streams, the first ``len(stream_weights)`` count.
+        Only the first ``len(stream_weights)`` streams are used.
     weights : ndarray, (columns, decisions), or (levels, decisions)
-        Weights of bins; the weight of the stream in the kernel is multiplied in.
+        Weights of bins, multiplied by the weight of their stream.
     level_ptr : ndarray of int64, (columns + 1,), or None
-        Where bins share the smaller counts: the levels of column c are ``level_ptr[c]`` to
-        ``level_ptr[c + 1]``, and an entry with count n adds the weights of the first n.
+        For base kernels of smaller counts: the levels of column c are ``level_ptr[c]`` to
+        ``level_ptr[c + 1] - 1``, and an entry with count n adds the weights of the first n.
     stream_weights : ndarray, (streams,)
         Weight of each stream in k(x, x).
     normalize : bool
@@ -182,7 +182,7 @@ class FoldedMember(Member):
     normalize: bool
 
     def check_parts(self) -> None:
-        """Refuse weights that are not those of the bins, or levels, of the first streams."""
+        """Raise if the number of weights is not that of the bins, or levels."""
         n_columns = _n_columns(self.vocabulary, self.stream_weights)
         n_bins = len(self.weights) if self.level_ptr is None else len(self.level_ptr) - 1
         if self.weights.ndim != 2 or self.weights.shape[1] < 1 or n_bins != n_columns:
@@ -195,19 +195,19 @@ class FoldedMember(Member):
 
     @property
     def vocabularies(self) -> list[Vocabulary]:
-        """Bins of the training graphs."""
+        """Vocabulary of the training graphs."""
         return [self.vocabulary]
 
     def scaled(self, unit: float) -> FoldedMember:
-        """Return a member whose decisions are multiplied by a number."""
+        """Return a member with decisions multiplied by ``unit``."""
         return replace(self, weights=unit * self.weights)
 
     def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> FoldedMember:
-        """Return the same member with another vocabulary, which has more streams."""
+        """Return the same member with a vocabulary that has more streams."""
         return replace(self, vocabulary=vocabularies[self.vocabulary])
 
     def decide(self, counted: Counted) -> Matrix:
-        """Sums of the weights of all entries."""
+        """Return the sums of the weights of all entries."""
         from propkernels.counting.entries_compiled import decide_folded
 
         entries, sums = counted.entries(self.vocabulary), np.empty((len(counted.graphs), self.n_decisions))
@@ -215,7 +215,7 @@ class FoldedMember(Member):
         return sums * self._inverse_lengths(entries)[:, None] if self.normalize else sums
 
     def contributions(self, counted: Counted, share: Values) -> Matrix:
-        """What the nodes of each entry add."""
+        """Return the weight of the entry of each node, (nodes, iterations)."""
         from propkernels.counting.entries_compiled import folded_values
 
         entries = counted.entries(self.vocabulary)
@@ -228,44 +228,44 @@ class FoldedMember(Member):
         return added
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
-        """Weights of the bins, or of their levels."""
+        """Return the weights of the bins, or of their levels."""
         weights = self.weights @ share
         return [weighted_bins(self.vocabulary, len(self.stream_weights), self.level_ptr, weights)]
 
     def shared_bins(self) -> list[SharedBins]:
-        """Products or smaller counts, bin by bin."""
+        """Return the comparison: products or smaller counts, bin by bin."""
         n_streams, assigned = len(self.stream_weights), self.level_ptr is not None
         return [SharedBins(self.vocabulary.counter, assigned, False, self.normalize, n_streams)]
 
     def lengths(self, counted: Counted) -> Values:
-        """k(x, x) of each graph, 0 or 1 where the kernel is normalized."""
+        """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
         squares = self._squares(counted.entries(self.vocabulary))
         return (squares > 0).astype(np.float64) if self.normalize else squares
 
     @property
     def needs_counts(self) -> bool:
-        """Weights of bins are added by differences; levels and lengths need counts."""
+        """Whether there are levels or lengths, which need counts."""
         return self.normalize or self.level_ptr is not None
 
     def begin(self, counted: Counted) -> tuple[Values, float]:
-        """Sums of weights, and k(x, x) before normalization."""
+        """Return the sums of weights, and k(x, x) before normalization."""
         (total,) = replace(self, normalize=False).decide(counted)
         return total, float(self._squares(counted.entries(self.vocabulary))[0])
 
     def changed(self, begun: tuple[Values, float], changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Weights of the bins that an edit fills are added, those of the bins that it empties subtracted."""
+        """Return decisions after each edit: weights of new counts are added, of lost counts subtracted."""
         from propkernels.counting.entries_compiled import changed_folded
 
-        own = changes[self.vocabulary]
-        sums, squares = np.empty((len(own.ptr) - 1, self.n_decisions)), np.empty(len(own.ptr) - 1)
-        changed_folded(*own, self.level_ptr, self.weights, self.stream_weights, *begun, sums, squares)
+        edits = changes[self.vocabulary]
+        sums, squares = np.empty((len(edits.ptr) - 1, self.n_decisions)), np.empty(len(edits.ptr) - 1)
+        changed_folded(*edits, self.level_ptr, self.weights, self.stream_weights, *begun, sums, squares)
         return _normalized(sums, squares) if self.normalize else Changed(sums, squares)
 
     def _inverse_lengths(self, entries: Entries) -> Values:
         return inverse_length(self._squares(entries))
 
     def _squares(self, entries: Entries) -> Values:
-        """k(x, x) of each graph over all of its bins, before normalization."""
+        """Return k(x, x) of each graph over all of its bins, before normalization."""
         from propkernels.counting.entries_compiled import square_lengths
 
         starts, sizes, _, counts = entries.arrays
@@ -276,19 +276,19 @@ class FoldedMember(Member):
 
 @dataclass(frozen=True, eq=False)
 class RatioMember(Member):
-    """Decisions as sums over kept training graphs of ratios of counts, s / (l + r - s) in each stream.
+    """Decisions that are sums over kept training graphs of ratios s / (l + r - s) of counts per stream.
 
-    For one graph x, the factors f_i(x) = 1 / (l + r_i - s_i) are numbers, and the decision is
-    ``<x, sum_i a_i f_i(x) y_i>``: its bins have weights, for this graph alone.
+    For one graph x, the factors f_i(x) = 1 / (l + r_i - s_i) are constants, and the decision is
+    ``<x, sum_i a_i f_i(x) y_i>``: a sum of weights of bins that hold for x only.
 
     Attributes
     ----------
     vocabulary : Vocabulary
-        Of its streams, the first ``len(stream_weights)`` count.
+        Only the first ``len(stream_weights)`` streams are used.
     kept : csr_array, (columns, kept graphs)
-        Counts of the training graphs that have coefficients.
+        Counts of the training graphs with nonzero coefficients.
     own_sums : ndarray, (streams, kept graphs)
-        What each kept graph shares with itself.
+        Sum of each kept graph with itself, r in the ratio.
     coefficients : ndarray, (kept graphs, decisions)
     stream_weights : ndarray, (streams,)
     assigned : bool
@@ -306,15 +306,15 @@ class RatioMember(Member):
     normalize: bool
 
     def check_parts(self) -> None:
-        """Refuse counts and coefficients that do not fit the bins and the kept graphs."""
+        """Raise if counts and coefficients do not match the bins and the kept graphs."""
         n_columns, n_kept = _n_columns(self.vocabulary, self.stream_weights), self.kept.shape[1]
         if self.kept.format != "csr" or self.kept.shape[0] != n_columns or self.kept.dtype != np.float64:
             raise ValueError("every bin needs a row of counts")
         counts = self.kept.data
         if not ((counts >= 1) & (counts < 2**31) & (counts == np.floor(counts))).all():
-            raise ValueError("counts are positive whole numbers")
+            raise ValueError("counts must be positive integers below 2**31")
         if self.own_sums.shape != (len(self.stream_weights), n_kept) or not (self.own_sums >= 0).all():
-            raise ValueError("every kept graph needs its own sum in each stream")
+            raise ValueError("every kept graph needs a nonnegative sum with itself in each stream")
         if self.coefficients.ndim != 2 or len(self.coefficients) != n_kept or self.coefficients.shape[1] < 1:
             raise ValueError("every kept graph needs a row of coefficients")
 
@@ -325,19 +325,19 @@ class RatioMember(Member):
 
     @property
     def vocabularies(self) -> list[Vocabulary]:
-        """Bins of the training graphs."""
+        """Vocabulary of the training graphs."""
         return [self.vocabulary]
 
     def scaled(self, unit: float) -> RatioMember:
-        """Return a member whose decisions are multiplied by a number."""
+        """Return a member with decisions multiplied by ``unit``."""
         return replace(self, coefficients=unit * self.coefficients)
 
     def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> RatioMember:
-        """Return the same member with another vocabulary, which has more streams."""
+        """Return the same member with a vocabulary that has more streams."""
         return replace(self, vocabulary=vocabularies[self.vocabulary])
 
     def decide(self, counted: Counted) -> Matrix:
-        """Sums over the kept graphs."""
+        """Return sums over the kept graphs."""
         from propkernels.counting.entries_compiled import decide_ratios
 
         sums = np.empty((len(counted.graphs), self.n_decisions))
@@ -345,7 +345,7 @@ class RatioMember(Member):
         return sums * self._inverse_lengths(counted)[:, None] if self.normalize else sums
 
     def contributions(self, counted: Counted, share: Values) -> Matrix:
-        """What the nodes of each entry add."""
+        """Return the weight of the entry of each node, (nodes, iterations)."""
         from propkernels.counting.entries_compiled import ratio_values
 
         entries = counted.entries(self.vocabulary)
@@ -357,7 +357,7 @@ class RatioMember(Member):
         return added
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
-        """Means over the graphs x of the weights sum_i a_i f_i(x) y_i: those of the mean factors."""
+        """Return the weights sum_i a_i f_i(x) y_i averaged over the graphs x, from mean factors."""
         from propkernels.counting.entries_compiled import sum_factors
 
         factors = np.zeros_like(self.own_sums)
@@ -376,18 +376,18 @@ class RatioMember(Member):
         return [weighted_bins(self.vocabulary, n_streams, ptr, np.concatenate(parts))]
 
     def shared_bins(self) -> list[SharedBins]:
-        """Ratios of what two graphs share, bin by bin."""
+        """Return the comparison: ratios of shared counts."""
         n_streams = len(self.stream_weights)
         return [SharedBins(self.vocabulary.counter, self.assigned, True, self.normalize, n_streams)]
 
     def lengths(self, counted: Counted) -> Values:
-        """k(x, x) of each graph: the weights of the streams in which it has bins."""
+        """Return k(x, x) of each graph: the sum of the weights of its nonempty streams."""
         sizes = counted.entries(self.vocabulary).sizes[: len(self.stream_weights)]
-        own = np.asarray(self.stream_weights @ (sizes > 0))
-        return (own > 0).astype(np.float64) if self.normalize else own
+        squares = np.asarray(self.stream_weights @ (sizes > 0))
+        return (squares > 0).astype(np.float64) if self.normalize else squares
 
     def begin(self, counted: Counted) -> Any:
-        """What the graph shares with each kept graph; coefficients, (decisions, kept graphs)."""
+        """Return coefficients, (decisions, kept graphs), and the shared counts with each kept graph."""
         from propkernels.counting.entries_compiled import Sharing, share_all
 
         kept, coefficients = self._kept(), np.ascontiguousarray(self.coefficients.T)
@@ -397,12 +397,12 @@ class RatioMember(Member):
         return coefficients, sharing
 
     def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Ratios of the streams that an edit changes are computed anew."""
+        """Return decisions after each edit; ratios of unchanged streams are reused."""
         from propkernels.counting.entries_compiled import changed_ratios
 
-        own = changes[self.vocabulary]
-        sums, lengths = np.empty((len(own.ptr) - 1, self.n_decisions)), np.empty(len(own.ptr) - 1)
-        changed_ratios(*own, self._kept(), self.stream_weights, *begun, sums, lengths)
+        edits = changes[self.vocabulary]
+        sums, lengths = np.empty((len(edits.ptr) - 1, self.n_decisions)), np.empty(len(edits.ptr) - 1)
+        changed_ratios(*edits, self._kept(), self.stream_weights, *begun, sums, lengths)
         return _normalized(sums, lengths) if self.normalize else Changed(sums, lengths)
 
     def _inverse_lengths(self, counted: Counted) -> Values:
@@ -421,7 +421,7 @@ class RatioMember(Member):
         return derived(self, "kept", self._compiled_kept)
 
     def _compiled_kept(self) -> Any:
-        """Counts of the kept graphs as the compiled loops take them, with rows of popular columns."""
+        """Return the counts of the kept graphs for compiled loops, with popular columns as rows of bytes."""
         from propkernels.counting.entries_compiled import Kept
 
         numbers = self.kept.data.astype(np.int32 if self.assigned else np.float64)
@@ -437,7 +437,7 @@ class RatioMember(Member):
 
 @dataclass(frozen=True, eq=False)
 class JointMember(Member):
-    """A normalized sum of members: their decisions, divided by the square root of the sum's k(x, x).
+    """Normalized sum of members: their decisions, divided by the square root of k(x, x) of the sum.
 
     Attributes
     ----------
@@ -450,10 +450,10 @@ class JointMember(Member):
     weights: Values
 
     def check_parts(self) -> None:
-        """Refuse members that are not of this module, or whose decisions do not match."""
+        """Raise if members or weights do not match."""
         check_members(self.members)
         if self.weights.shape != (len(self.members),) or not (self.weights >= 0).all():
-            raise ValueError("every member needs a weight")
+            raise ValueError("every member needs a nonnegative weight")
 
     @property
     def n_decisions(self) -> int:
@@ -462,46 +462,46 @@ class JointMember(Member):
 
     @property
     def vocabularies(self) -> list[Vocabulary]:
-        """Bins of the training graphs."""
-        return [vocabulary for member in self.members for vocabulary in member.vocabularies]
+        """Vocabulary of the training graphs."""
+        return [v for member in self.members for v in member.vocabularies]
 
     def scaled(self, unit: float) -> JointMember:
-        """Return a member whose decisions are multiplied by a number."""
+        """Return a member with decisions multiplied by ``unit``."""
         return replace(self, members=[member.scaled(unit) for member in self.members])
 
     def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> JointMember:
-        """Return the same member with other vocabularies."""
+        """Return the same member with vocabularies replaced."""
         return replace(self, members=[member.sharing(vocabularies) for member in self.members])
 
     def decide(self, counted: Counted) -> Matrix:
-        """Sum of the members' decisions, divided by the length."""
+        """Return the sum of the members' decisions, divided by the length of the graph."""
         total = sum_in_order(member.decide(counted) for member in self.members)
         return total * inverse_length(self._squares(counted))[:, None]
 
     def contributions(self, counted: Counted, share: Values) -> Matrix:
-        """What nodes add in all members, divided by the length."""
+        """Return the contributions of all members, divided by the length of the graph."""
         total = add_columns([member.contributions(counted, share) for member in self.members])
         return total * inverse_length(self._squares(counted))[counted.graphs.graph_ids][:, None]
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
-        """Weights of the bins of all members."""
+        """Return the weights of the bins of all members."""
         return [bins for member in self.members for bins in member.bin_weights(counted, share)]
 
     def shared_bins(self) -> list[SharedBins]:
-        """How each member compares two graphs."""
+        """Return how each member compares two graphs."""
         return [bins for member in self.members for bins in member.shared_bins()]
 
     def lengths(self, counted: Counted) -> Values:
-        """1 for each graph with bins."""
+        """Return 1 for each graph with bins, else 0."""
         return (self._squares(counted) > 0).astype(np.float64)
 
     def begin(self, counted: Counted) -> list[Any]:
-        """Sums of each member."""
+        """Return the state of each member."""
         return [member.begin(counted) for member in self.members]
 
     def changed(self, begun: list[Any], changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Sum of the members' decisions, divided by the length."""
-        parts = [member.changed(one, changes) for member, one in zip(self.members, begun, strict=True)]
+        """Return the sum of the members' decisions after each edit, divided by the length of the graph."""
+        parts = [member.changed(state, changes) for member, state in zip(self.members, begun, strict=True)]
         weighted = zip(self.weights, parts, strict=True)
         squares = sum_in_order(weight * part.lengths for weight, part in weighted)
         return _normalized(sum_in_order(part.decisions for part in parts), squares)
@@ -513,7 +513,7 @@ class JointMember(Member):
 
 @dataclass(frozen=True, eq=False)
 class KernelMember(Member):
-    """Decisions as sums over all training graphs, for kernels that do not compare bin by bin.
+    """Decisions that are sums over all training graphs, for kernels that do not compare bin by bin.
 
     Attributes
     ----------
@@ -527,10 +527,10 @@ class KernelMember(Member):
     compares_bins = False
 
     def check_parts(self) -> None:
-        """Refuse coefficients that are not those of the training graphs."""
+        """Raise if coefficients do not match the training graphs."""
         n_graphs = getattr(self.kernel, "_n_features_out", len(self.coefficients))
         if not hasattr(self.kernel, "transform") or self.coefficients.ndim != 2:
-            raise ValueError("it needs a kernel, and rows of coefficients")
+            raise ValueError("a kernel and a matrix of coefficients are needed")
         if len(self.coefficients) != n_graphs or self.coefficients.shape[1] < 1:
             raise ValueError("every training graph needs a row of coefficients")
 
@@ -541,7 +541,7 @@ class KernelMember(Member):
 
     @property
     def vocabularies(self) -> list[Vocabulary]:
-        """Bins of the training graphs, where the kernel counts some."""
+        """Vocabulary of the training graphs; empty if the kernel does not count."""
         if not hasattr(self.kernel, "coder_") or not hasattr(self.kernel, "counts_"):
             return []
         return [derived(self, "vocabulary", self._vocabulary)]
@@ -550,41 +550,41 @@ class KernelMember(Member):
         return Vocabulary(self.kernel.coder_, [stream.codes for stream in self.kernel.counts_])
 
     def scaled(self, unit: float) -> KernelMember:
-        """Return a member whose decisions are multiplied by a number."""
+        """Return a member with decisions multiplied by ``unit``."""
         return replace(self, coefficients=unit * self.coefficients)
 
     def decide(self, counted: Counted) -> Matrix:
-        """Sums over the training graphs.
+        """Return sums over the training graphs.
 
-        A sparse product adds up in the order of the training graphs, and skips those without a coefficient.
-        BLAS adds in an order that depends on how many graphs there are.
+        A sparse product adds in the order of the training graphs and skips zero coefficients. The order of
+        BLAS depends on the number of graphs, and so would the rounding.
         """
         rows = np.asarray(self.kernel.transform(counted.graphs), dtype=np.float64)
         return np.asarray((csr_array(self.coefficients.T) @ rows.T).T)
 
     def contributions(self, counted: Counted, share: Values) -> Matrix:
-        """Refuse: kernel values are not sums over bins."""
+        """Raise TypeError: kernel values are not sums over bins."""
         raise TypeError(self._why())
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
-        """Refuse: kernel values are not sums over bins."""
+        """Raise TypeError: kernel values are not sums over bins."""
         raise TypeError(self._why())
 
     def shared_bins(self) -> list[SharedBins]:
-        """Refuse: kernel values are not sums over bins."""
+        """Raise TypeError: kernel values are not sums over bins."""
         raise TypeError(self._why())
 
     def lengths(self, counted: Counted) -> Values:
-        """k(x, x) of each graph."""
-        own = np.asarray(self.kernel.self_similarities(counted.graphs), dtype=np.float64)
-        return (own > 0).astype(np.float64) if self.kernel.normalize else own
+        """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
+        squares = np.asarray(self.kernel.self_similarities(counted.graphs), dtype=np.float64)
+        return (squares > 0).astype(np.float64) if self.kernel.normalize else squares
 
     def begin(self, counted: Counted) -> Any:
-        """Refuse: kernel values are not sums over bins."""
+        """Raise TypeError: kernel values are not sums over bins."""
         raise TypeError(self._why())
 
     def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Refuse: kernel values are not sums over bins."""
+        """Raise TypeError: kernel values are not sums over bins."""
         raise TypeError(self._why())
 
     def _why(self) -> str:
@@ -592,16 +592,16 @@ class KernelMember(Member):
 
 
 def _normalized(sums: Matrix, squares: Values) -> Changed:
-    """Sums divided by the length, which becomes 1."""
+    """Return sums divided by the length of the graph, and the length 1 (0 for an empty graph)."""
     return Changed(sums * inverse_length(squares)[:, None], (squares > 0).astype(np.float64))
 
 
 def weighted_bins(
     vocabulary: Vocabulary, n_streams: int, level_ptr: NDArray[np.int64] | None, weights: Values
 ) -> WeightedBins:
-    """Bins of the first streams with their weights, or levels of bins with theirs."""
+    """Return the bins, or levels of bins, of the first streams with their weights."""
     codes = np.concatenate(vocabulary.codes[:n_streams])
-    stream = np.repeat(np.arange(n_streams), [len(some) for some in vocabulary.codes[:n_streams]])
+    stream = np.repeat(np.arange(n_streams), [len(part) for part in vocabulary.codes[:n_streams]])
     if level_ptr is None:
         return WeightedBins(vocabulary.counter, stream, codes, weights)
     most = np.diff(level_ptr)
@@ -611,7 +611,7 @@ def weighted_bins(
 
 
 def add_columns(parts: Sequence[Matrix]) -> Matrix:
-    """Sum of matrices with the same rows; missing columns are 0."""
+    """Return the sum of matrices with equally many rows; missing columns are 0."""
     total = np.zeros((len(parts[0]), max(part.shape[1] for part in parts)))
     for part in parts:
         total[:, : part.shape[1]] += part
@@ -619,18 +619,18 @@ def add_columns(parts: Sequence[Matrix]) -> Matrix:
 
 
 def check_members(members: Sequence[Any]) -> None:
-    """Refuse what is not a list of members with the same number of decisions."""
+    """Raise unless there are members, all with the same number of decisions."""
     if not members or not all(isinstance(member, Member) for member in members):
-        raise ValueError("a sum needs members")
+        raise ValueError("a sum needs at least one member, and only members")
     if len({member.n_decisions for member in members}) != 1:
         raise ValueError("members have different numbers of decisions")
 
 
 def _n_columns(vocabulary: Vocabulary, stream_weights: Values) -> int:
-    """Number of bins of the first streams, one for each weight."""
+    """Return the number of bins of the first streams; raise if weights of streams are invalid."""
     n_streams = len(stream_weights)
     if stream_weights.ndim != 1 or not 1 <= n_streams <= len(vocabulary.codes):
         raise ValueError("every stream needs a weight")
     if not (np.isfinite(stream_weights) & (stream_weights >= 0)).all():
-        raise ValueError("weights of streams are finite and not negative")
+        raise ValueError("weights of streams must be finite and nonnegative")
     return int(vocabulary.starts[n_streams])

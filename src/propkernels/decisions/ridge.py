@@ -1,10 +1,10 @@
 """Ridge regression on a kernel matrix, and the predictions of all folds from one inverse.
 
 Let ``H`` be the block of the inverse of ``[[K + I / C', 1], [1, 0]]`` that belongs to the graphs, and
-``a = H Y`` the dual coefficients. The machine fitted without graphs S predicts them as
-``Y_S - H_SS^-1 a_S``, exactly [1]_: one inverse serves every fold of every repeat. The Schur complement
-``H_TT - H_TS H_SS^-1 H_ST`` plays the role of ``H`` for the training part T, so that settings can be chosen
-by leave-one-out inside it: nested cross-validation without another fit.
+``a = H Y`` the dual coefficients. A machine fitted without the graphs S predicts ``Y_S - H_SS^-1 a_S`` for
+them, exactly [1]_: one inverse serves every fold of every repeat. The Schur complement
+``H_TT - H_TS H_SS^-1 H_ST`` replaces ``H`` for the training part T, so that settings can be chosen by
+leave-one-out within T: nested cross-validation without another fit.
 
 References
 ----------
@@ -34,19 +34,19 @@ from propkernels.decisions.support_vectors import (
 
 Matrix = NDArray[Any]
 Indices = NDArray[np.int64]
-# An error e costs C |e| in a support vector regression and C' e^2 / 2 here. The two are alike for errors of a
+# An error e costs C |e| in a support vector regression and C' e^2 / 2 here. Both are equal for errors of a
 # fifth of a standard deviation if C' is 10 C.
 PER_COST = 10.0
 
 
 @dataclass(frozen=True)
 class RidgeRegression:
-    """Least squares with a penalty on the norm and a free intercept: one linear system, whatever C is.
+    """Least squares with a penalty on the norm and a free intercept: one linear system for any C.
 
     Attributes
     ----------
     epsilon : float, default=0.0
-        Of the support vector regression that it stands for; not used here.
+        Epsilon of the support vector regression that it replaces; not used.
     """
 
     epsilon: float = 0.0
@@ -54,7 +54,7 @@ class RidgeRegression:
     pairwise = False
 
     def fit(self, known: Matrix, target: Matrix, cost: float, weights: Weights = None) -> Machine:
-        """Learn one or several columns: ``(K + D / C') a = y - b`` and ``sum(a) = 0``."""
+        """Return a machine for one or several columns: ``(K + D / C') a = y - b`` and ``sum(a) = 0``."""
         penalty = np.full(len(known), 1 / (PER_COST * cost))
         if weights is not None:
             penalty /= np.maximum(weights, np.finfo(np.float64).tiny ** 0.5)
@@ -63,7 +63,7 @@ class RidgeRegression:
         sides = np.column_stack([target, np.ones(len(known))]).astype(known.dtype)
         try:
             solved = solve(system, sides, assume_a="pos", overwrite_a=True)
-        except LinAlgError:  # kernels of a user need not be positive definite
+        except LinAlgError:  # the kernel is not positive definite
             solved = np.linalg.lstsq(known + np.diag(penalty), sides)[0]
         of_target, of_ones = solved[:, :-1], solved[:, -1]
         intercepts = of_target.sum(axis=0) / of_ones.sum()
@@ -72,7 +72,7 @@ class RidgeRegression:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Predictions of the machine that was fitted without one fold.
+    """Predictions of a machine fitted without one fold.
 
     Attributes
     ----------
@@ -114,20 +114,20 @@ class RidgeFolds:
 
     def held_out(self, columns: Matrix, folds: Sequence[tuple[Indices, Indices]]) -> list[HeldOut]:
         """Return predictions for the test and the training graphs of each fold (train, test)."""
-        dual, own = self.inverse @ columns, self.inverse.diagonal()
+        dual, inverse_diagonal = self.inverse @ columns, self.inverse.diagonal()
         predictions = []
         for train, test in folds:
             factor = self._factor(test)
             across = self.inverse[np.ix_(test, train)]
             solved = cho_solve(factor, across, check_finite=False)
-            diagonal = own[train] - np.einsum("ij,ij->j", across, solved)
+            diagonal = inverse_diagonal[train] - np.einsum("ij,ij->j", across, solved)
             inner = columns[train] - (dual[train] - solved.T @ dual[test]) / diagonal[:, None]
             outer = columns[test] - cho_solve(factor, dual[test], check_finite=False)
             predictions.append(HeldOut(outer, inner))
         return predictions
 
     def cross_predict(self, columns: Matrix, folds: Sequence[tuple[Indices, Indices]]) -> Matrix:
-        """Predict each graph by the machine without its fold; the folds hold each graph once."""
+        """Return predictions of each graph by the machine without its fold; folds must be a partition."""
         dual, predicted = self.inverse @ columns, np.empty_like(columns)
         for _, test in folds:
             solved = cho_solve(self._factor(test), dual[test], check_finite=False)
@@ -154,7 +154,7 @@ def _inverted(kernel: Matrix, penalty: float) -> Matrix:
 
 
 def screening_maker(maker: Any) -> Any:
-    """Return a maker of machines that tell in little time which kernels are good."""
+    """Return a maker of fast machines for the comparison of kernels."""
     if isinstance(maker, ColumnMaker):
         return ColumnMaker(screening_maker(maker.each), maker.class_weight)
     if isinstance(maker, SupportVectorRegression):

@@ -1,4 +1,4 @@
-"""The rule of a trained model: a sum of members, made from fitted kernels and coefficients."""
+"""Decision rule of a trained model: a sum of members, made from fitted kernels and coefficients."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
 T = TypeVar("T")
-CODES_AT_ONCE = 2**21  # codes of nodes and streams that a run of graphs has in memory
+CODES_AT_ONCE = 2**21  # codes (nodes times streams) in memory per run of graphs
+NODES_OF_A_THREAD = 2**12  # smallest number of nodes worth a thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +45,19 @@ class Rule:
     Attributes
     ----------
     members : list of Member
-        Members whose hash functions are the same have one vocabulary in common, so that codes are computed
-        once for all of them.
+        Members with the same hash functions share a vocabulary, so that codes are computed once.
     """
 
     members: list[Member]
 
     def check_parts(self) -> None:
-        """Refuse members whose decisions do not match."""
+        """Raise if members have different numbers of decisions."""
         check_members(self.members)
 
     @classmethod
     def of(cls, members: Sequence[Member]) -> Rule:
-        """Make a rule of members, whose vocabularies are merged where they can be."""
-        own = [vocabulary for member in members for vocabulary in member.vocabularies]
-        merged = merged_vocabularies(own)
+        """Return the rule of these members, with equal vocabularies merged."""
+        merged = merged_vocabularies([v for member in members for v in member.vocabularies])
         return cls([member.sharing(merged) for member in members])
 
     @property
@@ -68,38 +67,38 @@ class Rule:
 
     @property
     def vocabularies(self) -> list[Vocabulary]:
-        """Bins of the training graphs, each vocabulary once."""
+        """Distinct vocabularies of the members."""
         return list(dict.fromkeys(v for member in self.members for v in member.vocabularies))
 
     @property
     def compares_bins(self) -> bool:
-        """Whether all members compare graphs bin by bin, so that decisions are sums over nodes."""
+        """Whether all members compare graphs bin by bin, which makes decisions sums over nodes."""
         return all(member.compares_bins for member in self.members)
 
     def scaled(self, unit: float) -> Rule:
-        """Return a rule whose decisions are multiplied by a number."""
+        """Return a rule with decisions multiplied by ``unit``."""
         return Rule([member.scaled(unit) for member in self.members])
 
     def decide(self, counted: Counted) -> Matrix:
-        """Decisions about graphs that are being counted, (graphs, decisions)."""
+        """Return decisions, (graphs, decisions), from counts."""
         return sum_in_order(member.decide(counted) for member in self.members)
 
     def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
-        """Decisions, (graphs, decisions)."""
+        """Return decisions, (graphs, decisions)."""
         return np.concatenate(self.by_runs(graphs, n_jobs, self.decide))
 
     def begin(self, graph: GraphDatabase) -> list[Any]:
-        """Sums of one graph as it is, for each member: what :meth:`changed` starts from."""
+        """Return the state of each member for one graph, from which :meth:`changed` starts."""
         counted = Counted(graph, None)
         return [member.begin(counted) for member in self.members]
 
     def changed(self, begun: Sequence[Any], changes: Mapping[Vocabulary, Changes]) -> Matrix:
-        """Decisions about a graph after edits, (edits, decisions), from what these change in its counts."""
+        """Return decisions after each edit, (edits, decisions), from the changes of the counts."""
         parts = zip(self.members, begun, strict=True)
-        return sum_in_order(member.changed(one, changes).decisions for member, one in parts)
+        return sum_in_order(member.changed(state, changes).decisions for member, state in parts)
 
     def contributions(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Matrix:
-        """A weighted sum of the decisions as a sum over nodes and iterations, (nodes, iterations)."""
+        """Return the terms of a weighted sum of decisions, (nodes, iterations)."""
 
         def one_run(counted: Counted) -> Matrix:
             return add_columns([member.contributions(counted, share) for member in self.members])
@@ -107,17 +106,17 @@ class Rule:
         return np.concatenate(self.by_runs(graphs, n_jobs, one_run))
 
     def bin_weights(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> list[WeightedBins]:
-        """Weights of all bins, each listed once; means over the graphs where each graph has its own."""
+        """Return the weights of all bins, each bin once; weights that differ between graphs are averaged."""
         counted = Counted(graphs, n_jobs)
         return merged_bins([bins for member in self.members for bins in member.bin_weights(counted, share)])
 
     def shared_bins(self) -> list[SharedBins]:
-        """How each member compares two graphs."""
+        """Return the comparison of two graphs of each member."""
         return [bins for member in self.members for bins in member.shared_bins()]
 
     def by_runs(self, graphs: GraphDatabase, n_jobs: int | None, function: Callable[[Counted], T]) -> list[T]:
-        """Apply a function to runs of graphs that fit the memory, in threads."""
-        width = sum(len(one.codes) * one.counter.items_per_node(graphs) for one in self.vocabularies)
+        """Return the results of a function on runs of graphs that fit in memory, in threads."""
+        width = sum(len(v.codes) * v.counter.items_per_node(graphs) for v in self.vocabularies)
         if not self.compares_bins or active_device() is not None:
             return [function(Counted(graphs, n_jobs))]
         threads = thread_count(n_jobs)
@@ -129,11 +128,8 @@ class Rule:
         return run_threads(lambda part: function(Counted(graphs[part], 1)), parts, n_jobs)
 
 
-NODES_OF_A_THREAD = 2**12
-
-
 def merged_bins(parts: Sequence[WeightedBins]) -> list[WeightedBins]:
-    """Add up the weights of bins, or levels, that several members count in the same way."""
+    """Return weighted bins with the weights of equal bins, or levels, of several members added."""
     groups: list[list[WeightedBins]] = []
     for part in parts:
         same = next((group for group in groups if _equal(group[0].counter, part.counter)), None)
@@ -145,7 +141,7 @@ def merged_bins(parts: Sequence[WeightedBins]) -> list[WeightedBins]:
 
 
 def _sum_of_bins(group: Sequence[WeightedBins]) -> WeightedBins:
-    """One entry per stream and code, with the sum of its weights."""
+    """Return one entry per stream and code, with the sum of its weights."""
     stream, codes, weights = (
         np.concatenate([getattr(part, name) for part in group]) for name in ("stream", "codes", "weights")
     )
@@ -155,10 +151,10 @@ def _sum_of_bins(group: Sequence[WeightedBins]) -> WeightedBins:
 
 
 def merged_vocabularies(vocabularies: Sequence[Vocabulary]) -> dict[Vocabulary, Vocabulary]:
-    """For each vocabulary the one that stands for it: one with the same first streams, and perhaps more."""
+    """Return, for each vocabulary, the longest vocabulary that begins with its streams."""
     merged: dict[Vocabulary, Vocabulary] = {}
     kept: list[Vocabulary] = []
-    for vocabulary in sorted(vocabularies, key=lambda one: -len(one.codes)):
+    for vocabulary in sorted(vocabularies, key=lambda v: -len(v.codes)):
         merged[vocabulary] = next((other for other in kept if _begins(other, vocabulary)), vocabulary)
         if merged[vocabulary] is vocabulary:
             kept.append(vocabulary)
@@ -166,21 +162,21 @@ def merged_vocabularies(vocabularies: Sequence[Vocabulary]) -> dict[Vocabulary, 
 
 
 def _begins(longer: Vocabulary, shorter: Vocabulary) -> bool:
-    """Whether a vocabulary begins with the streams of another."""
+    """Return whether a vocabulary begins with the streams of another."""
     return same_codes(longer.counter, shorter.counter) and all(
         map(np.array_equal, longer.codes, shorter.codes)
     )
 
 
 def same_codes(left: Counter, right: Counter) -> bool:
-    """Whether two counters give the same codes, as far as both have iterations."""
+    """Return whether two counters give the same codes in the iterations that they share."""
     if isinstance(left, Coder) and isinstance(right, Coder):
         left, right = left.restricted(0), right.restricted(0)
     return _equal(left, right)
 
 
 def _equal(left: Any, right: Any) -> bool:
-    """Whether two values are of one type and made of equal parts."""
+    """Return whether two values have the same type and equal parts."""
     if type(left) is not type(right):
         return False
     if isinstance(left, np.ndarray):
@@ -197,10 +193,10 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def dual_members(kernel: Any, coefficients: Matrix) -> list[Member]:
-    """Members of a fitted kernel and dual coefficients, (training graphs, decisions).
+    """Return members from a fitted kernel and dual coefficients, (training graphs, decisions).
 
-    A sum of kernels becomes one member per part. A kernel that does not compare bin by bin keeps all
-    training graphs.
+    A sum of kernels gives one member per part. A kernel that does not compare bin by bin keeps all training
+    graphs.
     """
     parts = getattr(kernel, "parts_", None)
     if parts is not None:
@@ -213,6 +209,7 @@ def dual_members(kernel: Any, coefficients: Matrix) -> list[Member]:
 
 
 def _of_sum(kernel: Any, parts: Sequence[tuple[float, Any]], coefficients: Matrix) -> list[Member]:
+    """Return one member per part of a sum; a normalized sum is a single joint member."""
     if kernel.normalize:
         coefficients = coefficients * inverse_length(kernel.diagonal_)[:, None]
     members = [m for weight, part in parts for m in dual_members(part, weight * coefficients)]
@@ -221,13 +218,14 @@ def _of_sum(kernel: Any, parts: Sequence[tuple[float, Any]], coefficients: Matri
 
 
 def _folded(counting: Counting, coefficients: Matrix) -> FoldedMember:
-    """Sum the training graphs up: one weight per bin, or per level of a bin."""
+    """Return a member with one weight per bin, or per level of a bin, summed over the training graphs."""
     streams = levels_of(list(counting.counts)) if counting.assigned else counting.counts
     weights = [np.asarray(stream.weight * (stream.counts.T @ coefficients)) for stream in streams]
     return _with_weights(counting, np.concatenate(weights))
 
 
 def _with_weights(counting: Counting, weights: Matrix) -> FoldedMember:
+    """Return a folded member from weights of bins or levels in the order of the training counts."""
     ptr = None
     if counting.assigned:
         most = [_largest(stream.counts) for stream in counting.counts]
@@ -237,22 +235,22 @@ def _with_weights(counting: Counting, weights: Matrix) -> FoldedMember:
 
 
 def _largest(counts: csr_array) -> NDArray[np.int64]:
-    """Largest count of each bin."""
+    """Return the largest count of each bin."""
     most = np.ones(counts.shape[1], dtype=np.int64)
     np.maximum.at(most, counts.indices, counts.data.astype(np.int64))
     return most
 
 
 def _ratio(counting: Counting, coefficients: Matrix) -> RatioMember:
-    """Keep the training graphs that have coefficients."""
-    some = np.flatnonzero(coefficients.any(axis=1))
-    columns = [csr_array(stream.counts[some].T) for stream in counting.counts]
+    """Return a member that keeps the training graphs with nonzero coefficients."""
+    kept = np.flatnonzero(coefficients.any(axis=1))
+    columns = [csr_array(stream.counts[kept].T) for stream in counting.counts]
     vocabulary = Vocabulary(counting.counter, [stream.codes for stream in counting.counts])
     return RatioMember(
         vocabulary,
         _stacked(columns),
-        np.ascontiguousarray(counting.own_sums[:, some]),
-        np.ascontiguousarray(coefficients[some]),
+        np.ascontiguousarray(counting.own_sums[:, kept]),
+        np.ascontiguousarray(coefficients[kept]),
         counting.stream_weights,
         counting.assigned,
         counting.normalize,
@@ -260,16 +258,16 @@ def _ratio(counting: Counting, coefficients: Matrix) -> RatioMember:
 
 
 def _stacked(matrices: Sequence[csr_array]) -> csr_array:
-    """Matrices below each other."""
+    """Return matrices stacked by rows."""
     from scipy.sparse import vstack
 
     return csr_array(vstack(matrices, format="csr"))
 
 
 def primal_members(kernel: Any, coefficients: Matrix) -> list[Member]:
-    """Members of a fitted kernel and weights of the columns of its features, (columns, decisions).
+    """Return members from a fitted kernel and weights of its feature columns, (columns, decisions).
 
-    Columns are those of the streams side by side, each stream's in the order of its codes (``sort_bins``).
+    Columns are grouped by stream, and sorted by code within a stream (``sort_bins``).
     """
     counts = kernel.training_counts_
     ends = np.cumsum([len(stream.codes) for stream in counts])[:-1]
@@ -280,14 +278,14 @@ def primal_members(kernel: Any, coefficients: Matrix) -> list[Member]:
     owner = kernel.counter_.parts
     members: list[Member] = []
     for number, (_, part) in enumerate(parts):
-        own = [table for table, of in zip(tables, owner, strict=True) if of == number]
-        members.append(_with_weights(part.counting_, _in_order(part.counting_, own)))
+        of_part = [table for table, i in zip(tables, owner, strict=True) if i == number]
+        members.append(_with_weights(part.counting_, _in_order(part.counting_, of_part)))
     weights = np.array([weight for weight, _ in parts])
     return [JointMember(members, weights)] if kernel.normalize else members
 
 
 def _in_order(counting: Counting, tables: Sequence[Matrix]) -> Matrix:
-    """Weights in the order of the bins, or levels, of the training counts; they come sorted by code."""
+    """Return weights that are sorted by code in the order of the bins, or levels, of the training counts."""
     ordered = []
     for stream, table in zip(counting.counts, tables, strict=True):
         codes = level_codes(stream.codes, _largest(stream.counts)) if counting.assigned else stream.codes
@@ -298,5 +296,5 @@ def _in_order(counting: Counting, tables: Sequence[Matrix]) -> Matrix:
 
 
 def mean_rule(rules: Sequence[Rule]) -> Rule:
-    """Average the decisions of rules."""
+    """Return the rule of the mean decisions of several rules."""
     return Rule.of([member.scaled(1 / len(rules)) for rule in rules for member in rule.members])

@@ -1,4 +1,4 @@
-"""Scikit-learn's scorers: what they see of a machine that predicts one fold, and of a fitted model."""
+"""Adapters for scikit-learn's scorers: predictions of one fold, and fitted models."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Scorer = Callable[[Any, Any, Any], float]
 
 
 class _AnyClassifier(ClassifierMixin, BaseEstimator):
-    """Stands for a classifier where scikit-learn checks a scorer."""
+    """Placeholder classifier for scikit-learn's check of a scorer."""
 
     def fit(self, X: Any, y: Any) -> Any:
         return self
 
 
 class _AnyRegressor(RegressorMixin, BaseEstimator):
-    """Stands for a regressor where scikit-learn checks a scorer."""
+    """Placeholder regressor for scikit-learn's check of a scorer."""
 
     def fit(self, X: Any, y: Any) -> Any:
         return self
 
 
 def resolve_scorer(scoring: Any, is_classification: bool) -> Scorer | None:
-    """Return scikit-learn's scorer of a name, a function ``scorer(estimator, X, y)`` as it is, None for None.
+    """Return the scorer of a name; a function ``scorer(estimator, X, y)`` and None are returned unchanged.
 
     Examples
     --------
@@ -42,8 +42,8 @@ def resolve_scorer(scoring: Any, is_classification: bool) -> Scorer | None:
     if scoring is None:
         return None
     if isinstance(scoring, str) and scoring not in get_scorer_names():
-        some = "accuracy, balanced_accuracy, f1, roc_auc, average_precision; r2, neg_mean_absolute_error"
-        raise ValueError(f"scoring {scoring!r} is not a scorer of scikit-learn, such as {some}")
+        examples = "accuracy, balanced_accuracy, f1, roc_auc, average_precision; r2, neg_mean_absolute_error"
+        raise ValueError(f"scoring {scoring!r} is not a scorer of scikit-learn, such as {examples}")
     if not isinstance(scoring, str) and not callable(scoring):
         raise TypeError(f"scoring must be the name of a scorer or a function, got {shown(scoring)}")
     scorer: Scorer = check_scoring(_AnyClassifier() if is_classification else _AnyRegressor(), scoring)
@@ -51,13 +51,13 @@ def resolve_scorer(scoring: Any, is_classification: bool) -> Scorer | None:
 
 
 class FoldClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier of rows whose scores are known: rows of X are positions in them.
+    """Classifier with given scores; X holds positions of rows.
 
     Parameters
     ----------
     classes : ndarray
     scores : ndarray of shape (n,) or (n, classes)
-        Decisions, as ``decision_function`` returns them.
+        Values of ``decision_function``.
     predicted : ndarray of shape (n,)
         Predicted classes.
     """
@@ -67,19 +67,19 @@ class FoldClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = classes
 
     def fit(self, X: Any, y: Any) -> Any:
-        """Nothing is left to learn."""
+        """Return self."""
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted classes."""
+        """Return the predicted classes."""
         return self.predicted[X]
 
     def decision_function(self, X: Any) -> Matrix:
-        """The scores."""
+        """Return the scores."""
         return self.scores[X]
 
     def predict_proba(self, X: Any) -> Matrix:
-        """Probabilities from the scores, which are not calibrated yet while candidates are compared."""
+        """Return the logistic or softmax function of the scores, without calibration."""
         scores = self.scores[X]
         if scores.ndim == 1:
             return np.column_stack([1 - expit(scores), expit(scores)])
@@ -87,38 +87,40 @@ class FoldClassifier(ClassifierMixin, BaseEstimator):
 
 
 class FoldRegressor(RegressorMixin, BaseEstimator):
-    """Regressor of rows whose predictions are known: rows of X are positions in them."""
+    """Regressor with given predictions; X holds positions of rows."""
 
     def __init__(self, predicted: NDArray[Any]) -> None:
         self.predicted = predicted
 
     def fit(self, X: Any, y: Any) -> Any:
-        """Nothing is left to learn."""
+        """Return self."""
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted values."""
+        """Return the predicted values."""
         return self.predicted[X]
 
 
 def column_mean(score: Callable[[int, NDArray[np.int64]], float], truth: Matrix, needs_two: bool) -> float:
-    """Mean score of the columns of a target with missing entries, each over the graphs that have it.
+    """Return the mean score of the columns of a target, each over the graphs with an entry.
 
-    Columns without two different values among them are left out where a score needs two (classes).
+    With ``needs_two``, columns with fewer than two different values are left out.
     """
-    found = []
+    scores = []
     for column in range(truth.shape[1]):
-        known = np.flatnonzero(~np.isnan(truth[:, column]))
-        if len(np.unique(truth[known, column])) >= (2 if needs_two else 1):
-            found.append(score(column, known))
-    return float(np.mean(found)) if found else float("nan")
+        observed = np.flatnonzero(~np.isnan(truth[:, column]))
+        if len(np.unique(truth[observed, column])) >= (2 if needs_two else 1):
+            scores.append(score(column, observed))
+    return float(np.mean(scores)) if scores else float("nan")
 
 
 ABSOLUTE = "neg_mean_absolute_error"
 
 
 def resolve_metric(scoring: Any, is_classification: bool, leaves_one_out: bool) -> tuple[str, Scorer]:
-    """Return a scorer and its name; None stands for accuracy, or R^2 (one graph at a time: absolute error).
+    """Return the name of a scorer and the scorer; None means accuracy, or R^2 for regression.
+
+    In leave-one-out, None means the absolute error for regression.
 
     Examples
     --------
@@ -135,7 +137,7 @@ def resolve_metric(scoring: Any, is_classification: bool, leaves_one_out: bool) 
 
 
 class Recorder:
-    """A scorer that also keeps what was predicted of which truth.
+    """Scorer that also stores true and predicted values.
 
     Parameters
     ----------
@@ -148,12 +150,12 @@ class Recorder:
         self.pairs: list[tuple[NDArray[Any], NDArray[Any]]] = []
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Score, and remember the predictions."""
+        """Return the score, and store the predictions."""
         self.pairs.append((np.asarray(y), np.asarray(estimator.predict(X))))
         return float(self.scorer(estimator, X, y))
 
     def confusion(self, n_classes: int) -> NDArray[np.int64]:
-        """How often a class (row) was taken for another (column); classes are 0, 1, ..."""
+        """Return the confusion matrix: true classes 0, 1, ... by row, predicted classes by column."""
         counts = np.zeros((n_classes, n_classes), dtype=np.int64)
         for truth, predicted in self.pairs:
             np.add.at(counts, (truth.astype(np.int64), predicted.astype(np.int64)), 1)
@@ -161,9 +163,9 @@ class Recorder:
 
 
 def score_model(scorer: Scorer, model: Any, graphs: Any, truth: NDArray[Any]) -> float:
-    """Score of a fitted model on other graphs; with several targets, the mean over the columns.
+    """Return the score of a fitted model on test graphs; with several targets, the mean over columns.
 
-    Each column is scored on the graphs that have it; columns of labels need graphs of both kinds.
+    A column is scored on the graphs with an entry; columns of labels need positive and negative graphs.
     """
     if truth.ndim == 1:
         return float(scorer(model, graphs, truth))

@@ -1,8 +1,8 @@
-"""Machines on kernel matrices and on features: one small class for each solver and task.
+"""Machines on kernel matrices and features: one class per solver and task, with ``fit`` and no state.
 
-All of them have a method ``fit(known, target, cost, weights)`` that returns a :class:`Machine`; ``known`` is
-the kernel matrix of the graphs to learn from, or their features, and ``weights`` multiply the cost of each
-graph's errors. Here are also the warnings that fits and evaluations keep quiet about.
+The method ``fit(known, target, cost, weights)`` returns a :class:`Machine`; ``known`` is the kernel matrix or
+the features of the training graphs, and ``weights`` multiply the cost of each graph's errors. The module also
+holds the warnings that fits and evaluations silence.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from propkernels.decisions.decision_columns import pairwise_coefficients
 
 Matrix = NDArray[np.float64]
 Weights = NDArray[np.float64] | None
-SATURATED = 0.9  # share of multipliers at C above which C is too small to judge a machine by
+SATURATED = 0.9  # share of multipliers at C above which C is too small to judge the kernel
 FREE = 0.01  # share of multipliers at C below which a larger C changes little
-# Steps of libsvm per graph: most machines need fewer than 30; where 100 are not enough, C is too large.
+# Steps of libsvm per graph: most machines need fewer than 30; if 100 are not enough, C is too large.
 STEPS = {"quick": 30, "patient": 100}
 
 
@@ -39,13 +39,13 @@ class Machine:
     is_final : bool
         A larger C gives the same machine.
     is_settled : bool
-        C is so large that not nearly all multipliers are at C; below, accuracy says little about larger C.
+        At least a tenth of the multipliers are below C; otherwise the loss says little about larger C.
     is_nearly_final : bool
-        Hardly any multiplier is at C: a larger one gives nearly the same machine.
+        Hardly any multiplier is at C: a larger C gives nearly the same machine.
     is_converged : bool
-        The solver came to its end; if not, C is larger than is good for the machine.
+        The solver converged; if not, C is too large.
     details : object, optional
-        What else the solver knows (a Gaussian process: its uncertainty).
+        Further results of the solver, such as the posterior of a Gaussian process.
     """
 
     coefficients: Matrix
@@ -57,33 +57,33 @@ class Machine:
     details: Any = None
 
     def decisions(self, rows: Any) -> Matrix:
-        """Decisions on rows of a kernel matrix, or on features."""
+        """Return decisions for rows of a kernel matrix or features."""
         return np.asarray(rows @ self.coefficients) + self.intercepts
 
 
 class MachineMaker(Protocol):
-    """Learns machines."""
+    """Solver with its settings; ``fit`` returns a machine."""
 
     @property
     def uses_features(self) -> bool:
-        """Whether it learns from features rather than kernel matrices."""
+        """Whether ``fit`` takes features rather than kernel matrices."""
 
     @property
     def pairwise(self) -> bool:
-        """Whether there is one decision for each pair of classes."""
+        """Whether there is one decision per pair of classes."""
 
     def fit(self, known: Any, target: NDArray[Any], cost: float, weights: Weights = None) -> Machine:
-        """Learn from the kernel matrix or the features of some graphs."""
+        """Return a machine fitted to the kernel matrix or the features of the training graphs."""
 
 
 @dataclass(frozen=True)
 class SupportVectorClassification:
-    """The C-SVM, libsvm's: one machine for each pair of classes.
+    """C-SVM of libsvm: one machine per pair of classes.
 
     Attributes
     ----------
     effort : {"quick", "patient", "full"}
-        How many steps the solver may take before it stops: few are enough to compare candidates.
+        Limit of solver steps; "quick" is enough to compare candidates.
     """
 
     effort: str = "full"
@@ -91,7 +91,7 @@ class SupportVectorClassification:
     pairwise = True
 
     def fit(self, known: Matrix, target: NDArray[np.int64], cost: float, weights: Weights = None) -> Machine:
-        """Learn from a kernel matrix."""
+        """Return a machine fitted to a kernel matrix."""
         from sklearn.svm import SVC
 
         machine = SVC(kernel="precomputed", C=cost, max_iter=_limit(self.effort, len(known)))
@@ -103,7 +103,7 @@ class SupportVectorClassification:
 
 @dataclass(frozen=True)
 class SupportVectorRegression:
-    """The epsilon-SVR, libsvm's."""
+    """Epsilon-SVR of libsvm."""
 
     epsilon: float
     effort: str = "full"
@@ -113,7 +113,7 @@ class SupportVectorRegression:
     def fit(
         self, known: Matrix, target: NDArray[np.float64], cost: float, weights: Weights = None
     ) -> Machine:
-        """Learn from a kernel matrix."""
+        """Return a machine fitted to a kernel matrix."""
         from sklearn.svm import SVR
 
         limit = _limit(self.effort, len(known))
@@ -127,26 +127,27 @@ class SupportVectorRegression:
 
 
 def _limit(effort: str, n_graphs: int) -> int:
+    """Return the largest number of solver steps; -1 for no limit."""
     return STEPS[effort] * n_graphs if effort in STEPS else -1
 
 
 def _state(machine: Any, cost: float, n_graphs: int) -> tuple[bool, bool, bool, bool]:
-    """Flags of a machine: is_final, is_settled, is_nearly_final and is_converged."""
+    """Return the flags is_final, is_settled, is_nearly_final and is_converged of a machine."""
     share = float((np.abs(machine.dual_coef_) >= cost).any(axis=0).sum()) / n_graphs
     is_converged = machine.fit_status_ == 0
     return share == 0 and is_converged, share < SATURATED, share < FREE, is_converged
 
 
 class ForeignGraphsWarning(UserWarning):
-    """A model is asked about graphs that are unlike those it was fitted on.
+    """Warning that graphs to predict are unlike the training graphs.
 
-    Raised by ``predict`` of :class:`PropagationClassifier` and :class:`PropagationRegressor` if at least one
-    graph in ten has node labels that no training graph has; without labels, degrees, of at least one node in
-    twenty.
+    Issued by ``predict`` of :class:`PropagationClassifier` and :class:`PropagationRegressor` if at least one
+    graph in ten has node labels that no training graph has; without labels, if at least one node in twenty
+    has a degree that no training graph has.
 
     See Also
     --------
-    PropagationClassifier : Its ``applicability`` says which nodes are unknown, at which radius.
+    PropagationClassifier : Its ``applicability`` lists the unknown nodes and their radius.
     NoveltyDetector : Scores and p-values for whole graphs.
 
     References
@@ -157,7 +158,7 @@ class ForeignGraphsWarning(UserWarning):
 
     Examples
     --------
-    It is turned off as any other warning:
+    Silence the warning:
 
     >>> import warnings
     >>> import propkernels as pk
@@ -167,7 +168,7 @@ class ForeignGraphsWarning(UserWarning):
 
 @contextmanager
 def foreign_graphs_allowed() -> Iterator[None]:
-    """Silence the warning, where folds may well lack a label; around threads, not in them."""
+    """Silence ForeignGraphsWarning, since folds may lack a label; use around threads, not in them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ForeignGraphsWarning)
         yield
@@ -177,9 +178,9 @@ def foreign_graphs_allowed() -> Iterator[None]:
 def stopping_allowed() -> Iterator[None]:
     """Silence scikit-learn's warning that a solver has stopped early.
 
-    A machine that compares candidates may stop early on purpose; one that did not converge in as many steps
-    as it had is judged on held-out graphs like any other. Filters of warnings belong to the process: use this
-    around threads, not in them.
+    Machines that compare candidates may stop early on purpose, and machines that did not converge are judged
+    on held-out graphs like all others. Warning filters are global to the process: use this around threads,
+    not in them.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -190,14 +191,14 @@ def stopping_allowed() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class ColumnMaker:
-    """Learns each column from the graphs that have it.
+    """Fits each column of the target to the graphs with an entry.
 
     Attributes
     ----------
     each : MachineMaker
-        Learns one column.
+        Fits one column.
     class_weight : dict, "balanced" or None
-        Weights of the labels 0 and 1, see scikit-learn; "balanced" for each column by itself.
+        Weights of the labels 0 and 1, see scikit-learn; "balanced" is computed per column.
     """
 
     each: MachineMaker
@@ -210,7 +211,7 @@ class ColumnMaker:
         return self.each.uses_features
 
     def fit(self, known: Any, target: Matrix, cost: float, weights: Weights = None) -> Machine:
-        """Learn from the kernel matrix or the features of some graphs."""
+        """Return one machine for all columns, fitted to a kernel matrix or features."""
         columns = [self._column(known, column, cost, weights) for column in target.T]
         coefficients = np.column_stack([machine.coefficients[:, 0] for machine in columns])
         intercepts = np.array([machine.intercepts[0] for machine in columns])
@@ -225,10 +226,11 @@ class ColumnMaker:
             return Machine(np.zeros((n_rows, 1)), np.array([self._constant(values)]), True)
         part = known[observed] if self.uses_features else known[np.ix_(observed, observed)]
         labels = values.astype(np.int64) if self._has_classes else values
-        own = None if weights is None else weights[observed]
+        sample_weight = None if weights is None else weights[observed]
         if self.class_weight is not None:
-            own = (1.0 if own is None else own) * compute_sample_weight(self.class_weight, labels)
-        machine = self.each.fit(part, labels, cost, own)
+            factors = compute_sample_weight(self.class_weight, labels)
+            sample_weight = (1.0 if sample_weight is None else sample_weight) * factors
+        machine = self.each.fit(part, labels, cost, sample_weight)
         sign = -1.0 if self.each.pairwise else 1.0  # libsvm's pairs are positive for the first class
         coefficients = sign * machine.coefficients
         if not self.uses_features:
@@ -241,13 +243,13 @@ class ColumnMaker:
         return not hasattr(self.each, "epsilon")
 
     def _constant(self, values: NDArray[np.float64]) -> float:
-        """Decision where all observed values are the same, or none is observed."""
+        """Return the decision if all observed values are equal, or none is observed."""
         first = float(values[0]) if len(values) else 0.0
         return (1.0 if first > 0 else -1.0) if self._has_classes else first
 
 
 def with_effort(maker: Any, effort: str) -> Any:
-    """Return a maker of the same machines that takes more or fewer steps: "quick", "patient" or "full"."""
+    """Return the same maker with another limit of solver steps: "quick", "patient" or "full"."""
     if isinstance(maker, ColumnMaker):
         return replace(maker, each=with_effort(maker.each, effort))
     return replace(maker, effort=effort)

@@ -1,4 +1,4 @@
-"""The tasks: what a target is, which machines serve it, and what counts as a loss."""
+"""Tasks: classification, regression, and several targets; their machines and losses."""
 
 from __future__ import annotations
 
@@ -27,45 +27,45 @@ Indices = NDArray[np.int64]
 
 
 class Task(Protocol):
-    """What a machine is for.
+    """Kind of target, with its machines and losses.
 
-    ``is_additive``: losses of single graphs are not negative and add up, so that a part of them is a lower
-    bound of all; otherwise there is one loss per fold, the negative score.
+    If ``is_additive``, losses of single graphs are nonnegative and add up, so that a partial sum is a lower
+    bound of the total; otherwise there is one loss per fold, the negative score.
     """
 
     @property
     def weights(self) -> Weights:
-        """Weights of all graphs in learning."""
+        """Weights of all graphs in fits."""
 
     @property
     def is_additive(self) -> bool:
         """Whether losses of single graphs add up."""
 
     def reweighted(self, weights: Weights) -> Self:
-        """Return the same task for other graphs, which have these weights."""
+        """Return the same task for other graphs with these weights."""
 
     def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
-        """Machines to try, each with its epsilon, if it has one."""
+        """Return the makers of machines to try, each with its epsilon or None."""
 
     def is_constant(self, target: NDArray[Any]) -> bool:
-        """Whether there is nothing to learn from these graphs."""
+        """Return whether all targets are equal, so that no machine can be fitted."""
 
     def is_learnable(self, part: NDArray[Any], target: NDArray[Any]) -> bool:
-        """Whether a machine that learned from a part of the targets can predict all of them."""
+        """Return whether a machine fitted to a part of the targets can predict all of them."""
 
     def predictions(self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[Any]) -> Any:
-        """Predict; ``target`` is what the machine learned from."""
+        """Return predictions for rows; ``target`` is the target of the training graphs."""
 
     def losses(self, predictions: NDArray[Any], truth: NDArray[Any]) -> Matrix:
-        """Loss of each prediction."""
+        """Return the loss of each prediction."""
 
     def judge(
         self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[Any], truth: NDArray[Any]
     ) -> Matrix:
-        """Losses of a machine on other graphs; ``target`` is what it learned from."""
+        """Return the losses of a machine on test graphs; ``target`` is the target of the training graphs."""
 
     def score_constant(self, target: NDArray[Any], truth: NDArray[Any]) -> float:
-        """Score where all graphs to learn from have the same target."""
+        """Return the score of a constant prediction, if all training graphs have the same target."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class Classification:
     Attributes
     ----------
     weights : ndarray or None
-        Weight of each graph's errors in learning.
+        Weight of each graph's errors in fits.
     scorer : callable or None
-        Scikit-learn's scorer that takes the place of the loss.
+        Scikit-learn scorer that replaces the loss.
     """
 
     weights: Weights = None
@@ -85,15 +85,15 @@ class Classification:
 
     @property
     def is_additive(self) -> bool:
-        """Without a scorer, losses of graphs add up."""
+        """Whether losses of graphs add up, which holds without a scorer."""
         return self.scorer is None
 
     def reweighted(self, weights: Weights) -> Classification:
-        """Return the same task for other graphs, which have these weights."""
+        """Return the same task for other graphs with these weights."""
         return replace(self, weights=weights)
 
     def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
-        """One machine, without epsilon."""
+        """Return one maker, without epsilon."""
         kinds: dict[str, type] = {
             "kernel": SupportVectorClassification,
             "linear": LinearClassification,
@@ -102,23 +102,23 @@ class Classification:
         return [(None, kinds[solver]())]
 
     def is_constant(self, target: NDArray[np.int64]) -> bool:
-        """Whether there is only one class."""
+        """Return whether there is only one class."""
         return bool((target == target[0]).all())
 
     def is_learnable(self, part: NDArray[np.int64], target: NDArray[np.int64]) -> bool:
-        """Whether the part has all classes."""
+        """Return whether the part has all classes."""
         return len(np.unique(part)) == len(np.unique(target))
 
     def predictions(
         self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Class of each row, among those that were learned from."""
+        """Return the class of each row, among the classes of the training graphs."""
         classes = np.unique(target)
-        found = DecisionLayout(len(classes), maker.pairwise).predictions(machine.decisions(rows))
-        return np.asarray(classes[found])
+        numbers = DecisionLayout(len(classes), maker.pairwise).predictions(machine.decisions(rows))
+        return np.asarray(classes[numbers])
 
     def losses(self, predictions: NDArray[Any], truth: NDArray[Any]) -> Matrix:
-        """1 where the class is wrong."""
+        """Return 1 for each wrong class, else 0."""
         return (predictions != truth).astype(np.float64)
 
     def judge(
@@ -129,7 +129,7 @@ class Classification:
         target: NDArray[np.int64],
         truth: NDArray[np.int64],
     ) -> Matrix:
-        """Losses of each graph, or one for the fold: the negative score."""
+        """Return one loss per graph; with a scorer, one loss per fold: the negative score."""
         predicted = self.predictions(maker, machine, rows, target)
         if self.scorer is None:
             return self.losses(predicted, truth)
@@ -140,7 +140,7 @@ class Classification:
         return np.array([-self.scorer(fold, np.arange(len(truth)), truth)])
 
     def score_constant(self, target: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
-        """Score of the only class, with decisions that are all alike."""
+        """Return the score of the only class, with equal decisions for all graphs."""
         assert self.scorer is not None
         classes = np.unique(np.concatenate([target, truth]))
         zeros = np.zeros(len(truth) if len(classes) <= 2 else (len(truth), len(classes)))
@@ -150,13 +150,13 @@ class Classification:
 
 @dataclass(frozen=True)
 class Regression:
-    """Numbers, standardized; the loss is the squared error.
+    """Standardized numbers; the loss is the squared error.
 
     Attributes
     ----------
     weights, scorer : see Classification
     middle, unit : float
-        What was subtracted from the target, and what it was divided by: scorers see the target itself.
+        Offset and scale of the standardization, which is undone for scorers.
     """
 
     weights: Weights = None
@@ -166,36 +166,36 @@ class Regression:
 
     @property
     def is_additive(self) -> bool:
-        """Without a scorer, losses of graphs add up."""
+        """Whether losses of graphs add up, which holds without a scorer."""
         return self.scorer is None
 
     def reweighted(self, weights: Weights) -> Regression:
-        """Return the same task for other graphs, which have these weights."""
+        """Return the same task for other graphs with these weights."""
         return replace(self, weights=weights)
 
     def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
-        """One machine for each epsilon; a Gaussian process has none."""
+        """Return one maker per epsilon; a Gaussian process has no epsilon."""
         if solver == "gp":
             return [(None, ProcessRegression())]
         kind: Any = SupportVectorRegression if solver == "kernel" else LinearRegression
         return [(epsilon, kind(epsilon)) for epsilon in epsilons]
 
     def is_constant(self, target: NDArray[np.float64]) -> bool:
-        """Whether all values are the same."""
+        """Return whether all values are equal."""
         return bool((target == target[0]).all())
 
     def is_learnable(self, part: NDArray[np.float64], target: NDArray[np.float64]) -> bool:
-        """Numbers can be predicted from any others."""
+        """Return True: a fit to any numbers can predict others."""
         return True
 
     def predictions(
         self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Value of each row."""
+        """Return the value of each row."""
         return machine.decisions(rows)[:, 0]
 
     def losses(self, predictions: NDArray[Any], truth: NDArray[Any]) -> Matrix:
-        """Squared errors."""
+        """Return squared errors."""
         return np.asarray((predictions - truth) ** 2, dtype=np.float64)
 
     def judge(
@@ -206,7 +206,7 @@ class Regression:
         target: NDArray[np.float64],
         truth: NDArray[np.float64],
     ) -> Matrix:
-        """Losses of each graph, or one for the fold: the negative score."""
+        """Return one loss per graph; with a scorer, one loss per fold: the negative score."""
         predicted = self.predictions(maker, machine, rows, target)
         if self.scorer is None:
             return self.losses(predicted, truth)
@@ -214,7 +214,7 @@ class Regression:
         return np.array([-self.scorer(fold, np.arange(len(truth)), self.unit * truth + self.middle)])
 
     def score_constant(self, target: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
-        """Score of the only value."""
+        """Return the score of the only value."""
         assert self.scorer is not None
         fold = FoldRegressor(np.full(len(truth), self.unit * target[0] + self.middle))
         return float(self.scorer(fold, np.arange(len(truth)), self.unit * truth + self.middle))
@@ -222,10 +222,10 @@ class Regression:
 
 @dataclass(frozen=True)
 class Columns:
-    """Several targets at once, with entries that may be missing (NaN): one machine per column.
+    """Several targets at once, with possibly missing entries (NaN): one machine per column.
 
-    All columns share the kernel and its settings. A graph's loss is the mean over the columns; a score is
-    the mean over the columns of the scores on those graphs that have the entry.
+    All columns share the kernel and its settings. The loss of a graph is the mean over the columns; a score
+    is the mean over the columns of the scores on the graphs with an entry.
 
     Attributes
     ----------
@@ -245,16 +245,16 @@ class Columns:
 
     @property
     def scorer(self) -> Scorer | None:
-        """The scorer of one column."""
+        """Scorer of one column."""
         return self.each.scorer
 
     @property
     def is_additive(self) -> bool:
-        """Without a scorer, losses of graphs add up."""
+        """Whether losses of graphs add up, which holds without a scorer."""
         return self.each.scorer is None
 
     def reweighted(self, weights: Weights) -> Columns:
-        """Return the same task for other graphs, which have these weights."""
+        """Return the same task for other graphs with these weights."""
         return Columns(self.each.reweighted(weights), self.class_weight)
 
     @property
@@ -263,34 +263,34 @@ class Columns:
         return isinstance(self.each, Classification)
 
     def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
-        """The machines of one column, for each of them."""
+        """Return makers that fit one machine per column."""
         if solver == "gp":
             raise ValueError('solver="gp" learns one target at a time: use "kernel" or "linear" for several')
         makers = self.each.makers(solver, epsilons)
         return [(epsilon, ColumnMaker(maker, self.class_weight)) for epsilon, maker in makers]
 
     def is_constant(self, target: Matrix) -> bool:
-        """Constant columns are the machines' business."""
+        """Return False: machines handle constant columns."""
         return False
 
     def is_learnable(self, part: Matrix, target: Matrix) -> bool:
-        """Constant columns are the machines' business."""
+        """Return True: machines handle constant columns."""
         return True
 
     def predictions(self, maker: MachineMaker, machine: Machine, rows: Any, target: Matrix) -> Matrix:
-        """Labels or values, (graphs, columns)."""
+        """Return labels or values, (graphs, columns)."""
         decisions = machine.decisions(rows)
         return (decisions > 0).astype(np.float64) if self.has_classes else decisions
 
     def losses(self, predictions: Matrix, truth: Matrix) -> Matrix:
-        """Sum over the observed columns, divided by the number of columns."""
+        """Return the sum over the observed columns, divided by the number of columns."""
         losses = (predictions != truth) if self.has_classes else (predictions - truth) ** 2
         return np.where(np.isnan(truth), 0.0, losses).sum(axis=1) / truth.shape[1]
 
     def judge(
         self, maker: MachineMaker, machine: Machine, rows: Any, target: Matrix, truth: Matrix
     ) -> Matrix:
-        """Losses of each graph, or one for the fold: the negative mean score."""
+        """Return one loss per graph; with a scorer, one loss per fold: the negative mean score."""
         scorer = self.scorer
         if scorer is None:
             return self.losses(self.predictions(maker, machine, rows, target), truth)
@@ -306,9 +306,9 @@ class Columns:
                 scorer(FoldRegressor(unit * values + middle), np.arange(len(known)), unit * true + middle)
             )
 
-        found = column_mean(score, truth, self.has_classes)
-        return np.array([0.0 if np.isnan(found) else -found])
+        mean = column_mean(score, truth, self.has_classes)
+        return np.array([0.0 if np.isnan(mean) else -mean])
 
     def score_constant(self, target: Matrix, truth: Matrix) -> float:
-        """Constant columns are the machines' business."""
+        """Raise: machines handle constant columns, so that no target is constant."""
         raise NotImplementedError
