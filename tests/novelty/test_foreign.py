@@ -71,7 +71,7 @@ def test_unusual_degrees():
     fitted = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), C=1, random_state=0)
     fitted.fit(paths, np.arange(20) % 2)
     fitted.predict(pk.from_networkx([nx.path_graph(40)]))
-    with pytest.warns(pk.ForeignGraphsWarning, match="start as no training node did"):
+    with pytest.warns(pk.ForeignGraphsWarning, match="nodes whose initial code occurs in no training graph"):
         fitted.predict(pk.from_networkx([nx.complete_graph(6)]))
     star = nx.path_graph(60)
     star.add_edges_from([(30, 10), (30, 50)])  # three unusual degrees of sixty nodes

@@ -1,4 +1,4 @@
-"""Applicability: which surroundings of new nodes a model met when it was fitted."""
+"""Applicability: which surroundings of new nodes occurred in the training graphs of a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Applicability:
-    """How much of new graphs lies in surroundings that a model knows.
+    """Share of the surroundings in new graphs that did not occur in the training graphs of a model.
 
     Returned by ``applicability`` of :class:`PropagationClassifier` and :class:`PropagationRegressor`.
 
@@ -29,7 +29,7 @@ class Applicability:
         1 where the surroundings of a node up to radius t never occurred in training, 0 where they did; the
         share of a node's bins where it has several at one t.
     graph_ptr : ndarray of shape (graphs + 1,)
-        Which nodes belong to which graph.
+        Offsets of the nodes of each graph.
 
     See Also
     --------
@@ -60,7 +60,7 @@ class Applicability:
 
     @property
     def by_radius(self) -> Values:
-        """Share of each graph's nodes in unseen surroundings, by radius: (graphs, t_max + 1)."""
+        """Share of each graph's nodes with unseen surroundings, per radius: (graphs, t_max + 1)."""
         ends = np.concatenate([np.zeros((1, self.unseen.shape[1])), np.cumsum(self.unseen, axis=0)])
         sizes = np.diff(self.graph_ptr)
         return np.asarray(np.diff(ends[self.graph_ptr], axis=0) / np.maximum(sizes, 1)[:, None])
@@ -72,11 +72,11 @@ class Applicability:
 
     @property
     def by_graph(self) -> Values:
-        """Share of unseen surroundings, nodes and radii together: (graphs,)."""
+        """Share of unseen surroundings over all nodes and radii of each graph: (graphs,)."""
         return np.asarray(self.by_radius.mean(axis=1))
 
     def table(self, n: int = 10) -> str:
-        """Return the graphs with the largest share of unseen surroundings as text."""
+        """Return a text table of the n graphs with the largest share of unseen surroundings."""
         order = np.argsort(-self.by_graph, kind="stable")[:n]
         head = ["graph", "unseen", *(f"t{t}" for t in range(self.unseen.shape[1]))]
         values = np.column_stack([self.by_graph, self.by_radius])
@@ -93,15 +93,16 @@ class Applicability:
 def applicability_of(
     vocabularies: Sequence[Vocabulary], graphs: GraphDatabase, n_jobs: int | None
 ) -> Applicability:
-    """Look up all bins of new graphs among those of the training graphs."""
+    """Return the applicability of new graphs: look up their bins in the vocabularies of a model."""
     parts = [_unseen(vocabularies, part, n_jobs) for part in vocabularies[0].counter.parts_of(graphs)]
     return Applicability(np.concatenate(parts), graphs.graph_ptr)
 
 
 def _unseen(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase, n_jobs: int | None) -> Values:
+    """Share of each node's bins that are unseen, per iteration, over all vocabularies."""
     described = [
-        (found, looked_up(found.codes, codes, np.ones(len(codes))))
-        for one in vocabularies
-        for found, codes in zip(one.counter.occurrences(graphs, n_jobs), one.codes, strict=True)
+        (items, looked_up(items.codes, codes, np.ones(len(codes))))
+        for vocabulary in vocabularies
+        for items, codes in zip(vocabulary.counter.occurrences(graphs, n_jobs), vocabulary.codes, strict=True)
     ]
     return 1.0 - means_by_node(described, graphs.n_nodes)[0]

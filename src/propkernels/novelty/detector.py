@@ -1,4 +1,4 @@
-"""NoveltyDetector: which graphs are unlike those it was fitted on, and which of their nodes say so."""
+"""NoveltyDetector: scores graphs by their similarity to the training graphs, and explains scores by node."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ SCORES: dict[str, Any] = {
     "rarity": RarityScore,
     "size": SizeScore,
 }
-COMBINED = ("neighbors", "size")  # in this order, which combine relies on
-SHARPNESS = 3  # how fast the weight moves from one score to the other
+COMBINED = ("neighbors", "size")  # combine() relies on this order
+SHARPNESS = 3  # exponent of the weights of the two scores
 DEFAULT_T_MAX = 4
 N_FOLDS = 10
-MOST_COMPARISONS = 250_000_000  # of training graphs with each other in fit
+MOST_COMPARISONS = 250_000_000  # largest number of pairs of training graphs compared in fit
 LEAST_JUDGED = 1000
 LEAST_GRAPHS = 3
-FENCE = 1.5  # Tukey's: values that many interquartile ranges below the quartile lie outside
+FENCE = 1.5  # Tukey's fence, in interquartile ranges below the lower quartile
 
 
 class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
-    """Tell graphs that are unlike the training graphs, with p-values, and node by node.
+    """Detect graphs that are unlike the training graphs, with p-values and explanations by node.
 
-    Nothing has to be known about what is abnormal. Nearest neighbors are exact and are found without an
-    n x n matrix, through a :class:`GraphIndex`.
+    No abnormal graphs are needed for training. Nearest neighbors are exact; a :class:`GraphIndex` finds them
+    without an n x n matrix.
 
     Parameters
     ----------
     kernel : estimator or None, default=None
-        A kernel of this library that counts; it is normalized whatever it says. None: the intersection
+        A kernel of this library that counts codes; always used normalized. None: the intersection
         kernel ``PropagationKernel(base_kernel="intersection", t_max=4)``.
     score : {"auto", "neighbors", "density", "one_class_svm", "rarity", "size"}, default="auto"
-        What normal means; each is larger for more normal graphs.
+        Score of normality; larger for more normal graphs.
 
         - "neighbors": mean similarity to the ``n_neighbors`` nearest training graphs.
         - "density": minus the local outlier factor [1]_ on the distances of the kernel.
@@ -61,11 +61,12 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         - "size": minus the mean absolute robust z-score of the number of nodes, of edges and of the mean
           degree.
         - "auto": "neighbors" and "size" together, each in robust standard deviations from the median of
-          training graphs that are judged by all others. Their weights are ``w**3`` and ``(1 - w)**3``, where
-          ``w`` is the median similarity of a training graph to its nearest neighbors: where normal graphs
-          have near neighbors, a graph without them is strange; where they have none, only its size can be.
+          training graphs, each scored against all others. Their weights are ``w**3`` and
+          ``(1 - w)**3``, where ``w`` is the median similarity of a training graph to its nearest neighbors.
+          If normal graphs have near neighbors, a graph without them is novel; otherwise only its size can
+          tell.
     n_neighbors : int, default=1
-        Neighbors of "neighbors" and "density"; at most as many as there are outside a fold.
+        Number of neighbors for "neighbors" and "density"; at most the number of graphs outside a fold.
     contamination : "auto" or float, default="auto"
         The share of the training graphs that lie below ``offset_``, above 0 and at most 0.5. "auto": as many
         as lie below Tukey's lower fence, 1.5 interquartile ranges below the lower quartile.
@@ -77,33 +78,33 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     Attributes
     ----------
     offset_ : float
-        ``decision_function`` is ``score_samples`` less this.
+        Threshold: ``decision_function`` is ``score_samples`` minus ``offset_``.
     kernel_ : estimator
-        The kernel in use.
+        The normalized kernel.
     index_ : GraphIndex
-        The training graphs.
+        Index of the training graphs.
     judged_ : ndarray of shape (judged,)
-        Positions of the training graphs that the others judged: all of up to 15,811, else a random sample,
-        so small (but for at least 1,000 graphs) that ``fit`` makes at most 250 million comparisons. New
-        graphs are compared with all training graphs in any case.
+        Positions of the training graphs scored against the others: all of up to 15,811,
+        else a random sample of at least 1,000 graphs, limited so that ``fit`` makes at most 250 million
+        comparisons. New graphs are always compared with all training graphs.
     training_scores_ : ndarray of shape (judged,)
-        Score of each of these graphs as judged by all others.
+        Score of each of these graphs against all others.
     held_out_scores_ : ndarray of shape (judged,)
-        Score of each of these graphs as judged by those outside its fold.
+        Score of each of these graphs against those outside its fold.
 
     See Also
     --------
     GraphIndex : The nearest neighbors themselves.
-    PropagationClassifier : Its ``applicability`` tells which surroundings a model never met.
+    PropagationClassifier : Its ``applicability`` returns which surroundings are unseen.
     plot_explanation : Draws what ``explain`` returns.
 
     Notes
     -----
     A p-value (:meth:`predict_p`) compares a new graph with held-out training graphs, fold by fold [3]_: with
-    the n of ``judged_``. If it comes from the same distribution as these, the probability of ``p <= a`` is
+    the n graphs of ``judged_``. If it has the same distribution as these, the probability of ``p <= a`` is
     at most ``2 a + sqrt(2 / n)`` for ten folds, whatever the distribution [4]_, and close to ``a`` in
     practice.
-    The guarantee needs a kernel that learns nothing from the graphs: all but those that standardize
+    The guarantee requires a kernel that learns nothing from the graphs: any but those that standardize
     attributes or number labels.
 
     References
@@ -161,7 +162,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what is normal.
+        """Learn scores, threshold and folds from the training graphs.
 
         Parameters
         ----------
@@ -176,7 +177,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         return self._learn(X, MOST_COMPARISONS)
 
     def _learn(self, X: Any, comparisons: float) -> Self:
-        """Fit; so many comparisons decide how many of the training graphs are judged by the others."""
+        """Fit with at most ``comparisons`` pairs of training graphs, which limits the judged graphs."""
         contamination = check_contamination(self.contamination)
         check_choice(self.score, ("auto", *SCORES), "score")
         k = check_integer(self.n_neighbors, "n_neighbors", 1)
@@ -204,21 +205,22 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         return self
 
     def _kernel(self, seed: int) -> Any:
+        """Copy of the kernel, normalized; the default kernel gets the seed."""
         if self.kernel is not None:
             return clone(self.kernel)
         return PropagationKernel(
             base_kernel="intersection", t_max=DEFAULT_T_MAX, normalize=True, random_state=seed % 2**32
         )
 
-    # judging
+    # scoring
 
     def score_samples(self, X: Any) -> Values:
-        """Return how normal graphs are; see ``score``.
+        """Return the score of each graph, larger for more normal graphs; see ``score``.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-            New ones. Training graphs are found among themselves: for them, see ``training_scores_``.
+            New graphs. Training graphs would be their own neighbors: see ``training_scores_`` for theirs.
 
         Returns
         -------
@@ -231,19 +233,19 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         return np.asarray(self.score_samples(X) - self.offset_)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return 1 for graphs that are like the training graphs, and -1 for the others."""
+        """Return 1 for graphs like the training graphs, and -1 for outliers."""
         return _signs(self.decision_function(X))
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
-        """Fit, and return -1 for outliers among the training graphs, each judged by all others; else 1.
+        """Fit, and return -1 for outliers among the training graphs, else 1.
 
-        Every training graph is compared with every other, however many there are.
+        Every training graph is scored against all others, however many there are.
         """
         self._learn(X, math.inf)
         return _signs(self.training_scores_ - self.offset_)
 
     def predict_p(self, X: Any) -> Values:
-        """Return p-values: small where few held-out training graphs are as strange as a graph.
+        """Return p-values: small if few held-out training graphs have a score as low.
 
         Calling all graphs with ``p <= a`` novel raises a false alarm with a probability of about ``a``; see
         the notes of the class for what is guaranteed.
@@ -261,7 +263,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         return cross_conformal(values[:-1], self.held_out_scores_, self.folds_[self.judged_])
 
     def explain(self, X: Any) -> NoveltyExplanation:
-        """Write the rarity of graphs as a sum over nodes and iterations, whatever ``score`` is.
+        """Return the rarity of graphs as a sum over nodes and iterations, for any ``score``.
 
         Parameters
         ----------
@@ -270,7 +272,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         Returns
         -------
         NoveltyExplanation
-            What each node adds at each iteration, whether its bin occurs in training, and how often.
+            Contribution of each node at each iteration, and the number of occurrences of its bin in training.
         """
         graphs = self._checked(X)
         rarity = self.scores_["rarity"]
@@ -281,7 +283,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
 
     @property
     def kernel_(self) -> Any:
-        """The kernel in use."""
+        """The normalized kernel."""
         return self.index_.kernel_
 
     def _checked(self, X: Any) -> GraphDatabase:
@@ -289,13 +291,13 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         return check_graphs(X)
 
     def _values(self, graphs: GraphDatabase, by_fold: bool) -> Values:
-        """Scores: one row per fold and one for all, or only the last."""
+        """Scores, (folds + 1, graphs), or only the last row without ``by_fold``."""
         values = np.array([self.scores_[name].of_new(graphs, self.index_, by_fold) for name in self.used_])
         rows = values.shape[1]
         return combine(values, self.centers_[:, -rows:], self.scales_[:, -rows:])
 
     def check_parts(self) -> None:
-        """Refuse scores, folds and scales that are not of the same graphs."""
+        """Refuse scores, folds and scales of different numbers of graphs."""
         if not hasattr(self, "index_"):
             return
         n_graphs = len(self.index_.names_)
@@ -309,14 +311,14 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         require(
             self.centers_.shape == self.scales_.shape == shape and shape[0] in (1, 2), "folds need scales"
         )
-        require({"rarity", *self.used_} == set(self.scores_), "scores have other names")
+        require({"rarity", *self.used_} == set(self.scores_), "names of scores do not match")
         for name, score in self.scores_.items():
-            require(type(score) is SCORES.get(name), f"{name} is another score")
+            require(type(score) is SCORES.get(name), f"{name} is a score of another kind")
             score.check_rows(n_graphs, n_rows)
 
 
 def check_contamination(contamination: Any) -> float | None:
-    """Return the share of outliers; None for "auto"."""
+    """Return the share of outliers, or None for "auto"."""
     if isinstance(contamination, str) and contamination == "auto":
         return None
     if isinstance(contamination, str) or check_positive(contamination, "contamination") > 0.5:
@@ -325,13 +327,13 @@ def check_contamination(contamination: Any) -> float | None:
 
 
 def deal_folds(n_graphs: int, seed: int) -> NDArray[np.int64]:
-    """The fold of each graph, at random, all of about one size."""
+    """Return a random fold per graph, all folds of about equal size."""
     order = np.random.default_rng(seed).permutation(n_graphs)
     return np.asarray(order % min(N_FOLDS, n_graphs), dtype=np.int64)
 
 
 def choose_judged(folds: NDArray[np.int64], most: float, seed: int) -> NDArray[np.int64]:
-    """Positions of the graphs to judge: all, or at most so many at random, as many of each fold.
+    """Positions of the graphs to score: all, or a random sample of at most ``most``, equally from all folds.
 
     Examples
     --------
@@ -351,17 +353,17 @@ def choose_judged(folds: NDArray[np.int64], most: float, seed: int) -> NDArray[n
 def scales_of(values: Values, folds: NDArray[np.int64]) -> tuple[Values, Values]:
     """Center and scale of each score among the graphs outside each fold: two arrays (scores, folds + 1).
 
-    A score that is alone keeps its own scale.
+    A single score is not rescaled: center 0 and scale 1.
     """
     n_scores, rows = values.shape[:2]
     if n_scores == 1:
         return np.zeros((1, rows)), np.ones((1, rows))
-    found = [center_and_scale(values[:, row, ~out].T) for row, out in enumerate(left_out(folds))]
-    return np.array([c for c, _ in found]).T, np.array([s for _, s in found]).T
+    pairs = [center_and_scale(values[:, row, ~out].T) for row, out in enumerate(left_out(folds))]
+    return np.array([c for c, _ in pairs]).T, np.array([s for _, s in pairs]).T
 
 
 def combine(values: Values, centers: Values, scales: Values) -> Values:
-    """One score of all, (rows, graphs): the weighted mean, each score in its own unit.
+    """Return one score, (rows, graphs): the weighted mean of the scores after centering and scaling.
 
     Parameters
     ----------
@@ -382,7 +384,7 @@ def combine(values: Values, centers: Values, scales: Values) -> Values:
 
 
 def weight_of_neighbors(similarity: Values) -> Values:
-    """What neighbors count, by the similarity that a normal graph has to its own; sizes count the rest.
+    """Weight of the neighbor score, by the similarity of normal graphs to neighbors; sizes get the rest.
 
     Examples
     --------
@@ -395,7 +397,7 @@ def weight_of_neighbors(similarity: Values) -> Values:
 
 
 def lower_threshold(scores: Values, contamination: float | None) -> float:
-    """The quantile that a share of the scores lies below; None: Tukey's lower fence.
+    """Quantile of the scores at ``contamination``; None: Tukey's lower fence.
 
     Examples
     --------
@@ -409,9 +411,9 @@ def lower_threshold(scores: Values, contamination: float | None) -> float:
 
 
 def cross_conformal(values: Values, held_out: Values, folds: NDArray[np.int64]) -> Values:
-    """Share of training graphs, and the new graph itself, that are at most as normal as the new graph.
+    """P-value: share of the training graphs, and the new graph itself, with at most the new graph's score.
 
-    Each training graph is compared with the new graph as both are judged by the graphs outside its fold.
+    Each training graph is compared with the new graph by scores from the graphs outside its fold.
 
     Parameters
     ----------
@@ -424,10 +426,10 @@ def cross_conformal(values: Values, held_out: Values, folds: NDArray[np.int64]) 
     >>> cross_conformal(np.array([[0.5], [2.5]]), np.array([0.1, 0.7, 3.0]), np.array([0, 0, 1]))
     array([0.5])
     """
-    stranger = np.ones(values.shape[1])
+    n_stranger = np.ones(values.shape[1])
     for fold, row in enumerate(values):
-        stranger += np.searchsorted(np.sort(held_out[folds == fold]), row, side="right")
-    return stranger / (len(held_out) + 1)
+        n_stranger += np.searchsorted(np.sort(held_out[folds == fold]), row, side="right")
+    return n_stranger / (len(held_out) + 1)
 
 
 def _signs(decisions: Values) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Graphs that a model cannot know: their nodes start where no training node did."""
+"""Foreign graphs: warn about node labels or degrees that occur in no training graph."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from propkernels.decisions.support_vectors import ForeignGraphsWarning
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
-FOREIGN = 0.1  # share of graphs from which on they are spoken about
-UNUSUAL = 0.05  # share of a graph's nodes from which on it is foreign, where labels are degrees
+FOREIGN = 0.1  # share of foreign graphs that triggers a warning
+UNUSUAL = 0.05  # share of nodes with unseen degrees that makes an unlabeled graph foreign
 MOST_NAMED = 3
 
 
 def unknown_nodes(rule: Rule, counted: Counted) -> tuple[NDArray[np.bool_], bool] | None:
-    """Whether each node starts where no training node did, and whether nodes start as their labels say.
+    """Return a mask of nodes whose initial code no training node has, and whether codes start from labels.
 
-    None where they start with something else than labels or degrees. Of a label with several entries, the
-    first counts: atoms start with their symbol.
+    None if initial codes are neither labels nor degrees. Of a label with several entries, only the first is
+    compared: the symbol of an atom.
     """
     for vocabulary in rule.vocabularies:
         coder: Any = vocabulary.counter
@@ -45,11 +45,11 @@ def unknown_nodes(rule: Rule, counted: Counted) -> tuple[NDArray[np.bool_], bool
 def warn_if_foreign(
     found: Sequence[tuple[NDArray[np.bool_], bool] | None], graphs: Any, stacklevel: int
 ) -> None:
-    """Warn, in one sentence, if many graphs are foreign; ``found`` is of runs of these graphs."""
-    parts = [one for one in found if one is not None]
+    """Warn, in one sentence, if many graphs are foreign; ``found`` lists batches of these graphs."""
+    parts = [batch for batch in found if batch is not None]
     if not parts or not any(unknown.any() for unknown, _ in parts):
         return
-    unknown, is_label = np.concatenate([one[0] for one in parts]), parts[0][1]
+    unknown, is_label = np.concatenate([mask for mask, _ in parts]), parts[0][1]
     ends = np.concatenate([[0], np.cumsum(unknown)])
     numbers = np.diff(ends[graphs.graph_ptr])
     labels = graphs.label_column if is_label else None
@@ -63,7 +63,7 @@ def _sentence(foreign: NDArray[np.bool_], unknown: NDArray[np.bool_], labels: An
     graphs = f"{int(foreign.sum())} of {len(foreign)} graphs"
     share = f"{100 * unknown.mean():.1f} % of all nodes"
     if not isinstance(labels, LabelColumn):
-        what = f"nodes that start as no training node did ({share})"
+        what = f"nodes whose initial code occurs in no training graph ({share})"
     else:
         ids = np.unique(labels.ids[unknown])
         names = [shown(labels.values[i]) for i in ids[ids >= 0][:MOST_NAMED].tolist()]
@@ -71,4 +71,4 @@ def _sentence(foreign: NDArray[np.bool_], unknown: NDArray[np.bool_], labels: An
         which = f", such as {', '.join(names)}{more}" if names else ""
         what = f"node labels that no training graph has{which} ({share})"
     verb = "has" if foreign.sum() == 1 else "have"
-    return f"{graphs} {verb} {what}: predictions there are guesses, see applicability"
+    return f"{graphs} {verb} {what}: predictions for these are unreliable, see applicability"

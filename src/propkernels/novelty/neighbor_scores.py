@@ -18,21 +18,21 @@ from propkernels.search.nearest import Query, largest
 
 Places = NDArray[np.int64]
 OTHER_SCORES = 'the other scores need no such matrix: score="neighbors", say'
-NU = 0.1  # share of the training graphs that the one-class SVM may leave outside
+NU = 0.1  # nu: largest share of training graphs outside the boundary of the one-class SVM
 
 
 def for_each_row(index: Any, graphs: GraphDatabase, use: Callable[[int, Values], Any]) -> list[Any]:
-    """What ``use`` makes of each graph's similarities to all graphs of an index, one row at a time."""
+    """Apply ``use`` to each graph's similarities to all graphs of an index, one row at a time."""
     queries = Query.all(index.counter_.count(graphs, None, index.n_jobs))
 
-    def one(row: int) -> Any:
+    def use_row(row: int) -> Any:
         return use(row, index.file_.similarities(queries[row]))
 
-    return run_threads(one, range(len(graphs)), index.n_jobs)
+    return run_threads(use_row, range(len(graphs)), index.n_jobs)
 
 
 def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int | None = None) -> Places:
-    """Places of the k most similar graphs outside each fold, (rows, k); the last row: of all.
+    """Positions of the k most similar graphs outside each fold, (rows, k); last row: among all graphs.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int |
         Similarities.
     folds : ndarray, (graphs,)
     k, rows : int
-        The number of rows is that of folds and one, or 1.
+        ``rows`` is the number of folds plus 1, or 1.
     own : int, optional
-        A graph that is never its own neighbor.
+        Position of the query, if it is one of the graphs; it is never its own neighbor.
 
     Examples
     --------
@@ -56,7 +56,8 @@ def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int |
         values[own] = -np.inf
     best = largest(values, k)
     places = np.tile(best, (rows, 1))
-    for fold in np.unique(folds[best]) if rows > 1 else ():  # all other folds leave the best as they are
+    # Folds that hold none of the k nearest graphs have the same answer as the last row.
+    for fold in np.unique(folds[best]) if rows > 1 else ():
         others = np.flatnonzero(folds != fold)
         places[fold] = others[largest(values[others], k)]
     return places
@@ -65,9 +66,9 @@ def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int |
 def neighbors_of(
     index: Any, graphs: GraphDatabase, folds: Places, k: int, rows: int, own: Places | None = None
 ) -> tuple[Places, Values]:
-    """Places and similarities of the nearest training graphs, (rows, graphs, k).
+    """Positions and similarities of the nearest training graphs, (rows, graphs, k).
 
-    ``own`` are the places of the graphs where they are training graphs themselves.
+    ``own`` holds the positions of the graphs if they are training graphs themselves.
     """
 
     def nearest(query: int, values: Values) -> tuple[Places, Values]:
@@ -79,13 +80,13 @@ def neighbors_of(
 
 
 def possible_neighbors(training: Training) -> int:
-    """The number of neighbors asked for, or as many as there are outside every fold."""
+    """Return n_neighbors, or the number of graphs outside the largest fold if that is smaller."""
     n_others = len(training.folds) - int(np.bincount(training.folds).max()) - 1
     return max(min(training.n_neighbors, n_others), 1)
 
 
 def check_neighbors(folds: Places, k: int) -> None:
-    """Refuse more neighbors than are left outside every fold."""
+    """Refuse a k larger than the number of graphs outside any fold."""
     n_others = max(len(folds) - int(np.bincount(folds).max()), 1)
     require(folds.ndim == 1 and 1 <= k <= n_others, "fewer neighbors are left outside a fold")
 
@@ -104,30 +105,30 @@ class NeighborScore(Score):
     k: int
 
     def check_parts(self) -> None:
-        """Refuse more neighbors than are left outside every fold."""
+        """Refuse a k larger than the number of graphs outside any fold."""
         check_neighbors(self.folds, self.k)
 
     def check_rows(self, n_graphs: int, n_rows: int) -> None:
-        """Refuse folds of other graphs."""
+        """Refuse folds of another number of graphs."""
         require(
             len(self.folds) == n_graphs and int(self.folds.max()) + 2 == n_rows, "folds are of other graphs"
         )
 
     @classmethod
     def learn(cls, training: Training) -> tuple[NeighborScore, Values]:
-        """The score, and those of the training graphs, which are not their own neighbors."""
+        """Return the score and its values for the training graphs, which are not their own neighbors."""
         score = cls(training.folds, possible_neighbors(training))
         own = np.arange(len(training.folds)) if training.judged is None else training.judged
         graphs = training.graphs if training.judged is None else training.graphs[own]
         return score, score._values(graphs, training.index, score.n_rows, own)
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
-        """Scores of new graphs."""
+        """Return the scores of new graphs."""
         return self._values(graphs, index, self.n_rows if by_fold else 1)
 
     @property
     def n_rows(self) -> int:
-        """Folds, and one."""
+        """Number of folds plus 1."""
         return int(self.folds.max()) + 2
 
     def _values(self, graphs: GraphDatabase, index: Any, rows: int, own: Places | None = None) -> Values:
@@ -137,14 +138,14 @@ class NeighborScore(Score):
 
 @dataclass(frozen=True)
 class DensityScore(Score):
-    """Minus the local outlier factor (Breunig et al., 2000) on the distances of the normalized kernel.
+    """Minus the local outlier factor (Breunig et al., 2000) on distances of the normalized kernel.
 
     Attributes
     ----------
     folds : ndarray of int64, (training graphs,)
     k : int
     reaches : ndarray, (folds + 1, training graphs)
-        The distance from each training graph to its k-th nearest (k-distance).
+        Distance from each training graph to its k-th nearest neighbor (k-distance).
     densities : ndarray, (folds + 1, training graphs)
         Local reachability densities.
     """
@@ -155,7 +156,7 @@ class DensityScore(Score):
     densities: Values
 
     def check_parts(self) -> None:
-        """Refuse distances that are not one per fold and graph."""
+        """Refuse arrays of reaches and densities without one value per fold and graph."""
         check_neighbors(self.folds, self.k)
         shape = (int(self.folds.max()) + 2, len(self.folds))
         require(
@@ -163,12 +164,12 @@ class DensityScore(Score):
         )
 
     def check_rows(self, n_graphs: int, n_rows: int) -> None:
-        """Refuse folds of other graphs."""
+        """Refuse folds of another number of graphs."""
         require(self.reaches.shape == (n_rows, n_graphs), "folds are of other graphs")
 
     @classmethod
     def learn(cls, training: Training) -> tuple[DensityScore, Values]:
-        """The score, and those of the training graphs."""
+        """Return the score and its values for the training graphs."""
         k, rows = possible_neighbors(training), int(training.folds.max()) + 2
         everyone = np.arange(len(training.folds))
         near = neighbors_of(training.index, training.graphs, training.folds, k, rows, everyone)
@@ -179,7 +180,7 @@ class DensityScore(Score):
         return score, training.of_judged(-np.mean(_taken(densities, places), axis=2) / densities)
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
-        """Scores of new graphs."""
+        """Return the scores of new graphs."""
         rows = len(self.reaches) if by_fold else 1
         places, similarities = neighbors_of(index, graphs, self.folds, self.k, rows)
         reaches, known = self.reaches[-rows:], self.densities[-rows:]
@@ -188,18 +189,18 @@ class DensityScore(Score):
 
 
 def kernel_distances(similarities: Values) -> Values:
-    """Distance in feature space between graphs of length 1: sqrt(2 - 2 k)."""
+    """Distance in the feature space of a normalized kernel k: sqrt(2 - 2 k)."""
     return np.sqrt(np.maximum(2.0 - 2.0 * similarities, 0.0))
 
 
 def local_densities(places: Places, distances: Values, reaches: Values) -> Values:
-    """One over the mean reachability distance; the small number of scikit-learn keeps it finite."""
+    """Inverse of the mean reachability distance; scikit-learn's small constant keeps it finite."""
     reachable = np.maximum(distances, _taken(reaches, places))
     return np.asarray(1.0 / (reachable.mean(axis=2) + 1e-10))
 
 
 def _taken(values: Values, places: Places) -> Values:
-    """Values at places, row by row: (rows, graphs, k)."""
+    """Values at positions, row by row: (rows, graphs, k)."""
     return np.stack([row[at] for row, at in zip(values, places, strict=True)])
 
 
@@ -210,7 +211,7 @@ class OneClassScore(Score):
     Attributes
     ----------
     coefficients : ndarray, (training graphs, folds + 1)
-        Dual coefficients; 0 for graphs left out.
+        Dual coefficients; 0 for graphs of the excluded fold.
     intercepts : ndarray, (folds + 1,)
     """
 
@@ -218,15 +219,15 @@ class OneClassScore(Score):
     intercepts: Values
 
     def check_rows(self, n_graphs: int, n_rows: int) -> None:
-        """Refuse machines that are not one per fold."""
+        """Refuse any number of SVMs but one per fold and one for all graphs."""
         require(self.coefficients.shape == (n_graphs, n_rows), "every graph needs a coefficient in each fold")
         require(self.intercepts.shape == (n_rows,), "every fold needs an intercept")
 
     @classmethod
     def learn(cls, training: Training) -> tuple[OneClassScore, Values]:
-        """The score, and those of the training graphs: what a machine without their fold decides.
+        """Return the score and its values for the training graphs, from the SVM without their fold.
 
-        Leaving out one graph after the other would take one machine each.
+        Leave-one-out would need one SVM per graph.
         """
         check_room(len(training.folds), len(training.folds), 3, ways_out=OTHER_SCORES)
         matrix = np.array(for_each_row(training.index, training.graphs, lambda _, values: values))
@@ -238,7 +239,7 @@ class OneClassScore(Score):
         return score, training.of_judged(values)
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
-        """Scores of new graphs."""
+        """Return the scores of new graphs."""
         rows = slice(None) if by_fold else slice(-1, None)
         coefficients, intercepts = self.coefficients[:, rows], self.intercepts[rows]
         decided = for_each_row(index, graphs, lambda _, values: values @ coefficients)
@@ -246,7 +247,7 @@ class OneClassScore(Score):
 
 
 def _one_class_machine(matrix: Values, members: Places) -> tuple[Values, float]:
-    """Coefficients of all training graphs, and the intercept, of a machine learned from some of them."""
+    """Dual coefficients of all training graphs, and the intercept, of an SVM trained on ``members``."""
     from sklearn.svm import OneClassSVM
 
     machine = OneClassSVM(kernel="precomputed", nu=NU).fit(matrix[np.ix_(members, members)])

@@ -1,4 +1,4 @@
-"""NoveltyExplanation: rarity as a sum over nodes and iterations, and which surroundings were seen."""
+"""NoveltyExplanation: rarity as a sum over nodes and iterations, and occurrences of bins in training."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def _nothing() -> Values:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoveltyExplanation(Explanation):
-    """What makes graphs rare, as returned by ``NoveltyDetector.explain``.
+    """Contributions of nodes to the rarity of graphs, returned by ``NoveltyDetector.explain``.
 
     Attributes
     ----------
     contributions : ndarray of shape (nodes, t_max + 1)
-        What each node adds to the rarity of its graph at each iteration, in nats; never negative but for
+        Contribution of each node to the rarity of its graph at each iteration, in nats; not negative, up to
         rounding.
     seen : ndarray of shape (nodes, t_max + 1)
-        1 where the node's bin occurs in training, 0 where it does not; the share of its bins where it has
+        1 if the node's bin occurs in training, else 0; the share of its bins if it has
         several.
     numbers : ndarray of shape (nodes, t_max + 1)
-        How often the bin occurs in training; the mean where there are several.
+        Number of occurrences of the bin in training; the mean if there are several bins.
     graph_ptr, graphs
         As in :class:`Explanation`.
 
@@ -61,18 +61,18 @@ class NoveltyExplanation(Explanation):
 
     @property
     def unseen_nodes(self) -> NDArray[np.int64]:
-        """For each node, the first iteration at which its surroundings were never seen; -1: all were."""
+        """First iteration at which each node's surroundings are unseen; -1 if all are seen."""
         unseen = self.seen < 1
         return np.where(unseen.any(axis=1), unseen.argmax(axis=1), -1).astype(np.int64)
 
     @property
     def subject(self) -> str:
-        """What positive contributions speak for, in words."""
+        """The meaning of positive contributions, in words."""
         return "for novelty"
 
     @property
     def quantity(self) -> str:
-        """What contributions add up to."""
+        """Name of the quantity that contributions add up to."""
         return "rarity"
 
     def _record(self, graph: int, node: int) -> dict[str, Any]:

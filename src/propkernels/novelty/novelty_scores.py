@@ -1,7 +1,7 @@
-"""Scores of normality: what they have in common, and the one that only looks at sizes.
+"""Scores of normality: training data, protocol, and the score from sizes of graphs.
 
-Every score is learned once from all training graphs and once without each of the folds that they are divided
-into. Values therefore have one row per fold and a last row for all training graphs.
+Every score is learned once without each fold of the training graphs, and once from all of them. Values
+therefore have one row per fold and a last row for all training graphs.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
 
 Values = NDArray[np.float64]
-MAD_OF_NORMAL = 1.4826  # a normal distribution's standard deviation, by its median absolute deviation
+MAD_OF_NORMAL = 1.4826  # standard deviation of a normal distribution per unit of median absolute deviation
 
 
 class Training(NamedTuple):
-    """What scores are learned from.
+    """Training graphs, their index and their folds.
 
     Attributes
     ----------
     graphs : GraphDatabase or GridDatabase
     index : GraphIndex
-        Of these graphs, in their order.
+        Index of these graphs, in their order.
     folds : ndarray of int64, (graphs,)
-        The fold of each graph, from 0 on; none is empty.
+        Fold of each graph, 0, 1, ...; no fold is empty.
     n_neighbors : int
     n_jobs : int or None
     judged : ndarray of int64, (judged,), or None
-        Graphs whose own scores are wanted, by position; None: all.
+        Positions of the training graphs to score; None: all.
     """
 
     graphs: GraphDatabase
@@ -45,17 +45,17 @@ class Training(NamedTuple):
     judged: NDArray[np.int64] | None = None
 
     def of_judged(self, values: Values) -> Values:
-        """Columns of the graphs whose own scores are wanted."""
+        """Columns of the judged graphs."""
         return values if self.judged is None else values[:, self.judged]
 
     @property
     def left_out(self) -> NDArray[np.bool_]:
-        """Which training graphs each row is without, (folds + 1, graphs); the last is without none."""
+        """Mask of training graphs excluded from each row, (folds + 1, graphs); the last row excludes none."""
         return left_out(self.folds)
 
 
 def left_out(folds: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which graphs each fold holds; a last row holds none.
+    """Mask of the graphs of each fold, (folds + 1, graphs); the last row is all False.
 
     Examples
     --------
@@ -68,22 +68,22 @@ def left_out(folds: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 class Score(ABC):
-    """A learned score: larger is more normal."""
+    """A learned score; larger is more normal."""
 
     @abstractmethod
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
-        """Scores of new graphs: (folds + 1, graphs), or only the last row, (1, graphs)."""
+        """Return the scores of new graphs: (folds + 1, graphs), or only the last row, (1, graphs)."""
 
     @abstractmethod
     def check_rows(self, n_graphs: int, n_rows: int) -> None:
-        """Refuse a score that is not about so many training graphs, and about so many folds and all."""
+        """Refuse a score of another number of training graphs, or of rows (folds + 1)."""
 
 
 def center_and_scale(values: Values) -> tuple[Values, Values]:
     """Median and normalized median absolute deviation of each column.
 
-    Where more than half of the values are equal, the mean absolute deviation takes its place, and 1 where
-    all are.
+    If more than half of the values are equal, the scale is the mean absolute deviation; if all are equal,
+    it is 1.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def center_and_scale(values: Values) -> tuple[Values, Values]:
 class SizeScore(Score):
     """Robust z-scores of the number of nodes, the number of edges and the mean degree.
 
-    The score is minus the mean of their absolute values. Numbers are compared by their logarithms.
+    The score is minus the mean of their absolute values. Numbers of nodes and edges enter as logarithms.
 
     Attributes
     ----------
@@ -113,19 +113,19 @@ class SizeScore(Score):
     scales: Values
 
     def check_rows(self, n_graphs: int, n_rows: int) -> None:
-        """Refuse statistics that are not three per fold."""
+        """Refuse any shape but three statistics per row."""
         require(self.centers.shape == self.scales.shape == (n_rows, 3), "every fold needs three sizes")
 
     @classmethod
     def learn(cls, training: Training) -> tuple[SizeScore, Values]:
-        """The score, and those of the training graphs; medians are taken with the graph itself."""
+        """Return the score and its values for the training graphs; medians include the graph itself."""
         sizes = size_features(training.graphs)
         found = [center_and_scale(sizes[~out]) for out in training.left_out]
         score = cls(np.array([center for center, _ in found]), np.array([scale for _, scale in found]))
         return score, training.of_judged(score._values(sizes, slice(None)))
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
-        """Scores of new graphs."""
+        """Return the scores of new graphs."""
         return self._values(size_features(graphs), slice(None) if by_fold else slice(-1, None))
 
     def _values(self, sizes: Values, rows: slice) -> Values:
@@ -134,9 +134,9 @@ class SizeScore(Score):
 
 
 def size_features(graphs: Any) -> Values:
-    """Logarithms of the numbers of nodes and of adjacency entries, and entries per node: (graphs, 3)."""
+    """Logarithms of the numbers of nodes and adjacency entries, and entries per node: (graphs, 3)."""
     nodes = graphs.graph_sizes.astype(np.float64)
-    if isinstance(graphs, GridDatabase):  # pixels have one neighborhood, and no edges of their own
+    if isinstance(graphs, GridDatabase):  # pixels of a grid share one neighborhood; no edges are stored
         return np.stack([np.log1p(nodes), np.zeros(len(nodes)), np.zeros(len(nodes))], axis=1)
     entries = np.diff(graphs.adjacency.indptr[graphs.graph_ptr]).astype(np.float64)
     return np.stack([np.log1p(nodes), np.log1p(entries), entries / np.maximum(nodes, 1)], axis=1)

@@ -1,8 +1,9 @@
 """Rarity: the information content of a graph's bins under their frequencies in the training graphs.
 
-A bin that holds ``c`` of the ``N`` things counted in a stream, ``B`` bins of which occur at all, has the
-smoothed probability ``p = (c + 1/2) / (N + (B + 1) / 2)`` (Krichevsky and Trofimov, 1981; all bins never seen
-are one more bin), and carries ``-log p`` nats. A graph's rarity is the mean over its nodes and the streams.
+A bin with ``c`` of the ``N`` items counted in a stream of ``B`` distinct bins has the smoothed probability
+``p = (c + 1/2) / (N + (B + 1) / 2)`` (Krichevsky and Trofimov, 1981; all unseen bins together form one
+more bin) and an information content of ``-log p`` nats. A graph's rarity is the mean over its nodes and the
+streams.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SMOOTHING = 0.5
 
 
 class Tally(NamedTuple):
-    """How often codes of one stream occur in graphs: each pair of graph and code once."""
+    """Counts of the codes of one stream: each pair of graph and code once."""
 
     graphs: NDArray[np.int64]
     codes: Codes
@@ -31,16 +32,16 @@ class Tally(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What is known about the bins of nodes, by iteration: arrays of shape (nodes, iterations).
+    """Statistics of the bins of nodes, per iteration: arrays of shape (nodes, iterations).
 
     Attributes
     ----------
     information : ndarray
-        Nats of a node's bins, less the division by nodes and streams.
+        Nats of a node's bins, before division by the numbers of nodes and streams.
     seen : ndarray
         Share of a node's bins that occur in training.
     numbers : ndarray
-        How often they do, on average.
+        Mean number of their occurrences in training.
     """
 
     information: Values
@@ -58,7 +59,7 @@ class RarityScore(Score):
     codes : list of ndarray of int64
         For each stream, the codes seen in training, sorted.
     numbers : list of ndarray, (bins, folds + 1)
-        How often each occurs outside each fold; the last column: anywhere.
+        Occurrences of each code outside each fold; last column: in all training graphs.
     """
 
     counter: Counter
@@ -66,57 +67,57 @@ class RarityScore(Score):
     numbers: list[Values]
 
     def check_parts(self) -> None:
-        """Refuse numbers of graphs that are not those of the codes."""
+        """Refuse numbers of occurrences that do not match the codes."""
         require(len(self.codes) == len(self.numbers), "every stream needs codes and numbers")
         for codes, table in zip(self.codes, self.numbers, strict=True):
             require(table.ndim == 2 and codes.shape == table.shape[:1], "every code needs a row of numbers")
             require(bool((table >= 0).all()), "numbers of graphs are not negative")
 
     def check_rows(self, n_graphs: int, n_rows: int) -> None:
-        """Refuse numbers that are not one per fold."""
+        """Refuse any number of columns but one per fold and one for all graphs."""
         require(all(table.shape[1] == n_rows for table in self.numbers), "every fold needs numbers of graphs")
 
     @classmethod
     def learn(cls, training: Training) -> tuple[RarityScore, Values]:
-        """The score, and those of the training graphs under the frequencies of all others."""
+        """Return the score and its values for the training graphs under the frequencies of all others."""
         counter = training.index.counter_
         tallies = tally(counter, training.graphs, training.n_jobs)
-        codes = [np.unique(found.codes) for found in tallies]
+        codes = [np.unique(counts.codes) for counts in tallies]
         kept = ~training.left_out.T  # (graphs, folds + 1)
         numbers = [
-            _frequencies(found, known, kept[found.graphs])
-            for found, known in zip(tallies, codes, strict=True)
+            _frequencies(counts, known, kept[counts.graphs])
+            for counts, known in zip(tallies, codes, strict=True)
         ]
         score = cls(counter, codes, numbers)
         return score, training.of_judged(score._values(training.graphs, tallies, slice(None), kept))
 
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
-        """Scores of new graphs."""
+        """Return the scores of new graphs."""
         rows = slice(None) if by_fold else slice(-1, None)
         return self._values(graphs, tally(self.counter, graphs, index.n_jobs), rows)
 
     def _values(
         self, graphs: GraphDatabase, tallies: list[Tally], rows: slice, kept: NDArray[np.bool_] | None = None
     ) -> Values:
-        """Minus rarity, (rows, graphs); ``kept`` says where the graphs' own counts are to be left out."""
+        """Minus rarity, (rows, graphs); a graph's own counts are subtracted from the rows in ``kept``."""
         n = len(graphs)
         total = np.zeros((self.numbers[0][:, rows].shape[1], n))
-        for found, codes, numbers in zip(tallies, self.codes, self.numbers, strict=True):
+        for counts, codes, numbers in zip(tallies, self.codes, self.numbers, strict=True):
             table = numbers[:, rows]
-            seen = known_numbers(found.codes, codes, table)
-            things, bins = np.tile(table.sum(axis=0), (n, 1)), np.tile(_bins(table), (n, 1))
+            seen = known_numbers(counts.codes, codes, table)
+            totals, bins = np.tile(table.sum(axis=0), (n, 1)), np.tile(_bins(table), (n, 1))
             if kept is not None:
-                own = np.where(kept[found.graphs], found.numbers[:, None], 0.0)
+                own = np.where(kept[counts.graphs], counts.numbers[:, None], 0.0)
                 alone = (seen > 0) & (seen == own)  # bins that no other graph has
                 seen = seen - own
-                things -= _sums(found.graphs, own, n)
-                bins -= _sums(found.graphs, alone, n)
-            nats = information(seen, things[found.graphs], bins[found.graphs])
-            total -= _sums(found.graphs, found.numbers[:, None] * nats, n).T
+                totals -= _sums(counts.graphs, own, n)
+                bins -= _sums(counts.graphs, alone, n)
+            nats = information(seen, totals[counts.graphs], bins[counts.graphs])
+            total -= _sums(counts.graphs, counts.numbers[:, None] * nats, n).T
         return total / (np.maximum(graphs.graph_sizes, 1) * len(tallies))
 
     def surroundings(self, graphs: GraphDatabase, n_jobs: int | None) -> Surroundings:
-        """What is known about the bins of each node."""
+        """Return information, share seen and occurrences of the bins of each node."""
         parts = [self._part(part, n_jobs) for part in self.counter.parts_of(graphs)]
         return Surroundings(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
@@ -124,17 +125,17 @@ class RarityScore(Score):
         nats: dict[int, Values] = {}
         streams = zip(self.counter.occurrences(graphs, n_jobs), self.codes, self.numbers, strict=True)
         described = []
-        for found, codes, numbers in streams:
+        for items, codes, numbers in streams:
             table = numbers[:, -1]
-            seen = np.where(found.codes == NO_BIN, 0.0, known_numbers(found.codes, codes, table))
+            seen = np.where(items.codes == NO_BIN, 0.0, known_numbers(items.codes, codes, table))
             content = information(seen, table.sum(), np.count_nonzero(table))
-            content = np.where(found.codes == NO_BIN, 0.0, content)
-            add_column(nats, found.iteration, found.by_node(content, graphs.n_nodes))
-            described.append((found, seen))
+            content = np.where(items.codes == NO_BIN, 0.0, content)
+            add_column(nats, items.iteration, items.by_node(content, graphs.n_nodes))
+            described.append((items, seen))
         return Surroundings(stack_columns(nats), *means_by_node(described, graphs.n_nodes))
 
     def shares(self, graphs: GraphDatabase) -> Values:
-        """What a nat of each node counts in its graph's rarity."""
+        """Weight of one nat of each node in its graph's rarity."""
         return 1.0 / (np.maximum(graphs.graph_sizes, 1) * len(self.codes))[graphs.graph_ids]
 
 
@@ -143,7 +144,7 @@ def tally(counter: Counter, graphs: GraphDatabase, n_jobs: int | None) -> list[T
     parts: list[list[Tally]] = []
     first = 0
     for part in counter.parts_of(graphs):
-        parts.append([_tally(found, part, first) for found in counter.occurrences(part, n_jobs)])
+        parts.append([_tally(items, part, first) for items in counter.occurrences(part, n_jobs)])
         first += len(part)
     return [
         Tally(*(np.concatenate(arrays) for arrays in zip(*streams, strict=True)))
@@ -151,18 +152,18 @@ def tally(counter: Counter, graphs: GraphDatabase, n_jobs: int | None) -> list[T
     ]
 
 
-def _tally(found: Occurrences, graphs: GraphDatabase, first: int) -> Tally:
-    is_bin = found.codes != NO_BIN
-    codes, column = np.unique(found.codes[is_bin], return_inverse=True)
-    owner = found.graphs_of_items(graphs)[is_bin].astype(np.int64)
+def _tally(items: Occurrences, graphs: GraphDatabase, first: int) -> Tally:
+    is_bin = items.codes != NO_BIN
+    codes, column = np.unique(items.codes[is_bin], return_inverse=True)
+    owner = items.graphs_of_items(graphs)[is_bin].astype(np.int64)
     keys, entry = np.unique(owner * max(len(codes), 1) + column, return_inverse=True)
-    weights = None if found.numbers is None else found.numbers[is_bin]
+    weights = None if items.numbers is None else items.numbers[is_bin]
     numbers = np.bincount(entry, weights=weights, minlength=len(keys)).astype(np.float64)
     return Tally(keys // max(len(codes), 1) + first, codes[keys % max(len(codes), 1)], numbers)
 
 
 def known_numbers(codes: Codes, known: Codes, numbers: Values) -> Values:
-    """Rows of a table by code; 0 for codes that are not in it.
+    """Rows of a table by code; 0 for codes missing from it.
 
     Examples
     --------
@@ -172,35 +173,35 @@ def known_numbers(codes: Codes, known: Codes, numbers: Values) -> Values:
     if not len(known):
         return np.zeros((len(codes), *numbers.shape[1:]))
     at = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-    found = numbers[at]
-    found[known[at] != codes] = 0.0
-    return found
+    rows = numbers[at]
+    rows[known[at] != codes] = 0.0
+    return rows
 
 
-def information(numbers: Any, things: Any, bins: Any) -> Values:
-    """Nats of bins that were seen so often, among all things and bins."""
-    return np.asarray(np.log(things + SMOOTHING * (bins + 1)) - np.log(numbers + SMOOTHING))
+def information(numbers: Any, totals: Any, bins: Any) -> Values:
+    """Nats of bins, from their occurrences and the totals of items and bins."""
+    return np.asarray(np.log(totals + SMOOTHING * (bins + 1)) - np.log(numbers + SMOOTHING))
 
 
 def means_by_node(described: list[tuple[Occurrences, Values]], n_nodes: int) -> tuple[Values, Values]:
-    """Share of each node's bins that were seen, and how often on average, by iteration."""
+    """Share of each node's bins that are seen, and their mean number of occurrences, per iteration."""
     seen: dict[int, Values] = {}
     numbers: dict[int, Values] = {}
-    things: dict[int, Values] = {}
-    for found, number in described:
-        add_column(seen, found.iteration, found.by_node((number > 0).astype(np.float64), n_nodes))
-        add_column(numbers, found.iteration, found.by_node(number, n_nodes))
-        counted = (found.codes != NO_BIN).astype(np.float64)
-        add_column(things, found.iteration, found.by_node(counted, n_nodes))
-    total = stack_columns(things)
+    totals: dict[int, Values] = {}
+    for items, number in described:
+        add_column(seen, items.iteration, items.by_node((number > 0).astype(np.float64), n_nodes))
+        add_column(numbers, items.iteration, items.by_node(number, n_nodes))
+        counted = (items.codes != NO_BIN).astype(np.float64)
+        add_column(totals, items.iteration, items.by_node(counted, n_nodes))
+    total = stack_columns(totals)
     share = np.divide(stack_columns(seen), total, out=np.ones_like(total), where=total > 0)
     return share, np.divide(stack_columns(numbers), total, out=np.zeros_like(total), where=total > 0)
 
 
-def _frequencies(found: Tally, codes: Codes, kept: NDArray[np.bool_]) -> Values:
-    """How often each code occurs in the graphs that each column keeps, (bins, folds + 1)."""
-    at = np.searchsorted(codes, found.codes)
-    return _sums(at, np.where(kept, found.numbers[:, None], 0.0), len(codes))
+def _frequencies(counts: Tally, codes: Codes, kept: NDArray[np.bool_]) -> Values:
+    """Occurrences of each code in the graphs that each column keeps, (bins, folds + 1)."""
+    at = np.searchsorted(codes, counts.codes)
+    return _sums(at, np.where(kept, counts.numbers[:, None], 0.0), len(codes))
 
 
 def _bins(table: Values) -> Values:
@@ -208,6 +209,6 @@ def _bins(table: Values) -> Values:
 
 
 def _sums(group: NDArray[np.int64], values: Any, n: int) -> Values:
-    """Sums of the rows of each group, column by column."""
+    """Sums of the rows of each group, per column."""
     columns = [np.bincount(group, weights=column, minlength=n) for column in np.asarray(values).T]
     return np.stack(columns, axis=1)
