@@ -173,9 +173,7 @@ def test_files_that_are_not_models(run, small_folder, tmp_path):
     (tmp_path / "noise.pk").write_bytes(b"noise")
     result = run("predict", "noise.pk", small_folder)
     assert result.exit_code == 1
-    assert result.stderr.startswith(
-        "propkernels: noise.pk is damaged, or is not a model that propkernels wrote"
-    )
+    assert result.stderr.startswith("propkernels: noise.pk is damaged or not a propkernels model file")
     assert result.stderr.count("\n") == 1
     pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
     assert "kernel.pk holds a PropagationKernel" in run("predict", "kernel.pk", small_folder).stderr

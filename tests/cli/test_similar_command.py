@@ -71,7 +71,7 @@ def test_without_targets(run, small_folder, tmp_path):
         (("--to", 1, "--index", "fewer.pk"), "fewer.pk is an index of 10 graphs, SMALL has 40"),
         (("--to", 1, "--index", "silent.pk"), "silent.pk does not say which graphs it was built from"),
         (("--to", 1, "--index", "other.pk"), "other.pk is an index of other graphs than those of SMALL"),
-        (("--to", 1, "--index", "noise.pk"), "noise.pk is damaged, or is not a model that propkernels wrote"),
+        (("--to", 1, "--index", "noise.pk"), "noise.pk is damaged or not a propkernels model file"),
     ],
 )
 def test_errors(run, small_folder, tmp_path, options, message):

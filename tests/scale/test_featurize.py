@@ -186,7 +186,7 @@ def test_missing_labels_need_fitted_features(tmp_path):
     ("features", "error", "message"),
     [
         (pk.PropagationFeatures(random_state=0), ValueError, r"hash them, PropagationFeatures\(n_features"),
-        (pk.PropagationFeatures(n_features=64), ValueError, "random_state must be a whole number"),
+        (pk.PropagationFeatures(n_features=64), ValueError, "random_state must be an integer"),
         (pk.PropagationKernel(), TypeError, "features must be"),
         (pk.PropagationFeatures(n_features=0, random_state=0), ValueError, "n_features must be"),
         ("features", TypeError, "features must be"),

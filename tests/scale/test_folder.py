@@ -110,7 +110,7 @@ def test_a_changed_byte_is_noticed(out, plan, features):
     data = bytearray(victim.read_bytes())
     data[-len(data) // 2] ^= 1  # inside a page, which has a checksum
     victim.write_bytes(data)
-    with pytest.raises(DamagedFolderError, match="is not what was written: remove it and run again"):
+    with pytest.raises(DamagedFolderError, match="has changed since it was written: remove it and run again"):
         pk.verify(out)
     (out / "manifest.json").unlink()  # now nobody vouches for the files: they are read again
     with pytest.raises(pk.PartsFailedError, match="remove it and run again"):
@@ -127,7 +127,9 @@ def test_every_changed_bit_is_noticed_without_a_manifest(out, plan, features):
     data = victim.read_bytes()
     for place in (4, 9, 20, len(data) // 3, len(data) - 9):  # magic, headers of pages, pages, footer
         victim.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-        with pytest.raises(pk.PartsFailedError, match="is not what was written: remove it and run again"):
+        with pytest.raises(
+            pk.PartsFailedError, match="has changed since it was written: remove it and run again"
+        ):
             pk.featurize(plan, features, out)
         (out / "manifest.json").unlink()
     victim.write_bytes(data)
@@ -209,7 +211,8 @@ def test_a_changed_source_fails_its_parts_only(molecules, features, tmp_path):
     plan = pk.partition(tmp_path)
     molecules.graphs[:30].to_parquet(tmp_path / "b.parquet")
     with pytest.raises(
-        pk.PartsFailedError, match=r"part 1 .*b.parquet.* has changed since the plan: make a new plan"
+        pk.PartsFailedError,
+        match=r"part 1 .*b.parquet.* has changed since the plan was made: make a new plan",
     ):
         pk.featurize(plan, features, tmp_path / "out")
     assert len(list((tmp_path / "out").glob("*.parquet"))) == 1

@@ -175,7 +175,7 @@ def test_a_changed_file_is_noticed(molecules, tmp_path):
         with pytest.raises(SourceChangedError):
             list(iter_part(part))
     path.unlink()
-    with pytest.raises(FileNotFoundError, match="is gone: bring it back"):
+    with pytest.raises(FileNotFoundError, match="is missing: restore it"):
         list(iter_part(plan.parts[0]))
 
 
@@ -200,7 +200,7 @@ def test_a_changed_table_is_noticed(tmp_path):
         ("a.smi", "", "has no molecules"),
         ("a.parquet", "text", "not a Parquet file"),
         ("a.zip", "text", "not a zip file"),
-        ("a.docx", "text", "of no known kind"),
+        ("a.docx", "text", "has an unsupported format"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, name, text, message):
@@ -251,5 +251,5 @@ def test_places_before_the_first_are_not_the_last(plan, tmp_path, name):
     known = json.loads((tmp_path / "plan.json").read_text())
     known["parts"][0][name] = -1
     (tmp_path / "plan.json").write_text(json.dumps(known))
-    with pytest.raises(ValueError, match="-1 is not a whole number"):
+    with pytest.raises(ValueError, match="-1 is not an integer"):
         pk.Plan.load(tmp_path / "plan.json")

@@ -95,9 +95,7 @@ def test_lost_workers_are_replaced(plan, features, expected, inline, tmp_path, e
 def test_a_part_that_kills_workers_alone_is_given_up(plan, features, inline, tmp_path):
     bad = plan.parts[0]
     executor = inline(lambda first, attempt: BrokenProcessPool() if first == bad.first else None, True)
-    with pytest.raises(
-        pk.PartsFailedError, match="its worker died 8 times, perhaps for want of memory"
-    ) as caught:
+    with pytest.raises(pk.PartsFailedError, match="its worker died 8 times, perhaps out of memory") as caught:
         pk.featurize(plan, features, tmp_path / "out", executor)
     assert list(caught.value.failures) == [0]
     assert executor.tries[bad.first] == run.MOST_LOSSES + run.MOST_FAILURES
@@ -113,7 +111,7 @@ def test_workers_that_never_do_anything_end_the_run(plan, features, inline, tmp_
 def test_a_full_disk_ends_the_run_and_resuming_completes_it(plan, features, expected, inline, tmp_path):
     full = OSError(errno.ENOSPC, "No space left on device")
     executor = inline(lambda first, attempt: full if first >= 20 else None)
-    with pytest.raises(OSError, match=r"cannot take more \(No space left on device\): .* run again to go on"):
+    with pytest.raises(OSError, match=r"is full \(No space left on device\): .* run again to resume"):
         pk.featurize(plan, features, tmp_path / "out", executor)
     assert 0 < len(contents(tmp_path / "out")) < len(expected)
     assert {name: expected[name] for name in contents(tmp_path / "out") if "json" not in name}.items() <= (
@@ -151,7 +149,7 @@ def test_a_file_that_is_too_large_for_the_disk(plan, features, expected, tmp_pat
             resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
             pk.featurize(plan, features, tmp_path / "out")
         except OSError as error:
-            status = 0 if "run again to go on" in str(error) else 2
+            status = 0 if "run again to resume" in str(error) else 2
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
@@ -239,7 +237,7 @@ def test_verify_checks_the_bytes_of_any_work(plan, tmp_path):
     assert pk.verify(tmp_path / "out").n_graphs == 60
     path = tmp_path / "out" / manifest.receipts[1].name
     path.write_bytes(path.read_bytes().swapcase()[::-1])
-    with pytest.raises(DamagedFolderError, match="is not what was written: remove it and run again"):
+    with pytest.raises(DamagedFolderError, match="has changed since it was written: remove it and run again"):
         pk.verify(tmp_path / "out")
 
 

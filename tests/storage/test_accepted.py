@@ -164,7 +164,8 @@ def test_nothing_is_written_that_could_not_be_read(tmp_path):
     index = pk.GraphIndex(random_state=0).fit(GRAPHS)
     index.names_ = [1j] * N
     with pytest.raises(
-        ValueError, match=r"cannot be saved: load_model would refuse it \(the parts of GraphIndex .*: ids are"
+        ValueError,
+        match=r"cannot be saved: load_model would refuse it \(the attributes of GraphIndex .*: ids are",
     ):
         pk.save_model(index, path)
     assert path.read_text() == "precious"

@@ -217,13 +217,13 @@ def big(model):
 
 
 def test_foreign_files(folder):
-    refused(b"", folder, "is damaged, or is not a model")
+    refused(b"", folder, "is damaged or not a propkernels model file")
     refused(b"hello", folder)
     refused(pickle.dumps({"model": 1}), folder)
     stream = io.BytesIO()
     np.savez(stream, kernel=np.eye(2))
     refused(stream.getvalue(), folder, "model.json")
-    refused(forged({"format": "other"}, []), folder, r"received.pk is not a model that propkernels wrote$")
+    refused(forged({"format": "other"}, []), folder, r"received.pk is not a propkernels model file$")
     refused(forged([], []), folder)
 
 
@@ -245,7 +245,7 @@ def test_a_plain_value_is_not_a_model(folder):
     header, _ = parts_of(file_of("kernel"))
     linear = {"object": {"class": "Linear", "state": {}}}
     for tree in (None, 3, [], linear):
-        refused(forged(header | {"model": tree}, []), folder, "it does not hold an estimator")
+        refused(forged(header | {"model": tree}, []), folder, "it does not contain an estimator")
 
 
 # malicious
@@ -266,7 +266,7 @@ def test_a_plain_value_is_not_a_model(folder):
 def test_classes_that_are_not_in_the_table(folder, name):
     header, _ = parts_of(file_of("kernel"))
     tree = {"object": {"class": name, "state": {}}}
-    refused(forged(header | {"model": tree}, []), folder, "is not a class of a model")
+    refused(forged(header | {"model": tree}, []), folder, "is not a savable class")
 
 
 @pytest.mark.parametrize("name", ["transform", "__class__", "__dict__", "get_params", "a b", "_learn_coder"])
@@ -313,7 +313,7 @@ def test_arrays_of_objects_are_not_unpickled(folder, tmp_path):
         archive.writestr("model.json", json.dumps(header))
         for number in range(len(arrays)):
             archive.writestr(f"arrays/{number}.npy", stream.getvalue())
-    refused(received.getvalue(), folder, "an array has the type object")
+    refused(received.getvalue(), folder, "an array has the unsupported dtype object")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -372,7 +372,7 @@ def test_counts_beyond_their_matrix(folder, part, change):
     header, arrays = parts_of(file_of("kernel"))
     number = next(find(header, "StreamCounts"))["counts"]["sparse"][part]
     arrays[number] = change(arrays[number])
-    refused(forged(header, arrays), folder, "a sparse matrix (do not fit together|is damaged)")
+    refused(forged(header, arrays), folder, "a sparse matrix (have inconsistent shapes|is damaged)")
 
 
 @pytest.mark.slow
@@ -422,7 +422,7 @@ def test_arrays_that_compiled_loops_would_run_out_of(folder, file, name, attribu
     header, arrays = parts_of(file_of(file))
     number = next(find(header, name))[attribute]["array"]
     arrays[number] = change(arrays[number])
-    refused(forged(header, arrays), folder, "do not fit together")
+    refused(forged(header, arrays), folder, "inconsistent")
 
 
 @pytest.mark.parametrize("kind", ["none", "a kernel", "a rule"])
@@ -440,7 +440,7 @@ def test_sums_of_what_are_not_members(folder, kind):
 def test_values_of_no_known_kind(folder, value):
     header, arrays = parts_of(file_of("kernel"))
     next(find(header, "AttributeCoder"))["combine"] = value
-    refused(forged(header, arrays), folder, "a value in it is of no known kind")
+    refused(forged(header, arrays), folder, "it contains a value of unknown type")
 
 
 @pytest.mark.slow
@@ -455,7 +455,7 @@ def test_codes_in_a_table_are_refused(folder):
     header, arrays = parts_of(file_of("labels"))
     number = next(find(header, "LabelHistogramFeatures"))["stream_codes_"][0]["array"]
     arrays[number] = arrays[number][None]
-    refused(forged(header, arrays), folder, "the parts of LabelHistogramFeatures do not fit together")
+    refused(forged(header, arrays), folder, "the attributes of LabelHistogramFeatures are inconsistent")
 
 
 @classes("kernel", "features")
@@ -469,7 +469,7 @@ def test_the_parts_of_every_public_estimator_are_checked(cls):
 def test_settings_that_compiled_loops_rely_on(folder, attribute, value):
     header, arrays = parts_of(file_of("kernel"))
     next(find(header, "PropagationCoder"))[attribute] = value
-    refused(forged(header, arrays), folder, "PropagationCoder.* (do not fit together|is not int)")
+    refused(forged(header, arrays), folder, "PropagationCoder.* (are inconsistent|is not int)")
 
 
 @pytest.mark.parametrize("position", [-1, 625, None])

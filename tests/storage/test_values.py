@@ -158,7 +158,7 @@ class Text(str):
         (np.array([1], dtype="M8[s]"), "value is an array of type datetime64"),
         (np.ma.array([1]), "value is a numpy.ma.MaskedArray"),
         (coo_array(np.eye(2)), "value is a scipy.sparse"),
-        (datetime(2020, 1, 2, tzinfo=ZoneInfo("UTC")), "cannot be saved without a loss"),
+        (datetime(2020, 1, 2, tzinfo=ZoneInfo("UTC")), "cannot be saved without loss"),
         (np.random.default_rng(0), "value is a numpy.random._generator.Generator"),
     ],
 )

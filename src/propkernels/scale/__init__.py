@@ -1,25 +1,25 @@
-"""Graphs in files, features in files: a plan over parts, computed by any executor, resumed after any kill.
+"""Features of graphs in files: parts of a plan, computed by any executor, resumed after interruptions.
 
-The pieces, from the bottom up:
+Modules, from the bottom up:
 
 - ``plan`` and ``partition``: a :class:`Plan` is a list of parts, ranges of rows of files with the hash of the
-  bytes that they are read from (``reading_parts`` knows the formats).
+  bytes that they are read from (``reading_parts`` lists the formats).
 - ``folder``: the folder of results, one file per part. The name of a file is the hash of its input
   and of the parameters: **the file is the checkpoint**.
 - ``executors``, ``run_parts``: ``run_parts(plan, work, out, executor)`` computes the files that are missing,
-  for any :class:`~propkernels.scale.run_parts.Work`; ``featurize`` is one, other kinds of files reuse it.
-- ``pure``, ``part_files`` and ``featurizing``: features as work; ``opened`` reads, ``verifying`` checks them.
+  for any :class:`~propkernels.scale.run_parts.Work`; ``featurize`` runs one kind of work.
+- ``pure``, ``part_files`` and ``featurizing`` compute features, ``opened`` reads them, ``verifying`` checks.
 
-The interface that other stations build on, and that stays as it is:
+Stable interface for other stations:
 
 ``run_parts(plan, work, out, executor=None, text="...") -> Manifest``
-    ``work`` is a picklable object with ``suffix``, ``n_jobs``, ``describe()`` (JSON that the bytes depend
-    on), ``write(part, name, stream)`` and ``inspect(part, name, path, thorough)`` (a dict of counts).
+    ``work`` is a picklable object with ``suffix``, ``n_jobs``, ``describe()`` (JSON that determines
+    the bytes), ``write(part, name, stream)`` and ``inspect(part, name, path, thorough)`` (a dict of counts).
 ``iter_part(part) -> Iterator[GraphBlock]``
     Graphs of a part in blocks of bounded size: ``graphs``, ``target`` (or None) and ``ids``.
 ``open_features(out) -> FeatureFolder``
     ``len``, ``shape``, ``n_parts``, ``block(i)`` and iteration (``FeatureBlock``: ``features``, ``target``,
-    ``ids``), ``to_scipy()``, ``to_dask()``, ``target``, ``ids``, ``estimator()``; it can be pickled.
+    ``ids``), ``to_scipy()``, ``to_dask()``, ``target``, ``ids``, ``estimator()``; picklable.
 """
 
 from propkernels.scale.featurizing import featurize

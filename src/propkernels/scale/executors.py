@@ -1,4 +1,4 @@
-"""What computes the parts: threads of this process, process pools, Dask; no engine is imported unasked."""
+"""Executors of parts: threads, process pools and Dask (imported only if used)."""
 
 from __future__ import annotations
 
@@ -28,71 +28,71 @@ from propkernels._utils.parallel import thread_count
 from propkernels._utils.safe_files import discard_unfinished
 
 TIMEOUT = "PROPKERNELS_WORKER_TIMEOUT"
-LONGEST_WAIT = 300.0  # seconds without any worker of Dask: clusters take minutes to replace one
-POLL = 2.0  # seconds between two looks at the workers
+LONGEST_WAIT = 300.0  # seconds to wait for Dask workers: clusters take minutes to replace one
+POLL = 2.0  # seconds between checks of the workers
 MMAP_THRESHOLD = "MALLOC_MMAP_THRESHOLD_"
 SLOW_ARRAYS = (
-    "workers of Dask map the memory of every array anew, which costs about a third more time: start them "
+    "Dask workers map new memory for every array, which takes about a third more time: start them "
     f"with {MMAP_THRESHOLD}={2**25} in their environment"
 )
 
 
 class Engine:
-    """An executor of ``concurrent.futures``, and what to do when its workers are lost.
+    """Executor of ``concurrent.futures`` with a policy for lost workers.
 
     Parameters
     ----------
     executor : object with ``submit``
     is_ours : bool
-        Whether to shut it down in the end.
+        Whether :meth:`close` shuts it down.
     """
 
-    loses_all = False  # whether the loss of one worker makes all submitted parts fail
+    loses_all = False  # whether losing a worker fails all submitted parts
 
     def __init__(self, executor: Any, is_ours: bool) -> None:
         self.executor, self.is_ours = executor, is_ours
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
-        """Run a function on a worker."""
+        """Submit a function call to a worker."""
         future: Future[Any] = self.executor.submit(function, *arguments)
         return future
 
     def wait(self, futures: Collection[Future[Any]]) -> set[Future[Any]]:
-        """Wait until one of several calls has ended; return those that have."""
+        """Wait until a call has ended; return all calls that have ended."""
         return wait(futures, return_when=FIRST_COMPLETED).done
 
     def cancel(self, futures: Iterable[Future[Any]]) -> None:
-        """Let go of calls that have not begun."""
+        """Cancel calls that have not started."""
         for future in futures:
             future.cancel()
 
     def n_workers(self) -> int:
-        """Number of parts that are computed at once."""
+        """Number of parts computed at the same time."""
         return int(getattr(self.executor, "_max_workers", None) or os.cpu_count() or 1)
 
     def renew(self) -> None:
-        """Go on after workers were lost."""
+        """Continue after workers were lost."""
 
     def close(self) -> None:
-        """Let go of the workers; parts that have not begun are cancelled."""
+        """Release the workers; cancel parts that have not started."""
         if self.is_ours:
             self.executor.shutdown(wait=True, cancel_futures=True)
 
 
 class PoolEngine(Engine):
-    """A process pool, which is of no use any more once a worker was killed: a new one takes its place."""
+    """Process pool, replaced by a new pool after a worker was killed."""
 
     loses_all = True
 
     def renew(self) -> None:
-        """Start a pool of our own with as many workers."""
+        """Start a new pool with the same number of workers."""
         n_workers = self.n_workers()
         self.close()
         self.executor, self.is_ours = new_pool(n_workers), True
 
 
 class DaskEngine(Engine):
-    """The workers of a Dask scheduler, which replaces lost ones by itself."""
+    """Workers of a Dask scheduler, which replaces lost workers itself."""
 
     def __init__(self, client: Any, is_ours: bool, executor: Any = None) -> None:
         super().__init__(client.get_executor() if executor is None else executor, executor is None)
@@ -100,24 +100,24 @@ class DaskEngine(Engine):
         self._advise()
 
     def _advise(self) -> None:
-        """Tell a user whose workers take a third more time than they need to."""
-        with suppress(OSError, RuntimeError):  # a scheduler that does not answer is reported by what needs it
+        """Warn about workers with a slow memory allocator setting."""
+        with suppress(OSError, RuntimeError):  # a scheduler that does not answer is reported by the next call
             if any(value is True for value in self.client.run(maps_arrays_anew, on_error="return").values()):
                 warnings.warn(SLOW_ARRAYS, stacklevel=6)
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
-        """Run a function on a worker; what failed before is not remembered instead."""
+        """Submit a function call to a worker; earlier failures are not cached."""
         self.renew()
         future: Future[Any] = self.executor.submit(function, *arguments, pure=False)
         return future
 
     def wait(self, futures: Collection[Future[Any]]) -> set[Future[Any]]:
-        """Wait until one of several calls has ended, but not for ever: a scheduler may lose all its workers.
+        """Wait until a call has ended, with a time limit while the scheduler has no workers.
 
         Raises
         ------
         ConnectionError
-            If the scheduler is gone, or has had no workers for ``PROPKERNELS_WORKER_TIMEOUT`` seconds.
+            If the connection is lost, or there were no workers for ``PROPKERNELS_WORKER_TIMEOUT`` seconds.
         """
         limit, last = worker_timeout(), monotonic()
         while True:
@@ -134,28 +134,28 @@ class DaskEngine(Engine):
                 )
 
     def cancel(self, futures: Iterable[Future[Any]]) -> None:
-        """Let go of calls that have not begun, if the scheduler is still there to be told."""
-        with suppress(Exception):  # of its connection; why the run ends is what matters
+        """Cancel calls that have not started; connection errors are ignored."""
+        with suppress(Exception):  # connection errors would hide why the run ends
             super().cancel(futures)
 
     def n_workers(self) -> int:
-        """Threads of all workers that are there now."""
+        """Number of threads of all current workers."""
         return max(1, self._n_threads())
 
     def _n_threads(self) -> int:
         try:
             return sum(self.client.nthreads().values())
-        except Exception:  # of a client whose scheduler does not answer: renew says so
+        except Exception:  # the scheduler does not answer: renew reports it
             return 0
 
     def renew(self) -> None:
-        """Go on if there is still a scheduler."""
+        """Raise ConnectionError if the scheduler is lost."""
         if self.client.status not in ("running", "connecting"):
             raise ConnectionError("the connection to the Dask scheduler was lost: run again to resume")
 
     def close(self) -> None:
-        """Cancel what has not begun; close the client if it is ours."""
-        with suppress(Exception):  # of its connection
+        """Cancel calls that have not started; close the client if this engine opened it."""
+        with suppress(Exception):  # connection errors
             if self.is_ours:
                 self.executor.shutdown(wait=False)
         if self.owns_client:
@@ -163,7 +163,7 @@ class DaskEngine(Engine):
 
 
 def worker_timeout() -> float:
-    """Seconds that a run waits for the workers of a Dask scheduler that has none."""
+    """Seconds to wait while a Dask scheduler has no workers."""
     text = os.environ.get(TIMEOUT, "")
     try:
         return check_positive(float(text), TIMEOUT) if text else LONGEST_WAIT
@@ -172,23 +172,23 @@ def worker_timeout() -> float:
 
 
 def maps_arrays_anew() -> bool:
-    """Whether this process asks the system for the memory of every large array; runs on a worker.
+    """Whether malloc maps new memory for every large array in this process; runs on a worker.
 
-    A trim threshold of malloc, which Dask sets for its workers, also keeps glibc from learning how large
-    arrays are: each beyond 128 kB is mapped, and its pages are zeroed one by one. ``MMAP_THRESHOLD`` says it.
+    A trim threshold of malloc, which Dask sets for its workers, also stops glibc from adapting its mmap
+    threshold: arrays beyond 128 kB are mapped anew and zeroed page by page, unless ``MMAP_THRESHOLD`` is set.
     """
-    known = os.environ
-    return sys.platform == "linux" and "MALLOC_TRIM_THRESHOLD_" in known and MMAP_THRESHOLD not in known
+    env = os.environ
+    return sys.platform == "linux" and "MALLOC_TRIM_THRESHOLD_" in env and MMAP_THRESHOLD not in env
 
 
 def new_pool(n_workers: int) -> ProcessPoolExecutor:
-    """A pool whose workers start from scratch: forking a process with threads is not safe."""
+    """Process pool with spawned workers: forking a process with threads is not safe."""
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(n_workers, mp_context=context, initializer=_start_worker)
 
 
 def _start_worker() -> None:
-    """End without a word on Ctrl-C, and when the parent is killed: a pool's workers would wait forever."""
+    """Make a worker exit silently on Ctrl-C, and when its parent process dies."""
     signal.signal(signal.SIGINT, lambda number, frame: _end())
     Thread(target=_end_with_parent, daemon=True).start()
 
@@ -206,13 +206,13 @@ def _end() -> None:
 
 
 def resolve_executor(executor: Any, n_jobs: int | None) -> Engine:
-    """Find the engine for what a user passed.
+    """Return the engine for an ``executor`` argument.
 
     Parameters
     ----------
     executor : None, int, str, Dask client or cluster, or object with ``submit``
-        None: threads of this process, as many as ``n_jobs`` says. A number: that many processes. A text: the
-        address of a Dask scheduler.
+        None: ``n_jobs`` threads of this process. An integer: number of processes. A string: address of a
+        Dask scheduler.
     n_jobs : int or None
     """
     if executor is None:
@@ -239,7 +239,7 @@ def resolve_executor(executor: Any, n_jobs: int | None) -> Engine:
 
 
 def is_worker_loss(error: BaseException) -> bool:
-    """Whether an error says that a worker died, rather than that the work failed."""
+    """Whether an error means that a worker died, not that its work failed."""
     if isinstance(error, (BrokenExecutor, CancelledError)):
         return True
     kind = type(error)

@@ -1,4 +1,4 @@
-"""featurize: the features of all parts of a plan, one file each."""
+"""featurize: compute the features of a plan, one Parquet file per part."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from propkernels.scale.pure import PureFeatures, pure_features
 from propkernels.scale.reading_parts import iter_part
 from propkernels.scale.run_parts import run_parts
 
-SAMPLE = 100  # graphs on which "auto" is resolved
+SAMPLE = 100  # graphs used to resolve "auto"
 
 
 @dataclass(frozen=True)
 class FeatureWork:
-    """Read a part, compute its features, write them; see :class:`propkernels.scale.run_parts.Work`."""
+    """Work that writes the features of a part; see :class:`propkernels.scale.run_parts.Work`."""
 
     features: PureFeatures
     n_jobs: int | None = None
     suffix: str = ".parquet"
 
     def describe(self) -> dict[str, Any]:
-        """Estimator, parameters and version."""
+        """Return estimator, parameters and version."""
         return self.features.description
 
     def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
@@ -43,54 +43,54 @@ class FeatureWork:
         return self.features.description | {"part": part.content(), "name": name}
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
-        """Count graphs and entries of a file."""
+        """Return the numbers of graphs and entries of a file; ``thorough`` reads all values."""
         counts = check_part(path, self._notes(part, name))
         return self.check(path, part, self.describe()) if thorough else counts
 
     @staticmethod
     def check(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
-        """Count graphs and entries of a file of features, of which every number is read."""
+        """Read and check all values of a file; return the numbers of graphs and entries."""
         block = read_block(path, n_columns(work))
         check_ids(block.ids, part, path)
         return {"n_graphs": len(block.ids), "n_entries": block.features.nnz}
 
 
 def featurize(plan: Any, features: Any, out: Any, executor: Any = None) -> FeatureFolder:
-    """Compute features of all graphs of a plan, and write them to a folder, one Parquet file per part.
+    """Compute features of all graphs of a plan and write one Parquet file per part.
 
-    The file is the checkpoint: its name is the hash of its input and of the parameters, it is complete or not
-    there, and computing it twice gives the same bytes. Whatever is killed, running again computes what is
-    missing. Every executor writes the same files.
+    Each file is a checkpoint: its name is the hash of input and parameters, it is either complete or absent,
+    and computing it again gives the same bytes. After an interruption, a second run computes the missing
+    parts. All executors write the same files.
 
     Parameters
     ----------
-    plan : Plan, or what :func:`partition` takes
+    plan : Plan, or source accepted by :func:`partition`
     features : estimator
         PropagationFeatures, WeisfeilerLehmanFeatures, ShortestPathFeatures or LabelHistogramFeatures with
-        ``n_features``, and with a whole number as ``random_state``. Where something would be learned from the
-        graphs (attributes, missing labels), pass features that are fitted on a sample.
+        ``n_features`` and an integer ``random_state``. Features that learn from graphs (attributes, missing
+        labels) must be fitted on a sample first.
     out : str or path
-        Folder to write into. Its files have the columns ``graph_id`` (the number of the graph in the plan),
+        Output folder. Its files have the columns ``graph_id`` (the number of the graph in the plan),
         ``indices`` and ``counts`` (lists) and ``target``; ``manifest.json`` lists them with their hashes.
     executor : optional
-        None: threads of this process, as many as the features' ``n_jobs`` says. A number: that many
-        processes. An executor of ``concurrent.futures`` (ProcessPoolExecutor, loky), a Dask ``Client`` or
-        cluster, or the address of a Dask scheduler ("tcp://..."): workers must see the same files. A worker
-        that is lost is replaced, and its part is computed again.
+        None: ``features.n_jobs`` threads of this process. An integer: number of processes. An executor of
+        ``concurrent.futures`` (ProcessPoolExecutor, loky), a Dask ``Client`` or cluster, or the address of a
+        Dask scheduler ("tcp://..."): workers need access to the same files. Lost workers are replaced, and
+        their parts are computed again.
 
     Returns
     -------
     FeatureFolder
-        As :func:`open_features` gives it.
+        Same as ``open_features(out)``.
 
     Raises
     ------
     PartsFailedError
-        If parts failed three times, with their files and rows; all others are complete.
+        If parts failed three times; the message names their files and rows. All other parts are complete.
     OSError
         If another run writes into the folder, or the disk is full.
     ValueError
-        If the folder holds other files or results of something else; nothing is changed then.
+        If the folder holds other files, or results with other parameters; nothing is changed.
 
     See Also
     --------
@@ -118,7 +118,7 @@ def featurize(plan: Any, features: Any, out: Any, executor: Any = None) -> Featu
 
 
 def sample_of(plan: Plan) -> Any:
-    """Some graphs of the first part that can be read; others are reported when they are computed."""
+    """Return graphs of the first readable part; run_parts reports unreadable parts."""
     first: Exception | None = None
     for part in plan:
         try:

@@ -1,4 +1,4 @@
-"""The folder of results: a plan, one file per part, and a manifest that says what is there."""
+"""Output folders: a plan, one file per part, and a manifest with checksums."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ CHUNK = 2**20
 
 @dataclass(frozen=True)
 class Receipt:
-    """What is known of the file of a part.
+    """Entry of the manifest: the file of a part.
 
     Attributes
     ----------
     name : str
-        Name of the file: the hash of input and parameters, and a suffix.
+        Name of the file: hash of input and parameters, and a suffix.
     n_bytes : int
     sha256 : str
-        Of the file's bytes.
+        SHA-256 of the file.
     counts : dict
-        What the work counted: "n_graphs" and others.
+        Counts returned by the work: "n_graphs" and others.
     """
 
     name: str
@@ -50,16 +50,16 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder of results holds.
+    """Contents of an output folder.
 
     Attributes
     ----------
     work : dict
-        What was computed, with all parameters.
+        Kind of work with all parameters.
     plan : str
         Digest of the plan.
     receipts : tuple of Receipt or None
-        One for each part of the plan, None where it is missing.
+        One per part of the plan; None for missing parts.
     """
 
     work: dict[str, Any]
@@ -73,20 +73,20 @@ class Manifest:
 
     @property
     def n_missing(self) -> int:
-        """Number of parts that are missing."""
+        """Number of missing parts."""
         return self.receipts.count(None)
 
     def total(self, name: str) -> int:
-        """Sum of one of the counts over all parts that are there."""
+        """Sum of a count over all complete parts."""
         return sum(receipt.counts.get(name, 0) for receipt in self.receipts if receipt is not None)
 
     @property
     def n_bytes(self) -> int:
-        """Size of all files."""
+        """Total size of all files."""
         return sum(receipt.n_bytes for receipt in self.receipts if receipt is not None)
 
     def to_json(self) -> str:
-        """Text of the file: the same for the same contents, whoever computed them."""
+        """Return the manifest as JSON: equal contents give equal text."""
         head = {
             "format": FORMAT,
             "version": VERSION,
@@ -102,22 +102,22 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: Path) -> Manifest:
-        """Read the manifest of a folder; a sentence says what is wrong with it."""
+        """Read and check the manifest of a folder."""
         path = folder / MANIFEST
         try:
-            known = json.loads(read_regular(path).decode("utf-8"))
-            if known["format"] != FORMAT or known["version"] != VERSION:
-                raise ValueError(f"its format is {known['format']!r}, version {known['version']!r}")
-            receipts = tuple(None if row is None else _receipt(row) for row in known["parts"])
-            manifest = cls(dict(known["work"]), str(known["plan"]), receipts)
+            document = json.loads(read_regular(path).decode("utf-8"))
+            if document["format"] != FORMAT or document["version"] != VERSION:
+                raise ValueError(f"its format is {document['format']!r}, version {document['version']!r}")
+            receipts = tuple(None if row is None else _receipt(row) for row in document["parts"])
+            manifest = cls(dict(document["work"]), str(document["plan"]), receipts)
             counted = [receipt.counts["n_graphs"] for receipt in receipts if receipt is not None]
             check_sizes(counted, "n_graphs of its parts")
-            if (known["complete"], known["n_graphs"], known["n_bytes"]) != (
+            if (document["complete"], document["n_graphs"], document["n_bytes"]) != (
                 manifest.is_complete,
                 manifest.total("n_graphs"),
                 manifest.n_bytes,
             ):
-                raise ValueError("its sums are not those of its parts")
+                raise ValueError("its totals differ from the sums over its parts")
             return manifest
         except FileNotFoundError:
             raise FileNotFoundError(
@@ -134,91 +134,91 @@ def _receipt(row: dict[str, Any]) -> Receipt:
     numbers = [receipt.n_bytes, *receipt.counts.values()]
     texts = [receipt.name, receipt.sha256]
     if any(type(n) is not int or n < 0 for n in numbers) or any(type(text) is not str for text in texts):
-        raise ValueError(f"the part {row} cannot be")
+        raise ValueError(f"invalid part: {row}")
     if Path(receipt.name).name != receipt.name or receipt.name.startswith("."):
         raise ValueError(f"{receipt.name!r} is not the name of a part")
     return receipt
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with open_regular(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class HashedStream(io.RawIOBase, IO[bytes]):
-    """A file that is written from the first byte to the last, and its SHA-256 so far."""
+    """Write-only stream that hashes all bytes written so far."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._hash = stream, hashlib.sha256()
 
     @property
     def sha256(self) -> str:
-        """Of what was written."""
+        """SHA-256 of the bytes written so far."""
         return self._hash.hexdigest()
 
     def writable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def write(self, data: Any) -> int:
-        """Write all of some bytes."""
+        """Write bytes and return their number."""
         self._hash.update(data)
         return self._stream.write(data)
 
     def tell(self) -> int:
-        """How many bytes were written."""
+        """Return the number of bytes written so far."""
         return self._stream.tell()
 
     def flush(self) -> None:
-        """Nothing: whoever opened the file does."""
+        """Do nothing: the owner of the file flushes it."""
 
 
 def checksum_path(path: Path) -> Path:
-    """Where the SHA-256 of a part's file is, as the command sha256sum reads it."""
+    """Return the path of the checksum file of a part, in the format of sha256sum."""
     return path.with_name(f".{path.name}.sha256")
 
 
 def write_checksum(path: Path, digest: str) -> None:
-    """Say what the file of a part will be."""
+    """Write the checksum file of a part."""
     with atomic_write(checksum_path(path), text=True, follow_links=False) as stream:
         stream.write(f"{digest}  {path.name}\n")
 
 
-def found_digest(path: Path) -> tuple[str, bool]:
-    """SHA-256 of a file that was there, and whether its checksum says so; without one, nobody knows.
+def existing_digest(path: Path) -> tuple[str, bool]:
+    """Return the SHA-256 of an existing file, and whether a checksum file confirms it (False if missing).
 
     Raises
     ------
     ValueError
-        If it is another one.
+        If the checksum file has another SHA-256.
     """
     digest = file_digest(path)
     try:
-        known = read_regular(checksum_path(path)).decode("utf-8").split()
+        expected = read_regular(checksum_path(path)).decode("utf-8").split()
     except (OSError, UnicodeDecodeError):
         return digest, False
-    if known != [digest, path.name]:
-        raise ValueError(f"{path} is not what was written: remove it and run again")
+    if expected != [digest, path.name]:
+        raise ValueError(f"{path} has changed since it was written: remove it and run again")
     return digest, True
 
 
 def part_name(work: dict[str, Any], part: Part, suffix: str) -> str:
-    """Name of the file of a part: the hash of what it is computed from."""
+    """Return the file name of a part: hash of input and parameters, and the suffix."""
     text = canonical({"format": VERSION, "work": work, "part": part.content()})
     return hashlib.sha256(text).hexdigest()[:32] + suffix
 
 
 class OutputFolder:
-    """A folder that this run alone writes into.
+    """Output folder, locked by the current run.
 
     Attributes
     ----------
     path : Path
     names : tuple of str
-        The file of each part.
+        File name of each part.
     receipts : list of Receipt or None
-        What is known of each; None where it is missing, or has to be looked at.
+        One per part; None if the file is missing or not checked yet.
     """
 
     def __init__(self, path: Path, plan: Plan, work: dict[str, Any], suffix: str) -> None:
@@ -228,7 +228,7 @@ class OutputFolder:
 
     @contextmanager
     def opened(self) -> Iterator[OutputFolder]:
-        """Lock the folder and see what is there; nothing is changed if it is not as it should be."""
+        """Lock the folder and check its contents; nothing is changed if the check fails."""
         self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path):
             remove_stale_files(self.path)
@@ -239,11 +239,11 @@ class OutputFolder:
             yield self
 
     def _check_contents(self) -> None:
-        """Refuse a folder of other results, links out of it, and files that no run wrote."""
+        """Refuse links, results of other runs, and files not written by a run."""
         for entry in sorted(self.path.iterdir()):
             if not entry.name.startswith(".") and (entry.is_symlink() or not entry.is_file()):
                 raise ValueError(
-                    f"{self.path} holds {entry.name}, a link or something else that is not a regular file: "
+                    f"{self.path} holds {entry.name}, which is a link or not a regular file: "
                     "remove it or choose another folder"
                 )
         if (self.path / PLAN).exists() and Plan.load(self.path / PLAN).digest != self.plan.digest:
@@ -265,7 +265,7 @@ class OutputFolder:
             )
 
     def _take_receipts(self) -> None:
-        """Trust the manifest of an earlier run for files that have the size that it says."""
+        """Take over receipts of an earlier run for existing files; refuse files of another size."""
         if not (self.path / MANIFEST).exists():
             return
         before = Manifest.load(self.path).receipts
@@ -282,7 +282,7 @@ class OutputFolder:
                 self.receipts[i] = receipt
 
     def write_manifest(self) -> Manifest:
-        """Write what is there now."""
+        """Write the manifest of the complete parts and return it."""
         manifest = Manifest(self.work, self.plan.digest, tuple(self.receipts))
         self._write(MANIFEST, manifest.to_json())
         return manifest
@@ -293,7 +293,7 @@ class OutputFolder:
 
 
 def check_size(path: Path, receipt: Receipt) -> None:
-    """Refuse a file that is not as long as the manifest says."""
+    """Refuse a file whose size differs from the manifest."""
     n_bytes = path.stat().st_size
     if n_bytes != receipt.n_bytes:
         raise ValueError(
@@ -307,11 +307,11 @@ def _more(names: list[str]) -> str:
 
 
 def difference(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """Name the first setting that differs between two descriptions of work."""
+    """Return old clause that names the first parameter with different values in two descriptions of work."""
     for name in sorted({*before, *now}):
-        a, b = before.get(name), now.get(name)
-        if a != b and isinstance(a, dict) and isinstance(b, dict):
-            return difference(a, b)
-        if a != b:
-            return f"{name} is {a!r}, not {b!r}"
+        old, new = before.get(name), now.get(name)
+        if old != new and isinstance(old, dict) and isinstance(new, dict):
+            return difference(old, new)
+        if old != new:
+            return f"{name} is {old!r}, not {new!r}"
     return "another plan"

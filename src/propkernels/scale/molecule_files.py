@@ -27,14 +27,12 @@ from propkernels.datasets.tables import (
 from propkernels.scale.pieces import GraphBlock, Piece, Survey
 from propkernels.scale.plan import Part, Reading
 
-ATOMS = re.compile(
-    r"Cl|Br|Si|Se|[BCNOFPSI]|[bcnops]|\["
-)  # good enough to cut files into parts of similar size
+ATOMS = re.compile(r"Cl|Br|Si|Se|[BCNOFPSI]|[bcnops]|\[")  # estimates the number of atoms
 BLOCK_ROWS = 10_000
 
 
 class Layout(NamedTuple):
-    """Where SMILES and target are in a line: numbers of columns; no separator: blanks (SMI)."""
+    """Columns of SMILES and target in a line; separator None splits at blanks (SMI files)."""
 
     separator: str | None
     smiles: int
@@ -44,22 +42,22 @@ class Layout(NamedTuple):
 
 
 def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
-    """Cut a file, line by line: it is never in memory as a whole."""
-    known = _layout(path, reading)
+    """Cut a file into pieces, reading it line by line."""
+    layout = _layout(path, reading)
     pieces: list[Piece] = []
     kinds: set[str] = set()
-    start, first, row, nodes, digest = len(known.header), 0, 0, 0, hashlib.sha256(known.header)
+    start, first, row, nodes, digest = len(layout.header), 0, 0, 0, hashlib.sha256(layout.header)
     end = start
-    for place, record in iter_records(path, len(known.header), known.separator is not None):
-        cells = _cells(record, known, path)
-        if cells is None:  # a blank line goes to the part before it
+    for place, record in iter_records(path, len(layout.header), layout.separator is not None):
+        cells = _cells(record, layout, path)
+        if cells is None:  # a blank line belongs to the piece before it
             digest.update(record)
             end = place + len(record)
             continue
         atoms = len(ATOMS.findall(cells[0]))
         if row > first and nodes + atoms > nodes_per_part:
             pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
-            start, first, nodes, digest = place, row, 0, hashlib.sha256(known.header)
+            start, first, nodes, digest = place, row, 0, hashlib.sha256(layout.header)
         digest.update(record)
         if cells[1] is not None:
             kinds.add(kind_of_cell(cells[1]))
@@ -67,11 +65,11 @@ def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
     if row == 0:
         raise ValueError(f"{path} has no molecules")
     pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
-    return Survey(tuple(pieces), None if known.target is None else common_kind(kinds))
+    return Survey(tuple(pieces), None if layout.target is None else common_kind(kinds))
 
 
 def _layout(path: Path, reading: Reading) -> Layout:
-    """Read the header."""
+    """Return the columns of a file, from its header."""
     if path.suffix.lower() in (".smi", ".smiles"):
         with open(path, "rb") as stream:
             return Layout(None, 0, None, BOM if stream.read(3) == BOM else b"")
@@ -82,47 +80,47 @@ def _layout(path: Path, reading: Reading) -> Layout:
     if smiles is None:
         columns = listed_names(names)
         raise ValueError(
-            f"{path} has no column of SMILES: name it by smiles_column; its columns are {columns}"
+            f"{path} has no column of SMILES: name it with smiles_column; its columns are {columns}"
         )
     target = find_column(names, reading.target_column, TARGET_NAMES, path)
     place = None if target is None else names.index(target)
     return Layout(separator, names.index(smiles), place, header, len(names))
 
 
-def _cells(record: bytes, known: Layout, path: Path) -> tuple[str, str | None] | None:
-    """SMILES and target of a record, or None if it is blank."""
-    if known.separator is None:
+def _cells(record: bytes, layout: Layout, path: Path) -> tuple[str, str | None] | None:
+    """Return SMILES and target of a record, or None if it is blank."""
+    if layout.separator is None:
         words = smiles_of(record, path)
         return (words[0], None) if words else None
-    cells = row_of(record, known.separator, known.n_columns, path)
+    cells = row_of(record, layout.separator, layout.n_columns, path)
     if cells is None:
         return None
-    return cells[known.smiles], None if known.target is None else cells[known.target]
+    return cells[layout.smiles], None if layout.target is None else cells[layout.target]
 
 
 def digest(part: Part) -> str:
-    """Hash of the bytes of a part as they are now."""
+    """Return the SHA-256 of the current bytes of a part."""
     return hashlib.sha256(b"".join(_bytes(part))).hexdigest()
 
 
 def _bytes(part: Part) -> tuple[bytes, bytes]:
-    """Header, and the lines of a part."""
-    known = _layout(Path(part.path), part.reading)
+    """Return the header and the lines of a part."""
+    layout = _layout(Path(part.path), part.reading)
     with open(part.path, "rb") as stream:
         stream.seek(part.span[0])
-        return known.header, stream.read(part.span[1] - part.span[0])
+        return layout.header, stream.read(part.span[1] - part.span[0])
 
 
 def read(part: Part) -> Iterator[GraphBlock]:
-    """Molecules of a part as graphs, block by block."""
+    """Yield the molecules of a part as blocks of graphs."""
     path = Path(part.path)
-    known = _layout(path, part.reading)
+    layout = _layout(path, part.reading)
     rows: list[tuple[str, str | None]] = []
     number = part.first_id
-    for place, record in iter_records(path, part.span[0], known.separator is not None):
+    for place, record in iter_records(path, part.span[0], layout.separator is not None):
         if place >= part.span[1]:
             break
-        cells = _cells(record, known, path)
+        cells = _cells(record, layout, path)
         if cells is not None:
             rows.append(cells)
         if len(rows) == BLOCK_ROWS:

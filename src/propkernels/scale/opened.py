@@ -1,4 +1,4 @@
-"""open_features: features in files, part by part or as a whole."""
+"""open_features: read features from an output folder, part by part or as a whole."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from propkernels.scale.pure import rebuilt
 
 
 class FeatureFolder:
-    """Features in a folder; nothing but the manifest is read until something is asked for.
+    """Features in a folder, read from files on access.
 
-    It can be pickled, so that workers read parts by themselves.
+    Picklable, so that workers can read parts themselves.
 
     Attributes
     ----------
     folder : Path
     shape : tuple of int
-        Number of graphs, and of columns.
+        Numbers of graphs and columns.
     n_parts : int
     parameters : dict
-        Class, parameters and version of what computed the features.
+        Class, parameters and version of the estimator.
 
     See Also
     --------
-    open_features : How to get one.
+    open_features : Open a folder.
 
     Examples
     --------
@@ -56,33 +56,33 @@ class FeatureFolder:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Class, parameters and version of what computed the features."""
+        """Class, parameters and version of the estimator."""
         return dict(self.manifest.work)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of graphs, and of columns."""
+        """Numbers of graphs and columns."""
         return self.manifest.total("n_graphs"), self._n_columns
 
     @property
     def n_parts(self) -> int:
-        """Number of files."""
+        """Number of parts (files)."""
         return len(self._receipts)
 
     @property
     def part_sizes(self) -> list[int]:
-        """Number of graphs of each part."""
+        """Number of graphs per part."""
         return [receipt.counts["n_graphs"] for receipt in self._receipts]
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def path(self, part: int) -> Path:
-        """File of a part."""
+        """Return the file of a part."""
         return self.folder / self._receipts[check_integer(part, "part", 0, self.n_parts - 1)].name
 
     def block(self, part: int) -> FeatureBlock:
-        """Read one part.
+        """Read a part.
 
         Parameters
         ----------
@@ -95,14 +95,14 @@ class FeatureFolder:
         """
         block = read_block(self.path(part), self.shape[1])
         if len(block.ids) != self.part_sizes[part]:
-            raise ValueError(f"{self.path(part)} is not the file of the manifest: verify the folder")
+            raise ValueError(f"{self.path(part)} does not match the manifest: verify the folder")
         return block
 
     def __iter__(self) -> Iterator[FeatureBlock]:
         return (self.block(part) for part in range(self.n_parts))
 
     def to_scipy(self) -> csr_array:
-        """Return all features in one array; they must fit into memory.
+        """Return all features as one array, which must fit into memory.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class FeatureFolder:
         return csr_array(vstack(blocks, format="csr")) if blocks else csr_array(self.shape)
 
     def to_dask(self) -> Any:
-        """Return a Dask array with one sparse chunk (a csr_array) per part, read when it is needed.
+        """Return a Dask array with one sparse chunk (a csr_array) per part, read on access.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class FeatureFolder:
 
     @property
     def target(self) -> Any:
-        """Targets of all graphs, or None; the features are not read."""
+        """Targets of all graphs, or None; features are not read."""
         pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
         tables = [read_column(self.path(i), "target") for i in range(self.n_parts)]
         if tables[0] is None:
@@ -147,17 +147,17 @@ class FeatureFolder:
 
     @property
     def ids(self) -> NDArray[np.int64]:
-        """Numbers of the graphs in the plan; the features are not read."""
+        """Ids of all graphs in the plan; features are not read."""
         tables = [read_column(self.path(i), "graph_id") for i in range(self.n_parts)]
         return np.concatenate([table.column(0).to_numpy() for table in tables])
 
     def estimator(self) -> CountFeatures:
-        """Return the features' estimator, with which ``fit_transform`` gives the same features of new graphs.
+        """Return an unfitted estimator whose ``fit_transform`` gives the same features for new graphs.
 
         Returns
         -------
         estimator
-            Not fitted: nothing is learned from graphs but whether their labels can be used.
+            ``fit`` learns nothing from graphs except whether they have labels.
         """
         return rebuilt(self.manifest.work)
 
@@ -167,12 +167,12 @@ class FeatureFolder:
 
 
 def read_features(path: str, n_features: int) -> csr_array:
-    """Features of one file: a task of Dask."""
+    """Return the features of a file; task of Dask."""
     return read_block(Path(path), n_features).features
 
 
 def open_features(out: Any) -> FeatureFolder:
-    """Open a folder that :func:`featurize` wrote; its files are read when they are needed.
+    """Open a folder written by :func:`featurize`; its files are read on access.
 
     Parameters
     ----------
@@ -181,16 +181,16 @@ def open_features(out: Any) -> FeatureFolder:
     Returns
     -------
     FeatureFolder
-        Iterating gives one block per part, in the order of the plan.
+        Iterates over blocks, one per part, in the order of the plan.
 
     Raises
     ------
     ValueError
-        If parts are missing, or files do not have the size that the manifest says.
+        If parts are missing, or sizes of files differ from the manifest.
 
     See Also
     --------
-    verify : Check all bytes.
+    verify : Check every byte of the folder.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def open_features(out: Any) -> FeatureFolder:
         raise FileNotFoundError(f"the folder {folder} does not exist")
     manifest = Manifest.load(folder)
     if manifest.work.get("work") != "features":
-        raise ValueError(f"{folder} does not hold features, but {manifest.work.get('work')!r}")
+        raise ValueError(f"{folder} holds {manifest.work.get('work')!r} instead of features")
     if not manifest.is_complete:
         missing = manifest.n_missing
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Parts of Parquet files: runs of whole row groups, or rows of a row group that is too large."""
+"""Parts of Parquet files: runs of whole row groups, or ranges of rows of a large row group."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from propkernels.convert.parquet import iter_rows, open_parquet, reading_parquet
 from propkernels.scale.pieces import GraphBlock, Piece, Survey
 from propkernels.scale.plan import Part, Reading
 
-BLOCK_NODES = 250_000  # nodes that are decoded and featurized together: few enough for the cache and memory
+BLOCK_NODES = 250_000  # nodes per block: decoded and featurized together
 CHUNK = 2**20
 
 
 def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
-    """Cut a file; only the column of sizes is decoded, and all bytes are hashed."""
+    """Cut a file into pieces; decodes only the column of sizes, and hashes all bytes."""
     file = open_parquet(path)
     target = _target_type(file.schema_arrow.field("y").type, path) if "y" in file.schema_arrow.names else None
     with open(path, "rb") as stream:
@@ -41,7 +41,7 @@ def _target_type(kind: Any, path: Path) -> str:
         return "double"
     if types.is_string(kind) or types.is_large_string(kind):
         return "string"
-    raise ValueError(f"the target y of {path} must hold numbers, texts or lists of numbers, not {kind}")
+    raise ValueError(f"the target y of {path} must hold numbers, strings or lists of numbers, not {kind}")
 
 
 def _pieces(file: Any, stream: Any, nodes_per_part: int, path: Path) -> Iterator[Piece]:
@@ -69,12 +69,12 @@ def _sizes(file: Any, group: int, path: Path) -> NDArray[np.int64]:
     with reading_parquet(path):
         sizes = file.read_row_group(group, columns=["n_nodes"]).column(0).to_numpy(zero_copy_only=False)
     if sizes.dtype.kind not in "iu" and sizes.size:
-        raise ValueError("the column 'n_nodes' must hold whole numbers, at least 0, without gaps")
+        raise ValueError("the column 'n_nodes' must hold non-negative integers without missing values")
     return check_sizes(sizes, "the column 'n_nodes'")
 
 
 def _cut(sizes: NDArray[np.int64], limit: int) -> Iterator[tuple[int, int, int]]:
-    """Runs of rows with at most ``limit`` nodes, or of one row with more."""
+    """Yield (first, last, nodes) of runs of rows with at most ``limit`` nodes, or of a single larger row."""
     ends = np.cumsum(sizes)
     first, before = 0, 0
     while first < len(sizes):
@@ -88,7 +88,7 @@ def _joined(foot: bytes, groups: list[bytes]) -> str:
 
 
 def _footer_digest(stream: Any) -> bytes:
-    """Hash of the footer: schema, notes, and where columns lie."""
+    """Return the SHA-256 of the footer: schema, metadata and offsets of columns."""
     size = os.fstat(stream.fileno()).st_size
     stream.seek(max(size - 8, 0))
     length = int.from_bytes(stream.read(4), "little")
@@ -96,9 +96,9 @@ def _footer_digest(stream: Any) -> bytes:
 
 
 def _group_digest(file: Any, group: int, stream: Any) -> bytes:
-    """Hash of the bytes of a row group."""
-    known = file.metadata.row_group(group)
-    columns = [known.column(i) for i in range(known.num_columns)]
+    """Return the SHA-256 of the bytes of a row group."""
+    row_group = file.metadata.row_group(group)
+    columns = [row_group.column(i) for i in range(row_group.num_columns)]
     starts = [min(filter(None, (c.dictionary_page_offset, c.data_page_offset)), default=0) for c in columns]
     ends = [start + column.total_compressed_size for start, column in zip(starts, columns, strict=True)]
     return _digest(stream, min(starts, default=0), max(ends, default=0))
@@ -113,7 +113,7 @@ def _digest(stream: Any, first: int, last: int) -> bytes:
 
 
 def digest(part: Part) -> str:
-    """Hash of the bytes of a part as they are now."""
+    """Return the SHA-256 of the current bytes of a part."""
     file = open_parquet(part.path)
     row, digests = 0, []
     with open(part.path, "rb") as stream:
@@ -126,7 +126,7 @@ def digest(part: Part) -> str:
 
 
 def read(part: Part) -> Iterator[GraphBlock]:
-    """Graphs of a part, block by block."""
+    """Yield the graphs of a part in blocks."""
     rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, 1))
     for graphs, target, row in iter_rows(part.path, part.first, part.last, rows):
         ids = np.arange(len(graphs), dtype=np.int64) + (part.first_id + row - part.first)

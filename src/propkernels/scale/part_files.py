@@ -1,4 +1,4 @@
-"""Files of features: Parquet with one row per graph, from and to CSR arrays without Python loops."""
+"""Files of features: CSR arrays as Parquet, one row per graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
 
 
 class FeatureBlock(NamedTuple):
-    """Features of some graphs.
+    """Features of a part.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class FeatureBlock(NamedTuple):
 
 
 def schema_of(target: str | None, is_whole: bool, notes: dict[str, Any]) -> Any:
-    """Columns of the file, and what they were computed from."""
+    """Return the Arrow schema of a file of features, with notes (input and parameters) as metadata."""
     pa = import_optional("pyarrow", **PARQUET)
     columns = [
         pa.field("graph_id", pa.int64(), nullable=False),
@@ -58,7 +58,7 @@ def schema_of(target: str | None, is_whole: bool, notes: dict[str, Any]) -> Any:
 def write_blocks(stream: IO[bytes], schema: Any, blocks: Iterable[tuple[csr_array, Any, Any]]) -> None:
     """Write blocks of (features, list of targets or None, ids), one row group each.
 
-    Indices are sorted in each row, so that their differences are short; pages carry checksums.
+    Indices are sorted in each row, so that delta encoding is short; pages have checksums.
     """
     pq = import_optional("pyarrow.parquet", **PARQUET)
     counts = {"n_graphs": 0, "n_entries": 0}
@@ -97,19 +97,18 @@ def _table(schema: Any, features: csr_array, target: Any, ids: NDArray[np.int64]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _targets(pa: Any, target: list[Any], wanted: Any) -> Any:
-    """Targets in the type of the plan; numbers become texts where other files have texts."""
-    if wanted == pa.string():
+def _targets(pa: Any, target: list[Any], kind: Any) -> Any:
+    """Return targets as an Arrow array of the plan's type; numbers are converted to strings if needed."""
+    if kind == pa.string():
         target = [value if value is None or isinstance(value, str) else str(value) for value in target]
-    return pa.array(target, type=wanted)
+    return pa.array(target, type=kind)
 
 
 @contextmanager
 def open_parquet_part(path: Path, check: bool = False) -> Iterator[Any]:
-    """Yield the Parquet file of a part, which is closed in the end; a damaged one is refused.
+    """Open the Parquet file of a part; raise ValueError if it is damaged.
 
-    ``check`` verifies the checksums of what is read. The file is opened here, not by Arrow, which takes names
-    in UTF-8 only.
+    ``check`` verifies page checksums. The file is opened here, because Arrow takes only names in UTF-8.
     """
     pa = import_optional("pyarrow", **PARQUET)
     pq = import_optional("pyarrow.parquet", **PARQUET)
@@ -126,7 +125,7 @@ def open_parquet_part(path: Path, check: bool = False) -> Iterator[Any]:
 
 @contextmanager
 def open_part(path: Path, check: bool = False) -> Iterator[Any]:
-    """Yield a file of features; see :func:`open_parquet_part`."""
+    """Open a file of features; see :func:`open_parquet_part`."""
     with open_parquet_part(path, check) as file:
         if not _holds_features(file.schema_arrow):
             raise ValueError(f"{path} does not hold features: remove it and run again")
@@ -140,17 +139,17 @@ def _holds_features(schema: Any) -> bool:
         return False
     graph_id, indices, counts = (schema.field(name).type for name in names)
     lists = all(str(kind).startswith("list<") for kind in (indices, counts))
-    known = lists and (str(graph_id), str(indices.value_type)) == ("int64", "uint32")
-    return known and str(counts.value_type) in ("uint32", "double")
+    is_indexed = lists and (str(graph_id), str(indices.value_type)) == ("int64", "uint32")
+    return is_indexed and str(counts.value_type) in ("uint32", "double")
 
 
 def n_columns(work: dict[str, Any]) -> int:
-    """Number of columns of the features that a manifest describes; columns are numbered by 32 bits."""
+    """Return the number of feature columns in a manifest, at most 2**32."""
     return check_integer(work.get("n_features"), "n_features of the manifest", 1, 2**32)
 
 
 def read_notes(file: Any, key: bytes) -> dict[str, Any]:
-    """What a file says about itself."""
+    """Return the JSON metadata stored under a key, or {} if it is missing or invalid."""
     try:
         return dict(json.loads(file.metadata.metadata[key]))
     except (KeyError, TypeError, ValueError):
@@ -158,18 +157,20 @@ def read_notes(file: Any, key: bytes) -> dict[str, Any]:
 
 
 def check_part(path: Path, notes: dict[str, Any]) -> dict[str, int]:
-    """Count what a file says it holds; refuse one that is about something else."""
+    """Return the counts stored in a file; raise ValueError if it has other notes (input or parameters)."""
     with open_part(path) as file:
-        own, counts, n_rows = read_notes(file, KEY), read_notes(file, COUNTS), file.metadata.num_rows
-        if own != json.loads(json.dumps(notes)):
+        stored, counts, n_rows = read_notes(file, KEY), read_notes(file, COUNTS), file.metadata.num_rows
+        if stored != json.loads(json.dumps(notes)):
             raise ValueError(f"{path} was not computed from this input: remove it and run again")
     if counts.get("n_graphs") != n_rows:
-        raise ValueError(f"{path} has {n_rows} rows, not what it says: remove it and run again")
+        raise ValueError(
+            f"{path} has {n_rows} rows, but declares {counts.get('n_graphs')}: remove it and run again"
+        )
     return {name: check_integer(counts.get(name), name, 0) for name in ("n_graphs", "n_entries")}
 
 
 def check_ids(ids: NDArray[np.int64], part: Part, path: Path) -> None:
-    """Refuse a file with numbers of graphs that are not in its part."""
+    """Raise ValueError if a file has ids outside its part."""
     check_indices(ids, part.first_id + len(part), f"graph_id of {path}", least=part.first_id)
 
 
@@ -184,7 +185,7 @@ def read_block(path: Path, n_features: int) -> FeatureBlock:
 
 
 def _block(table: Any, n_features: int) -> FeatureBlock:
-    """Features, target and ids of a table, of which every number is looked at."""
+    """Return features, target and ids of a table, with all values checked."""
     if any(table.column(name).null_count for name in ("graph_id", "indices", "counts")):
         raise ValueError("a graph has no features")
     ends, indices = _flat(table.column("indices"))
@@ -202,13 +203,13 @@ def _block(table: Any, n_features: int) -> FeatureBlock:
 
 
 def read_column(path: Path, name: str) -> Any:
-    """Read one column of a file of features as a table, or None where the file does not have it."""
+    """Return a column of a file of features as an Arrow table, or None if it is missing."""
     with open_part(path) as file:
         return file.read(columns=[name]) if name in file.schema_arrow.names else None
 
 
 def read_target(table: Any) -> Any:
-    """Targets as an array: NaN (or None, for texts) where one is missing; one row per graph for lists."""
+    """Return targets as an array: NaN (None for strings) if missing, one row per graph for lists."""
     if "target" not in table.column_names:
         return None
     column = table.column("target")
@@ -219,7 +220,7 @@ def read_target(table: Any) -> Any:
 
 
 def _flat(column: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Offsets and values of a column of lists."""
+    """Return offsets and values of a column of lists."""
     chunks = column.chunks
     lengths = [np.diff(chunk.offsets.to_numpy()) for chunk in chunks]
     values = [chunk.flatten().to_numpy() for chunk in chunks]

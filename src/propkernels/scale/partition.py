@@ -1,4 +1,4 @@
-"""partition: files of graphs, cut into parts by a rule that depends on nothing but their contents."""
+"""partition: cut files of graphs into parts, by their contents alone."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def partition(
 ) -> Plan:
     r"""Plan how a database of graphs in files is cut into parts.
 
-    The plan depends on the contents of the files alone, not on what computes it: every run and every
-    executor gets the same one. Of a Parquet file only the sizes of the graphs are decoded, and its bytes are
-    hashed; tables are read line by line; neither is ever in memory as a whole.
+    The plan depends only on the contents of the files, so it is the same for every run and every executor. Of
+    a Parquet file, only the sizes of the graphs are decoded, and its bytes are hashed; tables are read line
+    by line. No file is held in memory as a whole.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def partition(
         Parquet files (see :meth:`GraphDatabase.to_parquet`), TU folders or zips, CSV, TSV or SMI files of
         molecules, folders of such files, or lists of these. Files in a folder are sorted by name.
     nodes_per_part : int, default=2,000,000
-        Most nodes of a part (a graph is never cut). Parts of Parquet files are runs of whole row groups
-        where these are small enough. For molecules the number of atoms is estimated from the SMILES.
+        Maximum number of nodes of a part (graphs are never cut). Parts of Parquet files are runs of whole row
+        groups if these are small enough. For molecules, the number of atoms is estimated from the SMILES.
     smiles_column, target_column : str, optional
-        Columns of tables; by default those with a usual name.
+        Columns of tables; by default, columns with common names.
     node_labels : str, default="symbol"
         Labels of atoms, see :func:`from_smiles`.
     errors : {"raise", "skip"}, default="raise"
-        Whether a text that is not a molecule makes its part fail, or is left out. Ids are not affected.
+        Whether an invalid SMILES makes its part fail or is left out. Ids of other graphs do not change.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def partition(
     Raises
     ------
     ValueError, OSError
-        One sentence that names the file and what is wrong.
+        If a file is missing or invalid; the message names the file and the fault.
 
     See Also
     --------
@@ -102,19 +102,19 @@ def partition(
 
 
 def _common_target(kinds: list[str | None]) -> str | None:
-    """The type that holds the targets of all files."""
-    known = {kind for kind in kinds if kind is not None}
-    if not known or len(known) == 1:
-        return next(iter(known), None)
-    if known == {"int64", "double"}:
+    """Return a type that holds the targets of all files, or None without targets."""
+    types = {kind for kind in kinds if kind is not None}
+    if not types or len(types) == 1:
+        return next(iter(types), None)
+    if types == {"int64", "double"}:
         return "double"
-    if "list<double>" in known:
+    if "list<double>" in types:
         raise ValueError("some files have one target per graph and others several: make a plan for each")
     return "string"
 
 
 def _files(source: Any) -> Iterator[tuple[str, Path]]:
-    """Kind and absolute path of each file, in the order of the sources, and sorted inside folders."""
+    """Yield kind and absolute path of each file, in the order of the sources, sorted by name in folders."""
     if not isinstance(source, (str, os.PathLike)):
         items = list(source)
         if not items:
@@ -126,18 +126,20 @@ def _files(source: Any) -> Iterator[tuple[str, Path]]:
     if not path.exists():
         raise FileNotFoundError(f"the file or folder {path} does not exist")
     if path.is_dir():
-        found = list(_in_folder(path))
-        if not found:
-            raise ValueError(f"{path} holds no files of graphs: {', '.join(KINDS)}, or TU folders, are read")
-        yield from found
+        files = list(_in_folder(path))
+        if not files:
+            raise ValueError(
+                f"{path} holds no files of graphs: supported are {', '.join(KINDS)} and TU folders"
+            )
+        yield from files
     elif path.suffix.lower() not in KINDS:
-        raise ValueError(f"{path} is of no known kind: {', '.join(KINDS)}, or a folder, can be read")
+        raise ValueError(f"{path} has an unsupported format: supported are {', '.join(KINDS)} and folders")
     else:
         yield KINDS[path.suffix.lower()], path
 
 
 def _in_folder(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Files of a folder and of the folders in it; results of other runs are not graphs."""
+    """Yield kind and path of the files of a folder and its subfolders; output folders are skipped."""
     if any(folder.glob("*_A.txt")):
         yield "tu", folder
         return

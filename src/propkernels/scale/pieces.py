@@ -1,4 +1,4 @@
-"""What readers of formats give: pieces of a file that is surveyed, blocks of graphs of one that is read."""
+"""Types returned by format readers: pieces of a file, and blocks of graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propkernels.graphs.database import GraphDatabase
 
 
 class Piece(NamedTuple):
-    """A range of rows of a file: number of nodes, hash and, in text files, place of its bytes."""
+    """Rows ``first`` to ``last - 1`` of a file, with their nodes, hash and byte range (text files only)."""
 
     first: int
     last: int
@@ -21,20 +21,20 @@ class Piece(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """The pieces of a file, and the type of the target (or None)."""
+    """Pieces of a file, and type of the target (None without target)."""
 
     pieces: tuple[Piece, ...]
     target: str | None
 
 
 class GraphBlock(NamedTuple):
-    """Some graphs of a part.
+    """Block of graphs of a part.
 
     Attributes
     ----------
     graphs : GraphDatabase
     target : list or None
-        One value per graph; None where one is missing.
+        One value per graph; None for missing values.
     ids : ndarray of int64
         Numbers of the graphs in the plan.
     """

@@ -1,4 +1,4 @@
-"""Plan: which rows of which files make up each part, and what was in them."""
+"""Plan: parts of files of graphs, with the hashes of their contents."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ TARGETS = (None, "bool", "int64", "double", "string", "list<double>")
 
 
 def canonical(value: Any) -> bytes:
-    """JSON in the one form that is hashed: keys sorted, no spaces, ASCII."""
+    """Return canonical JSON, for hashing: sorted keys, no spaces, ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How tables of molecules are read.
+    """Options for reading tables of molecules.
 
     Attributes
     ----------
     smiles_column, target_column : str or None
-        Columns of a table; found by their usual names if None.
+        Columns of a table; None selects columns with common names.
     node_labels : str
         Labels of atoms, see :func:`propkernels.from_smiles`.
     errors : {"raise", "skip"}
-        Whether a text that is not a molecule is an error, or left out.
+        Whether an invalid SMILES is an error or is left out.
     """
 
     smiles_column: str | None = None
@@ -51,18 +51,18 @@ class Part:
     Attributes
     ----------
     path : str
-        The file, or the folder of a TU data set.
+        File, or folder of a TU data set.
     kind : {"parquet", "table", "smiles", "tu"}
     first, last : int
         Rows ``first`` to ``last - 1`` of the file, counted from 0.
     first_id : int
-        Id of row ``first``: graphs are numbered through all files of the plan.
+        Id of row ``first``: graphs are numbered consecutively over all files of the plan.
     n_nodes : int
         Number of nodes; an estimate for molecules.
     sha256 : str
-        Hash of the bytes that these rows are read from.
+        SHA-256 of the bytes of these rows.
     span : pair of int
-        The bytes of these rows in a text file.
+        First and last byte offset of these rows in a text file.
     target : {None, "bool", "int64", "double", "string", "list<double>"}
         Type of the target in the whole plan.
     reading : Reading
@@ -86,18 +86,18 @@ class Part:
         return f"{self.path}, rows {self.first:,} to {self.last - 1:,}"
 
     def content(self) -> dict[str, Any]:
-        """What results depend on: everything but where the file lies."""
-        known = asdict(self)
-        known.pop("path")
-        known["span"] = list(self.span)
-        return known
+        """Return all fields except the path: results do not depend on it."""
+        fields = asdict(self)
+        fields.pop("path")
+        fields["span"] = list(self.span)
+        return fields
 
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """A database of graphs in files, cut into parts; made by :func:`partition`.
+    """Database of graphs in files, cut into parts by :func:`partition`.
 
-    Two plans are equal if they are about the same rows of the same files with the same contents.
+    Two plans are equal if they have the same rows of the same files with the same contents.
 
     Attributes
     ----------
@@ -134,26 +134,26 @@ class Plan:
 
     @property
     def n_graphs(self) -> int:
-        """Number of rows of all parts."""
+        """Total number of graphs (rows)."""
         return sum(map(len, self.parts))
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes of all parts; an estimate where there are molecules."""
+        """Total number of nodes; an estimate for molecules."""
         return sum(part.n_nodes for part in self.parts)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files, in the order in which they are read."""
+        """Paths of the files, in reading order."""
         return tuple(dict.fromkeys(part.path for part in self.parts))
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what the plan is about; it does not depend on where the files lie."""
+        """SHA-256 of the contents of all parts; independent of the paths of the files."""
         return hashlib.sha256(canonical([part.content() for part in self.parts])).hexdigest()
 
     def save(self, path: Pathlike) -> None:
-        """Write the plan as JSON; the same plan makes the same bytes.
+        """Write the plan as JSON; equal plans give equal bytes.
 
         Parameters
         ----------
@@ -205,17 +205,17 @@ class Plan:
             ) from None
 
     @classmethod
-    def _from_json(cls, known: Any) -> Plan:
-        if known["format"] != FORMAT or known["version"] != VERSION:
-            raise ValueError(f"its format is {known['format']!r}, version {known['version']!r}")
-        readings = [Reading(**_checked(row, Reading)) for row in known["readings"]]
+    def _from_json(cls, document: Any) -> Plan:
+        if document["format"] != FORMAT or document["version"] != VERSION:
+            raise ValueError(f"its format is {document['format']!r}, version {document['version']!r}")
+        readings = [Reading(**_checked(row, Reading)) for row in document["readings"]]
         parts = []
-        for row in known["parts"]:
-            path, reading = known["paths"][_whole(row["path"])], readings[_whole(row["reading"])]
+        for row in document["parts"]:
+            path, reading = document["paths"][_whole(row["path"])], readings[_whole(row["reading"])]
             row = row | {"path": path, "reading": reading}
             parts.append(Part(**_checked(row | {"span": tuple(row["span"])}, Part)))
         check_sizes([len(part) for part in parts], "rows of its parts")
-        return cls(tuple(parts), _whole(known["nodes_per_part"]))
+        return cls(tuple(parts), _whole(document["nodes_per_part"]))
 
     def __repr__(self) -> str:
         files = "1 file" if len(self.paths) == 1 else f"{len(self.paths):,} files"
@@ -234,18 +234,18 @@ class Plan:
 
 def _whole(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 2**62:
-        raise ValueError(f"{value!r} is not a whole number from 0 to 2**62 - 1")
+        raise ValueError(f"{value!r} is not an integer from 0 to 2**62 - 1")
     return value
 
 
 def _checked(row: dict[str, Any], of: type[Any]) -> dict[str, Any]:
-    """Fields of a part or of a reading, if they are what they should be."""
+    """Return the fields of a Part or Reading; raise ValueError if a value is invalid."""
     for name in ("first", "last", "first_id", "n_nodes", *(["span"] if "span" in row else [])):
         for value in row[name] if name == "span" else [row[name]] if name in row else []:
             _whole(value)
     for name in ("path", "kind", "sha256", "node_labels", "errors"):
         if name in row and type(row[name]) is not str:
-            raise ValueError(f"{row[name]!r} is not a text")
+            raise ValueError(f"{row[name]!r} is not a string")
     if of is Part and (row["target"] not in TARGETS or len(row["span"]) != 2 or row["last"] < row["first"]):
-        raise ValueError(f"the part {row} cannot be")
+        raise ValueError(f"invalid part: {row}")
     return row

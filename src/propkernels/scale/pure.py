@@ -1,4 +1,4 @@
-"""Features that are a pure function of each graph: nothing is learned from a part that others would need."""
+"""Features that are a pure function of each graph, so that parts can be computed independently."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.propagation.initial import label_source
 
-WITHOUT_EFFECT = ("n_jobs", "device", "output", "sparse_output")  # on what is written
+WITHOUT_EFFECT = ("n_jobs", "device", "output", "sparse_output")  # parameters that do not change the files
 FIT_FIRST = "fit them on a sample of graphs first, features.fit(graphs)"
 
 
 @dataclass(frozen=True)
 class PureFeatures:
-    """Fitted features that can be computed anywhere, in any order, with the same result.
+    """Fitted features whose values do not depend on machine, process or order of computation.
 
     Attributes
     ----------
     estimator : CountFeatures
-        Fitted; hashes bins into columns.
+        Fitted estimator with ``n_features``: bins are hashed into columns.
     description : dict
-        Class, parameters and version, as JSON; with a hash of what was learned where a user fitted it.
+        Class, parameters and version, as JSON; with a hash of the learned state if the user fitted it.
     is_whole : bool
-        Whether all values are whole numbers.
+        Whether all feature values are integers.
     needs_labels : {"", "some", "all"}
-        Whether node labels must be there, and whether all of them must be observed.
+        Whether graphs need node labels ("some"), and whether all of them must be observed ("all").
     """
 
     estimator: CountFeatures
@@ -43,34 +43,34 @@ class PureFeatures:
     needs_labels: str
 
     def transform(self, graphs: GraphDatabase) -> Any:
-        """Features of some graphs; labels that the features are not fitted for are refused."""
+        """Return the features of graphs; raise ValueError if required labels are missing."""
         self.check(graphs)
         return self.estimator.transform(graphs)
 
     def check(self, graphs: GraphDatabase) -> None:
-        """Refuse labels that the features are not fitted for."""
+        """Raise ValueError if required labels are missing."""
         column = graphs.label_column
         if self.needs_labels and column is None and graphs.n_nodes:
-            raise ValueError("the graphs have no node labels, but those of the first part have")
+            raise ValueError("these graphs have no node labels, but the graphs of the first part have them")
         if self.needs_labels == "all" and column is not None and not column.observed.all():
             node = int(np.flatnonzero(~column.observed)[0])
             graph = int(np.searchsorted(graphs.graph_ptr, node, side="right")) - 1
             raise ValueError(
-                f"graph {graph} of a block has a node without a label, so what unobserved nodes start with "
-                f"has to be learned: {FIT_FIRST}"
+                f"graph {graph} of a block has a node without a label, so initial distributions of "
+                f"unobserved nodes must be learned: {FIT_FIRST}"
             )
 
 
 def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
-    """Make features pure, or say in a sentence why they cannot be.
+    """Return features as :class:`PureFeatures`; raise an error if they depend on the order of parts.
 
     Parameters
     ----------
     features : estimator
-        With ``n_features``. If it is fitted, it is used as it is; otherwise what "auto" stands for is
-        resolved on the sample, and whatever else would have to be learned is refused.
+        With ``n_features``. A fitted estimator is used unchanged. Otherwise "auto" is resolved on the sample,
+        and parameters that need learning raise ValueError.
     sample : GraphDatabase
-        Some graphs of the first part.
+        Graphs of the first part.
     """
     if not isinstance(features, CountFeatures):
         raise TypeError(
@@ -79,14 +79,14 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
         )
     if features.n_features is None:
         raise ValueError(
-            "features with n_features=None number the bins that they meet, so parts would disagree: "
+            "features with n_features=None number bins in order of appearance, so parts would disagree: "
             f"hash them, {type(features).__name__}(n_features=2**20)"
         )
     is_fitted = hasattr(features, "coder_")
     estimator = copy.copy(features) if is_fitted else _resolved(features, sample)
-    known = estimator.get_params(deep=False)
+    parameters = estimator.get_params(deep=False)
     usual = {"n_jobs": 1, "output": "host", "sparse_output": True}
-    estimator.set_params(**{name: value for name, value in usual.items() if name in known})
+    estimator.set_params(**{name: value for name, value in usual.items() if name in parameters})
     if not is_fitted:
         estimator.fit(sample)
     description = _description(estimator)
@@ -94,64 +94,64 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
         description["fitted"] = digest_of(estimator.coder_, "coder_")
     streams = estimator.counter_.count(sample, None, 1)
     is_whole = not estimator.normalize and all(stream.weight == 1.0 for stream in streams)
-    needs = "" if is_fitted or known["labels"] != "node" else "all" if "prior" in known else "some"
+    needs = "" if is_fitted or parameters["labels"] != "node" else "all" if "prior" in parameters else "some"
     return PureFeatures(estimator, description, is_whole, needs)
 
 
 def _resolved(features: CountFeatures, sample: GraphDatabase) -> CountFeatures:
-    """A clone without "auto", and without anything that fit would learn."""
-    known = features.get_params(deep=False)
-    if known.get("attributes") is not None:
+    """Return a clone with "auto" resolved; raise ValueError if fit would learn from the graphs."""
+    parameters = features.get_params(deep=False)
+    if parameters.get("attributes") is not None:
         raise ValueError(f"features of attributes learn their scale: {FIT_FIRST}")
-    seed = known.get("random_state", 0)
+    seed = parameters.get("random_state", 0)
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
         raise ValueError(
-            "random_state must be a whole number, so that all parts and later runs have the same hash "
+            "random_state must be an integer, so that all parts and later runs have the same hash "
             f"functions; got {shown(seed)}"
         )
-    changes = {"labels": label_source(sample, known["labels"])}
-    if known.get("propagation") == "auto":
+    changes = {"labels": label_source(sample, parameters["labels"])}
+    if parameters.get("propagation") == "auto":
         changes["propagation"] = "diffusion"
     estimator: CountFeatures = clone(features).set_params(**changes)
     return estimator
 
 
 def _description(estimator: CountFeatures) -> dict[str, Any]:
-    known = estimator.get_params(deep=False)
+    values = estimator.get_params(deep=False)
     parameters = {
-        name: described(value, name) for name, value in sorted(known.items()) if name not in WITHOUT_EFFECT
+        name: described(value, name) for name, value in sorted(values.items()) if name not in WITHOUT_EFFECT
     }
     return {
         "work": "features",
         "version": __version__,
         "estimator": type(estimator).__name__,
         "parameters": parameters,
-        "n_features": int(known["n_features"]),
+        "n_features": int(values["n_features"]),
     }
 
 
 def rebuilt(description: dict[str, Any]) -> CountFeatures:
-    """The estimator that a description is about, not fitted.
+    """Return the unfitted estimator for a description.
 
     Raises
     ------
     ValueError
-        If it was fitted, or has parameters that are more than plain values and schemes.
+        If it was fitted, or has parameters other than plain values and schemes.
     """
     from propkernels import kernels, propagation
 
     if "fitted" in description:
         raise ValueError(
-            "these features were fitted before they were computed, and only their hash is known: "
+            "these features were computed by a fitted estimator, and the folder stores only its hash: "
             "keep the fitted estimator, save_model(features, path)"
         )
     kind = getattr(kernels, str(description["estimator"]), None)
     if not (isinstance(kind, type) and issubclass(kind, CountFeatures)):
-        raise ValueError(f"no features are called {description['estimator']!r}")
+        raise ValueError(f"{description['estimator']!r} is not a features estimator")
     parameters = {}
     described = description.get("parameters")
     if not isinstance(described, dict):
-        raise ValueError("the folder does not say which parameters its features have")
+        raise ValueError("the folder does not list the parameters of its features")
     for name, value in described.items():
         if isinstance(value, dict):
             scheme = getattr(propagation, str(value.get("class")), str)
@@ -168,4 +168,4 @@ def _made(kind: type[Any], parameters: dict[str, Any]) -> Any:
     try:
         return kind(**parameters)
     except TypeError:
-        raise ValueError(f"the folder names parameters that {kind.__name__} does not have") from None
+        raise ValueError(f"the folder lists parameters that {kind.__name__} does not have") from None

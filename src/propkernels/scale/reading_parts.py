@@ -1,4 +1,4 @@
-"""iter_part: the graphs of any part, if its file is still what it was when the plan was made."""
+"""iter_part: read the graphs of a part of any format, after checking its hash."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ FORMATS: dict[str, ModuleType] = {  # each with survey, digest and read
 
 
 class SourceChangedError(ValueError):
-    """A file is not what it was when the plan was made."""
+    """A file has changed since the plan was made."""
 
 
 def check_source(part: Part) -> None:
-    """Refuse a part whose file has changed since the plan."""
+    """Raise SourceChangedError if the bytes of a part have changed since the plan was made."""
     if not Path(part.path).exists():
-        raise FileNotFoundError(f"the file {part.path} is gone: bring it back, or make a new plan")
+        raise FileNotFoundError(f"the file {part.path} is missing: restore it, or make a new plan")
     try:
         now = FORMATS[part.kind].digest(part)
     except (ValueError, IndexError) as error:
         now = f"it cannot be read ({error})"
     if now != part.sha256:
-        raise SourceChangedError(f"{part.path} has changed since the plan: make a new plan")
+        raise SourceChangedError(f"{part.path} has changed since the plan was made: make a new plan")
 
 
 def iter_part(part: Part) -> Iterator[GraphBlock]:
@@ -51,9 +51,9 @@ def iter_part(part: Part) -> Iterator[GraphBlock]:
     Raises
     ------
     SourceChangedError
-        If the file has changed since the plan.
+        If the file has changed since the plan was made.
     """
     if part.kind not in FORMATS:
-        raise ValueError(f"{part.path} is of the unknown kind {part.kind!r}")
+        raise ValueError(f"{part.path} has the unknown format {part.kind!r}")
     check_source(part)
     yield from FORMATS[part.kind].read(part)

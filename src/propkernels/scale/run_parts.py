@@ -1,4 +1,4 @@
-"""run_parts: compute the files that are missing, on any executor, whatever is killed meanwhile."""
+"""run_parts: compute the missing files of a plan on any executor, with retries after lost workers."""
 
 from __future__ import annotations
 
@@ -18,56 +18,56 @@ from propkernels.scale.folder import (
     Manifest,
     OutputFolder,
     Receipt,
-    found_digest,
+    existing_digest,
     write_checksum,
 )
 from propkernels.scale.plan import Part, Plan
 
-MOST_FAILURES = 3  # of a part, until it is given up
-MOST_LOSSES = 5  # workers that a part may lose in the company of others, who may be to blame
-MOST_BREAKS = 10  # losses of workers before the first part is complete
+MOST_FAILURES = 3  # attempts per part
+MOST_LOSSES = 5  # worker losses per part tolerated while other parts were running
+MOST_BREAKS = 10  # worker losses tolerated before the first part is complete
 IN_FLIGHT_PER_WORKER = 2
 MOST_NAMED = 5
 
 
 class Work(Protocol):
-    """What is done with a part; pickled and sent to the workers.
+    """Computation of one part; pickled and sent to workers.
 
-    See :class:`propkernels.scale.featurizing.FeatureWork` for one.
+    :class:`propkernels.scale.featurizing.FeatureWork` is an example.
     """
 
     @property
     def suffix(self) -> str:
-        """Of the files, such as ".parquet"."""
+        """Suffix of the files, such as ".parquet"."""
 
     @property
     def n_jobs(self) -> int | None:
-        """Threads without an executor."""
+        """Number of threads if there is no executor."""
 
     def describe(self) -> dict[str, Any]:
-        """All that the bytes of the files depend on besides the part, as JSON."""
+        """Return everything except the part that determines the output, as JSON."""
 
     def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
-        """Compute a part and write it, from the first byte to the last; the same bytes each time."""
+        """Compute a part and write it sequentially; every run writes the same bytes."""
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
-        """Count what is in the file of a part ("n_graphs", ...); refuse one that is damaged.
+        """Return counts of a file ("n_graphs", ...); raise ValueError if it is damaged.
 
-        ``thorough`` reads all of it: the file was found without a checksum, and nobody vouches for it.
+        ``thorough`` reads all values, for files without a checksum.
         """
 
 
 class PartsFailedError(ValueError):
-    """Some parts could not be computed; all others are complete.
+    """Parts failed; all other parts are complete.
 
     Attributes
     ----------
     failures : dict
-        For each part that failed, by its number: the part and the error.
+        Part and error message, by the number of the part.
 
     See Also
     --------
-    featurize : Run it again when the cause is removed; parts that are complete stay.
+    featurize : Run it again after removing the cause; complete parts are kept.
 
     Examples
     --------
@@ -100,18 +100,18 @@ class PartsFailedError(ValueError):
 def run_parts(
     plan: Plan, work: Work, out: Any, executor: Any = None, *, text: str = "Computing parts"
 ) -> Manifest:
-    """Compute the files of all parts that are missing in a folder.
+    """Compute the missing parts of a plan in an output folder.
 
     Parameters
     ----------
     plan : Plan
     work : Work
     out : str or path
-        Folder of the results; made if it is not there, and locked meanwhile.
+        Output folder, created if missing and locked during the run.
     executor : optional
         See :func:`propkernels.featurize`.
     text : str
-        What the progress bar says.
+        Text of the progress bar.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def run_parts(
     PartsFailedError
         If parts failed three times; all others are complete.
     OSError
-        If the disk is full; complete parts stay, and running again goes on.
+        If the disk is full; complete parts are kept, and the next run resumes.
     """
     folder = OutputFolder(Path(os.fspath(out)), plan, work.describe(), work.suffix)
     with folder.opened():
@@ -139,7 +139,7 @@ def run_parts(
                 run.cancel()
                 engine.close()
         except BaseException:
-            with suppress(OSError):  # a full disk is reported by what met it first
+            with suppress(OSError):  # the first error, such as a full disk, is reported
                 folder.write_manifest()
             raise
         manifest = folder.write_manifest()
@@ -150,23 +150,23 @@ def run_parts(
 
 
 def compute_part(work: Work, part: Part, folder: str, name: str) -> Receipt:
-    """Write the file of a part unless it is there, and say what it holds; runs on a worker."""
+    """Write the file of a part unless it exists, and return its receipt; runs on a worker."""
     path = Path(folder) / name
-    is_found = path.exists()
-    if is_found:
-        digest, is_vouched_for = found_digest(path)
+    exists = path.exists()
+    if exists:
+        digest, has_checksum = existing_digest(path)
     else:
         with atomic_write(path, follow_links=False) as stream:
             hashed = HashedStream(stream)
             work.write(part, name, hashed)
-            digest, is_vouched_for = hashed.sha256, True
-            write_checksum(path, digest)  # before the file: one that is there has its checksum
-    counts = work.inspect(part, name, path, not is_vouched_for)
+            digest, has_checksum = hashed.sha256, True
+            write_checksum(path, digest)  # before the file: an existing file always has its checksum
+    counts = work.inspect(part, name, path, not has_checksum)
     return Receipt(name, path.stat().st_size, digest, counts)
 
 
 class _Run:
-    """The parts of a run: waiting, in flight, done and failed."""
+    """State of a run: parts waiting, in flight, complete and failed."""
 
     def __init__(self, folder: OutputFolder, work: Work, engine: Engine, todo: list[int]) -> None:
         self.folder, self.work, self.engine = folder, work, engine
@@ -178,7 +178,7 @@ class _Run:
         self.n_breaks = 0
 
     def complete(self, bar: ProgressBar) -> None:
-        """Compute parts, a bounded number at a time, until none is left."""
+        """Compute all waiting parts, a bounded number at a time."""
         while self.waiting or self.suspects or self.flight:
             self._submit()
             for future in self.engine.wait(self.flight):
@@ -187,11 +187,11 @@ class _Run:
                 self._stop()
 
     def cancel(self) -> None:
-        """Let go of what has not begun, if the run ends early."""
+        """Cancel parts that have not started."""
         self.engine.cancel(self.flight)
 
     def _submit(self) -> None:
-        """Keep the workers busy; parts that may have killed workers run alone, in the end."""
+        """Submit parts to idle workers; parts suspected of killing workers run last, one at a time."""
         most = IN_FLIGHT_PER_WORKER * self.engine.n_workers() if self.waiting else 1
         queue = self.waiting or self.suspects
         while queue and len(self.flight) < most and (queue is self.waiting or not self.flight):
@@ -206,9 +206,9 @@ class _Run:
                 self.flight[future] = i
 
     def _take(self, future: Future[Any]) -> int:
-        """Deal with a part that has ended; return how many parts are finished by that."""
+        """Record the outcome of a part; return the number of parts finished by it (complete or failed)."""
         i = self.flight.pop(future, None)
-        if i is None:  # dealt with when the pool was renewed
+        if i is None:  # already recorded when the pool was renewed
             return 0
         try:
             self.folder.receipts[i] = future.result()
@@ -232,11 +232,12 @@ class _Run:
         return 1
 
     def _lose(self, i: int) -> int:
-        """Its worker died: in company, others may be to blame; alone, the part is."""
+        """Count the loss of a part's worker, and renew the engine."""
         finished = self._count_loss(i)
         return finished + (self._renew() if self.engine.loses_all else self._check())
 
     def _count_loss(self, i: int) -> int:
+        """Queue a part again, first among others, then alone: a part whose worker dies alone has failed."""
         self.losses[i] += 1
         if self.losses[i] < MOST_LOSSES:
             self.waiting.append(i)
@@ -244,14 +245,13 @@ class _Run:
             self.suspects.append(i)
         else:
             self.failures[i] = (
-                f"its worker died {self.losses[i]} times, perhaps for want of memory: "
-                "try a smaller nodes_per_part"
+                f"its worker died {self.losses[i]} times, perhaps out of memory: try a smaller nodes_per_part"
             )
             return 1
         return 0
 
     def _check(self) -> int:
-        """Go on with new workers, unless workers never did anything but die."""
+        """Renew the engine; raise RuntimeError if workers die before any part is complete."""
         self.n_breaks += 1
         if self.n_breaks >= MOST_BREAKS and not any(self.folder.receipts):
             raise RuntimeError(
@@ -262,7 +262,7 @@ class _Run:
         return 0
 
     def _renew(self) -> int:
-        """Replace a broken pool; what was in flight is lost unless it had ended before."""
+        """Replace a broken pool; parts in flight count as lost unless they had ended."""
         wait(self.flight)
         finished = 0
         for future, i in list(self.flight.items()):
@@ -276,7 +276,7 @@ class _Run:
         return finished
 
     def _stop(self) -> None:
-        """The disk is full: let what is running end, and say what to do."""
+        """Let running parts end, and raise OSError: the disk is full."""
         self.waiting.clear()
         self.suspects.clear()
         self.cancel()
@@ -287,8 +287,8 @@ class _Run:
         done = sum(receipt is not None for receipt in self.folder.receipts)
         reason = self.full.strerror if self.full is not None else ""
         error = OSError(
-            f"{self.folder.path} cannot take more ({reason}): {done} of {len(self.folder.names)} parts are "
-            "complete; make room and run again to go on"
+            f"the disk of {self.folder.path} is full ({reason}): {done} of {len(self.folder.names)} parts "
+            "are complete; free some space and run again to resume"
         )
         error.errno = errno.ENOSPC
         raise error

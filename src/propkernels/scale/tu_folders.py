@@ -1,4 +1,4 @@
-"""Parts of TU data sets: a zip or folder is read as a whole, once per process, and cut by graphs."""
+"""Parts of TU data sets: ranges of graphs of a zip or folder, which is read once per process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLOCK_NODES = 250_000
 
 
 def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
-    """Cut a data set."""
+    """Cut a data set into pieces."""
     from propkernels._utils.parallel import whole_runs
 
     content = content_digest(path)
@@ -36,7 +36,7 @@ def _target_type(target: Any) -> str | None:
 
 
 def content_digest(path: Path) -> str:
-    """Hash of the text files of a data set, whether they are in a folder or in a zip."""
+    """Return the SHA-256 of the text files of a data set; equal for a folder and its zip."""
     from propkernels.datasets.tu_files import read_files
 
     digest = hashlib.sha256()
@@ -47,20 +47,20 @@ def content_digest(path: Path) -> str:
 
 
 def digest(part: Part) -> str:
-    """Hash of the files of a part as they are now."""
+    """Return the SHA-256 of the current files of a part."""
     return content_digest(Path(part.path))
 
 
 @lru_cache(maxsize=1)
 def _data(path: str, content: str) -> Any:
-    """The data set with this content: parts of it come one after the other."""
+    """Return a data set; cached, because its parts are read one after another."""
     from propkernels.datasets.tu_reader import read_tu
 
     return read_tu(path, target_required=False)
 
 
 def read(part: Part) -> Iterator[GraphBlock]:
-    """Graphs of a part, block by block."""
+    """Yield the graphs of a part in blocks."""
     data = _data(part.path, part.sha256)
     graphs, target = data.graphs[part.first : part.last], data.target[part.first : part.last]
     rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, 1))

@@ -1,4 +1,4 @@
-"""verify: a folder of parts holds what its manifest says, and what its plan asks for."""
+"""verify: check an output folder against its manifest and its plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from propkernels._utils.progress import ProgressBar
 from propkernels.scale.folder import MANIFEST, PLAN, Manifest, Receipt, file_digest, part_name
 from propkernels.scale.plan import Part, Plan
 
-# Classes whose ``check`` reads every number of a file, by the name that ``describe`` gives their work. Some
+# Module and class whose ``check`` reads all values of a file, by the "work" entry of ``describe``. Some
 # belong to later stations, so they are imported when such a folder is verified.
 WORKS = {
     "features": ("propkernels.scale.featurizing", "FeatureWork"),
@@ -22,7 +22,7 @@ WORKS = {
 
 
 class Verified(NamedTuple):
-    """What was found to be in order."""
+    """Totals of a verified folder: parts, graphs and bytes."""
 
     n_parts: int
     n_graphs: int
@@ -30,43 +30,43 @@ class Verified(NamedTuple):
 
 
 class DamagedFolderError(ValueError):
-    """A folder does not hold what it should.
+    """An output folder is damaged or incomplete.
 
     Attributes
     ----------
     problems : list of str
-        One sentence each.
+        One sentence per problem.
     """
 
     def __init__(self, folder: Path, problems: list[str]) -> None:
         self.folder, self.problems = folder, problems
         more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
-        super().__init__(f"{folder} is not in order: {problems[0]}{more}")
+        super().__init__(f"{folder} is damaged: {problems[0]}{more}")
 
     def __reduce__(self) -> Any:
         return type(self), (self.folder, self.problems)
 
 
 def verify(out: Any, n_jobs: int | None = None) -> Verified:
-    """Check a folder of parts: the plan, the manifest, and every byte of every file.
+    """Check the plan, the manifest and every byte of an output folder.
 
     Parameters
     ----------
     out : str or path
-        Written by :func:`featurize`, by ``predict_parts`` or as an index. Of any other work, which this
-        process cannot read, names, sizes and SHA-256 of the files are checked.
+        Folder written by :func:`featurize`, by ``predict_parts`` or as an index. For other kinds of work,
+        only names, sizes and SHA-256 of the files are checked.
     n_jobs : int or None
-        Threads that hash files.
+        Number of threads.
 
     Returns
     -------
     Verified
-        Number of parts, graphs and bytes.
+        Numbers of parts, graphs and bytes.
 
     Raises
     ------
     DamagedFolderError
-        If anything is missing, too much, or not what it was; ``problems`` lists all of it.
+        If files are missing, unexpected or changed; ``problems`` lists all faults.
 
     See Also
     --------
@@ -91,56 +91,56 @@ def verify(out: Any, n_jobs: int | None = None) -> Verified:
         manifest, plan = Manifest.load(folder), Plan.load(folder / PLAN)
     except (ValueError, FileNotFoundError) as error:
         raise DamagedFolderError(folder, [str(error)]) from None
-    problems = _of_the_whole(folder, manifest, plan)
+    problems = _folder_problems(folder, manifest, plan)
     parts = list(zip(plan.parts, manifest.receipts, strict=False))
     with ProgressBar("Verifying", total=len(parts)) as bar:
 
-        def one(item: tuple[Part, Receipt | None]) -> list[str]:
-            found = _of_a_part(folder, manifest, *item)
+        def check(item: tuple[Part, Receipt | None]) -> list[str]:
+            part_problems = _part_problems(folder, manifest, *item)
             bar.step()
-            return found
+            return part_problems
 
-        for found in run_threads(one, parts, n_jobs):
-            problems += found
+        for part_problems in run_threads(check, parts, n_jobs):
+            problems += part_problems
     if problems:
         raise DamagedFolderError(folder, problems)
     return Verified(len(parts), manifest.total("n_graphs"), manifest.n_bytes)
 
 
-def _of_the_whole(folder: Path, manifest: Manifest, plan: Plan) -> list[str]:
+def _folder_problems(folder: Path, manifest: Manifest, plan: Plan) -> list[str]:
     problems = []
     if manifest.plan != plan.digest:
-        problems.append(f"{MANIFEST} is about another plan than {PLAN}")
+        problems.append(f"{MANIFEST} belongs to another plan than {PLAN}")
     if len(manifest.receipts) != len(plan):
         problems.append(f"{MANIFEST} lists {len(manifest.receipts)} parts, but {PLAN} has {len(plan)}")
-    known = {PLAN, MANIFEST, *(receipt.name for receipt in manifest.receipts if receipt is not None)}
+    listed = {PLAN, MANIFEST, *(receipt.name for receipt in manifest.receipts if receipt is not None)}
     for name in sorted(entry.name for entry in folder.iterdir()):
-        if name not in known and not name.startswith("."):
+        if name not in listed and not name.startswith("."):
             problems.append(f"{name} is not in {MANIFEST}")
     return problems
 
 
-def _of_a_part(folder: Path, manifest: Manifest, part: Part, receipt: Receipt | None) -> list[str]:
+def _part_problems(folder: Path, manifest: Manifest, part: Part, receipt: Receipt | None) -> list[str]:
     if receipt is None:
-        return [f"the part of {part} is missing: run again to compute it"]
+        return [f"the part {part} is missing: run again to compute it"]
     path = folder / receipt.name
     if receipt.name != part_name(manifest.work, part, path.suffix):
-        return [f"{receipt.name} is not the name that the part of {part} has with these parameters"]
+        return [f"{receipt.name} is not the file name of the part {part} with these parameters"]
     if not path.is_file():
         return [f"{receipt.name} is missing: run again to compute it"]
     if path.stat().st_size != receipt.n_bytes or file_digest(path) != receipt.sha256:
-        return [f"{receipt.name} is not what was written: remove it and run again"]
+        return [f"{receipt.name} has changed since it was written: remove it and run again"]
     try:
         counts = _counts(path, part, manifest, receipt)
     except ValueError as error:
         return [str(error)]
     if counts != receipt.counts:
-        return [f"{MANIFEST} says {receipt.counts} of {receipt.name}, which holds {counts}"]
+        return [f"{MANIFEST} lists {receipt.counts} for {receipt.name}, but the file has {counts}"]
     return []
 
 
 def _counts(path: Path, part: Part, manifest: Manifest, receipt: Receipt) -> dict[str, int]:
-    """Count what a file holds, of which every number is read; the receipt's counts for works not listed."""
+    """Return the counts of a file after reading all values; of the receipt for unlisted kinds of work."""
     place = WORKS.get(str(manifest.work.get("work")))
     if place is None:
         return receipt.counts

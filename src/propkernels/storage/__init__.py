@@ -1,4 +1,4 @@
-"""Saving and loading: fitted models in one file that holds JSON and arrays, and never code."""
+"""Save and load fitted models: one file of JSON and arrays, without code."""
 
 from propkernels.storage.model_files import ModelFileError, load_model, save_model
 

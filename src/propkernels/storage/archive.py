@@ -1,4 +1,4 @@
-"""Archives of arrays: the container of model files."""
+"""Container of model files: a zip archive of a JSON header and arrays."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from scipy.sparse import csc_array, csr_array
 from propkernels._utils.arrays import check_compressed
 from propkernels._utils.safe_files import zip_writer
 
-KINDS = "biufcUS"  # booleans, numbers, text and bytes: nothing that refers to objects
+KINDS = "biufcUS"  # dtype kinds: booleans, numbers, text and bytes, no objects
 
 
 def to_bytes(array: NDArray[Any]) -> bytes:
-    """Write an array, header first."""
+    """Return an array in npy format."""
     stream = io.BytesIO()
     npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
     return stream.getvalue()
 
 
 def from_bytes(data: bytes) -> NDArray[Any]:
-    """Read an array; what its header declares must agree with the number of bytes that follow."""
+    """Return the array of npy bytes; raise ValueError if header and number of bytes disagree."""
     stream = io.BytesIO(data)
     if npy.read_magic(stream) != (1, 0):
-        raise ValueError("the version of an array is unknown")
+        raise ValueError("an array has an unknown npy version")
     shape, fortran_order, dtype = npy.read_array_header_1_0(stream)
     if dtype.kind not in KINDS or dtype.itemsize == 0:
-        raise ValueError(f"an array has the type {dtype}")
+        raise ValueError(f"an array has the unsupported dtype {dtype}")
     start, count = stream.tell(), math.prod(shape)
     if count * dtype.itemsize != len(data) - start:
         raise ValueError(f"an array of shape {shape} has {len(data) - start} bytes")
@@ -44,7 +44,7 @@ def from_bytes(data: bytes) -> NDArray[Any]:
 
 
 def as_read(array: NDArray[Any]) -> NDArray[Any]:
-    """Return what reading a written array gives, as a read-only view where the bytes are the same."""
+    """Return an array as loading would return it: native byte order, read-only; a view if possible."""
     view = array.astype(array.dtype.newbyteorder("="), copy=False).view()
     view.setflags(write=False)
     return view
@@ -54,17 +54,19 @@ FORMATS = {"csr": csr_array, "csc": csc_array}
 
 
 def sparse_matrix(kind: str, shape: Sequence[int], data: Any, indices: Any, indptr: Any) -> Any:
-    """Put a matrix together; scipy's own check passes over an index pointer that ends below 0.
+    """Return a sparse matrix from its arrays, with all indices checked.
+
+    scipy's check accepts an index pointer that ends below 0.
 
     Raises
     ------
     ValueError
-        If an entry lies outside the matrix, or the parts do not fit.
+        If an index is outside the shape, or lengths of arrays disagree.
     """
     rows, columns = (int(size) for size in shape)
     nouns = ("row", "column") if kind == "csr" else ("column", "row")
     if min(rows, columns) < 0 or data.ndim != 1 or data.dtype.kind not in "biuf" or len(data) != len(indices):
-        raise ValueError("the parts of a sparse matrix do not fit together")
+        raise ValueError("the arrays of a sparse matrix have inconsistent shapes or types")
     lengths = (rows, columns) if kind == "csr" else (columns, rows)
     check_compressed(indptr, indices, len(data), lengths, nouns, "a sparse matrix")
     matrix = FORMATS[kind]((data, indices, indptr), shape=(rows, columns))
@@ -73,11 +75,11 @@ def sparse_matrix(kind: str, shape: Sequence[int], data: Any, indices: Any, indp
 
 
 HEADER = "model.json"
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same model makes the same file, to the byte
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # fixed date: equal models give equal files
 
 
 def write_archive(stream: IO[bytes], header: str, arrays: Sequence[NDArray[Any]]) -> None:
-    """Write the JSON first, and then one member for each array."""
+    """Write the JSON header, then one member per array."""
     with zip_writer(stream) as archive:
         archive.writestr(ZipInfo(HEADER, LONG_AGO), header)
         for number, array in enumerate(arrays):
@@ -85,12 +87,12 @@ def write_archive(stream: IO[bytes], header: str, arrays: Sequence[NDArray[Any]]
 
 
 def member(number: int) -> str:
-    """Name of an array's member."""
+    """Return the member name of an array."""
     return f"arrays/{number}.npy"
 
 
 def check_members(archive: ZipFile, n_bytes: int) -> None:
-    """Refuse compressed or encrypted members, and more bytes than the file has: nothing unpacks into more."""
+    """Raise ValueError for compressed or encrypted members, or members larger than the file (zip bombs)."""
     members = archive.infolist()
     for info in members:
         if info.compress_type != ZIP_STORED or info.flag_bits & 1 or info.compress_size != info.file_size:
@@ -100,27 +102,27 @@ def check_members(archive: ZipFile, n_bytes: int) -> None:
 
 
 def read_header(archive: ZipFile) -> dict[str, Any]:
-    """Read the JSON."""
+    """Read the JSON header."""
     return from_json(archive.read(HEADER).decode("ascii"))
 
 
 def to_json(header: dict[str, Any]) -> str:
-    """Write a header as text."""
+    """Return a header as JSON text."""
     return json.dumps(header, allow_nan=False, ensure_ascii=True)
 
 
 def from_json(text: str) -> dict[str, Any]:
-    """Read a header; words for numbers that JSON lacks are refused."""
-    header = json.loads(text, parse_constant=_refuse)
+    """Return the header of JSON text; NaN and Infinity raise ValueError."""
+    header = json.loads(text, parse_constant=_refuse_constant)
     if not isinstance(header, dict):
         raise TypeError("its JSON is not an object")
     return header
 
 
 def read_array(archive: ZipFile, number: int) -> NDArray[Any]:
-    """Read one array."""
+    """Read an array by its number."""
     return from_bytes(archive.read(member(number)))
 
 
-def _refuse(word: str) -> Any:
+def _refuse_constant(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")

@@ -1,4 +1,4 @@
-"""The classes whose objects may stand in a file: no other name is ever looked up."""
+"""Table of savable classes: no other class is ever imported or created."""
 
 from __future__ import annotations
 
@@ -135,42 +135,42 @@ _BY_MODULE = {
 }
 _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
 
-# Files of earlier versions: fields that had another name, and objects that held nothing but another one.
+# Files of earlier versions: renamed fields, and wrapper classes that held a single object.
 _RENAMED = {"FoldedRule": {"coder": "counter"}}
 WRAPPERS = {"CodeCounter": "coder"}
 
-# Parameters that say where something is written, or read: a file must not choose that, so they are None after
-# loading ("memory" of a Pipeline would unpickle).
+# Parameters that are paths: a file must not choose where to read or write, so they are None after loading
+# ("memory" of a Pipeline would unpickle).
 FORGOTTEN = {"checkpoint", "memory"}
 
 
 def name_of(thing: Any) -> str | None:
-    """Name under which objects of this class are written, or None if they cannot be."""
+    """Return the class name that is written for an object, or None if its class is not savable."""
     cls = type(thing)
     return cls.__name__ if _HOME.get(cls.__name__) == cls.__module__ else None
 
 
 @cache
 def class_of(name: str) -> type:
-    """Return the class that a file names; only those of the table are imported."""
+    """Return a savable class by name; raise ValueError for other names."""
     if name not in _HOME:
-        raise ValueError(f"{name!r} is not a class of a model")
+        raise ValueError(f"{name!r} is not a savable class")
     cls: type = getattr(importlib.import_module(_HOME[name]), name)
     return cls
 
 
 def known_names() -> list[str]:
-    """All names of the table."""
+    """Return the names of all savable classes."""
     return list(_HOME)
 
 
 def is_named_tuple(cls: type) -> bool:
-    """Whether objects are tuples with names, which are made by calling the class."""
+    """Whether a class is a named tuple, which is created by calling the class."""
     return issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
 def state_of(thing: Any) -> dict[str, Any]:
-    """All that an object is made of, by name."""
+    """Return the attributes of an object by name; paths are None."""
     if type(thing) is GraphDatabase:
         return pack(thing)
     if is_named_tuple(type(thing)):
@@ -180,7 +180,7 @@ def state_of(thing: Any) -> dict[str, Any]:
 
 
 def check_state(cls: type, state: dict[str, Any]) -> None:
-    """Refuse a state that an object of the class cannot have: names that are missing, unknown or reserved."""
+    """Raise ValueError for attributes that are missing, unknown or reserved in a class."""
     required = required_names(cls)
     missing = [name for name in required if name not in state]
     if missing:
@@ -191,7 +191,7 @@ def check_state(cls: type, state: dict[str, Any]) -> None:
 
 
 def required_names(cls: Any) -> tuple[str, ...]:
-    """Attributes that every object of the class has: fields of a dataclass, parameters of an estimator."""
+    """Return the required attributes: fields of a dataclass or named tuple, parameters of an estimator."""
     if is_named_tuple(cls):
         return tuple(cls._fields)
     if is_dataclass(cls):
@@ -202,20 +202,20 @@ def required_names(cls: Any) -> tuple[str, ...]:
 
 
 def defaults_of(cls: Any) -> dict[str, Any]:
-    """Defaults for attributes that did not exist when the file was written."""
+    """Return default values of attributes, for files written before an attribute existed."""
     if is_dataclass(cls):
         return {field.name: field.default for field in fields(cls) if field.default is not MISSING}
     if not hasattr(cls, "_get_param_names"):
         return {}
     parameters = signature(cls.__init__).parameters
-    known = {name: parameters[name].default for name in cls._get_param_names()}
-    return {name: value for name, value in known.items() if value is not Parameter.empty}
+    defaults = {name: parameters[name].default for name in cls._get_param_names()}
+    return {name: value for name, value in defaults.items() if value is not Parameter.empty}
 
 
 def make(cls: Any, state: dict[str, Any]) -> Any:
-    """Put an object together from its state; no code of the class is run for that, but for named tuples.
+    """Return an object with a given state, without running code of its class (except for named tuples).
 
-    Graphs go through all the checks of their constructor.
+    A GraphDatabase is created by its constructor, with all checks.
     """
     if cls is GraphDatabase:
         return unpack(state)

@@ -1,4 +1,4 @@
-"""From plain values back to estimators, everything checked on the way."""
+"""Decoder: from a tree of JSON values to objects, with all values checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from propkernels.storage.invariants import check_fields, check_object
 
 
 class Codec(NamedTuple):
-    """How values of one type are written and read."""
+    """Tag, writer and reader of values of one type."""
 
     tag: str
     write: Callable[[Any], Any]
@@ -49,7 +49,7 @@ BY_TAG = {codec.tag: codec for codec in CODECS.values()}
 
 
 def write_float(value: float) -> Any:
-    """A float as itself; what is not finite, by name.
+    """Return a finite float unchanged, and NaN or infinity as a tagged name.
 
     Examples
     --------
@@ -60,14 +60,20 @@ def write_float(value: float) -> Any:
 
 
 def read_float(text: Any) -> float:
-    """Read what ``write_float`` named."""
+    """Return NaN or infinity by name, as written by ``write_float``."""
     if text not in ("nan", "inf", "-inf"):
         raise ValueError(f"{text!r} is not a float")
     return float(text)
 
 
 class Decoder:
-    """Reads what an Encoder wrote: plain values, arrays, and objects of the classes in the table."""
+    """Decode the tree of an Encoder: plain values, arrays and objects of savable classes.
+
+    Parameters
+    ----------
+    arrays : callable
+        Returns an array by its number.
+    """
 
     def __init__(self, arrays: Callable[[int], NDArray[Any]]) -> None:
         self._read_array = arrays
@@ -97,14 +103,14 @@ class Decoder:
         Raises
         ------
         Exception
-            Of any kind, where the tree is not one that an Encoder made; the caller says so in one sentence.
+            Of any type, if the tree was not written by an Encoder; the caller converts it to ModelFileError.
         """
         if tree is None or isinstance(tree, (bool, str, int, float)):
             return tree
         if isinstance(tree, list):
             return self._list(tree)
         if not isinstance(tree, dict) or len(tree) != 1 or not self._by_tag.keys() >= tree.keys():
-            raise ValueError("a value in it is of no known kind")
+            raise ValueError("it contains a value of unknown type")
         ((tag, content),) = tree.items()
         return self._by_tag[tag](content)
 
@@ -118,8 +124,8 @@ class Decoder:
             self._arrays[number] = self._read_array(int(number))
         return self._arrays[number]
 
-    def _own_array(self, number: Any) -> NDArray[Any]:
-        """An array that nothing else will share, since sparse matrices sort theirs in place."""
+    def _unshared_array(self, number: Any) -> NDArray[Any]:
+        """Return an array that no other object shares: sparse matrices sort their arrays in place."""
         shared = self._arrays.get(number)
         return self._read_array(int(number)) if shared is None else shared.copy()
 
@@ -132,7 +138,7 @@ class Decoder:
 
     def _same(self, number: Any) -> Any:
         if type(number) is not int or number < 0:
-            raise ValueError(f"{number!r} is not the number of an object")
+            raise ValueError(f"{number!r} is not an object number")
         return self._done[number]
 
     def _keep(self, thing: Any) -> Any:
@@ -140,16 +146,17 @@ class Decoder:
         return thing
 
     def _sparse(self, content: Any) -> Any:
-        data, indices, indptr = (self._own_array(content[name]) for name in ("data", "indices", "indptr"))
+        names = ("data", "indices", "indptr")
+        data, indices, indptr = (self._unshared_array(content[name]) for name in names)
         return self._keep(sparse_matrix(content["format"], content["shape"], data, indices, indptr))
 
     def _random_state(self, content: Any) -> np.random.RandomState:
         state = self.decode(content)
         key, position = state["state"]["key"], state["state"]["pos"]
         if state["bit_generator"] != "MT19937" or key.shape != (624,) or key.dtype != np.uint32:
-            raise ValueError("the state of a random generator is unknown")
+            raise ValueError("a random generator has an unknown state")
         if not (isinstance(position, int) and 0 <= position <= 624):
-            raise ValueError("the state of a random generator is out of range")
+            raise ValueError("a random generator has a position out of range")
         generator = np.random.RandomState()
         generator.set_state(state)
         return self._keep(generator)

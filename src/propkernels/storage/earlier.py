@@ -1,4 +1,4 @@
-"""Rules of models that version 0.1 wrote, and what they are now."""
+"""Decision rules in files of version 0.1, converted to sums of members when loaded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FoldedRule:
-    """Weights of bins, or of levels of bins, as version 0.1 stored them."""
+    """Weights of bins, or of levels of bins, in the format of version 0.1."""
 
     counter: Counter
     codes: Annotated[list[NDArray[np.int64]], ANY_NUMBER]
@@ -32,7 +32,7 @@ class FoldedRule:
     normalize: bool
 
     def check_parts(self) -> None:
-        """Refuse weights that do not belong to the codes."""
+        """Raise ValueError if codes and weights have inconsistent shapes."""
         n_streams = {len(self.codes), len(self.weights), len(self.stream_weights)}
         if len(n_streams) != 1 or not self.codes:
             raise ValueError("every stream needs codes, weights and a weight")
@@ -46,58 +46,58 @@ class FoldedRule:
             raise ValueError("every stream belongs to a part of the sum")
 
     def restored(self) -> Rule:
-        """The rule as a sum of members."""
+        """Return the rule as a sum of members."""
         streams = list(zip(self.codes, self.weights, self.stream_weights.tolist(), strict=True))
         if not isinstance(self.counter, JoinedCounter):
             return Rule.of([_member(self.counter, streams, self.normalize)])
         members: list[Member] = []
-        for (counter, own), weight, flag in zip(
+        for (counter, part), weight, flag in zip(
             self.counter.split(streams), self.counter.weights.tolist(), self.counter.normalized, strict=True
         ):
             unit = weight if weight > 0 else 1.0
-            own = [(codes, table, stream_weight / unit) for codes, table, stream_weight in own]
-            members.append(_member(counter, own, bool(flag)))
+            scaled = [(codes, table, stream_weight / unit) for codes, table, stream_weight in part]
+            members.append(_member(counter, scaled, bool(flag)))
         return Rule.of([JointMember(members, self.counter.weights)] if self.normalize else members)
 
 
 @dataclass(frozen=True)
 class KernelRule:
-    """A kernel and coefficients of the training graphs, as version 0.1 stored them."""
+    """Kernel and coefficients of the training graphs, in the format of version 0.1."""
 
     kernel: Any
     coefficients: NDArray[np.float64]
 
     def check_parts(self) -> None:
-        """Refuse coefficients that are not those of the training graphs."""
+        """Raise ValueError unless there is one row of coefficients per training graph."""
         n_graphs = getattr(self.kernel, "_n_features_out", len(self.coefficients))
         if self.coefficients.ndim != 2 or len(self.coefficients) != n_graphs:
             raise ValueError("every training graph needs a row of coefficients")
 
     def restored(self) -> Rule:
-        """The rule as a sum of members."""
+        """Return the rule as a sum of members."""
         return Rule.of(dual_members(self.kernel, self.coefficients))
 
 
 @dataclass(frozen=True)
 class SumRule:
-    """Several rules, as version 0.1 stored them."""
+    """Sum of rules, in the format of version 0.1."""
 
     rules: list[Rule]
 
     def check_parts(self) -> None:
-        """Refuse parts that are not rules with the same decisions."""
+        """Raise ValueError unless there are two or more rules."""
         if len(self.rules) < 2 or not all(isinstance(rule, Rule) for rule in self.rules):
-            raise ValueError("it needs several rules")
+            raise ValueError("a sum needs two or more rules")
 
     def restored(self) -> Rule:
-        """The rule as a sum of members."""
+        """Return the rule as a sum of members."""
         return Rule.of([member for rule in self.rules for member in rule.members])
 
 
 def _member(
     counter: Counter, streams: Sequence[tuple[Codes, Matrix, float]], normalize: bool
 ) -> FoldedMember:
-    """Weights of bins; those of levels are put in order, bin by bin."""
+    """Return the folded member of streams; weights of levels are sorted by bin."""
     stream_weights = np.array([weight for _, _, weight in streams])
     if not isinstance(counter, LevelCounter):
         table = np.concatenate([table for _, table, _ in streams])
@@ -111,19 +111,19 @@ def _member(
 
 
 def _bins_of_levels(codes: Codes) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:
-    """Codes of bins, the order of all codes by bin and level, and the number of levels of each bin.
+    """Return codes of bins, the order of all codes by bin and level, and the number of levels per bin.
 
-    Level 1 of a bin has the code of the bin, and level k a mixture of the two.
+    Level 1 of a bin has the code of the bin; level k has the hash of that code and k.
     """
     by_code = np.argsort(codes)
     owner, level = np.arange(len(codes)), np.ones(len(codes), dtype=np.int64)
     several, k = np.arange(len(codes)), 2
     while len(several):
-        wanted = mix(codes[several].view(np.uint64), k).view(np.int64)
-        at = np.minimum(np.searchsorted(codes, wanted, sorter=by_code), len(codes) - 1)
-        found = by_code[at]
-        is_level = codes[found] == wanted
-        owner[found[is_level]], level[found[is_level]] = several[is_level], k
+        expected = mix(codes[several].view(np.uint64), k).view(np.int64)
+        at = np.minimum(np.searchsorted(codes, expected, sorter=by_code), len(codes) - 1)
+        candidate = by_code[at]
+        is_level = codes[candidate] == expected
+        owner[candidate[is_level]], level[candidate[is_level]] = several[is_level], k
         several, k = several[is_level], k + 1
         several = several[level[several] == 1]
     order = np.lexsort((level, owner))

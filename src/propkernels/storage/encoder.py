@@ -1,4 +1,4 @@
-"""From objects to a tree that JSON can hold, and a list of arrays."""
+"""Encoder: from objects to a tree of JSON values and a list of arrays."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from propkernels.storage.classes import name_of, state_of
 from propkernels.storage.decoder import CODECS, write_float
 
 SPARSE = {kind: name for name, kind in FORMATS.items()}
-MANY = 64  # whole numbers that are written as an array
+MANY = 64  # lists of this many integers or more are written as arrays
 
 
 class Encoder:
-    """Writes values as JSON; arrays are set aside, each once.
+    """Encode values as JSON; every array is stored once and referred to by number.
 
     Attributes
     ----------
     arrays : list of ndarray
-        What the tree refers to by number.
+        Arrays by number.
     """
 
     def __init__(self) -> None:
@@ -29,15 +29,15 @@ class Encoder:
         self._array_numbers: dict[int, int] = {}
         self._done: dict[int, int] = {}
         self._begun: set[int] = set()
-        self._kept: list[Any] = []  # so that no id is given to another object meanwhile
+        self._kept: list[Any] = []  # keeps encoded objects alive, so that their ids stay unique
 
     def encode(self, value: Any, path: str) -> Any:
-        """Return the tree of a value; ``path`` says in an error where it is.
+        """Return the tree of a value; ``path`` names the value in errors.
 
         Raises
         ------
         TypeError
-            If a value is of a kind that cannot be saved.
+            If a value has a type that is not savable.
         """
         kind = type(value)
         if value is None or kind in (bool, str, int):
@@ -57,8 +57,8 @@ class Encoder:
     def _plain(self, value: Any, path: str) -> Any:
         codec = CODECS[type(value)]
         tree = codec.write(value)
-        if repr(codec.read(tree)) != repr(value):  # a time in a zone that has a name, say
-            raise TypeError(f"{path} is {value!r}, which cannot be saved without a loss")
+        if repr(codec.read(tree)) != repr(value):  # for example, a time with a named zone
+            raise TypeError(f"{path} is {value!r}, which cannot be saved without loss")
         return {codec.tag: tree}
 
     def _container(self, value: Any, path: str) -> Any:
@@ -90,7 +90,7 @@ class Encoder:
         return self._array_numbers[id(array)]
 
     def _shared(self, value: Any, path: str) -> Any:
-        """Objects; one that is met again is only referred to."""
+        """Return the tree of an object, or a reference if it was encoded before."""
         if id(value) in self._done:
             return {"same": self._done[id(value)]}
         if id(value) in self._begun:
@@ -112,7 +112,7 @@ class Encoder:
         if name is None:
             kind = f"{type(value).__module__}.{type(value).__qualname__}"
             raise TypeError(
-                f"{path} is a {kind}: only this library's own objects, arrays and plain values can be saved"
+                f"{path} is a {kind}: only objects of this library, arrays and plain values can be saved"
             )
         state = state_of(value)
         tree = {key: self.encode(part, f"{path}.{key}") for key, part in state.items()}

@@ -1,4 +1,4 @@
-"""Checks of objects from a file, by what their classes say: see :mod:`propkernels._utils.stored`."""
+"""Checks of loaded objects against the annotations of their classes, see :mod:`propkernels._utils.stored`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propkernels.storage.types import check_of, declared_types, fitted_types
 
 
 def check_fields(thing: Any) -> None:
-    """Refuse a value that is not what its class declares, or an estimator that is fitted by half.
+    """Raise ValueError for attributes of the wrong type, or a partially fitted estimator.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def _text(annotation: Any) -> str:
 
 
 def check_object(thing: Any) -> None:
-    """Refuse an object whose offsets and indices lead elsewhere, or whose parts do not fit together.
+    """Raise ValueError for offsets or indices out of range, or inconsistent attributes.
 
     Raises
     ------
@@ -47,26 +47,26 @@ def check_object(thing: Any) -> None:
         if hasattr(thing, "check_parts"):
             thing.check_parts()
     except ValueError as error:
-        raise ValueError(f"the parts of {name} do not fit together: {error}") from None
+        raise ValueError(f"the attributes of {name} are inconsistent: {error}") from None
     except (AttributeError, TypeError, IndexError):
-        raise ValueError(f"the parts of {name} do not fit together") from None
+        raise ValueError(f"the attributes of {name} are inconsistent") from None
 
 
 @cache
 def marks(cls: Any) -> dict[str, tuple[Any, ...]]:
-    """What is said beside the annotation of each attribute of a class."""
+    """Return the metadata of the annotation (``Annotated``) of each attribute of a class."""
     hints = get_type_hints(cls, include_extras=True)
     return {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
 
 
 @cache
 def pointers(cls: Any) -> dict[str, Offsets | Indices]:
-    """Attributes that are offsets or indices, and what they point to."""
-    every = ((name, mark) for name, own in marks(cls).items() for mark in own)
-    return {name: mark for name, mark in every if isinstance(mark, (Offsets, Indices))}
+    """Return the attributes that are offsets or indices, with their targets."""
+    pairs = ((name, mark) for name, metadata in marks(cls).items() for mark in metadata)
+    return {name: mark for name, mark in pairs if isinstance(mark, (Offsets, Indices))}
 
 
 @cache
 def always_learned(cls: Any) -> tuple[str, ...]:
-    """What ``fit`` of every version leaves in every case: an estimator has all of it, or nothing."""
+    """Return the attributes that ``fit`` always sets: a fitted estimator has all of them."""
     return tuple(name for name in fitted_types(cls) if SOMETIMES not in marks(cls)[name])

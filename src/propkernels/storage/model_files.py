@@ -1,4 +1,4 @@
-"""Model files: save and load estimators safely."""
+"""save_model and load_model: fitted estimators in files that are safe to load."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from propkernels.storage.encoder import Encoder
 
 
 class ModelFileError(ValueError):
-    """A file is damaged, was written by something else, or by a newer version.
+    """A file is damaged, is not a model file, or was written by a newer version.
 
     See Also
     --------
-    load_model : Raises it.
+    load_model : Raises this error.
 
     Examples
     --------
@@ -50,28 +50,28 @@ FORMAT, FORMAT_VERSION = "propkernels model", 1
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted classifier, regressor, kernel, feature map or index, or graphs, to one file.
+    """Save a fitted estimator or index, or graphs, to one file.
 
-    The file is a zip with JSON and arrays and holds no code; an existing one is replaced once the new one is
-    complete. The same model makes the same file.
+    The file is a zip of JSON and arrays, without code. An existing file is replaced only after the new one is
+    complete. Equal models give equal files.
 
     Parameters
     ----------
     model : estimator of this library, or GraphDatabase
     path : path
-        Any name will do; ``.pk`` says what it is.
+        Any name; the usual suffix is ``.pk``.
 
     Raises
     ------
     TypeError
-        If the model, or something in it, is not this library's: a function as base kernel, a scheme of your
-        own. The message says where.
+        If the model contains an object of another library, such as a function as base kernel or a custom
+        scheme; the message names the attribute.
     ValueError
-        If :func:`load_model` would refuse the file, whose checks are made before anything is written.
+        If :func:`load_model` would refuse the file; this is checked before anything is written.
 
     See Also
     --------
-    load_model : Reads the file.
+    load_model : Load the file.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, str]) -> None:
-    """Write a model together with notes, which :func:`read_model` returns and ``load_model`` ignores."""
+    """Save a model with notes, which :func:`read_model` returns and ``load_model`` ignores."""
     if not is_model(model):
         raise TypeError(
             f"save_model takes an estimator of this library or a GraphDatabase, got {shown(model)}"
@@ -102,13 +102,13 @@ def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, str])
         "n_arrays": len(encoder.arrays),
         "model": tree,
     } | ({"notes": notes} if notes else {})
-    text = _readable(header, encoder.arrays, type(model).__name__)
+    text = _checked_text(header, encoder.arrays, type(model).__name__)
     with atomic_write(path) as stream:
         write_archive(stream, text, encoder.arrays)
 
 
-def _readable(header: dict[str, Any], arrays: list[NDArray[Any]], name: str) -> str:
-    """Return the header as text, from which a model was made as ``load_model`` makes it, with all checks."""
+def _checked_text(header: dict[str, Any], arrays: list[NDArray[Any]], name: str) -> str:
+    """Return the header as text, after checking that ``load_model`` would accept the model."""
     try:
         text = to_json(header)
         _decoded(from_json(text), lambda number: as_read(arrays[number]))
@@ -121,10 +121,10 @@ def _readable(header: dict[str, Any], arrays: list[NDArray[Any]], name: str) -> 
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read what :func:`save_model` wrote.
+    """Load a model saved by :func:`save_model`.
 
-    Loading an untrusted file is safe: only classes of this library are created, no code in the file is run,
-    nothing is written, and everything is checked before it is used.
+    Loading an untrusted file is safe: only objects of this library are created, no code of the file is run,
+    nothing is written, and all values are checked.
 
     Parameters
     ----------
@@ -133,19 +133,19 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        It gives the same results, to the bit, as the one that was saved.
+        Its results are bit-identical to those of the saved estimator.
 
     Raises
     ------
     ModelFileError
-        A ValueError: the file is damaged, is something else, or was written by a newer version.
+        If the file is damaged, is not a model file, or was written by a newer version (a ValueError).
     OSError
-        If the file does not exist, or it cannot be read.
+        If the file does not exist or is not readable.
 
     See Also
     --------
-    save_model : Writes the file.
-    ModelFileError : What a damaged file gives.
+    save_model : Save a model.
+    ModelFileError : Raised for damaged files.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
-    """Read a model, and the notes that were written with it."""
+    """Return a saved model and its notes."""
     with open_regular(path) as stream:
         try:
             return _read(stream, os.fstat(stream.fileno()).st_size)
@@ -169,7 +169,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
             raise ModelFileError(f"{Path(path)} {error}") from None
         except Exception as error:
             reason = reason_of(error)
-            text = f"{Path(path)} is damaged, or is not a model that propkernels wrote ({reason})"
+            text = f"{Path(path)} is damaged or not a propkernels model file ({reason})"
             raise ModelFileError(text) from error
 
 
@@ -180,11 +180,11 @@ def _read(stream: IO[bytes], n_bytes: int) -> tuple[Any, dict[str, str]]:
 
 
 def _decoded(header: dict[str, Any], arrays: Callable[[int], NDArray[Any]]) -> tuple[Any, dict[str, str]]:
-    """Make the model and its notes from a header and a function that gives arrays by number."""
+    """Return the model and the notes of a header; ``arrays`` returns an array by its number."""
     _check_version(header)
     model = Decoder(arrays).decode(header["model"])
     if not is_model(model):
-        raise ValueError("it does not hold an estimator")
+        raise ValueError("it does not contain an estimator")
     notes = header.get("notes", {})
     if not isinstance(notes, dict) or not all(isinstance(text, str) for text in notes.values()):
         raise TypeError("its notes are not text")
@@ -192,13 +192,13 @@ def _decoded(header: dict[str, Any], arrays: Callable[[int], NDArray[Any]]) -> t
 
 
 def is_model(thing: Any) -> bool:
-    """Whether something is an estimator of this library, of those that can be saved, or graphs."""
+    """Whether an object is a savable estimator or a GraphDatabase."""
     return name_of(thing) is not None and (hasattr(thing, "get_params") or isinstance(thing, GraphDatabase))
 
 
 def _check_version(header: dict[str, Any]) -> None:
     if header.get("format") != FORMAT:
-        raise ModelFileError("is not a model that propkernels wrote")
+        raise ModelFileError("is not a propkernels model file")
     version = header["format_version"]
     if not isinstance(version, int) or version < 1:
         raise ValueError(f"its format version is {version!r}")

@@ -1,7 +1,6 @@
-"""Values checked against annotations: real types, not their text.
+"""Runtime checks of values against type annotations.
 
-Every annotation of a savable class must be understood: :func:`check_of` raises TypeError for one that is not,
-and a test asks it for all of them.
+:func:`check_of` supports all annotations of savable classes (tested), and raises TypeError for others.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ Check = Callable[[Any], bool]
 
 
 def is_int(value: Any) -> bool:
-    """Whether it is an integer, of Python or numpy."""
+    """Whether a value is an integer of Python or numpy."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def is_float(value: Any) -> bool:
-    """Whether it is a real number."""
+    """Whether a value is a real number."""
     return is_int(value) or isinstance(value, (float, np.floating))
 
 
 def is_hashable(value: Any) -> bool:
-    """Whether it can be a label, with everything inside it."""
+    """Whether a value, with its items, is hashable."""
     try:
         hash(value)
     except TypeError:
@@ -51,12 +50,12 @@ _PLAIN: dict[Any, Check] = {
 
 @cache
 def check_of(annotation: Any) -> Check:
-    """Return a function that says whether a value is what an annotation promises.
+    """Return a predicate: whether a value has the type of an annotation.
 
     Raises
     ------
     TypeError
-        If the annotation is of a kind that is not understood.
+        If the annotation is not supported.
 
     Examples
     --------
@@ -82,7 +81,7 @@ def check_of(annotation: Any) -> Check:
         return _container_check(origin, arguments)
     if isinstance(annotation, type):
         return _class_check(annotation)
-    raise TypeError(f"storage does not know how to check the annotation {annotation!r}")
+    raise TypeError(f"storage does not support the annotation {annotation!r}")
 
 
 def _array_check(scalar: Any) -> Check:
@@ -108,7 +107,7 @@ def _container_check(origin: Any, arguments: tuple[Any, ...]) -> Check:
 
 
 def _class_check(cls: type) -> Check:
-    """An object of the class; of a protocol, one of the savable objects that has all its methods."""
+    """Return a predicate: instance of a class, or savable object with all methods of a protocol."""
     if not getattr(cls, "_is_protocol", False):
         return lambda value: isinstance(value, cls)
     methods = [name for base in cls.__mro__ for name in vars(base) if not name.startswith("_")]
@@ -120,13 +119,13 @@ NOT_ANNOTATED: dict[str, dict[str, Any]] = {"Pipeline": {"steps": list[tuple[str
 
 
 def is_estimator(cls: Any) -> bool:
-    """Whether objects have parameters, and learn in ``fit``."""
+    """Whether a class is an estimator, with parameters."""
     return hasattr(cls, "_get_param_names") and not is_named_tuple(cls)
 
 
 @cache
 def declared_types(cls: Any) -> dict[str, Any]:
-    """Annotations of the fields of a dataclass or named tuple, or of the parameters of an estimator."""
+    """Return annotations of the fields of a dataclass or named tuple, or of an estimator's parameters."""
     if cls.__name__ in NOT_ANNOTATED:
         return NOT_ANNOTATED[cls.__name__]
     hints = get_type_hints(cls.__init__ if is_estimator(cls) else cls)
@@ -135,7 +134,7 @@ def declared_types(cls: Any) -> dict[str, Any]:
 
 @cache
 def fitted_types(cls: Any) -> dict[str, Any]:
-    """Annotations of what ``fit`` learns: attributes whose names end in an underscore, and their number."""
+    """Return annotations of learned attributes: names that end in an underscore, and ``_n_features_out``."""
     if not is_estimator(cls):
         return {}
     hints = get_type_hints(cls)
