@@ -173,7 +173,7 @@ def test_bad_numbers(arguments, message):
 
 
 def test_graphs_without_target():
-    with pytest.raises(TypeError, match="target is needed, or a data set that has one; got GraphDatabase"):
+    with pytest.raises(TypeError, match="evaluate needs a target, or a data set with one; got GraphDatabase"):
         evaluate(KERNEL, DATA.graphs)
 
 

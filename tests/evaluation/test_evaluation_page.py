@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 
 import propkernels as pk
-from propkernels.evaluation.evaluation_page import write_evaluations
-from propkernels.evaluation.score_charts import folds_svg
+from propkernels.evaluation.evaluation_page import folds_svg, write_evaluations
 
 DATA = pk.datasets.make_molecules(60, random_state=0)
 EVIL = "</script><img src=x onerror=alert(1)>"

@@ -69,33 +69,32 @@ def evaluate(
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
-    """Estimate how well a C-SVM with this kernel classifies graphs, by nested cross-validation.
+    """Return the cross-validated score of a kernel with a C-SVM, or of a model, by nested cross-validation.
 
     The protocol of the paper (section "Experimental Protocol"): stratified k-fold cross-validation, repeated
-    with other folds and with hash functions drawn anew; for every fold, t_max and C are chosen by a
+    with new folds and new hash functions; for every fold, t_max and C are chosen by a
     stratified 5-fold cross-validation on its training part, ties going to the smaller t_max, then to the
-    smaller C. Targets that are numbers are predicted by an SVR in the same way. A model that chooses by
-    itself, such as :class:`PropagationClassifier`, is fitted on each training part instead.
+    smaller C. Numeric targets are predicted by an SVR in the same way. A model that chooses its own
+    parameters, such as :class:`PropagationClassifier`, is fitted on each training part instead.
 
-    All graphs of a repeat go through one pass that yields the kernels for every t_max, and the folds are
-    slices of them. This is exactly inductive: a graph's codes are a pure function of that graph and the
-    seed, so that the slices are what ``fit`` on the training graphs and ``transform`` of the test graphs
-    would give. (Three settings do look at all graphs, though never at their classes: unobserved node labels
-    start uniform over all observed labels, ``base_kernel="rbf"`` takes its width from all graphs, and
-    attributes are standardised over all nodes, among which P2K also draws its sample points. A model looks at
-    training graphs only.)
+    One pass over all graphs of a repeat computes the kernels for every t_max, and folds are slices of these
+    matrices. This is exactly inductive: a graph's codes are a pure function of that graph and the seed, so
+    the slices equal ``fit`` on the training graphs and ``transform`` of the test graphs. (Three settings do
+    use all graphs, though never their classes: unobserved node labels start uniform over all observed labels,
+    ``base_kernel="rbf"`` takes its width from all graphs, and attributes are standardized over all nodes,
+    among which P2K also draws its sample points. A model uses training graphs only.)
 
-    Before it meets the SVM, a kernel is divided by the mean of its training diagonal, which is only a
-    reparametrisation of C: one grid of C, at values where libsvm is fast, then serves kernels of any scale.
+    A kernel is divided by the mean of its training diagonal before it is passed to the SVM. This only
+    reparametrizes C: one grid of C, at values where libsvm is fast, then fits kernels of any scale.
 
     Parameters
     ----------
     kernel : estimator
-        Any with ``fit_transform``; with ``t_max`` and ``fit_transform_cumulative``, t_max is chosen.
-        It is left as it is: copies are fitted. Normalization is a parameter of the kernel.
-        Or any classifier or regressor of graphs, with ``predict``; t_max and C are then up to the model.
+        A kernel with ``fit_transform``; t_max is chosen if it has ``t_max`` and ``fit_transform_cumulative``.
+        Copies are fitted, the kernel itself is not changed. Normalization is a parameter of the kernel.
+        Or a classifier or regressor of graphs, with ``predict``, which chooses t_max and C itself.
     data : Dataset, GraphDatabase or sequence of graphs
-        What to classify.
+        The graphs.
     target : array-like of shape (n,) or (n, columns), optional
         Class or number of each graph; None: ``data.target``. Graphs whose target is missing (None or NaN) are
         left out, with a warning that counts them. Of several columns, entries may be missing (NaN); columns
@@ -104,19 +103,19 @@ def evaluate(
         Number of folds; "loo": leave out one graph at a time (with ``groups``: one group). None: 10, or as
         many as the smallest class has graphs, with a warning that says so.
     repeats : int, default=1
-        How often to repeat.
+        Number of repeats.
     groups : array-like of shape (n,), optional
         Group of each graph: graphs of one group are never split into training and test, nor inside the
         training part.
     cv : int, splitter, iterable or None, default=None
-        The outer folds by a splitter of scikit-learn, in place of ``n_folds``.
+        Outer folds from a scikit-learn splitter, in place of ``n_folds``.
     inner_folds : int or "loo", default=5
-        Folds of the choice on each training part.
+        Folds of the inner cross-validation on each training part.
     t_max : int or sequence of int, optional
         Candidates; None: 0 up to the kernel's own t_max.
     C : float, sequence of float, or "paper"
         Candidates, 0.01 to 1000 by default. With one t_max and one C nothing is chosen. "paper": the
-        paper's values, for the kernel as it is.
+        paper's values, for the unscaled kernel.
     epsilon : float or sequence of float, default=0.1
         Candidates of the SVR, in standard deviations of the target.
     scoring : str, callable or None, default=None
@@ -128,10 +127,9 @@ def evaluate(
         How t_max and C of a kernel are chosen. "exhaustive": drop only candidates that cannot win. "race":
         also those significantly worse than the leader after some folds. "auto": exhaustive up to 1000 graphs.
     random_state : int, RandomState or None
-        Seed of folds and hash functions. Kernels that are evaluated with the same number meet the same
-        folds.
+        Seed of folds and hash functions. Kernels evaluated with the same seed use the same folds.
     n_jobs : int or None
-        Threads over folds, None is one, -1 all cores; the kernel's own ``n_jobs`` is for the kernel.
+        Threads over folds; None is one, -1 all cores. The kernel has its own ``n_jobs``.
     progress : callable, optional
         Called as ``progress(folds_done, folds_in_all)``.
 
@@ -142,12 +140,11 @@ def evaluate(
     Raises
     ------
     ValueError, TypeError
-        One sentence, before anything is computed, where the target is not one of classes or a number does
-        not fit.
+        If the target or a parameter is invalid; raised before anything is computed.
 
     See Also
     --------
-    Evaluation : What it returns.
+    Evaluation : The result.
     PropagationClassifier : A model that chooses its own kernel.
 
     References
@@ -214,22 +211,22 @@ def evaluate(
 
 
 def _class_names(data: Any, target: Any, known: Known) -> tuple[str, ...]:
-    """What the classes are called, in the order of their numbers."""
+    """Return the names of the classes, in the order of their numbers."""
     values = np.unique(known.target)
     names = getattr(data, "target_names", ()) if target is None else ()
     return tuple(map(str, names if len(names) == len(values) else values.tolist()))
 
 
 def _confusion(runs: Sequence[Run], n_classes: int) -> NDArray[np.int64]:
-    """How often a class was taken for another, over all folds and repeats."""
+    """Return the confusion matrix, (true class, predicted class), over all folds and repeats."""
     parts = [recorder.confusion(n_classes) for run in runs for recorder in run.recorders]
     return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
 
 
 def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, Known, NDArray[Any], bool]:
-    """Graphs with a target, which ones these are, their classes 0, 1, ... or numbers, and if classes."""
+    """Return the graphs with a target, their positions, class numbers or targets, and whether classes."""
     if target is None and not (hasattr(data, "graphs") and hasattr(data, "target")):
-        raise TypeError(f"target is needed, or a data set that has one; got {type(data).__name__} alone")
+        raise TypeError(f"evaluate needs a target, or a data set with one; got {type(data).__name__} alone")
     graphs = check_graphs(getattr(data, "graphs", data))
     known = known_targets(data.target if target is None else target, len(graphs))
     graphs, is_regression = known.take(graphs), _is_regression(kernel, known.target)
@@ -243,7 +240,7 @@ def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, Known, 
 
 
 def _is_regression(kernel: Any, target: Any) -> bool:
-    """Whether numbers are to be predicted: a regressor says so, otherwise a target with fractions does."""
+    """Whether to predict numbers: for regressors, and for targets with fractions."""
     kind = getattr(kernel, "_estimator_type", None)
     if hasattr(kernel, "predict"):
         tags = getattr(kernel, "__sklearn_tags__", None)

@@ -1,4 +1,4 @@
-"""Evaluations as one HTML file: a table, the folds, confusion matrices, and what was chosen."""
+"""Evaluations as one HTML file: a table, folds, confusion matrices and choices."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 
 from propkernels._pages import write_page
 from propkernels._pages.fragments import Drawing
+from propkernels._pages.svg import Strip, strip_chart
 from propkernels._utils.safe_files import Pathlike
 from propkernels.evaluation.evaluation_result import Evaluation
-from propkernels.evaluation.score_charts import folds_svg
 
-MOST_CLASSES = 20  # of a confusion matrix that a page can show
-STRONGEST = 55  # per cent of color in a cell
+MOST_CLASSES = 20  # largest number of classes of a confusion matrix on a page
+STRONGEST = 55  # percent of color in a cell
 
 
 def write_evaluations(
     path: Pathlike, results: Mapping[str, Evaluation], sentences: Sequence[str] = ()
 ) -> Path:
-    """Write evaluations of several methods on the same folds to an HTML file that stands alone.
+    """Write evaluations of several methods on the same folds to a self-contained HTML file.
 
     Parameters
     ----------
     path : str or path
     results : mapping of str to Evaluation
-        What the methods are called, and their results.
+        Names of the methods, and their results.
     sentences : sequence of str, optional
-        What is said below the table.
+        Text below the table.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def write_evaluations(
             (n_folds if repeats == 1 else f"{repeats} x {n_folds}", "test folds"),
             (len(results), "methods"),
         ],
-        caption=f"{first.protocol}; all methods met the same folds",
+        caption=f"{first.protocol}; all methods used the same folds",
         head=["method", first.metric, "std. error", "t_max", "C", "seconds"],
         rows=[_row(name, result) for name, result in results.items()],
         sentences=sentences,
@@ -73,7 +73,7 @@ def _row(name: str, result: Evaluation) -> list[Any]:
 
 
 def _choices(result: Evaluation) -> list[list[Any]]:
-    """One line per fold, as texts and numbers."""
+    """Return one row per fold, as texts and numbers."""
     return [
         [
             fold["repeat"],
@@ -91,7 +91,7 @@ def _has_confusion(result: Evaluation) -> bool:
 
 
 def _confusion(name: str, result: Evaluation) -> dict[str, Any]:
-    """Rows of a confusion matrix: a number, its color and the strength of that, for each cell."""
+    """Return rows of a confusion matrix; each cell has a number, a color and its strength."""
     assert result.confusion is not None
     rows = []
     for i, counts in enumerate(result.confusion.tolist()):
@@ -102,3 +102,35 @@ def _confusion(name: str, result: Evaluation) -> dict[str, Any]:
         ]
         rows.append((result.classes[i], cells, f"{100 * counts[i] / total:.1f} %"))
     return {"name": name, "classes": result.classes, "rows": rows}
+
+
+def folds_svg(results: Mapping[str, Evaluation], width: int = 560) -> str:
+    """Return an SVG strip chart: one row per method, a dot per fold, and a line at the mean.
+
+    Parameters
+    ----------
+    results : mapping of str to Evaluation
+        Evaluations with the same metric.
+    width : int, default=560
+        Width in pixels.
+
+    Returns
+    -------
+    str
+        An ``svg`` element with all texts escaped.
+    """
+    first = next(iter(results.values()))
+    strips = [Strip(name, _points(result), result.mean) for name, result in results.items()]
+    return strip_chart("scores of the folds", strips, lambda value: _tick(first, value), width)
+
+
+def _points(result: Evaluation) -> list[tuple[float, str]]:
+    return [
+        (float(score), f"repeat {r}, fold {f}: {result.format_score(float(score))}")
+        for r, scores in enumerate(result.scores)
+        for f, score in enumerate(scores)
+    ]
+
+
+def _tick(result: Evaluation, value: float) -> str:
+    return f"{100 * value:.3g} %" if result.metric == "accuracy" else f"{value:.3g}"

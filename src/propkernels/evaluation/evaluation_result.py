@@ -1,4 +1,4 @@
-"""Results of an evaluation, and whether one method is better than another on the same folds."""
+"""Evaluation results, and paired tests of two methods on the same folds."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
 
-MOST_FOLDS = 10  # that a notebook lists
+MOST_FOLDS = 10  # folds listed in a notebook
 
 
 @dataclass(frozen=True)
 class PairedTest:
     """Paired t-tests of two methods on the same folds.
 
-    The plain test takes the folds' differences as independent. They are not, since training parts overlap,
-    and it finds differences too easily. The corrected resampled t-test (Nadeau and Bengio, 2003) widens their
+    The plain test treats the differences of folds as independent. They are not, since training parts overlap,
+    so it is too often significant. The corrected resampled t-test (Nadeau and Bengio, 2003) widens their
     variance by the ratio of test to training graphs: prefer it.
 
     Attributes
     ----------
     difference : float
-        Mean over all folds of the first minus the second.
+        Mean over all folds of the first score minus the second.
     n_folds : int
         Number of folds of all repeats.
     t, p : float
         Statistic and two-sided probability of the plain test.
     corrected_t, corrected_p : float
-        The same of the corrected test.
+        The same for the corrected test.
 
     See Also
     --------
@@ -60,12 +60,12 @@ class PairedTest:
 
 
 def paired_test(first: NDArray[np.float64], second: NDArray[np.float64], test_ratio: float) -> PairedTest:
-    """Compare values of the same folds.
+    """Return paired t-tests of two methods on the same folds.
 
     Parameters
     ----------
     first, second : ndarray
-        Value of each fold.
+        Score on each fold.
     test_ratio : float
         Number of test graphs for each training graph.
 
@@ -94,7 +94,7 @@ def _two_sided(t: float, degrees: int) -> float:
 
 
 class Choice(NamedTuple):
-    """What was chosen for one fold; ``t_max`` is None without steps, C is NaN without one."""
+    """Parameters of one fold; ``t_max`` is None for kernels without iterations, C is NaN if unused."""
 
     t_max: int | None
     C: float
@@ -111,17 +111,17 @@ class Evaluation:
     Attributes
     ----------
     data, kernel : str
-        What was evaluated.
+        Names of the data set and of the kernel.
     scores : ndarray of shape (repeats, n_folds)
         The metric on each test fold; accuracy is between 0 and 1.
     choices : tuple of tuples of Choice
         The t_max and C of each fold, ``choices[repeat][fold]``.
     kernel_seconds : tuple of float
-        Time for the kernels of each repeat (for models: for fitting).
+        Time for the kernels of each repeat; for models, time for fitting.
     seconds : float
-        Time for everything.
+        Total time.
     metric : str
-        What the scores are: "accuracy", "r2" or another scorer of scikit-learn; larger is better.
+        Name of the score: "accuracy", "r2" or another scorer of scikit-learn; larger is better.
     protocol : str
         How the graphs were split, in words.
     test_ratio : float
@@ -129,10 +129,10 @@ class Evaluation:
     split : str
         Digest of all folds: evaluations with equal digests used the same folds.
     classes : tuple of str
-        What the classes are called; empty where there are none, or several labels per graph.
+        Names of the classes; empty for regression and for several labels per graph.
     confusion : ndarray of shape (classes, classes), or None
-        How often a graph of a class (row) was taken for one of another (column), in all test folds of all
-        repeats together.
+        Number of graphs of a class (row) predicted as a class (column), over all test folds of all
+        repeats.
 
     See Also
     --------
@@ -175,13 +175,13 @@ class Evaluation:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean: over the repeats' means; over the folds if there is one repeat."""
+        """Standard error of the mean: over repeats, or over folds if there is one repeat."""
         values = self.scores.mean(axis=1) if len(self.scores) > 1 else self.scores[0]
         return float(values.std(ddof=1) / np.sqrt(len(values)))
 
     @property
     def folds(self) -> list[dict[str, Any]]:
-        """One record per fold: its number, score and choice."""
+        """One record per fold: number, score and choice."""
         return [
             {"repeat": r, "fold": f, self.metric: float(self.scores[r, f]), **choice._asdict()}
             for r, choices in enumerate(self.choices)
@@ -190,7 +190,7 @@ class Evaluation:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """One record per fold that also says what was evaluated: those of several evaluations go together."""
+        """Return one record per fold, with data set and kernel, so that evaluations can be concatenated."""
         return [{"data": self.data, "kernel": self.kernel, **fold} for fold in self.folds]
 
     def to_frame(self) -> Any:
@@ -199,7 +199,7 @@ class Evaluation:
         return pandas.DataFrame(self.records)
 
     def compare(self, other: Evaluation) -> PairedTest:
-        """Test whether this evaluation is better or worse than another on the same folds.
+        """Return paired t-tests of this evaluation against another on the same folds.
 
         Returns
         -------
@@ -230,7 +230,7 @@ class Evaluation:
         return paired_test(self.scores, other.scores, self.test_ratio)
 
     def describe_choices(self, name: str) -> str:
-        """Median and range of the chosen "t_max" or "C", such as "3 (1-5)"."""
+        """Return median and range of the chosen "t_max" or "C", such as "3 (1-5)"."""
         values = [getattr(choice, name) for choices in self.choices for choice in choices]
         if None in values or np.isnan(values).any():
             return "-"
@@ -239,7 +239,7 @@ class Evaluation:
         return middle if values[0] == values[-1] else f"{middle} ({values[0]:g}-{values[-1]:g})"
 
     def format_score(self, value: float) -> str:
-        """A score as it is read: accuracies in per cent."""
+        """Format a score; accuracies in percent."""
         return f"{100 * value:.1f} %" if self.metric == "accuracy" else f"{value:.4g}"
 
     def __repr__(self) -> str:
@@ -255,7 +255,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         from propkernels._pages.fragments import Drawing, Remark, Table, show_result
-        from propkernels.evaluation.score_charts import folds_svg
+        from propkernels.evaluation.evaluation_page import folds_svg
 
         head = ["repeat", "fold", self.metric, "t_max", "C"]
         rows = [
@@ -268,7 +268,7 @@ class Evaluation:
             ]
             for fold in self.folds[:MOST_FOLDS]
         ]
-        times = f"{self.protocol}; {self.seconds:.3g} s in all"
+        times = f"{self.protocol}; {self.seconds:.3g} s in total"
         return show_result(
             repr(self),
             Drawing(folds_svg({self.kernel: self}), "one dot per fold; the line is the mean"),

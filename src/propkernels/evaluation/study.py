@@ -1,4 +1,4 @@
-"""Protocols of cross-validation, and studies: what is fitted and scored on one fold of them."""
+"""Protocols of cross-validation, and studies: the work done on each fold."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ Pairs = list[tuple[Indices, Indices]]
 
 @dataclass(frozen=True)
 class Protocol:
-    """How graphs are split, outside and inside.
+    """The outer and inner splits of the graphs.
 
     Attributes
     ----------
     n_folds, inner_folds : int or "loo"
         Number of folds; "loo" leaves out one graph at a time, or one group.
     groups : ndarray or None
-        Group of each graph: a group is never split, neither outside nor inside.
+        Group of each graph; neither the outer nor the inner split divides a group.
     is_classification : bool
         Whether folds are stratified by class.
     cv : splitter or iterable of (train, test), optional
@@ -71,7 +71,7 @@ class Protocol:
         return f"{kind}{self.n_folds}-fold" + ("" if self.groups is None else " by groups")
 
     def folds(self, target: NDArray[Any], seeds: Seeds, has_choice: bool) -> list[Fold]:
-        """Split, and split every training part again where there is something to choose."""
+        """Return outer folds, and inner folds of each training part if there is something to choose."""
         everyone = np.arange(len(target))
         outer = self._outer(everyone, target, seeds.outer)
         return [
@@ -124,16 +124,17 @@ class Protocol:
 
 
 def default_folds(target: NDArray[Any], groups: Any, is_classification: bool) -> int:
-    """Ten folds, or as many as the smallest class (or the groups, or the graphs) can give; at least two."""
+    """Return 10 folds, or the size of the smallest class (or number of groups or graphs); at least 2."""
     if groups is not None:
-        most, what = len(np.unique(groups)), "there are only so many groups"
+        most, what = len(np.unique(groups)), "there are {} groups"
     elif is_classification:
-        most, what = int(np.bincount(target).min()), "the smallest class has only so many graphs"
+        most, what = int(np.bincount(target).min()), "the smallest class has {} graphs"
     else:
-        most, what = len(target), "there are only so many graphs"
+        most, what = len(target), "there are {} graphs"
     n_folds = max(2, min(DEFAULT_FOLDS, most))
     if n_folds < DEFAULT_FOLDS:
-        warnings.warn(f"{n_folds} folds instead of {DEFAULT_FOLDS}: {what}", UserWarning, stacklevel=3)
+        reason = what.format(most)
+        warnings.warn(f"{n_folds} folds instead of {DEFAULT_FOLDS}: {reason}", UserWarning, stacklevel=3)
     return n_folds
 
 
@@ -148,7 +149,7 @@ def check_folds(value: Any, name: str) -> int | str:
 
 @dataclass(frozen=True)
 class Run:
-    """One repeat."""
+    """Results of one repeat."""
 
     scores: tuple[float, ...]
     choices: tuple[Choice, ...]
@@ -158,7 +159,7 @@ class Run:
 
 @dataclass
 class Report:
-    """Counts folds that are done, from any thread, and tells."""
+    """Thread-safe counter of finished folds that calls a progress function."""
 
     tell: Callable[[int, int], None] | None
     total: int = 0
@@ -166,7 +167,7 @@ class Report:
     lock: ForkSafeLock = field(default_factory=ForkSafeLock)
 
     def one_more(self) -> None:
-        """Another fold is done."""
+        """Count one more finished fold."""
         with self.lock:
             self.done += 1
             if self.tell is not None:
@@ -175,7 +176,7 @@ class Report:
 
 @dataclass(frozen=True)
 class KernelStudy:
-    """A kernel with a C-SVM or an SVR: one pass per repeat, folds are slices."""
+    """A kernel with a C-SVM or an SVR: one pass per repeat, folds are slices of its matrices."""
 
     kernel: Any
     graphs: GraphDatabase
@@ -201,16 +202,16 @@ class KernelStudy:
 
     @property
     def is_regression(self) -> bool:
-        """Whether numbers are predicted."""
+        """Whether to predict numbers."""
         return self.target.dtype.kind == "f" and not self.has_labels
 
     def task(self, middle: Any = 0.0, unit: Any = 1.0, scorer: Scorer | None = None) -> Task:
-        """What is predicted; scores of numbers are those of ``unit * target + middle``."""
+        """Return the prediction task; scores of numbers are those of ``unit * target + middle``."""
         each = Regression(None, scorer, middle, unit) if self.is_regression else Classification(None, scorer)
         return Columns(each) if self.target.ndim == 2 else each
 
     def run(self, seeds: Seeds, folds: Sequence[Fold]) -> Run:
-        """One repeat: its kernels, and every fold's choice and score."""
+        """Return one repeat: times of its kernels, and choice and score of every fold."""
         start = perf_counter()
         space = Space(None, self.steps, self.costs, "kernel", self.epsilons)
         arms = candidates(self.kernel, self.graphs, self.target, space, self.task(), seeds.kernel)
@@ -220,7 +221,7 @@ class KernelStudy:
         return Run(scores, choices, kernel_seconds, recorders)
 
     def judge(self, arms: Sequence[Candidate], fold: Fold) -> tuple[float, Choice, Recorder]:
-        """Choose on the training part, learn from all of it, and score on the test part."""
+        """Choose on the training part, train on all of it, and score on the test part."""
         middle, unit = self._units(self.target[fold.train])
         target = (self.target - middle) / unit if self.is_regression else self.target
         task = self.task(middle, unit, self.scorer if self.chooses_by_score else None)
@@ -232,7 +233,7 @@ class KernelStudy:
         return score, Choice(arm.t_max, arm.costs[found.cost]), recorder
 
     def _units(self, known: NDArray[Any]) -> tuple[Any, Any]:
-        """Mean and standard deviation of the training part, for numbers."""
+        """Return mean and standard deviation of the training part, for numbers."""
         if not self.is_regression:
             return 0.0, 1.0
         spread = np.nanstd(known, axis=0)
@@ -253,11 +254,11 @@ class ModelStudy:
 
     @property
     def has_choice(self) -> bool:
-        """Nothing is chosen here: models choose by themselves."""
+        """False: models choose their parameters themselves."""
         return False
 
     def run(self, seeds: Seeds, folds: Sequence[Fold]) -> Run:
-        """One repeat: a model for every fold."""
+        """Return one repeat: a fitted model for every fold."""
         outcomes = run_threads(lambda fold: self.judge(seeds.kernel, fold), folds, self.n_jobs)
         scores, choices, seconds, recorders = zip(*outcomes, strict=True)
         return Run(scores, choices, float(sum(seconds)), recorders)
@@ -274,7 +275,7 @@ class ModelStudy:
 
 
 def split_digest(splits: Sequence[Sequence[Fold]]) -> str:
-    """Digest of which graphs are tested when."""
+    """Return a digest of the test parts of all folds."""
     digest = sha256()
     for folds in splits:
         for fold in folds:
