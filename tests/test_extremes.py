@@ -75,7 +75,7 @@ def test_a_tiny_weight_beside_usual_ones_is_welcome():
 def test_sums_that_grow_beyond_all_numbers_are_refused(metric):
     estimator = kernel(propagation=pk.Diffusion(0.5, "none"), metric=metric)
     message = (
-        "grows up to 1e.300 times in each of 4 steps|step 2 of Diffusion gave a value that is not finite"
+        "grow up to 1e.300 times in each of 4 steps|step 2 of Diffusion returned a value that is not finite"
     )
     refused(message, lambda: estimator.fit_transform([(1e300 * PATH, [0, 1, 2])]))
     assert estimator.fit_transform([(1e50 * PATH, [0, 1, 2])]).shape == (1, 1)
@@ -288,7 +288,9 @@ def test_an_imputer_reads_an_iterator_once():
 def test_an_imputer_whose_values_grow_without_end_says_so():
     imputer = pk.LabelImputer(propagation=pk.Diffusion(normalization="none"))
     triangle = np.ones((3, 3))
-    refused("gave a value that is not finite", lambda: imputer.fit_transform([(9 * triangle, [0, None, 1])]))
+    refused(
+        "returned a value that is not finite", lambda: imputer.fit_transform([(9 * triangle, [0, None, 1])])
+    )
 
 
 def test_masks_that_are_not_a_list_are_refused():

@@ -66,7 +66,7 @@ def test_without_targets(run, small_folder, tmp_path):
     ("options", "message"),
     [
         (("--to", 40), "SMALL has the graphs 0 to 39, not 40"),
-        (("--to", 1, "--kernel", "p2k"), "attributes are asked for, but the graphs have no node attributes"),
+        (("--to", 1, "--kernel", "p2k"), "attributes are requested, but the graphs have no node attributes"),
         (("--to", 1, "--index", "kernel.pk"), "kernel.pk holds a PropagationKernel, not an index"),
         (("--to", 1, "--index", "fewer.pk"), "fewer.pk is an index of 10 graphs, SMALL has 40"),
         (("--to", 1, "--index", "silent.pk"), "silent.pk does not say which graphs it was built from"),

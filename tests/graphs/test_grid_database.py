@@ -270,7 +270,7 @@ def test_edges_are_asked_for_in_vain():
         pk.PropagationKernel(labels="degree").fit(grids)
     with pytest.raises(ValueError, match=r"stores pixels, not edges.*to_graphs"):
         pk.PropagationKernel(propagation="diffusion").fit(grids)
-    with pytest.raises(TypeError, match="Convolution works on a GridDatabase, got a GraphDatabase"):
+    with pytest.raises(TypeError, match="Convolution requires a GridDatabase, got a GraphDatabase"):
         pk.PropagationKernel(propagation="convolution").fit(grids.to_graphs())
     with pytest.raises(ValueError, match="at least one graph"):
         pk.PropagationKernel().fit(grids[:0])

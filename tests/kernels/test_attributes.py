@@ -471,12 +471,12 @@ def test_bad_parameters_leave_the_estimator_unchanged(options, message):
 def test_no_attributes(treatment):
     graphs = some_graphs()
     with pytest.raises(
-        ValueError, match=r"^attributes are asked for, but the graphs have no node attributes$"
+        ValueError, match=r"^attributes are requested, but the graphs have no node attributes$"
     ):
         kernel(treatment).fit(graphs.with_attributes(None))
     estimator = kernel(treatment).fit(graphs)
     with pytest.raises(
-        ValueError, match=r"^attributes are asked for, but the graphs have no node attributes$"
+        ValueError, match=r"^attributes are requested, but the graphs have no node attributes$"
     ):
         estimator.transform(graphs.with_attributes(None))
 

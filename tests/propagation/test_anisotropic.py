@@ -95,5 +95,5 @@ def test_bad_parameters(parameters, message):
 
 def test_graphs_are_refused():
     graphs = pk.GridDatabase([np.zeros((2, 2), dtype=int)]).to_graphs()
-    with pytest.raises(TypeError, match="AnisotropicDiffusion works on a GridDatabase"):
+    with pytest.raises(TypeError, match="AnisotropicDiffusion requires a GridDatabase"):
         pk.PropagationKernel(propagation=pk.AnisotropicDiffusion()).fit(graphs)

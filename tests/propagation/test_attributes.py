@@ -120,7 +120,7 @@ def test_graphs_without_nodes_fit_any_dimension():
 @pytest.mark.parametrize("attributes", [None, np.empty((2, 0))])
 def test_no_attributes(attributes):
     graphs = one(2, [(0, 1)]).with_attributes(attributes)
-    with pytest.raises(ValueError, match="attributes are asked for, but the graphs have no node attributes"):
+    with pytest.raises(ValueError, match="attributes are requested, but the graphs have no node attributes"):
         required_attributes(graphs)
 
 

@@ -188,7 +188,7 @@ def test_labels_of_other_graphs_make_no_difference(metric, damping):
 # bad input
 
 
-NEGATIVE = "compatibility must hold finite numbers that are not negative"
+NEGATIVE = "compatibility must contain finite, nonnegative numbers"
 SQUARE = "compatibility must be a square matrix of numbers, got shape"
 
 
@@ -204,12 +204,12 @@ SQUARE = "compatibility must be a square matrix of numbers, got shape"
         (
             {"compatibility": [[1, 2], [3, 1]]},
             ValueError,
-            "compatibility must be symmetric: an edge has no first and no second side",
+            "compatibility must be symmetric: edges have no direction",
         ),
         (
             {"compatibility": [[0, 0], [0, 1]]},
             ValueError,
-            "compatibility has a row of zeros: that label would go with no other",
+            "compatibility has a row of zeros: that label is compatible with no other",
         ),
         (
             {"compatibility": np.eye(2), "labels": ["a"]},

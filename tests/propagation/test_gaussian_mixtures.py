@@ -231,7 +231,7 @@ def test_points_have_no_gaps():
 
 def test_nobody_has_all_attributes():
     x = np.array([[np.nan, 1.0], [1.0, np.nan]])
-    with pytest.raises(ValueError, match=r"^no node has all its attributes: there is nothing to draw"):
+    with pytest.raises(ValueError, match=r"^every node has a missing attribute: sample points need"):
         learn(pk.GaussianMixtures(), one(2, [(0, 1)]), x)
 
 

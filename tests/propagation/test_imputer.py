@@ -235,7 +235,7 @@ def test_too_few_steps_warn():
         ({"propagation": "magic"}, ValueError, "propagation must be one of .*; got 'magic'"),
         ({"propagation": pk.LabelSpreading(2)}, ValueError, "alpha must be at least 0 and below 1, got 2"),
         ({"prior": "flat"}, ValueError, "prior must be one of 'uniform', 'frequency'; got 'flat'"),
-        ({"prior": [1, 2]}, ValueError, r"prior has shape \(2,\) but 3 labels are known"),
+        ({"prior": [1, 2]}, ValueError, r"prior has shape \(2,\) but the training graphs have 3 labels"),
     ],
 )
 def test_bad_parameters_leave_a_fitted_imputer_as_it_was(parameters, error, message):
@@ -250,9 +250,7 @@ def test_bad_parameters_leave_a_fitted_imputer_as_it_was(parameters, error, mess
 def test_nothing_to_fill_in_with():
     for graphs in (zoo()["unobserved labels"], zoo()["no labels"]):
         imputer = pk.LabelImputer()
-        with pytest.raises(
-            ValueError, match=r"^no node label is observed in the graphs: there is nothing to"
-        ):
+        with pytest.raises(ValueError, match=r"^no node label is observed in the graphs: give at least one"):
             imputer.fit(graphs)
     with pytest.raises(NotFittedError):
         imputer.transform(labelled_zoo())

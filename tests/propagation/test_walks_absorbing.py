@@ -121,9 +121,9 @@ def test_graphs_without_labels_absorb_nowhere_alone_as_in_a_batch():
         (
             lambda graphs: np.ones(3),
             ValueError,
-            "the function absorbing must return one True or False a node",
+            "the function absorbing must return one bool per node",
         ),
-        (lambda graphs: [True], ValueError, "the function absorbing must return one True or False a node"),
+        (lambda graphs: [True], ValueError, "the function absorbing must return one bool per node"),
     ],
 )
 def test_bad_sets(absorbing, error, message):

@@ -21,12 +21,12 @@ MISSING = 0x6D697373696E67  # the code of a missing value: two of them agree
 
 
 class JoinedAttributes(NamedTuple):
-    """Attribute codes that label codes are joined with.
+    """Attribute codes to join with label codes.
 
     Attributes
     ----------
     rows : ndarray of int64, (streams,)
-        Stream of label codes that each stream is made from.
+        Row of label codes of each stream.
     codes : ndarray of int64, (streams, nodes)
     """
 
@@ -36,18 +36,18 @@ class JoinedAttributes(NamedTuple):
 
 @dataclass(frozen=True)
 class AttributeCoder:
-    """What fit learned about turning attributes into codes.
+    """Maps attributes to codes; state learned by fit.
 
     Attributes
     ----------
     standardizer : Standardizer
     learned : LearnedAttributes
-        Gives the matrix to be hashed at each t.
+        Yields the matrix to hash at each t.
     combine : {"sum", "product", "joint"}
     lsh : LocalitySensitiveHash
-        A fresh hash for each iteration, repetition and column.
+        Family with one hash function per iteration, repetition and column.
     further : tuple of LocalitySensitiveHash
-        Hashes with other bin widths, whose streams are added to those of the first.
+        Families with other bin widths, which give further streams.
     """
 
     standardizer: Standardizer
@@ -57,13 +57,13 @@ class AttributeCoder:
     further: tuple[LocalitySensitiveHash, ...] = ()
 
     def check_parts(self) -> None:
-        """Refuse unknown ways to combine dimensions."""
+        """Raise an error if ``combine`` is unknown."""
         require(self.combine in ("sum", "product", "joint"), "dimensions are combined in an unknown way")
 
     def join(
         self, graphs: GraphDatabase, labels: CodeStreams, n_jobs: int | None = None
     ) -> Iterator[CodeStreams]:
-        """Join label streams with the attribute codes of their iteration: a block per iteration and width."""
+        """Yield label codes joined with attribute codes, one block per iteration and bin width."""
         attributes = self.standardizer(graphs)
         iterations = np.unique(labels.iterations)
         matrices = islice(self.learned.matrices(graphs, attributes), len(iterations))
@@ -71,15 +71,15 @@ class AttributeCoder:
             streams = np.flatnonzero(labels.iterations == t)
             weight = float(labels.weights[streams[0]])
             for lsh in (self.lsh, *self.further):
-                one = replace(self, lsh=lsh)
-                yield one._block(int(t), matrix, labels.codes[streams], weight, n_jobs)
+                coder = replace(self, lsh=lsh)
+                yield coder._block(int(t), matrix, labels.codes[streams], weight, n_jobs)
 
     def of_nodes(
         self, graph: GraphDatabase, t_max: int, n_hashes: int, n_new: int
     ) -> JoinedAttributes | None:
-        """Attribute codes of nodes, and of ``n_new`` further ones without attributes, for any edges.
+        """Return attribute codes of the nodes, and of ``n_new`` nodes without attributes, for any edges.
 
-        None where attributes cross edges, so that codes depend on more than the node.
+        Return None if attributes cross edges, since codes then depend on other nodes.
         """
         if not getattr(self.learned, "is_fixed", False):
             return None
@@ -104,9 +104,10 @@ class AttributeCoder:
         weight: float,
         n_jobs: int | None,
     ) -> CodeStreams:
-        """Streams of one iteration: for each label hash, one for each column, or one for all columns.
+        """Return the streams of one iteration: per label hash, one per column ("sum") or one in all.
 
-        The label codes are the first rows; streams that tell no two nodes apart leave their own row unused.
+        The label codes are the first rows. Streams with a constant attribute code share the row of their
+        label hash and leave their row unused.
         """
         from propkernels.hashing.codes_compiled import join_rows
 
@@ -117,19 +118,19 @@ class AttributeCoder:
         codes[:n_labels] = label_codes
         rows, salts = np.arange(n_labels, len(codes)), np.full(n_labels * width, NO_BIN)
         for h, labels in enumerate(label_codes):
-            own = codes[n_labels + h * width : n_labels + (h + 1) * width]
-            constant = self._hash(t, h, matrix, own, n_jobs)
+            joined = codes[n_labels + h * width : n_labels + (h + 1) * width]
+            constant = self._hash(t, h, matrix, joined, n_jobs)
             shared = h * width + np.flatnonzero(constant)
             rows[shared] = h
-            salts[shared] = own[constant, 0] if own.shape[1] else 0
-            join_rows(labels, np.flatnonzero(~constant), own)
+            salts[shared] = joined[constant, 0] if joined.shape[1] else 0
+            join_rows(labels, np.flatnonzero(~constant), joined)
         iterations, weights = np.full(len(rows), t), np.full(len(rows), weight)
         return CodeStreams(codes, iterations, weights, rows, salts)
 
     def _hash(
         self, t: int, h: int, matrix: NDArray[np.float64], codes: NDArray[np.int64], n_jobs: int | None
     ) -> NDArray[np.bool_]:
-        """Write attribute codes, one row per stream, and tell which streams have one code only."""
+        """Write attribute codes, one row per stream; return which streams are constant."""
         stream = np.array([(t << 32) + h])
         keys = mix(np.arange(matrix.shape[1]))
         vectors = self.lsh.vectors(keys, stream)[:, 0]
@@ -152,7 +153,7 @@ def _hash_columns(
     codes: NDArray[np.int64],
     n_jobs: int | None,
 ) -> NDArray[np.bool_]:
-    """Hash each column into a row of ``codes``, in threads; tell which columns have one code only."""
+    """Hash each column to a row of ``codes``, in threads; return which columns have a constant code."""
     from propkernels.hashing.codes_compiled import hash_columns
 
     matrix = np.ascontiguousarray(matrix)
@@ -165,7 +166,7 @@ def _hash_columns(
 
 
 def _projected(matrix: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """V . x for each row, column after column: the rows beside it change no rounding."""
+    """Return v . x of each row, summed column by column so that other rows do not change the rounding."""
     total = np.zeros(len(matrix))
     for column, weight in enumerate(vectors):
         total += matrix[:, column] * weight
@@ -173,7 +174,7 @@ def _projected(matrix: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDA
 
 
 def _product(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One code that is equal where all columns' codes are (Eq. attr_kernel)."""
+    """Return one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel)."""
     joined = np.zeros(codes.shape[1], dtype=np.int64)
     for row in codes:
         joined = join_codes(joined, row)

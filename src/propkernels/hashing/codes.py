@@ -1,4 +1,4 @@
-"""From distributions to codes: locality-sensitive hashes (Algorithm 2), and the loop over t (Algorithm 3)."""
+"""Locality-sensitive hash codes of distributions (Algorithm 2), and the loop over t (Algorithm 3)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from propkernels.propagation.schemes import AffineOperator, PropagationScheme, c
 
 NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
 METRICS = ("tv", "hellinger", "l1", "l2")
-LARGEST_FLOOR = 2.0**36
-KEPT_BITS = np.int64(-(2**16))
+LARGEST_FLOOR = 2.0**36  # codes of larger values are leading bits of the float
+KEPT_BITS = np.int64(-(2**16))  # mask of these leading bits
 _VECTOR, _OFFSET, _OWN_OFFSET = 1, 2, 3
 
 
 @dataclass(frozen=True)
 class LocalitySensitiveHash:
-    """A family of hashes ``h(x) = floor((v . x + b) / w)``, one for each iteration t and repetition.
+    """Family of hash functions ``h(x) = floor((v . x + b) / w)``, one per iteration t and repetition.
 
     ``v`` has independent p-stable entries (Cauchy for tv and l1, normal for hellinger and l2) and ``b``
     is uniform in [0, w]; hellinger takes the square root of x first (Algorithm 2).
@@ -41,7 +41,7 @@ class LocalitySensitiveHash:
         The width w.
     seed : int
     purpose : int
-        Tells apart the families drawn from one seed (labels, attributes, ...).
+        Separates families with the same seed (labels, attributes, ...).
     """
 
     metric: str
@@ -50,16 +50,16 @@ class LocalitySensitiveHash:
     purpose: int = 0
 
     def check_parts(self) -> None:
-        """Refuse unknown metrics and widths of bins that are not positive."""
+        """Raise an error if the metric is unknown or the bin width is not positive."""
         require(self.metric in METRICS and 0 < self.bin_width < np.inf, "metric or bin width is unknown")
 
     @property
     def takes_root(self) -> bool:
-        """Whether coordinates are replaced by their square roots, which no linear step commutes with."""
+        """Whether coordinates are replaced by square roots, which do not commute with linear steps."""
         return self.metric == "hellinger"
 
     def vectors(self, keys: NDArray[np.uint64], streams: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return v / w: one row for each key (label, dimension), one column for each stream."""
+        """Return v / w: one row per key (label, dimension), one column per stream."""
         draw = cauchy if self.metric in ("tv", "l1") else gaussian
         words = (self.seed, self.purpose, _VECTOR, streams[None, :], keys[:, None])
         return draw(*words) / self.bin_width
@@ -69,24 +69,24 @@ class LocalitySensitiveHash:
         return uniform(self.seed, self.purpose, _OFFSET, streams)
 
     def own_offsets(self, keys: NDArray[np.uint64], stream: int) -> NDArray[np.float64]:
-        """Return b / w for each key of one stream, where each dimension is hashed by itself."""
+        """Return b / w for each key of one stream, for dimensions that are hashed separately."""
         return uniform(self.seed, self.purpose, _OWN_OFFSET, stream, keys)
 
 
 def stream_numbers(t_max: int, n_hashes: int) -> NDArray[np.int64]:
-    """Number the streams (t, hash) so that a smaller t_max or n_hashes is a part of a larger one.
+    """Return the number of each stream (t, hash), independent of t_max and n_hashes.
 
-    Streams are ordered by t, then by hash; the number itself depends on neither t_max nor n_hashes.
+    Streams are ordered by t, then by hash. The streams of a smaller t_max or n_hashes are a subset.
     """
     t, h = np.divmod(np.arange((t_max + 1) * n_hashes, dtype=np.int64), n_hashes)
     return (t << np.int64(32)) + h
 
 
 def floor_codes(values: Any) -> NDArray[np.int64]:
-    """Floor to int64; from ``LARGEST_FLOOR`` on, the leading bits of the float itself serve as code.
+    """Return the floor as int64; from ``LARGEST_FLOOR`` on, the leading bits of the float.
 
     The floor of a large value would depend on its last bits, and so on the order in which neighbors were
-    added up. Keeping 36 of its 52 binary digits leaves those bits out; such codes never equal a floor.
+    summed. Keeping 36 of its 52 binary digits drops those bits; such codes never equal a floor.
     """
     array = np.ascontiguousarray(values, dtype=np.float64)
     small = np.abs(array) < LARGEST_FLOOR
@@ -95,9 +95,9 @@ def floor_codes(values: Any) -> NDArray[np.int64]:
 
 
 def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
-    """Join two codes into one that is equal where both are (h = h_l and h_a, Algorithm 4).
+    """Return one code per node, equal if and only if both codes are (h = h_l and h_a, Algorithm 4).
 
-    Nodes that are not counted stay so. ``compiled.join`` is the same for one number.
+    Nodes that are not counted keep ``NO_BIN``. ``codes_compiled.join`` joins two numbers in the same way.
     """
     with np.errstate(over="ignore"):
         word = codes.view(np.uint64) * GOLDEN + np.asarray(other, dtype=np.int64).view(np.uint64)
@@ -106,14 +106,14 @@ def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
     return np.where(codes == NO_BIN, codes, joined)
 
 
-NODES_IN_CACHE = 256
-VALUES_IN_MEMORY = 2**24
-LARGEST_EXPONENT = 1020.0  # below 2 to this power, nothing overflows
+NODES_IN_CACHE = 256  # nodes of a block of graphs
+VALUES_IN_MEMORY = 2**24  # probabilities or projections per run of graphs
+LARGEST_EXPONENT = 1020.0  # values below 2 to this power do not overflow
 
 
 @dataclass(frozen=True)
 class CodeStreams:
-    """Hash codes of all nodes; a stream is one hash, of labels or of both kinds, at one iteration.
+    """Hash codes of all nodes; a stream is one hash, of labels or labels and attributes, at one iteration.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class CodeStreams:
     iterations : ndarray of int64, (streams,)
         The iteration t of each stream, ascending.
     weights : ndarray, (streams,)
-        What each stream's kernel counts in the sum: 1 / n_hashes.
+        Weight of each stream's kernel in the sum: 1 / n_hashes.
     shared_rows : ndarray of int64, (streams,), or None
         The row of ``codes`` that stores each stream; None: stream s is row s.
     salts : ndarray of int64, (streams,), or None
@@ -142,7 +142,7 @@ class CodeStreams:
         return np.arange(len(self.iterations)) if self.shared_rows is None else self.shared_rows
 
     def streams(self) -> Iterator[tuple[int, float, NDArray[np.int64]]]:
-        """Yield the iteration, the weight, and the codes of all nodes, of each stream."""
+        """Yield the iteration, weight and codes of all nodes for each stream."""
         for s, row in enumerate(self.rows):
             yield int(self.iterations[s]), float(self.weights[s]), self.salted(self.codes[row], s)
 
@@ -153,7 +153,7 @@ class CodeStreams:
         return np.stack([codes for _, _, codes in self.streams()])
 
     def salted(self, codes: NDArray[np.int64], stream: int) -> NDArray[np.int64]:
-        """Return codes of a stored row (of nodes, or of bins) as codes of one of its streams."""
+        """Return the codes of a stored row, of nodes or bins, as codes of one of its streams."""
         if self.salts is None or self.salts[stream] == NO_BIN:
             return codes
         return join_codes(codes, self.salts[stream])
@@ -169,11 +169,11 @@ def label_codes(
     n_jobs: int | None,
     edge_factors: EdgeFactors | None = None,
 ) -> CodeStreams:
-    """Propagate and hash: Algorithms 1 and 3 up to the codes.
+    """Return the label codes of all nodes: Algorithms 1 and 3 up to the codes.
 
-    Where the scheme is affine and the metric takes no root, P_0 is projected first and the projections
-    are propagated, ``P_t v_t = T^t (P_0 v_t)``; otherwise P_t itself is kept, for a run of graphs at
-    a time. ``edge_factors``, where edge labels count, multiply the projections that cross an edge.
+    If the scheme is affine and the metric takes no root, P_0 is projected first and the projections
+    are propagated, ``P_t v_t = T^t (P_0 v_t)``; otherwise P_t is formed, one run of graphs at a
+    time. ``edge_factors``, if edge labels count, multiply the projections that cross an edge.
     """
     streams = stream_numbers(t_max, n_hashes)
     initial, keys = in_key_order(initial)
@@ -212,7 +212,7 @@ def label_codes(
 
 
 def in_key_order(initial: InitialDistributions) -> tuple[InitialDistributions, NDArray[np.uint64]]:
-    """Order labels by their keys, so that sums over labels round alike whichever label was met first."""
+    """Return P_0 with labels sorted by key, so that rounding does not depend on label order; and the keys."""
     keys = label_keys(initial.values)
     order = np.argsort(keys)
     table = csr_array(initial.table[:, order])
@@ -222,6 +222,7 @@ def in_key_order(initial: InitialDistributions) -> tuple[InitialDistributions, N
 
 
 def _as_streams(codes: NDArray[np.int64], t_max: int, n_hashes: int) -> CodeStreams:
+    """Return codes, one row per stream, with iterations and the weight 1 / n_hashes."""
     iterations = np.repeat(np.arange(t_max + 1), n_hashes)
     return CodeStreams(codes, iterations, np.full(len(iterations), 1.0 / n_hashes))
 
@@ -236,9 +237,9 @@ def _fused(
     n_jobs: int | None,
     edge_labels: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
 ) -> NDArray[np.int64]:
-    """Run the compiled loop: every block of graphs makes all its steps while it is in the cache.
+    """Return codes by the compiled loop, which makes all steps of a block of graphs while it is in the cache.
 
-    ``edge_labels``, where they count: the number of each edge's label, and factors of (step, label, stream).
+    ``edge_labels``: label number of each edge, and factors of shape (steps, labels, streams), if they count.
     """
     from propkernels.hashing.codes_compiled import LANES, Start, Step, propagate_and_hash, slp_vectorization
 
@@ -265,9 +266,9 @@ def _fused(
     shares = np.linspace(0, len(blocks) - 1, min(threads, len(blocks)) + 1).astype(int)
 
     def one_share(share: int) -> None:
-        own = blocks[shares[share] : shares[share + 1] + 1]
-        odd, even = np.zeros((2, np.diff(own).max(initial=0), LANES))
-        propagate_and_hash(step, start, offsets, n_hashes, own, odd, even, codes)
+        bounds = blocks[shares[share] : shares[share + 1] + 1]
+        odd, even = np.zeros((2, np.diff(bounds).max(initial=0), LANES))
+        propagate_and_hash(step, start, offsets, n_hashes, bounds, odd, even, codes)
 
     with slp_vectorization():
         run_threads(one_share, range(len(shares) - 1), n_jobs)
@@ -277,7 +278,7 @@ def _fused(
 
 
 def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[np.float64]:
-    """Factors of (step, label, stream) as (group of columns, step, label, lane); see ``compiled.Start``."""
+    """Reshape factors (step, label, stream) to (column group, step, label, lane); see ``Start``."""
     n_steps, n_labels, n_streams = factors.shape
     padded = np.ones((n_steps, n_labels, unused + n_streams))
     padded[:, :, unused:] = factors
@@ -287,10 +288,10 @@ def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[
 
 
 def _check_growth(operator: AffineOperator, projected: NDArray[np.float64], n_steps: int) -> None:
-    """Refuse steps that could lead to infinite values, which all fall into one bin.
+    """Raise an error if values could become infinite, and so fall into one bin.
 
-    In a step no value grows by more than the largest ``spread_i sum_j A_ij + keep_i + restart_i``. A coarse
-    bound from the largest weight and the largest number of neighbours is enough for nearly all graphs.
+    In a step, values grow at most by the factor ``max_i(spread_i sum_j A_ij + keep_i + restart_i)``. A coarse
+    bound from the largest weight and the largest number of neighbors suffices for nearly all graphs.
     """
     adjacency, counts = operator.adjacency, np.diff(operator.adjacency.indptr)
     weight, most = float(adjacency.data.max(initial=0.0)), int(counts.max(initial=0))
@@ -303,14 +304,14 @@ def _check_growth(operator: AffineOperator, projected: NDArray[np.float64], n_st
     growth = max(float(sums.max(initial=0.0)), 1.0) + (0.0 if operator.restart is None else 1.0)
     if not n_steps * math.log2(growth) + math.log2(start) < LARGEST_EXPONENT:
         raise ValueError(
-            f"what spreads grows up to {growth:g} times in each of {n_steps} steps, more than a float "
-            "can hold: divide the weights by a constant, or take fewer steps"
+            f"propagated values may grow up to {growth:g} times in each of {n_steps} steps and overflow: "
+            "divide the weights by a constant, or reduce t_max"
         )
 
 
 @dataclass(frozen=True)
 class _Projected:
-    """Columns are projections P_t v_s, one for each stream."""
+    """Hasher of projections P_t v_s, one column per stream."""
 
     vectors: NDArray[np.float64]
     offsets: NDArray[np.float64]
@@ -324,7 +325,7 @@ class _Projected:
 
 @dataclass(frozen=True)
 class _Distributed:
-    """Columns are the label probabilities P_t themselves."""
+    """Hasher of label probabilities P_t, one column per label."""
 
     vectors: NDArray[np.float64]
     offsets: NDArray[np.float64]
@@ -336,7 +337,7 @@ class _Distributed:
     def codes(self, current: NDArray[np.float64], streams: slice) -> NDArray[np.int64]:
         points = np.sqrt(np.maximum(current, 0.0)) if self.takes_root else current
         projected = np.zeros((len(points), streams.stop - streams.start))
-        # label by label, in the order of their keys: labels that only other batches hold change no rounding
+        # label by label, in the order of their keys: labels of other batches do not change the rounding
         for label in range(points.shape[1]):
             projected += points[:, label, None] * self.vectors[label, streams]
         return floor_codes(projected + self.offsets[streams]).T
@@ -350,7 +351,7 @@ def _stepwise(
     t_max: int,
     n_hashes: int,
 ) -> NDArray[np.int64]:
-    """Run any scheme through its two methods, for one run of graphs."""
+    """Return the codes of one run of graphs, by the two methods of any scheme."""
     prepared = scheme.prepare(graphs, initial)
     start = current = hasher.start(initial)
     codes = [hasher.codes(current, slice(0, n_hashes))]

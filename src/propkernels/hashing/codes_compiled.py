@@ -1,4 +1,4 @@
-"""Compiled loops of the hashing station: plain arrays in and out, no objects."""
+"""Compiled loops of hashing: affine steps with hashing, attribute codes, and refinement."""
 
 from __future__ import annotations
 
@@ -16,19 +16,27 @@ from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR
 from propkernels.hashing.codes import KEPT_BITS, LARGEST_FLOOR, NO_BIN
 from propkernels.hashing.refinement import ANY_OTHER
 
-LANES = 8  # columns that make their steps together
+LANES = 8  # columns propagated together
 
 
 class Step(NamedTuple):
     """The affine step x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i, as flat arrays.
 
-    ``indptr``, ``indices`` and ``weights`` are the CSR arrays of A; ``weights`` is None where all are 1, and
-    ``restart`` where all are 0 (then nothing is compiled for them). Nodes with a True in ``pushed_back`` are
-    reset to x0 before each step; an empty array: none is.
-
-    With edge labels, A_ij is also multiplied by a factor of the edge's label, another one in each step and
-    column: entry e of A has the label number ``kinds[e]``, and ``factors[g, k - 1, label, lane]`` is the
-    factor of a label in step k and column g * LANES + lane. Both are None without.
+    Attributes
+    ----------
+    indptr, indices : ndarray of int32 or int64
+        CSR structure of A.
+    weights : ndarray of float64, (entries,), or None
+        CSR values of A; None: all 1, and no code is compiled for them.
+    spread, keep : ndarray of float64, (N,)
+    restart : ndarray of float64, (N,), or None
+        None: all 0, and no code is compiled for them.
+    pushed_back : ndarray of bool, (N,)
+        Nodes that are reset to x0 before each step; empty: none.
+    kinds : ndarray of int32, (entries,), or None
+        Number of the edge label of each entry of A; None without edge labels.
+    factors : ndarray of float64, (groups, steps, labels, LANES), or None
+        ``factors[g, k - 1, label, lane]`` multiplies A_ij with that label in step k, column g * LANES + lane.
     """
 
     indptr: Any
@@ -45,13 +53,14 @@ class Step(NamedTuple):
 class Start(NamedTuple):
     """The projections x0 of all nodes: node i starts with ``projected[rows[i]]``, one column per stream.
 
-    The number of columns is a multiple of LANES. Columns that fill it up stand on the left, since the columns
-    on the right make the most steps: with 11 streams and 8 lanes,
+    The number of columns is a multiple of LANES. Unused columns are on the left, since the columns on the
+    right make the most steps: with 11 streams and 8 lanes,
 
         column  0 1 2 3 4 | 5 6 7   8 9 10 11 12 13 14 15
         stream  (unused)  | 0 1 2   3 4  5  6  7  8  9 10
 
-    the first eight columns only make the steps of streams 0 to 2. On the right, they would make all.
+    the first eight columns make the steps of streams 0 to 2 only. With unused columns on the right, they
+    would make the steps of stream 7.
     """
 
     rows: Any
@@ -60,27 +69,26 @@ class Start(NamedTuple):
 
 @compiled(cache=False)
 def floor_code(value: float) -> Any:
-    """Floor, or for a large value its leading bits: the same as codes.floor_codes, for one number."""
+    """Return the floor, or the leading bits of a large value, as ``codes.floor_codes`` does for arrays."""
     if abs(value) < LARGEST_FLOOR:
         return np.int64(np.floor(value))
     return np.float64(value).view(np.int64) & KEPT_BITS
 
 
 # A step of one node and column is, in this order: ``arrived`` for each entry of the node's row, a product
-# with spread, ``stayed``. A node whose spread is 0 has no neighbors' sum, and one whose keep is 0 no share of
-# its own. Helpers take numbers, not arrays: numba counts references to an array in every function that it is
-# handed to.
+# with spread, ``stayed``. The first two are skipped if spread is 0, the last if keep is 0. Helpers take
+# numbers, not arrays: numba counts references to an array in every function that receives it.
 
 
 @compiled(cache=False)
 def arrived(total: float, weight: float, factor: float, value: float) -> Any:
-    """Add what a neighbor sends over an edge to the sum of a node: (weight * factor) * value."""
+    """Return the sum of a node plus the contribution of an edge, (weight * factor) * value."""
     return total + weight * factor * value
 
 
 @compiled(cache=False)
 def stayed(total: float, keep: float, value: float) -> Any:
-    """Add what a node keeps of its own value, after its neighbors' sum."""
+    """Return the neighbors' sum of a node plus keep * value of the node itself."""
     return total + keep * value
 
 
@@ -97,15 +105,21 @@ def _walk(
     now: Any,
     then: Any,
 ) -> None:
-    """x'_i = spread_i * sum_j A_ij x_j + keep_i x_i for the nodes first .. last - 1 and all LANES columns.
+    """Compute x'_i = spread_i * sum_j A_ij x_j + keep_i x_i of a block of nodes, for LANES columns.
 
-    ``place`` is (first, last, group of columns, steps made before). Node i of the database is row i - first
-    of ``now`` and ``then``. Without ``weights`` or ``factors`` (None), numba leaves their multiplication out.
+    Parameters
+    ----------
+    indptr, indices, weights, kinds, factors, spread, keep
+        See :class:`Step`; for None, numba omits the multiplication.
+    place : tuple of four int
+        First node, last node + 1, group of columns, number of earlier steps.
+    now, then : ndarray of float64, (nodes, LANES)
+        Values before the step, and output; node i of the database is row i - first.
     """
     first, last, group, made = place
     # The sums of a node's LANES columns are plain variables, which the compiler keeps in registers and, with
     # SLP vectorization, in a few vector registers; an array of sums would be written to memory at every edge.
-    # Indices are unsigned, so that the compiler need not ask whether they count from the end.
+    # Indices are unsigned, which avoids the test for negative indices.
     for i in range(first, last):
         node = np.uint64(i - first)
         a = b = c = d = e = f = g = h = 0.0
@@ -163,15 +177,15 @@ def _walk(
 
 @compiled(cache=False)
 def _hash_lane(values: Any, lane: int, offset: float, codes: Any, first: int, last: int) -> None:
-    """Hash one column."""
-    # ``values`` holds the nodes of the block only, from 0; ``codes`` those of the whole database.
+    """Hash one column: codes[i] is the code of values[i - first, lane] + offset, i in first .. last - 1."""
+    # ``values`` has one row per node of the block; ``codes`` one entry per node of the database.
     for i in range(first, last):
         codes[i] = floor_code(values[i - first, lane] + offset)
 
 
 @compiled(cache=False)
 def _restart(values: Any, restart: Any, start: Any, column: int, first: int, last: int) -> None:
-    """x_i += restart_i x0_i, for the LANES columns from ``column`` on; nothing without ``restart``."""
+    """Add restart_i x0_i to node i of a block, for LANES columns from ``column`` on; no-op for None."""
     if restart is not None:
         for i in range(first, last):
             if restart[i] != 0.0:
@@ -181,7 +195,7 @@ def _restart(values: Any, restart: Any, start: Any, column: int, first: int, las
 
 @compiled(cache=False)
 def _push_back(values: Any, chosen: Any, start: Any, column: int, first: int, last: int) -> None:
-    """x_i = x0_i where ``chosen`` says so; an empty ``chosen`` means everywhere."""
+    """Reset node i of a block to x0_i if ``chosen[i]``, for LANES columns; empty ``chosen``: all nodes."""
     for i in range(first, last):
         if len(chosen) == 0 or chosen[i]:
             for lane in range(LANES):
@@ -192,12 +206,25 @@ def _push_back(values: Any, chosen: Any, start: Any, column: int, first: int, la
 def propagate_and_hash(
     step: Any, start: Any, offsets: Any, n_hashes: int, blocks: Any, odd: Any, even: Any, codes: Any
 ) -> None:
-    """Run the affine step on projected values and hash the columns of iteration t after step t.
+    """Propagate projected values and hash the columns of iteration t after step t.
 
-    A block is a run of whole graphs that fits the cache, and its columns are taken LANES at a time: all
-    steps that these columns need are made before anything else is touched. ``step`` is a :class:`Step`,
-    ``start`` a :class:`Start`; stream s = t * n_hashes + h is hash h of iteration t, with ``offsets[s]`` and
-    its codes in ``codes[s]``. ``odd`` and ``even`` have room for the LANES columns of a block.
+    A block is a run of whole graphs that fits the cache. Its columns are processed LANES at a time: all
+    steps of these columns are made before the next columns.
+
+    Parameters
+    ----------
+    step : Step
+    start : Start
+    offsets : ndarray of float64, (streams,)
+        Offset b / w of each stream; stream t * n_hashes + h is hash h of iteration t.
+    n_hashes : int
+        Streams per iteration.
+    blocks : ndarray of int64, (blocks + 1,)
+        First node of each block.
+    odd, even : ndarray of float64, (nodes of the largest block, LANES)
+        Workspace.
+    codes : ndarray of int64, (streams, N)
+        Output.
     """
     n_columns = start.projected.shape[1]
     unused = n_columns - len(offsets)  # column = stream + unused, see Start
@@ -205,7 +232,7 @@ def propagate_and_hash(
     for block in range(len(blocks) - 1):
         first, last = blocks[block], blocks[block + 1]
         for column in range(0, n_columns, LANES):
-            # Invariant: turn t begins with ``now`` after t - 1 steps (t = 0: at the start).
+            # Invariant: iteration t of this loop begins with ``now`` after t - 1 steps (t = 0: x0).
             # The last stream of these columns, column + LANES - 1 - unused, makes the most steps.
             now, then = even, odd
             _push_back(now, everywhere, start, column, first, last)
@@ -218,7 +245,7 @@ def propagate_and_hash(
                     )  # fmt: skip
                     _restart(then, step.restart, start, column, first, last)
                     now, then = then, now
-                # The streams of iteration t, as far as they are among these columns.
+                # The streams of iteration t that are among these columns.
                 stream = max(t * n_hashes, column - unused)
                 while stream < min((t + 1) * n_hashes, column + LANES - unused):
                     _hash_lane(now, stream + unused - column, offsets[stream], codes[stream], first, last)
@@ -229,7 +256,7 @@ def propagate_and_hash(
 
 @compiled(cache=False)
 def join(code: Any, other: Any) -> Any:
-    """Join two codes into one, as codes.join_codes does for arrays."""
+    """Return the join of two codes, as ``codes.join_codes`` does for arrays."""
     word = np.uint64(code) * GOLDEN + np.uint64(other)
     word = (word ^ (word >> np.uint64(32))) * OTHER_FACTOR
     return np.int64(word ^ (word >> np.uint64(29)))
@@ -239,13 +266,24 @@ def join(code: Any, other: Any) -> Any:
 def hash_columns(
     values: Any, vectors: Any, offsets: Any, missing: int, first: int, last: int, codes: Any
 ) -> Any:
-    """Hash the columns first .. last - 1, each by itself, into a row of ``codes`` each.
+    """Hash the columns first .. last - 1 separately; return for each whether its code is constant.
 
-    NaN gets the code ``missing``. Returns for each of these columns whether all its codes are equal. Rows are
-    taken a block at a time, so that reading a row-major matrix by columns stays in the cache.
+    Rows are processed in blocks, so that reading a row-major matrix by columns stays in the cache.
+
+    Parameters
+    ----------
+    values : ndarray of float64, (N, columns)
+    vectors, offsets : ndarray of float64, (columns,)
+        v / w and b / w of each column.
+    missing : int
+        Code of NaN.
+    first, last : int
+        Range of columns.
+    codes : ndarray of int64, (columns, N)
+        Output.
     """
-    # A column is constant if no block of it has a code that differs from that of node 0. Counting differences
-    # instead of leaving at the first keeps the inner loop free of branches; row[0] is written in block 0.
+    # A column is constant if no code differs from that of node 0. Counting differences instead of stopping
+    # at the first keeps the inner loop free of branches; row[0] is written in block 0.
     constant = np.ones(last - first, dtype=np.bool_)
     for start in range(0, len(values), 256):
         stop = min(start + 256, len(values))
@@ -264,7 +302,16 @@ def hash_columns(
 
 @compiled
 def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
-    """Join the label code of each node into some rows of ``codes``, in place."""
+    """Join the label code of each node with its attribute codes, in place.
+
+    Parameters
+    ----------
+    label_codes : ndarray of int64, (N,)
+    rows : ndarray of int64
+        Rows of ``codes`` to join.
+    codes : ndarray of int64, (rows, N)
+        Attribute codes; replaced by joined codes.
+    """
     for row in rows:
         for i in range(codes.shape[1]):
             label = label_codes[i]
@@ -273,27 +320,28 @@ def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
 
 @compiled(cache=False)
 def over_edge(mixed: Any, edge_key: Any) -> Any:
-    """Word of a neighbor, mixed before, that is told apart by the key of the edge to it."""
+    """Return the mixed word of a neighbor, mixed with the key of the edge to it."""
     return mix_word(mixed ^ edge_key)
 
 
 @compiled(cache=False)
 def refined(own: Any, total: Any) -> Any:
-    """Next word of a node: its own one and the sum of its neighbors' words, with wraparound."""
+    """Return the next word of a node from its word and the sum of its neighbors' words, with wraparound."""
     return mix_word(mix_word(own) + total)
 
 
 @compiled(cache=False)
 def counted_code(word: Any) -> Any:
-    """Code of a word: none is the one that means "not counted"; ``refinement.as_streams`` of one word."""
+    """Return a word as a code, replacing "not counted", as ``refinement.as_streams`` does for arrays."""
     code = np.int64(word)
     return ANY_OTHER if code == NO_BIN else code
 
 
 @compiled(cache=False)
 def _sum_neighbors(indptr: Any, indices: Any, i: int, first: int, mixed: Any) -> Any:
+    """Return the sum of the mixed words of the neighbors of node i; ``mixed[0]`` is that of node first."""
     # A sum of mixed words is a hash of the multiset of neighbors: it does not depend on their order, and
-    # repeated neighbors count as often as they occur (as they would not in a sum by exclusive or).
+    # repeated neighbors count as often as they occur (with exclusive or, they would cancel).
     total = np.uint64(0)
     for entry in range(indptr[i], indptr[i + 1]):
         total += mixed[indices[entry] - first]
@@ -302,6 +350,7 @@ def _sum_neighbors(indptr: Any, indices: Any, i: int, first: int, mixed: Any) ->
 
 @compiled(cache=False)
 def _sum_labeled(indptr: Any, indices: Any, edge_keys: Any, i: int, first: int, mixed: Any) -> Any:
+    """Return the sum of the neighbors' mixed words, each mixed with its edge key; see ``_sum_neighbors``."""
     total = np.uint64(0)
     for entry in range(indptr[i], indptr[i + 1]):
         total += over_edge(mixed[indices[entry] - first], edge_keys[entry])
@@ -310,10 +359,21 @@ def _sum_labeled(indptr: Any, indices: Any, edge_keys: Any, i: int, first: int, 
 
 @compiled
 def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -> None:
-    """Weisfeiler-Lehman steps on 64-bit codes, block by block; row 0 of ``codes`` is given.
+    """Compute Weisfeiler-Lehman codes of all iterations, block by block.
 
-    A node's next code is mix(own code, sum over neighbors of mix'(their code, edge key)) with wraparound.
-    The sum does not depend on the order of neighbors. Empty ``edge_keys``: edges are alike.
+    A node's next code is mix(its code, sum over neighbors of mix'(their code, edge key)) with wraparound.
+    The sum does not depend on the order of neighbors.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int32 or int64
+        CSR structure of the adjacency.
+    edge_keys : ndarray of uint64, (entries,)
+        Key of each edge's label; empty: edges have no labels.
+    blocks : ndarray of int64, (blocks + 1,)
+        First node of each block of whole graphs.
+    codes : ndarray of uint64, (iterations, N)
+        Row 0 is the input; the other rows are the output.
     """
     largest = 0
     for block in range(len(blocks) - 1):
@@ -321,8 +381,8 @@ def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -
     mixed = np.empty(largest, dtype=np.uint64)
     for block in range(len(blocks) - 1):
         first, last = blocks[block], blocks[block + 1]
-        # Row t of ``codes`` is final for the whole block before row t + 1 is begun; ``mixed`` holds
-        # mix_other of row t - 1, so that each node is mixed once and not once per neighbor.
+        # Row t of ``codes`` is complete for the whole block before row t + 1 is computed; ``mixed`` holds
+        # mix_other of row t - 1, so that each node is mixed once, not once per neighbor.
         for t in range(1, codes.shape[0]):
             for i in range(first, last):
                 mixed[i - first] = mix_other(codes[t - 1, i])
@@ -337,16 +397,16 @@ def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -
 
 
 _LOCK = ForkSafeLock()
-_users: list[int] = []  # the compiler's own setting, once for each block of slp_vectorization that is open
+_users: list[int] = []  # numba's setting before, once per open slp_vectorization block
 
 
 @contextmanager
 def slp_vectorization() -> Iterator[None]:
-    """Enable numba's SLP vectorizer for functions that are compiled inside this block.
+    """Enable numba's SLP vectorizer for functions compiled inside this block.
 
-    It joins equal operations on adjacent numbers into vector instructions, which are the same bits. numba has
-    no switch per function, only a global one (``NUMBA_SLP_VECTORIZE``, off by default): whatever another
-    thread compiles meanwhile is vectorized too. The setting of before comes back when the last block ends.
+    It combines equal operations on adjacent numbers into vector instructions, with bit-equal results. numba
+    has only a global switch (``NUMBA_SLP_VECTORIZE``, off by default), so functions that other threads
+    compile meanwhile are vectorized too. The previous setting is restored when the last block ends.
     """
     with _LOCK:
         _users.append(_users[-1] if _users else config.SLP_VECTORIZE)

@@ -1,4 +1,4 @@
-"""Lengths of shortest paths between all pairs of nodes of each graph."""
+"""Shortest-path distances between all pairs of nodes of each graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from propkernels._utils.arrays import check_room, offsets
 from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
-PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distances, words, codes, and what is sorted
+PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distance, word, code, and a copy for sorting
 WITHOUT_PAIRS = (
     "PropagationKernel and WeisfeilerLehman take graphs of any size, since they compare no pairs of nodes"
 )
@@ -23,7 +23,7 @@ WITHOUT_PAIRS = (
 
 @dataclass(frozen=True)
 class PathLengths:
-    """Distances within the graphs of a database.
+    """Distances between the nodes of each graph of a database.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class PathLengths:
     weights : ndarray
         Length of each stored edge: its weight, or 1.
     pair_ptr : ndarray of int64, (n + 1,)
-        Where each graph's distances begin.
+        Offsets of the graphs' distances.
     distances : ndarray
         From u to v of graph i at ``pair_ptr[i] + u * size + v``; inf without a path. Rounded to 36
         binary digits, so that equal sums of weights in another order are equal.
@@ -43,18 +43,18 @@ class PathLengths:
     distances: NDArray[np.float64]
 
     def words(self) -> NDArray[np.uint64]:
-        """Each length as a 64-bit word; 0 without a path."""
+        """Return each distance as a 64-bit word; 0 without a path."""
         return np.where(np.isinf(self.distances), 0.0, self.distances).view(np.uint64)
 
     def pairs(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Both nodes of some distances, numbered through the database: (places, 2)."""
+        """Return the two nodes of each distance, numbered through the database, (places, 2)."""
         graph = np.searchsorted(self.pair_ptr, places, side="right") - 1
         ends = np.divmod(places - self.pair_ptr[graph], self.graphs.graph_sizes[graph])
         return np.asarray(self.graphs.graph_ptr[graph][:, None] + np.stack(ends, axis=1))
 
 
 def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
-    """Breadth-first search where all edges have length 1, else Dijkstra's algorithm.
+    """Return all distances, by breadth-first search for edges of length 1, else by Dijkstra's algorithm.
 
     Examples
     --------
@@ -81,13 +81,13 @@ def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
 
 
 def check_pairs(graphs: GraphDatabase) -> None:
-    """Refuse graphs whose pairs of nodes do not fit into memory, before anything is allocated."""
+    """Raise an error if the pairs of nodes do not fit into memory; nothing is allocated before."""
     pairs = sum(size * size for size in graphs.graph_sizes.tolist())
     check_room(pairs, PAIRS_AT_ONCE, ways_out=WITHOUT_PAIRS)
 
 
 def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64]:
-    """Distances of one graph, flat."""
+    """Return the distances of one graph as a flat array."""
     if first == last:
         return np.empty(0)
     block: Any = adjacency[first:last, first:last]
@@ -95,7 +95,7 @@ def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64
 
 
 def runs_of_graphs(graphs: GraphDatabase) -> Iterator[GraphDatabase]:
-    """Cut a database so that the pairs of nodes of each part fit the memory."""
+    """Yield runs of graphs whose pairs of nodes fit into memory."""
     pairs = offsets(graphs.graph_sizes**2)
     first = 0
     while first < len(graphs):

@@ -1,4 +1,4 @@
-"""Codes of pixels: the loop over t of Algorithm 5, on projected images, compiled where filters are sums."""
+"""Codes of pixels: the loop over t of Algorithm 5 on projected images, by sums or Fourier transforms."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _by_sums(
     n_jobs: int | None,
     codes: NDArray[np.int64],
 ) -> None:
-    """Run the compiled loop on runs of images of one shape, a few for each thread."""
+    """Write the codes by the compiled loop, on runs of images of one shape, several per thread."""
     grids, images, start = operator.grids, operator.images, Start(initial.rows, projected)
     share = grids.n_nodes / (4 * thread_count(n_jobs))
     runs = whole_runs(grids.graph_ptr, min(max(share, 1024), PIXELS_OF_A_RUN))
@@ -74,7 +74,7 @@ def _by_fourier(
     n_hashes: int,
     codes: NDArray[np.int64],
 ) -> None:
-    """Step all columns that are still needed, one column less after each step; a run of images at a time."""
+    """Write the codes by Fourier transforms, run by run; each step drops the columns already hashed."""
     graph_ptr = operator.grids.graph_ptr
     runs = whole_runs(graph_ptr, PIXELS_OF_A_RUN)
     for first, last in pairwise(runs.tolist()):
@@ -89,14 +89,14 @@ def _by_fourier(
 
 @compiled(cache=False)
 def _load(x: Any, places: Any, start: Any, first: int, stream: int) -> None:
-    """Put the start of a stream into a buffer: node first + k lies at places[k]."""
+    """Write the initial values of a stream to a buffer: node first + k to x[places[k]]."""
     for k in range(len(places)):
         x[places[k]] = start.projected[start.rows[first + k], stream]
 
 
 @compiled(cache=False)
 def _push_back(x: Any, places: Any, pushed_back: Any, start: Any, first: int, stream: int) -> None:
-    """Reset the nodes that are pushed back to their start."""
+    """Reset the pushed-back nodes of an image to their initial values; arguments as in ``_load``."""
     for k in range(len(places)):
         if pushed_back[first + k]:
             x[places[k]] = start.projected[start.rows[first + k], stream]
@@ -113,10 +113,24 @@ def convolve_and_hash(
     last_image: int,
     codes: Any,
 ) -> None:
-    """Codes of the images first_image .. last_image - 1, which have one shape.
+    """Compute the codes of the images first_image .. last_image - 1, which have the same shape.
 
-    All streams of an image are made while it is in the cache. A stream of iteration t is one scalar image,
-    P_0 v, that is convolved t times and then hashed. ``start`` is a ``Start`` without unused columns.
+    All streams of an image are computed while it is in the cache. A stream of iteration t is a scalar image,
+    P_0 v, convolved t times and then hashed.
+
+    Parameters
+    ----------
+    images : Images
+    taps : Taps
+    start : Start
+        Without unused columns.
+    offsets : ndarray of float64, (streams,)
+    n_hashes : int
+        Streams per iteration.
+    first_image, last_image : int
+        Range of images.
+    codes : ndarray of int64, (streams, N)
+        Output.
     """
     shape = images.shapes[first_image]
     layout = lay_out(shape, taps, images.boundary)
@@ -127,11 +141,11 @@ def convolve_and_hash(
     for image in range(first_image, last_image):
         first = images.graph_ptr[image]
         places = counted_places(everywhere, images.inside, images.pixel_ptr[image])
-        # Without masks and held pixels, images of one shape have the same weights: the first one's are kept.
+        # Without masks and held pixels, images of one shape have equal weights, computed once.
         if image == first_image or len(images.inside) > 0 or len(images.held) > 0:
             keeps = step_weights(places, first, images, layout, taps, buffers)
         for stream in range(len(offsets)):
-            # Zeros first: the border and pixels outside the mask must not hold an earlier stream.
+            # Clear x: the border and pixels outside the mask must not contain values of an earlier stream.
             x[:] = 0.0
             _load(x, places, start, first, stream)
             for step in range(stream // n_hashes):

@@ -1,4 +1,4 @@
-"""Compiled loops over shortest paths: plain arrays in and out, no objects."""
+"""Compiled loops over shortest paths: distances, codes of pairs of nodes, and path counts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from propkernels._utils.mixing import mix_other, mix_word
 
 _HALF = np.int64(2**15)
 _KEPT = np.int64(-(2**16))
-_SAME = 1e-10  # relative difference of lengths that are the same but for rounding
+_SAME = 1e-10  # relative difference below which lengths are equal up to rounding
 
 
 @compiled
 def hop_distances(indptr: Any, indices: Any, graph_ptr: Any, pair_ptr: Any, distances: Any) -> None:
-    """Number of edges from u to v at ``pair_ptr[graph] + u * n + v``, by breadth-first search; else inf."""
-    # queue[head:tail] are the nodes that are reached but not yet left; their distances ascend.
+    """Write the number of edges from u to v to ``distances[pair_ptr[graph] + u * n + v]``; inf: no path.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int32 or int64
+        CSR structure of the adjacency.
+    graph_ptr, pair_ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the graphs' nodes, and of their pairs.
+    distances : ndarray of float64, (pairs,)
+        Output.
+    """
+    # Breadth-first search: queue[head:tail] are reached nodes that are not expanded yet, by distance.
     largest = 0
     for graph in range(len(graph_ptr) - 1):
         largest = max(largest, graph_ptr[graph + 1] - graph_ptr[graph])
@@ -46,9 +56,9 @@ def hop_distances(indptr: Any, indices: Any, graph_ptr: Any, pair_ptr: Any, dist
 
 @compiled
 def round_lengths(values: Any) -> None:
-    """Keep 36 binary digits: sums of the same weights in another order are the same length."""
-    # A positive float is the larger the larger its bits are as an integer: adding half of the last digit kept
-    # and cutting off the 16 bits below it rounds to nearest, and carries into the exponent where it must.
+    """Round float64 lengths to 36 binary digits in place, so that sums in another order are equal."""
+    # Positive floats are ordered like their bits as integers: adding half of the last kept digit and clearing
+    # the 16 bits below it rounds to nearest, and carries into the exponent if needed.
     bits = values.view(np.int64)
     for k in range(len(values)):
         if values[k] != np.inf:
@@ -57,34 +67,45 @@ def round_lengths(values: Any) -> None:
 
 @compiled(cache=False)
 def triplet_code(begin: Any, word: Any, end_key: Any) -> Any:
-    """Code of (label, path, label): the mixed key of the first label, the word of the path, the other key."""
+    """Return the code of (label, path, label): first label's mixed key, path's word, last label's key."""
     return np.int64(mix_word(begin + mix_other(end_key ^ word)))
 
 
 @compiled(cache=False)
 def crossed_word(edge_key: Any, length: float) -> Any:
-    """Word of an edge that a path crosses: its label's key and its length."""
+    """Return the word of an edge on a path from its label's key and its length."""
     return mix_other(edge_key) + mix_word(np.float64(length).view(np.uint64))
 
 
 @compiled(cache=False)
 def longer_path(word: Any, edge_word: Any) -> Any:
-    """Word of a path that goes on over one more edge; words of paths with the same ends are added up."""
+    """Return the word of a path extended by one edge; words of paths with the same ends are summed."""
     return mix_word(word ^ edge_word)
 
 
 @compiled
 def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes: Any, no_bin: int) -> None:
-    """Hash (label of u, length, label of v) for all ordered pairs u != v that a path joins.
+    """Hash (label of u, length, label of v) for all ordered pairs u != v that are joined by a path.
 
-    ``lengths`` are 64-bit words that stand for path lengths, or for whole paths; 0 stands for none.
+    Parameters
+    ----------
+    keys : ndarray of uint64, (N,)
+        Key of each node's label.
+    lengths : ndarray of uint64, (pairs,)
+        Words of path lengths, or of paths; 0: no path.
+    graph_ptr, pair_ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the graphs' nodes, and of their pairs.
+    codes : ndarray of int64, (pairs,)
+        Output.
+    no_bin : int
+        Code of pairs without a path, and of u = v.
     """
     for graph in range(len(graph_ptr) - 1):
         first = graph_ptr[graph]
         n = graph_ptr[graph + 1] - first
         for u in range(n):
             row = pair_ptr[graph] + u * n
-            start = mix_word(keys[first + u])  # the two ends are mixed differently: (a, b) is not (b, a)
+            start = mix_word(keys[first + u])  # the ends are mixed differently, so (a, b) differs from (b, a)
             for v in range(n):
                 if u == v or lengths[row + v] == 0:
                     codes[row + v] = no_bin
@@ -94,7 +115,16 @@ def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes:
 
 @compiled(cache=False)
 def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
-    """Write the nodes that a source reaches into ``order``, nearest first; return their number."""
+    """Write the nodes reachable from a source to ``order``, nearest first; return their number.
+
+    Parameters
+    ----------
+    distances : ndarray of float64
+        ``distances[row : row + n]`` are those from the source.
+    row, n : int
+    order : ndarray of int64, (n,)
+        Output.
+    """
     reached, farthest, whole = 0, 0.0, True
     for v in range(n):
         distance = distances[row + v]
@@ -103,7 +133,7 @@ def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
             reached += 1
             farthest = max(farthest, distance)
             whole = whole and distance == np.floor(distance)
-    if whole and farthest <= n:  # steps: as many passes as there are rings of nodes, most of them short
+    if whole and farthest <= n:  # whole distances: one pass per distance
         filled, step = 0, 0.0
         while filled < reached:
             for v in range(n):
@@ -112,7 +142,7 @@ def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
                     filled += 1
             step += 1.0
         return reached
-    # Mergesort is stable: nodes at the same distance stay in the order of their numbers, on every machine.
+    # Mergesort is stable: nodes at equal distance are ordered by number on every machine.
     values = np.empty(reached)
     for k in range(reached):
         values[k] = distances[row + order[k]]
@@ -125,7 +155,7 @@ def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
 
 @compiled(cache=False)
 def _on_a_path(near: float, weight: float, far: float) -> bool:
-    """Whether an edge leads on along a shortest path; sums of weights may differ in their last digits."""
+    """Whether an edge extends a shortest path: near + weight equals far, up to rounding."""
     return near < far and abs(near + weight - far) <= _SAME * far
 
 
@@ -140,10 +170,22 @@ def path_words(
     distances: Any,
     words: Any,
 ) -> None:
-    """For each ordered pair, hash the multiset of edge-label sequences of all shortest paths; 0 for none.
+    """Hash, for each ordered pair, the multiset of edge-label sequences of all shortest paths.
 
-    Nodes are visited by distance: a path's word is mixed from that of the path one edge shorter and the last
-    edge's key, and words of paths with the same ends are added up.
+    Nodes are visited by distance: a path's word is mixed from the word of the path without its last edge and
+    the key of that edge, and words of paths with the same ends are summed.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int32 or int64
+        CSR structure of the adjacency.
+    weights, edge_keys : ndarray of float64 and of uint64, (entries,)
+        Length and label key of each edge.
+    graph_ptr, pair_ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the graphs' nodes, and of their pairs.
+    distances : ndarray of float64, (pairs,)
+    words : ndarray of uint64, (pairs,)
+        Output; 0 without a path.
     """
     largest = 0
     for graph in range(len(graph_ptr) - 1):
@@ -157,7 +199,7 @@ def path_words(
             for v in range(n):
                 words[row + v] = 0
             words[row + source] = 1
-            # Invariant: words[row + u] is complete when u is taken, since all nodes before it on a shortest
+            # Invariant: words[row + u] is complete when u is visited, since all nodes before it on a shortest
             # path from the source are nearer.
             for k in range(_by_distance(distances, row, n, order)):
                 u = order[k]
@@ -173,12 +215,23 @@ def path_words(
 def count_hops(
     indptr: Any, indices: Any, weights: Any, first: int, n: int, distances: Any, slots: Any, counts: Any
 ) -> None:
-    """Add up path-count matrices of one graph (Feragen et al. 2013, Section 3.1).
+    """Add the path-count matrices of one graph to ``counts`` (Feragen et al. 2013, Section 3.1).
 
     ``counts[slots[v], a, b]`` grows by the number of shortest paths with b edges on which v is node number a.
-    For each root, occ[v, a] counts paths from the root that reach v with a edges and des[v, c] those that go
-    on from v with c edges, both along the directed acyclic graph of shortest paths; a path has b = a + c.
-    ``distances`` is the graph's flat (n, n) matrix; ``counts`` has room for the longest path.
+    For each root, occ[v, a] counts paths with a edges from the root to v, and des[v, c] their continuations
+    from v with c edges, along the directed acyclic graph of shortest paths; a path has b = a + c edges.
+
+    Parameters
+    ----------
+    indptr, indices, weights : ndarray
+        CSR arrays of the adjacency; weights are lengths.
+    first, n : int
+        First node and number of nodes of the graph.
+    distances : ndarray of float64, (n * n,)
+    slots : ndarray of int64, (n,)
+        Matrix of each node in ``counts``.
+    counts : ndarray of float64, (matrices, width, width)
+        Output; width is at least 1 + the largest number of edges of a path.
     """
     width = counts.shape[2]
     order = np.empty(n, dtype=np.int64)
@@ -192,7 +245,7 @@ def count_hops(
             des[order[k], :] = 0.0
             des[order[k], 0] = 1.0
         occ[root, 0] = 1.0
-        # Outwards: occ[u] is complete when u is taken, since nodes before it on a path are nearer.
+        # Outwards: occ[u] is complete when u is visited, since nodes before it on a path are nearer.
         for k in range(reached):
             u = order[k]
             for entry in range(indptr[first + u], indptr[first + u + 1]):
@@ -200,7 +253,7 @@ def count_hops(
                 if _on_a_path(distances[row + u], weights[entry], distances[row + v]):
                     for a in range(width - 1):
                         occ[v, a + 1] += occ[u, a]
-        # Inwards: des[v] is complete when an edge u -> v is followed, since v is farther than u.
+        # Inwards: des[v] is complete when the edge u -> v is visited, since v is farther than u.
         for k in range(reached - 1, -1, -1):
             u = order[k]
             for entry in range(indptr[first + u], indptr[first + u + 1]):
@@ -219,9 +272,9 @@ def count_hops(
 
 @compiled
 def most_hops(indptr: Any, indices: Any, weights: Any, first: int, n: int, distances: Any) -> int:
-    """Largest number of edges on a shortest path of one graph."""
-    # hops[v] is the most edges of a shortest path from the root to v; it is final when v is taken, since all
-    # nodes before v on such a path are nearer. Equal lengths may have different numbers of edges.
+    """Return the largest number of edges on a shortest path of one graph; arguments as in ``count_hops``."""
+    # hops[v] is the largest number of edges on a shortest path from the root to v; it is complete when v is
+    # visited, since all nodes before v on such a path are nearer. Equal lengths may differ in edges.
     order = np.empty(n, dtype=np.int64)
     hops = np.zeros(n, dtype=np.int64)
     most = 0

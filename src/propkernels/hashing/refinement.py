@@ -1,4 +1,4 @@
-"""Refinement: the multiset hash of Weisfeiler-Lehman codes."""
+"""Weisfeiler-Lehman refinement by a hash of the multiset of neighbors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from propkernels._utils.parallel import run_threads, threads_for, whole_runs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, NODES_IN_CACHE, CodeStreams
 
-ANY_OTHER = 0x5851F42D4C957F2D  # in the place of the code that means "not counted"
+ANY_OTHER = 0x5851F42D4C957F2D  # replaces the code that means "not counted"
 
 
 def multiset_codes(
@@ -19,17 +19,17 @@ def multiset_codes(
     n_iter: int,
     n_jobs: int | None,
 ) -> CodeStreams:
-    """Refine node keys ``n_iter`` times: a node's next code hashes its own and the multiset of neighbors'.
+    """Return codes after 0 .. n_iter refinements; each hashes a node's code with its neighbors' multiset.
 
-    Codes are pure functions of keys and structure, so that any other graph, process or machine agrees.
-    Two different neighborhoods meet in one code with probability about 2^-64.
+    Codes are pure functions of keys and structure, equal in all batches, processes and machines. Two
+    different neighborhoods have the same code with probability about 2^-64.
 
     Parameters
     ----------
     graphs : GraphDatabase
-        Neighbors are those that a node's edges lead to.
+        Neighbors of a node are the targets of its edges.
     node_keys : ndarray of uint64, (N,)
-    edge_keys : ndarray of uint64, one for each stored entry of the adjacency, or None
+    edge_keys : ndarray of uint64, one per stored entry of the adjacency, or None
     n_iter : int
     n_jobs : int or None
 
@@ -57,7 +57,7 @@ def multiset_codes(
 
 
 def as_streams(codes: NDArray[np.uint64]) -> CodeStreams:
-    """One stream per row, each with weight 1; no code is the one that means "not counted"."""
+    """Return one stream per row, with weight 1; the code that means "not counted" is replaced."""
     signed = codes.view(np.int64)
     signed[signed == NO_BIN] = ANY_OTHER
     return CodeStreams(signed, np.arange(len(codes)), np.ones(len(codes)))

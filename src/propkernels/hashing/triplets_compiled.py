@@ -1,4 +1,4 @@
-"""Compiled counts of (label, number of edges, label), without ever listing the pairs of nodes."""
+"""Compiled counts of (label, number of edges, label) triplets, without a list of the pairs of nodes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,22 @@ from propkernels.hashing.paths_compiled import triplet_code
 
 
 class Search(NamedTuple):
-    """Room for breadth-first searches in graphs with at most n nodes.
+    """Workspace of breadth-first searches in graphs with at most n nodes; arrays of int64.
 
-    ``labels[v]`` is the label of node v, numbered within the graph, and ``present`` maps these numbers back
-    to those of the database (``local`` the other way; -1: not met). The nodes with label a are
-    ``members[starts[a] : starts[a + 1]]``. ``queue`` lists nodes in the order in which a search reaches them,
-    and ``seen[v]`` is the number of the last search that did: it is never cleared.
+    Attributes
+    ----------
+    labels : (n,)
+        Label of each node, numbered within the graph.
+    present : (n,)
+        Maps these numbers to labels of the database.
+    local : (labels of the database,)
+        The inverse of ``present``; -1: not in the graph.
+    starts, members : (n + 1,), (n,)
+        Nodes with label a are ``members[starts[a] : starts[a + 1]]``.
+    queue : (n,)
+        Nodes in the order in which a search reaches them.
+    seen : (n,)
+        Number of the last search that reached each node; never cleared.
     """
 
     labels: Any
@@ -30,7 +40,7 @@ class Search(NamedTuple):
 
     @classmethod
     def room(cls, n: int, n_labels: int) -> Search:
-        """Room for graphs with at most n nodes, of a database with so many labels."""
+        """Return a workspace for graphs with at most n nodes, in a database with ``n_labels`` labels."""
         labels, present, members, queue = np.empty((4, n), dtype=np.int64)
         local, seen = np.full(n_labels, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
         return cls(labels, present, local, np.empty(n + 1, dtype=np.int64), members, queue, seen)
@@ -38,25 +48,25 @@ class Search(NamedTuple):
 
 @compiled(cache=False)
 def _number_labels(ids: Any, first: int, n: int, search: Any) -> int:
-    """Number the labels of one graph in order of appearance; return how many there are."""
-    # ``local`` has one place per label of the database, so it is not cleared as a whole: the loop at the end
-    # resets the places that this graph has used, and each graph finds -1 everywhere.
-    found = 0
+    """Number the labels of one graph in order of appearance; return the number of labels."""
+    # ``local`` has one entry per label of the database, so it is not cleared as a whole: the loop at the end
+    # resets the entries that this graph has used to -1.
+    n_present = 0
     for v in range(n):
         label = ids[first + v]
         if search.local[label] < 0:
-            search.local[label] = found
-            search.present[found] = label
-            found += 1
+            search.local[label] = n_present
+            search.present[n_present] = label
+            n_present += 1
         search.labels[v] = search.local[label]
-    for k in range(found):
+    for k in range(n_present):
         search.local[search.present[k]] = -1
-    return found
+    return n_present
 
 
 @compiled(cache=False)
 def _group(n: int, n_labels: int, search: Any) -> None:
-    """Counting sort: nodes with label a become members[starts[a]:starts[a + 1]]."""
+    """Sort the n nodes by label (counting sort): members[starts[a] : starts[a + 1]] have label a."""
     labels, starts, members = search.labels, search.starts, search.members
     starts[: n_labels + 1] = 0
     for v in range(n):
@@ -82,9 +92,23 @@ def _search_from(
     touched: Any,
     n_touched: int,
 ) -> int:
-    """Breadth-first search that counts the labels of each level in ``table[level * n_labels + label]``.
+    """Count the labels at each distance from a source; return the number of nonzero cells of the table.
 
-    ``touched`` lists the cells that are not 0, ``n_touched`` of them before; returns how many after.
+    Parameters
+    ----------
+    source, stamp : int
+        Start node, and the number of this search.
+    indptr, indices : ndarray
+        CSR structure of the adjacency.
+    first, n_labels : int
+        First node and number of labels of the graph.
+    search : Search
+    table : ndarray of int64
+        Cell ``level * n_labels + label`` counts nodes with a label at a distance.
+    touched : ndarray of int64
+        List of the nonzero cells.
+    n_touched : int
+        Length of that list before.
     """
     # queue[head:level_end] are nodes at distance ``level``, queue[level_end:tail] those of the next level:
     #     path 0 - 1 - 2 - 3 from node 1: queue 1 | 0 2 | 3
@@ -119,7 +143,21 @@ def _search_from(
 def _write_triplets(
     begin: Any, n_labels: int, keys: Any, present: Any, table: Any, touched: Any, codes: Any, counts: Any
 ) -> None:
-    """Turn the touched cells into codes (label at the start, length, label at the end), and clear them."""
+    """Write codes of (first label, length, last label) and counts of the touched cells; clear the cells.
+
+    Parameters
+    ----------
+    begin : uint64
+        Mixed key of the first label.
+    n_labels : int
+        Labels of the graph.
+    keys, present : ndarray
+        Key of each label of the database; label of each number.
+    table, touched : ndarray of int64
+        Counts, and the list of nonzero cells.
+    codes, counts : ndarray of int64 and of float64
+        Output.
+    """
     # A cell is level * n_labels + label: the division gives the number of edges, the remainder the label.
     for k in range(len(touched)):
         cell = touched[k]
@@ -133,12 +171,26 @@ def _write_triplets(
 def count_triplets(indptr: Any, indices: Any, graph_ptr: Any, ids: Any, keys: Any, search: Any) -> Any:
     """Count label triplets of graphs whose edges have length 1.
 
-    ``ids`` number the label of each node and ``keys`` hold the key of each number; ``search`` is a
-    :class:`Search`. Returns the length of each graph's part, the codes (those of ``compiled.triplet_codes``),
-    each once per graph, and their counts.
+    Parameters
+    ----------
+    indptr, indices : ndarray
+        CSR structure of the adjacency.
+    graph_ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the graphs' nodes.
+    ids : ndarray of int, (N,)
+        Label number of each node.
+    keys : ndarray of uint64, (labels,)
+        Key of each label number.
+    search : Search
+
+    Returns
+    -------
+    lengths, codes, counts : ndarray
+        Number of codes of each graph; codes, as of ``paths_compiled.triplet_codes``, each once per graph;
+        their counts.
     """
-    # One table serves all nodes with the same label: cell level * n_labels + b counts the paths of that many
-    # edges from label a to label b. Only touched cells are read and cleared, so its size costs nothing.
+    # One table serves all nodes with the same label a: cell level * n_labels + b counts the paths with
+    # ``level`` edges from label a to label b. Only touched cells are read and cleared.
     lengths = np.zeros(len(graph_ptr) - 1, dtype=np.int64)
     codes, counts = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.float64)
     table, touched = np.zeros(1, dtype=np.int64), np.empty(1, dtype=np.int64)

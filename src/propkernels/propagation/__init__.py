@@ -1,4 +1,4 @@
-"""Propagation: how information spreads from node to node."""
+"""Propagation schemes: spread label distributions and attributes along edges."""
 
 from propkernels.propagation.anisotropic import AnisotropicDiffusion
 from propkernels.propagation.belief_propagation import BeliefPropagation

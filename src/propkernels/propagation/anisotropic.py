@@ -1,4 +1,4 @@
-"""Anisotropic diffusion on grids: neighbors that differ much exchange little."""
+"""Anisotropic (Perona-Malik) diffusion on grids, which keeps edges between regions sharp."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Array = NDArray[np.float64]
 
 
 class AnisotropicDiffusion(PropagationScheme):
-    """Perona-Malik diffusion of label distributions, the extension that section "Grid Graphs" names.
+    """Perona-Malik diffusion of label distributions, an extension named in the paper (section "Grid Graphs").
 
-    Pixels exchange label mass with their 2 d nearest neighbors, the less the more the two differ:
+    Pixels exchange label mass with their 2 d nearest neighbors; conduction falls as their difference grows:
     ``P'_x = P_x + rate / (2 d) * sum_y g(|P_y - P_x|) (P_y - P_x)``. Distributions stay distributions, edges
     between regions stay sharp. The border, and pixels outside a mask, exchange nothing.
 
@@ -62,20 +62,20 @@ class AnisotropicDiffusion(PropagationScheme):
         self.conduction = conduction
 
     def prepare(self, graphs: Any, initial: InitialDistributions) -> PreparedDiffusion:
-        """Check the parameters and keep the grids."""
+        """Return the grids with validated parameters."""
         grids = check_grids(graphs, self)
         check_choice(self.conduction, CONDUCTIONS, "conduction")
         contrast, rate = check_positive(self.contrast, "contrast"), check_share(self.rate, "rate")
         return PreparedDiffusion(grids, contrast, rate / (2 * grids.dimension), self.conduction)
 
     def step(self, prepared: PreparedDiffusion, current: Array, initial: Array) -> Array:
-        """Exchange label mass between neighbors once."""
+        """Return the distributions after one exchange between neighbors."""
         return prepared.step(current)
 
 
 @dataclass(frozen=True)
 class PreparedDiffusion:
-    """Grids, and what the steps need to know."""
+    """Grids with the validated parameters of a step."""
 
     grids: GridDatabase
     contrast: float
@@ -83,7 +83,7 @@ class PreparedDiffusion:
     conduction: str
 
     def step(self, current: Array) -> Array:
-        """One step, image by image."""
+        """Return the distributions after one step, computed image by image."""
         following = np.empty_like(current)
         for i, shape in enumerate(self.grids.shapes.tolist()):
             nodes = slice(self.grids.graph_ptr[i], self.grids.graph_ptr[i + 1])
@@ -95,7 +95,7 @@ class PreparedDiffusion:
         return following
 
     def _received(self, image: Array, mask: NDArray[np.bool_]) -> Array:
-        """What flows into each pixel; the two neighbors along an axis are added first."""
+        """Return the mass that flows into each pixel; the two neighbors along an axis are added first."""
         total = np.zeros_like(image)
         for axis in range(mask.ndim):
             near, far = _ends(axis, slice(None, -1)), _ends(axis, slice(1, None))
@@ -109,11 +109,13 @@ class PreparedDiffusion:
         return total
 
     def _conductance(self, difference: Array) -> Array:
+        """Return g of the Euclidean length of each difference."""
         squares = (difference**2).sum(axis=-1, keepdims=True) / self.contrast**2
         return np.asarray(np.exp(-squares) if self.conduction == "exponential" else 1.0 / (1.0 + squares))
 
 
 def _ends(axis: int, part: slice) -> tuple[slice, ...]:
+    """Return an index that takes ``part`` of one axis and all of the axes before it."""
     return (slice(None),) * axis + (part,)
 
 

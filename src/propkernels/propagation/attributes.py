@@ -1,4 +1,4 @@
-"""The protocol of attribute treatments; standardizing attributes, and what stands in for missing ones."""
+"""Attribute treatments: the protocol, standardization, and imputation of missing values."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ COMBINATIONS = ("sum", "product", "joint")
 
 
 class LearnedAttributes(Protocol):
-    """What a treatment of attributes learned in fit."""
+    """State that an attribute treatment learned in fit."""
 
     def matrices(
         self, graphs: GraphDatabase, attributes: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
-        """Matrices (N, M) to be hashed at t = 0, 1, 2, ..., given the standardized attributes."""
+        """Yield the matrices (N, M) to hash at t = 0, 1, 2, ..., given the standardized attributes."""
 
 
 class AttributeTreatment(Documented, BaseEstimator, ABC):
-    """How attributes enter the kernel; see :class:`PropagatedAttributes`, :class:`GaussianMixtures`."""
+    """Base class of attribute treatments: :class:`PropagatedAttributes`, :class:`GaussianMixtures`."""
 
     combine: str
 
@@ -47,12 +47,12 @@ class AttributeTreatment(Documented, BaseEstimator, ABC):
     ) -> LearnedAttributes:
         """Learn from the standardized attributes of the training graphs.
 
-        ``edge_factors``, where edge labels count, multiply what crosses an edge.
+        ``edge_factors``, if edge labels count, multiply the values that cross an edge.
         """
 
 
 class FixedAttributes(AttributeTreatment):
-    """The attributes themselves, the same at every iteration, freshly hashed each time.
+    """Unchanged attributes, with a new hash function at every iteration.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class FixedAttributes(AttributeTreatment):
         See ``attributes`` of :class:`PropagationKernel`.
     """
 
-    is_fixed = True  # a row is that of the node's own attributes, the same at every t
+    is_fixed = True  # row i depends on the attributes of node i only, at every t
 
     def __init__(self, combine: str = "sum") -> None:
         self.combine = combine
@@ -74,18 +74,18 @@ class FixedAttributes(AttributeTreatment):
         seed: int,
         edge_factors: EdgeFactors | None = None,
     ) -> FixedAttributes:
-        """Nothing is learned: the attributes cross no edges."""
+        """Return self: there is nothing to learn."""
         return self
 
     def matrices(
         self, graphs: GraphDatabase, attributes: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
-        """Yield the attributes, again and again."""
+        """Yield the attributes at every iteration."""
         return repeat(attributes)
 
 
 def resolve_attributes(attributes: Any) -> AttributeTreatment:
-    """Find the treatment that the parameter ``attributes`` names or is."""
+    """Return the treatment for the parameter ``attributes``, a name or a treatment."""
     if isinstance(attributes, str) and attributes in COMBINATIONS:
         return FixedAttributes(attributes)
     if isinstance(attributes, type) or not hasattr(attributes, "learn"):
@@ -118,19 +118,19 @@ class Standardizer:
     deviation: NDArray[np.float64]
 
     def check_parts(self) -> None:
-        """Refuse means and deviations of different dimensions."""
+        """Raise an error if means and deviations differ in dimension."""
         require(
             self.mean.ndim == 1 and self.mean.shape == self.deviation.shape, "every mean needs a deviation"
         )
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, standardize: bool) -> Standardizer:
-        """Learn from the training graphs; without ``standardize``, attributes stay as they are."""
+        """Learn from the training graphs; without ``standardize``, attributes stay unchanged."""
         attributes = required_attributes(graphs)
         dimensions = attributes.shape[1]
         if not standardize:
             return cls(np.zeros(dimensions), np.ones(dimensions))
-        columns = np.sort(np.ascontiguousarray(attributes.T), axis=1)  # sums forget the order of the nodes
+        columns = np.sort(np.ascontiguousarray(attributes.T), axis=1)  # sums do not depend on node order
         smallest = np.fmin.reduce(columns, axis=1, initial=np.inf)
         largest = np.fmax.reduce(columns, axis=1, initial=-np.inf)
         _check_extent(smallest, largest)
@@ -143,7 +143,7 @@ class Standardizer:
         return cls(shift, np.where(varies, deviation, 1.0))
 
     def __call__(self, graphs: GraphDatabase) -> NDArray[np.float64]:
-        """Return the standardised attributes of any graphs of the same dimension."""
+        """Return the standardized attributes of graphs with the fitted number of dimensions."""
         if graphs.n_nodes == 0:
             return np.empty((0, len(self.mean)))
         attributes = required_attributes(graphs)
@@ -151,14 +151,14 @@ class Standardizer:
             number = attributes.shape[1]
             dimensions = f"{number} attribute dimension{'' if number == 1 else 's'}"
             raise ValueError(f"the graphs have {dimensions}, but the kernel was fitted to {len(self.mean)}")
-        with np.errstate(over="ignore"):  # what overflows is refused
+        with np.errstate(over="ignore"):  # _check_size rejects overflows
             values = (attributes - self.mean) / self.deviation
         _check_size(values)
         return values
 
 
 def _check_extent(smallest: NDArray[np.float64], largest: NDArray[np.float64]) -> None:
-    """Refuse dimensions whose squares, and so their deviation, would overflow or vanish."""
+    """Raise an error if the deviation of a dimension would overflow or underflow."""
     for dimension, (low, high) in enumerate(zip(smallest.tolist(), largest.tolist(), strict=True)):
         extent = f"attribute dimension {dimension} runs from {low:g} to {high:g}"
         if low < high and max(abs(low), abs(high)) > LARGEST_VALUE:
@@ -168,25 +168,25 @@ def _check_extent(smallest: NDArray[np.float64], largest: NDArray[np.float64]) -
 
 
 def _check_size(values: NDArray[np.float64]) -> None:
-    """Refuse values whose squares would overflow; missing ones are NaN."""
+    """Raise an error if the square of a value would overflow; NaN (missing) is allowed."""
     low, high = (float(reduce(values, axis=None, initial=0.0)) for reduce in (np.fmin.reduce, np.fmax.reduce))
     if max(-low, high) > LARGEST_VALUE:
         worst = low if -low > high else high
         raise ValueError(
-            f"a node attribute is {worst:g} (standardised, where that is asked for): "
+            f"a node attribute is {worst:g} (after standardization, if enabled): "
             f"attributes must lie between -{LARGEST_VALUE:g} and {LARGEST_VALUE:g}"
         )
 
 
 def required_attributes(graphs: GraphDatabase) -> NDArray[np.float64]:
-    """Return the graphs' attributes, or say that they have none."""
+    """Return the node attributes; raise an error if there are none."""
     if graphs.node_attributes is None or graphs.node_attributes.shape[1] == 0:
-        raise ValueError("attributes are asked for, but the graphs have no node attributes")
+        raise ValueError("attributes are requested, but the graphs have no node attributes")
     return graphs.node_attributes
 
 
 def observed_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean of what is observed in each column; 0 where nothing is."""
+    """Return the mean of the observed values of each column; 0 for a column without any."""
     counts = np.count_nonzero(~np.isnan(values), axis=0)
     return np.asarray(np.nansum(values, axis=0) / np.maximum(counts, 1))
 
@@ -194,7 +194,7 @@ def observed_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def fill_missing(
     values: NDArray[np.float64], graphs: GraphDatabase, elsewhere: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Replace NaN by the mean of what is observed in the same graph and column, or by ``elsewhere``."""
+    """Replace NaN by the mean of the observed values in the same graph and column, else by ``elsewhere``."""
     missing = np.isnan(values)
     if not missing.any():
         return values
@@ -208,7 +208,7 @@ def fill_missing(
 def walk_steps(
     walk: AffineOperator, graphs: GraphDatabase, direction: str, factors: EdgeFactors | None
 ) -> Iterator[AffineOperator]:
-    """Operators of the steps 1, 2, ...: the walk itself or, with edge labels, with new factors each time."""
+    """Yield the operators of steps 1, 2, ...: the walk or, with edge labels, the walk with new factors."""
     if factors is None:
         yield from repeat(walk)
         return

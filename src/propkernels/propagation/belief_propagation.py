@@ -1,4 +1,4 @@
-"""Loopy belief propagation: the paper's way to graphical models."""
+"""Loopy belief propagation, the scheme for graphical models."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class BeliefPropagation(PropagationScheme):
     A node's potential is its initial distribution; neighbors are coupled by the compatibility of their
     labels. At iteration t the distributions are the beliefs after t rounds of messages, which are
     exact marginals on a tree once t reaches its diameter (and converge to them with damping). The weight
-    of an edge is the power to which its compatibility counts, so that weight 2 is as good as two edges;
-    directions and self-loops are ignored.
+    of an edge is the exponent of its compatibility, so that weight 2 equals two edges; directions and
+    self-loops are ignored.
 
     Parameters
     ----------
     compatibility : symmetric array of shape (k, k) or None, default=None
-        How well labels go together on an edge: entry (a, b) weighs label a on one side and b on the
-        other. None: equal labels weigh ``homophily``, others 1.
+        Compatibility of the labels of adjacent nodes: entry (a, b) is the potential of label a at one end
+        and b at the other. None: ``homophily`` for equal labels, 1 for others.
     labels : sequence of length k, optional
-        The labels that rows and columns of ``compatibility`` stand for; 0, ..., k - 1 by default.
-        Labels not among them go with everything equally.
+        The labels of the rows and columns of ``compatibility``; 0, ..., k - 1 by default.
+        Other labels have compatibility 1 with every label.
     homophily : float, default=4
-        How much better equal labels go together than others, where no compatibility is given.
+        Compatibility of equal labels, relative to different ones, if no matrix is given.
     damping : float in [0, 1), default=0
-        Share of the old message that is kept in each round; calms loops.
+        Share of the old message that is kept in each round; reduces oscillation on cycles.
 
     See Also
     --------
@@ -76,7 +76,7 @@ class BeliefPropagation(PropagationScheme):
         self.damping = damping
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Messages:
-        """Return the messages of round 0, which say nothing."""
+        """Return the uniform messages of round 0."""
         damping = check_fraction(self.damping, "damping")
         _check_work(graphs.adjacency.nnz, len(initial.values))
         return Messages(graphs, initial.to_dense(), self._couplings(initial), damping)
@@ -88,7 +88,7 @@ class BeliefPropagation(PropagationScheme):
         return prepared.round(initial)
 
     def _couplings(self, initial: InitialDistributions) -> NDArray[np.float64]:
-        """Compatibility of the labels at hand, at most 1 so that no weight makes it overflow."""
+        """Return the compatibility of the labels of P_0, scaled to at most 1 so that no power overflows."""
         k = len(initial.values)
         if self.compatibility is None:
             homophily = check_positive(self.homophily, "homophily")
@@ -98,15 +98,15 @@ class BeliefPropagation(PropagationScheme):
         if len(names) != len(given):
             raise ValueError(f"compatibility has {len(given)} rows but {len(names)} labels name them")
         position = {value: i for i, value in enumerate(names)}
-        known = np.array([position.get(value, -1) for value in initial.values], dtype=int)
+        rows = np.array([position.get(value, -1) for value in initial.values], dtype=int)
         couplings = np.ones((k, k))
-        both = (known[:, None] >= 0) & (known[None, :] >= 0)
-        couplings[both] = given[known[:, None], known[None, :]][both]
+        listed = (rows[:, None] >= 0) & (rows[None, :] >= 0)
+        couplings[listed] = given[rows[:, None], rows[None, :]][listed]
         return np.asarray(couplings / max(given.max(), 1.0))
 
 
 def _check_work(n_entries: int, n_labels: int) -> None:
-    """Refuse a round of messages that would take minutes, or would not fit into memory."""
+    """Raise an error if a round of messages would take minutes or would not fit into memory."""
     if n_entries * n_labels**2 > MOST_PRODUCTS:
         raise ValueError(
             f"belief propagation of {n_labels} labels along {n_entries} edges takes "
@@ -117,23 +117,23 @@ def _check_work(n_entries: int, n_labels: int) -> None:
 
 
 def check_compatibility(compatibility: Any) -> NDArray[np.float64]:
-    """Return a square, symmetric matrix of finite numbers that are not negative."""
+    """Return the compatibility as a square symmetric matrix of finite, nonnegative numbers."""
     matrix = np.asarray(compatibility)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
         raise ValueError(f"compatibility must be a square matrix of numbers, got shape {matrix.shape}")
     if not ((matrix >= 0) & (matrix < np.inf)).all():
-        raise ValueError("compatibility must hold finite numbers that are not negative")
+        raise ValueError("compatibility must contain finite, nonnegative numbers")
     if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0.0):
-        raise ValueError("compatibility must be symmetric: an edge has no first and no second side")
+        raise ValueError("compatibility must be symmetric: edges have no direction")
     if not matrix.any(axis=1).all():
-        raise ValueError("compatibility has a row of zeros: that label would go with no other")
+        raise ValueError("compatibility has a row of zeros: that label is compatible with no other")
     return matrix.astype(np.float64)
 
 
 class Messages:
-    """The messages of all edges, both ways: m_{i -> j} is a distribution over the labels of j.
+    """Messages along all edges in both directions: m_{i -> j} is a distribution over the labels of j.
 
-    Labels that j cannot have are left out, so that labels of other graphs make no difference.
+    Labels with probability 0 at j are excluded, so that labels of other graphs have no influence.
     """
 
     def __init__(
@@ -168,16 +168,18 @@ class Messages:
 
 
 def _logarithm(messages: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithm of messages, bounded below by that of ``SMALLEST``."""
     return np.asarray(np.log(np.maximum(messages, SMALLEST)))
 
 
 def _undirected(adjacency: csr_array) -> Any:
-    both = csr_array(adjacency.maximum(adjacency.T)).tocoo()
-    row, col = both.coords
+    """Return the larger weight of both directions of each edge, without self-loops, as a COO array."""
+    entries = csr_array(adjacency.maximum(adjacency.T)).tocoo()
+    row, col = entries.coords
     keep = row != col
-    both = csr_array((both.data[keep], (row[keep], col[keep])), shape=adjacency.shape)
-    both.sort_indices()
-    return both.tocoo()
+    matrix = csr_array((entries.data[keep], (row[keep], col[keep])), shape=adjacency.shape)
+    matrix.sort_indices()
+    return matrix.tocoo()
 
 
 def _belief(potential: NDArray[np.float64], logs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -191,7 +193,7 @@ def _belief(potential: NDArray[np.float64], logs: NDArray[np.float64]) -> NDArra
 def _multiplied(
     points: NDArray[np.float64], matrix: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Points @ matrix**weight, label by label: empty columns do not change how the others are rounded."""
+    """Return points @ matrix**weight, summed label by label so that empty columns change no rounding."""
     total = np.zeros((len(points), matrix.shape[1]))
     for label in range(len(matrix)):
         row = matrix[label] ** weights[:, None] if len(weights) else matrix[label]

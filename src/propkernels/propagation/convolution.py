@@ -19,21 +19,21 @@ Offset = tuple[int, ...]
 
 
 class Taps(NamedTuple):
-    """The taps of one or several filters that are applied one after the other, as compiled loops take them.
+    """Taps of one or several filters, applied in sequence, as arrays for the compiled loops.
 
     Attributes
     ----------
     offsets : ndarray of int64, (taps, d)
-        Where each tap listens, relative to the pixel.
+        Offset of each tap from the pixel.
     group_ptr : ndarray of int64, (groups + 1,)
-        Groups of 1, 2, 4 or 8 taps with the same weight. They are added up as a balanced tree, opposite
+        Groups of 1, 2, 4 or 8 taps with equal weights. They are summed as a balanced tree, opposite
         taps first: floating-point addition commutes, so a quarter turn of the image, which only exchanges
         branches of the tree, does not change a single bit of the sum.
     weights : ndarray, (groups,)
     stage_ptr : ndarray of int64, (stages + 1,)
         Groups of each filter; a separable filter has one stage per axis.
     radius : ndarray of int64, (d,)
-        How far taps reach along each axis.
+        Largest offset along each axis.
     """
 
     offsets: NDArray[np.int64]
@@ -44,7 +44,7 @@ class Taps(NamedTuple):
 
 
 def arrange_taps(stages: list[NDArray[np.float64]]) -> Taps:
-    """Arrange the taps of filters that are applied one after the other."""
+    """Return the taps of filters that are applied in sequence."""
     groups = [_groups(weights) for weights in stages]
     listed = [group for stage in groups for group, _ in stage]
     offsets = np.array([offset for group in listed for offset in group], dtype=np.int64)
@@ -58,7 +58,7 @@ def arrange_taps(stages: list[NDArray[np.float64]]) -> Taps:
 
 
 def _groups(weights: NDArray[np.float64]) -> list[tuple[list[Offset], float]]:
-    """Take the taps from the center outwards, each with those that a symmetry of the square sends it to."""
+    """Return groups of taps, from the center outwards: each tap with its images under symmetries."""
     center = np.array(weights.shape) // 2
     left = {tuple(int(i) for i in tap - center): float(weights[tuple(tap)]) for tap in np.argwhere(weights)}
     groups = []
@@ -77,7 +77,7 @@ def _groups(weights: NDArray[np.float64]) -> list[tuple[list[Offset], float]]:
 
 
 def families(offset: Offset) -> list[list[Offset]]:
-    """Candidates for the group of a tap, the largest first; opposite taps stand side by side."""
+    """Return candidate groups of a tap, largest first; opposite taps are adjacent."""
     opposite = tuple(-i for i in offset)
     smaller = [[offset, opposite], [offset]]
     if len(offset) != 2:
@@ -88,13 +88,13 @@ def families(offset: Offset) -> list[list[Offset]]:
 
 
 def _turns(offset: Offset) -> list[Offset]:
-    """The offset, its opposite, and both after a quarter turn."""
+    """Return the offset, its opposite, and these two after a quarter turn."""
     y, x = offset
     return [(y, x), (-y, -x), (x, -y), (-x, y)]
 
 
 def separate(weights: NDArray[np.float64]) -> list[NDArray[np.float64]] | None:
-    """Write a filter as the product of one filter per axis, or return None where it is not one."""
+    """Return one filter per axis whose product is the filter, or None if it is not separable."""
     total = weights.sum()
     stages = []
     product = np.ones(())
@@ -122,14 +122,14 @@ def fourier_step(grids: GridDatabase, weights: Array, boundary: str, current: Ar
         if boundary == "renormalize":
             if shape not in mass:
                 mass[shape] = mass_inside(shape, weights)[..., None]
-            heard = mass[shape]
-            result = np.where(heard > 0, result / np.where(heard > 0, heard, 1.0), image)
+            received = mass[shape]
+            result = np.where(received > 0, result / np.where(received > 0, received, 1.0), image)
         following[nodes] = result.reshape(len(following[nodes]), -1)
     return following
 
 
 def correlated(image: Array, weights: Array, boundary: str) -> Array:
-    """Sum over taps o of B[o] * image[x + o], for all columns of (..., columns)."""
+    """Return the sum over taps o of B[o] * image[x + o], for all columns of an image (..., columns)."""
     from scipy.signal import oaconvolve
 
     border = [(length // 2, length // 2) for length in weights.shape]
@@ -140,7 +140,7 @@ def correlated(image: Array, weights: Array, boundary: str) -> Array:
 
 
 def mass_inside(shape: tuple[int, ...], weights: Array) -> Array:
-    """The filter's mass that falls inside an image, for each pixel; no cancellation, so zeros are exact.
+    """Return, per pixel, the filter mass inside the image; without cancellation, so that zeros are exact.
 
     Examples
     --------
@@ -157,14 +157,14 @@ def mass_inside(shape: tuple[int, ...], weights: Array) -> Array:
 
 
 NOTHING = np.empty(0, dtype=np.bool_)
-FOURIER_FROM = 256  # taps from which on Fourier transforms are cheaper than sums; measured
+FOURIER_FROM = 256  # number of taps above which Fourier transforms are faster than sums (measured)
 
 
 @dataclass(frozen=True)
 class GridOperator:
     """Affine step on the counted pixels of grids: P' = spread * (B P) + keep * P.
 
-    With "renormalize", spread is 1 over the filter's mass that falls inside image and mask; elsewhere it
+    With "renormalize", spread is 1 over the filter mass inside image and mask; with other boundaries it
     is 1. It does not depend on the labels, so the step commutes with the projection of a hash.
 
     Attributes
@@ -174,9 +174,9 @@ class GridOperator:
         The filter B.
     boundary : {"renormalize", "zero", "wrap", "reflect"}
     held, pushed_back : ndarray of bool, (N,)
-        Pixels that never change; pixels that are reset to P_0 before each step. Empty: none.
+        Pixels that never change, and pixels that are reset to P_0 before each step. Empty: none.
     path : {"direct", "separable", "fourier"}
-        How sums are computed: all equal up to rounding, "direct" to the last bit under quarter turns.
+        Algorithm for the sums. Results agree up to rounding; "direct" is bit-exact under quarter turns.
     """
 
     grids: GridDatabase
@@ -188,13 +188,13 @@ class GridOperator:
 
     @cached_property
     def taps(self) -> Taps:
-        """The filter as the compiled loops take it."""
+        """Taps of the filter, for the compiled loops."""
         stages = separate(self.weights) if self.path == "separable" else None
         return arrange_taps(stages or [self.weights])
 
     @property
     def images(self) -> Any:
-        """The grids, and what their steps depend on, as the compiled loops take them."""
+        """Grids with boundary, held and pushed-back pixels, for the compiled loops."""
         from propkernels.propagation.grid_steps_compiled import Images
 
         grids, boundary = self.grids, BOUNDARIES.index(self.boundary)
@@ -204,13 +204,13 @@ class GridOperator:
         )
 
     def block(self, first: int, last: int) -> GridOperator:
-        """The operator of the images first..last-1."""
+        """Return the operator of the images first..last-1."""
         nodes = slice(self.grids.graph_ptr[first], self.grids.graph_ptr[last])
         part = self.grids[first:last]
         return replace(self, grids=part, held=self.held[nodes], pushed_back=self.pushed_back[nodes])
 
     def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Apply one step to any columns: label probabilities or projections of them."""
+        """Return the columns (label probabilities, or projections of them) after one step."""
         if len(self.pushed_back):
             current = np.where(self.pushed_back[:, None], initial, current)
         if self.path == "fourier":
@@ -222,6 +222,7 @@ class GridOperator:
         return following
 
     def _summed(self, current: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the columns after one step of the compiled loops."""
         from propkernels.propagation.grid_steps_compiled import step_grids
 
         following = np.empty_like(current)
@@ -230,7 +231,7 @@ class GridOperator:
 
 
 def cheapest_path(weights: NDArray[np.float64], masked: bool) -> str:
-    """Choose how to convolve: sums over taps, one axis after the other, or Fourier transforms.
+    """Return the fastest algorithm: sums over taps, one filter per axis, or Fourier transforms.
 
     Examples
     --------
@@ -254,22 +255,21 @@ class Convolution(PropagationScheme):
     Parameters
     ----------
     neighborhood : "nearest", (radius, points) or array, default="nearest"
-        The filter B. "nearest": the 2 d nearest pixels alike, in the plane the paper's N_{1,4}.
+        The filter B. "nearest": equal weights for the 2 d nearest pixels, in 2-d the paper's N_{1,4}.
         ``(1, 4)``, ``(1, 8)``, ``(2, 16)``: the paper's circular neighbor sets with the values that it
         prints; any other (radius, points) is computed in the same way
         (:func:`propkernels.circular_neighborhood`). An array of odd lengths, with as many dimensions as
-        the images: ``B[center + o]`` is the weight with which a pixel listens to the pixel at offset o.
+        the images: ``B[center + o]`` is the weight of the pixel at offset o.
         For filters that are not symmetric this is the paper's "weighted adjacency of the center
         node"; signal processing calls it correlation, convolution with the mirrored filter.
     boundary : {"renormalize", "zero", "wrap", "reflect"}, default="renormalize"
-        What lies beyond the image. "renormalize": nothing, and each pixel is divided by the filter's
-        mass that falls inside the image and its mask, for N_{1,4} exactly the random walk on the
-        grid; a pixel that hears nothing stays as it is. "zero": zeros, and no division. "wrap": the
-        opposite side. "reflect": the image mirrored, its outermost pixels repeated. Pixels outside a
-        mask are zeros in the last three.
+        Padding of the image. "renormalize": zeros, and each pixel is divided by the filter mass inside
+        the image and its mask, for N_{1,4} exactly the random walk on the grid; a pixel whose filter mass
+        is 0 does not change. "zero": zeros, without division. "wrap": the opposite side. "reflect": the
+        mirrored image, outermost pixels repeated. In the last three, pixels outside a mask are zeros.
     clamp : {None, "after", "before"}, default=None
-        Whether observed pixels are held, as in :class:`LabelPropagation`: not at all; after each step; or
-        pushed back before each step.
+        When observed pixels are reset to their labels, as in :class:`LabelPropagation`: never, after each
+        step, or before each step.
 
     See Also
     --------
@@ -278,10 +278,10 @@ class Convolution(PropagationScheme):
 
     Notes
     -----
-    Circular neighbor sets with a number of points divisible by four give bit for bit the same
-    distributions when an image is turned by 90 degrees or mirrored, and "wrap" when it is shifted
-    around. Filters of many taps are applied one axis after the other where they are separable, or else by
-    Fourier transforms; these agree with the sum over taps up to rounding only.
+    With circular neighbor sets whose number of points is divisible by four, distributions are bit-equal
+    after an image is rotated by 90 degrees or mirrored; with "wrap", also after a cyclic shift. Filters
+    with many taps are applied axis by axis if they are separable, else by Fourier transforms; the results
+    equal the sum over taps up to rounding.
 
     References
     ----------
@@ -326,15 +326,15 @@ class Convolution(PropagationScheme):
     def step(
         self, prepared: GridOperator, current: NDArray[np.float64], initial: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Apply the operator."""
+        """Return the result of the operator."""
         return prepared.step(current, initial)
 
 
 def check_grids(graphs: Any, scheme: PropagationScheme) -> GridDatabase:
-    """Refuse graphs that are not grids."""
+    """Return the graphs if they are a GridDatabase; else raise a TypeError."""
     if not isinstance(graphs, GridDatabase):
         name = type(scheme).__name__
-        raise TypeError(f"{name} works on a GridDatabase, got a {type(graphs).__name__}: use Diffusion")
+        raise TypeError(f"{name} requires a GridDatabase, got a {type(graphs).__name__}: use Diffusion")
     return graphs
 
 

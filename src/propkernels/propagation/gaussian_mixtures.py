@@ -1,4 +1,4 @@
-"""Gaussian mixtures of attributes, the attribute distributions of P2K (Algorithm 4)."""
+"""Gaussian mixtures, the attribute distributions of P2K (Algorithm 4)."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from propkernels.propagation.schemes import DIRECTIONS, walk_operator
 
 Matrix = NDArray[np.float64]
 SCALES = (None, "initial", "each")
-ROUNDING = 1e-10  # what a sum of densities may be off by, relative to itself, with a wide margin
+ROUNDING = 1e-10  # bound on the relative rounding error of a sum of densities, with a wide margin
 
-LARGEST_LOG = 600.0  # densities stay finite, also where they are added up
+LARGEST_LOG = 600.0  # densities and their sums stay finite
 
 
 class GaussianMixtures(AttributeTreatment):
     """Mixtures of Gaussians that spread over the graph (P2K, Algorithm 4 and Eq. mixture_approx).
 
     Each node starts with a Gaussian around its attributes, with the covariance of all attributes; a step
-    mixes the neighbours' distributions. Nodes are compared by their densities at sample points, drawn
+    mixes the neighbors' distributions. Nodes are compared by their densities at sample points, drawn
     from the training attributes. The N x N weights W_t are never formed: Q_{t+1} = T Q_t.
 
-    A node with a missing attribute (NaN) starts as the mixture of its graph's other nodes (else of all).
-    Where edge labels count, densities that cross an edge are told apart by its label; a refit replaces them
-    by those of one Gaussian at the plain mean, and so forgets the edge labels before it.
-    The paper's own setting is ``GaussianMixtures(scale=None, ridge=0)``.
+    A node with a missing attribute (NaN) starts as the mixture of the other nodes of its graph (else of all
+    nodes). If edge labels count, densities that cross an edge are multiplied by a factor of its label; a
+    refit replaces them by one Gaussian at the unweighted mean, which discards earlier edge labels.
+    The paper uses ``GaussianMixtures(scale=None, ridge=0)``.
 
     Parameters
     ----------
     n_sample_points : int, default=100
         Number of points at which densities are compared.
     combine : {"sum", "product", "joint"}, default="sum"
-        "sum": one kernel contribution for each point, as in the paper; "product": nodes must agree at all
+        "sum": one kernel contribution per point, as in the paper; "product": nodes must agree at all
         points; "joint": one hash of the whole vector.
     scale : {"initial", "each", None}, default="initial"
-        Unit in which densities are measured against the bin width. "initial": the standard deviation over
-        the training nodes at t = 0, for each point; "each": the same at every t; None: as they are.
+        Unit of densities, relative to the bin width. "initial": the standard deviation per point over the
+        training nodes at t = 0; "each": the standard deviation at every t; None: no scaling.
     ridge : float, default=1
-        Added to the diagonal of the covariance, in units of the attributes' mean variance (1 where they are
-        standardised). It widens the Gaussians, which without it (0, the paper) hardly overlap in many
-        dimensions. Where it is 0, directions in which attributes do not vary are left out.
+        Added to the diagonal of the covariance, in units of the mean variance of the attributes (1 if they
+        are standardized). It widens the Gaussians, which with 0 (the paper) hardly overlap in many
+        dimensions. With 0, directions in which attributes do not vary are left out.
     refit_every : int or None, default=None
-        If given, after every so many steps each mixture is replaced by one Gaussian at its mean, with the
-        covariance of these means.
+        Number of steps after which each mixture is replaced by one Gaussian at its mean, with the
+        covariance of these means. None: never.
     laziness : float in [0, 1), default=0
-        How much of its own distribution a node keeps in each step.
+        Share of its distribution that a node keeps in each step.
 
     See Also
     --------
@@ -112,7 +112,7 @@ class GaussianMixtures(AttributeTreatment):
         refit = None if self.refit_every is None else check_integer(self.refit_every, "refit_every", 1)
         observed = attributes[~np.isnan(attributes).any(axis=1)]
         if not len(observed):
-            raise ValueError("no node has all its attributes: there is nothing to draw sample points from")
+            raise ValueError("every node has a missing attribute: sample points need complete nodes")
         first = GaussianFamily.learn(observed, ridge)
         points = draw_points(observed, number, seed)
         overall, centre = first.densities(observed, points).mean(axis=0), observed.mean(axis=0)
@@ -124,27 +124,27 @@ class GaussianMixtures(AttributeTreatment):
 
 @dataclass(frozen=True)
 class GaussianFamily:
-    """Gaussians with one shared covariance, given by a whitening map.
+    """Gaussians with a shared covariance, represented by a whitening map.
 
     Attributes
     ----------
     whitening : ndarray, (D, rank)
         Maps attributes to coordinates in which the covariance is the identity.
     log_height : float
-        Logarithm of the density at the centre.
+        Logarithm of the density at the center.
     """
 
     whitening: Matrix
     log_height: float
 
     def check_parts(self) -> None:
-        """Refuse a map that does not leave directions out."""
+        """Raise an error if the whitening is not a matrix with at most D columns."""
         require(self.whitening.ndim == 2, "the whitening is a matrix")
         require(len(self.whitening) >= self.whitening.shape[1], "whitening adds no directions")
 
     @classmethod
     def learn(cls, attributes: Matrix, ridge: float) -> GaussianFamily:
-        """Sample covariance (ddof = 1) plus ridge times mean variance; what does not vary is left out."""
+        """Learn the covariance (ddof = 1) plus ridge times mean variance, without constant directions."""
         dimensions = attributes.shape[1]
         covariance = np.zeros((dimensions, dimensions))
         if len(attributes) > 1:
@@ -156,7 +156,7 @@ class GaussianFamily:
         return cls(directions[:, kept] / np.sqrt(variances[kept]), float(log_height))
 
     def densities(self, centers: Matrix, points: Matrix) -> Matrix:
-        """Density of a Gaussian around each centre at each point, (centers, points)."""
+        """Return the density of a Gaussian around each center at each point, (centers, points)."""
         from scipy.spatial.distance import cdist
 
         if self.log_height > LARGEST_LOG:
@@ -169,10 +169,10 @@ class GaussianFamily:
 
 
 def draw_points(attributes: Matrix, number: int, seed: int) -> Matrix:
-    """Draw nodes uniformly, without replacement, and return their attribute vectors.
+    """Return the attribute vectors of nodes drawn uniformly without replacement.
 
-    Nodes are drawn by a hash of their vector and of how many nodes with the same one went before: the order
-    of nodes and graphs does not matter.
+    Nodes are ranked by a hash of their vector and of the number of earlier nodes with the same vector, so
+    that the order of nodes and graphs does not matter.
     """
     keys = np.zeros(len(attributes), dtype=np.uint64)
     for column in np.ascontiguousarray(attributes.T + 0.0):  # -0.0 becomes 0.0
@@ -192,15 +192,15 @@ class SpreadingMixtures:
     points : ndarray, (M, D)
         The sample points.
     families : dict
-        The Gaussians of each iteration at which mixtures are (re)fitted.
+        Gaussians by iteration, for iteration 0 and each refit.
     overall : ndarray, (M,)
-        Densities of the mixture of all training nodes, where a graph has no attributes at all.
+        Densities of the mixture of all training nodes, used for graphs without any attribute.
     centre : ndarray, (D,)
         Mean of the training attributes.
     scales : ndarray, (t_max + 1, M)
-        What densities are divided by.
+        Divisors of the densities.
     edge_factors : EdgeFactors or None
-        What densities are multiplied by when they cross an edge, where edge labels count.
+        Factors of densities that cross an edge, if edge labels count.
     """
 
     points: Matrix
@@ -214,7 +214,7 @@ class SpreadingMixtures:
     edge_factors: EdgeFactors | None = None
 
     def check_parts(self) -> None:
-        """Refuse sample points, Gaussians and scales that are not of one number and dimension."""
+        """Raise an error if points, Gaussians and scales differ in number or dimension."""
         require(0 <= self.laziness <= 1 and self.direction in DIRECTIONS, "laziness or direction is unknown")
         require(self.refit_every is None or is_whole(self.refit_every, 1), "steps between fits are 1 or more")
         n_points, dimensions = self.points.shape
@@ -238,7 +238,7 @@ class SpreadingMixtures:
     def with_scales(
         self, graphs: GraphDatabase, attributes: Matrix, t_max: int, ridge: float, scale: str | None
     ) -> SpreadingMixtures:
-        """Go through all iterations once, to learn the Gaussians of later ones and the scales."""
+        """Return the state with scales and the Gaussians of later iterations, learned in one pass."""
         families = dict(self.families)
 
         def learn_family(t: int, centers: Matrix) -> GaussianFamily:
@@ -247,14 +247,15 @@ class SpreadingMixtures:
 
         steps = 1 if scale != "each" and self.refit_every is None else t_max + 1
         densities = self._densities(graphs, attributes, learn_family)
-        found = np.array([_deviations(current) for current in islice(densities, steps)])
-        scales = np.broadcast_to(found if scale == "each" else found[:1], (t_max + 1, len(self.points)))
+        measured = np.array([_deviations(current) for current in islice(densities, steps)])
+        scales = np.broadcast_to(measured if scale == "each" else measured[:1], (t_max + 1, len(self.points)))
         scales = np.ones_like(scales) if scale is None else np.array(scales)
         return replace(self, families=families, scales=scales)
 
     def _densities(
         self, graphs: GraphDatabase, attributes: Matrix, family_at: Callable[[int, Matrix], GaussianFamily]
     ) -> Iterator[Matrix]:
+        """Yield the densities of t = 0, 1, ..., with refits by ``family_at(t, means)``."""
         walk = walk_operator(graphs, self.laziness, self.direction)
         missing = np.isnan(attributes).any(axis=1)
         current = family_at(0, attributes).densities(np.nan_to_num(attributes), self.points)
@@ -274,7 +275,7 @@ class SpreadingMixtures:
 
 
 def _deviations(values: Matrix) -> Matrix:
-    """Standard deviation of each column; 1 where a column varies by no more than rounding does."""
+    """Return the standard deviation of each column; 1 for columns that vary by rounding errors only."""
     if len(values) < 2:
         return np.ones(values.shape[1])
     deviations = values.std(axis=0, ddof=1)

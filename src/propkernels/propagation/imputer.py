@@ -1,4 +1,4 @@
-"""LabelImputer: predict missing node labels by running a scheme until it converges."""
+"""LabelImputer: predict missing node labels by running a propagation scheme to convergence."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def run_to_convergence(
     tolerance: float,
     max_steps: int,
 ) -> NDArray[np.float64]:
-    """Return the distributions of each graph at the first step that changes none by more than a tolerance.
+    """Return the distributions of each graph at its first step with no change above the tolerance.
 
-    Each graph stops by itself, so that its result does not depend on the graphs beside it. A graph that is
-    still changing after ``max_steps`` steps keeps its last distributions, with a ConvergenceWarning.
+    Each graph stops separately, so that its result does not depend on the other graphs. A graph that still
+    changes after ``max_steps`` steps gets its last distributions, with a ConvergenceWarning.
     """
     prepared = scheme.prepare(graphs, initial)
     start = initial.to_dense()
@@ -51,14 +51,14 @@ def run_to_convergence(
         changes = np.abs(following - current).max(axis=1, initial=0.0)
         active = moving[graphs.graph_ids]
         settled[active] = following[active]
-        moving &= _largest_of_each(changes, graphs) > tolerance
+        moving &= _largest_per_graph(changes, graphs) > tolerance
         if not moving.any():
             return settled
         current = following
     number = int(moving.sum())
-    who = f"{number} graph" if number == 1 else f"{number} graphs"
+    subject = f"{number} graph" if number == 1 else f"{number} graphs"
     warnings.warn(
-        f"{who} still changed by more than {tolerance} after {max_steps} steps: "
+        f"{subject} still changed by more than {tolerance} after {max_steps} steps: "
         "raise max_steps or the tolerance",
         ConvergenceWarning,
         stacklevel=2,
@@ -66,36 +66,36 @@ def run_to_convergence(
     return settled
 
 
-def _largest_of_each(values: NDArray[np.float64], graphs: GraphDatabase) -> NDArray[np.float64]:
-    """The largest value in each graph; 0 for a graph without nodes."""
+def _largest_per_graph(values: NDArray[np.float64], graphs: GraphDatabase) -> NDArray[np.float64]:
+    """Return the largest value of each graph; 0 for a graph without nodes."""
     largest = np.zeros(len(graphs))
     np.maximum.at(largest, graphs.graph_ids, values)
     return largest
 
 
-VALUES_IN_MEMORY = 2**24
+VALUES_IN_MEMORY = 2**24  # probabilities per run of graphs
 
 
 class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
-    """Give every node a label: the most probable one once label propagation has converged.
+    """Predict missing node labels: the most probable label after label propagation has converged.
 
-    Observed labels are kept. Where labels are equally probable (up to the tolerance), as in components
-    without any observed label, the one that was more frequent in fit is taken.
+    Observed labels are kept. Among equally probable labels (up to the tolerance), as in components
+    without an observed label, the label most frequent in fit is chosen.
 
     Parameters
     ----------
     propagation : str or PropagationScheme, default="label_propagation"
-        The scheme that is run.
+        The propagation scheme.
     prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
-        How unobserved nodes start; see :class:`PropagationKernel`.
+        Initial distribution of unobserved nodes; see :class:`PropagationKernel`.
     tolerance : float, default=1e-6
-        A graph has converged when no probability changes by more.
+        A graph has converged when no probability changes by more than this in a step.
     max_steps : int, default=1000
-        Steps after which a graph is left as it is, with a warning.
+        Largest number of steps; graphs that have not converged by then cause a warning.
 
     See Also
     --------
-    LabelPropagation : The scheme that it runs by default.
+    LabelPropagation : The default scheme.
     hide_labels : Removes labels, for experiments.
 
     References
@@ -132,23 +132,23 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
         self.max_steps = max_steps
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn which labels there are, and how frequent."""
+        """Learn the labels and their frequencies."""
         check_positive(self.tolerance, "tolerance")
         check_integer(self.max_steps, "max_steps", 1)
         database = check_graphs(X)
         column = label_column(database, "node")
         if not column.present:
-            raise ValueError("no node label is observed in the graphs: there is nothing to fill in with")
+            raise ValueError("no node label is observed in the graphs: give at least one node a label")
         scheme, prior = resolve_scheme(self.propagation, True), learn_prior(column, self.prior)
-        one = database[:1]
-        scheme.prepare(one, initial_distributions(label_column(one, "node"), prior))  # checks its parameters
+        sample = database[:1]
+        scheme.prepare(sample, initial_distributions(label_column(sample, "node"), prior))  # validates it
         frequencies = dict(zip(column.present, label_frequencies(column).tolist(), strict=True))
         self.scheme_, self.prior_, self.frequencies_ = scheme, prior, frequencies
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> GraphDatabase:
-        """Fit, and return the training graphs with every node labelled."""
-        database = check_graphs(X)  # once: the graphs may come from an iterator
+        """Fit, and return the training graphs with every node labeled."""
+        database = check_graphs(X)  # only once, since X may be an iterator
         return self.fit(database).transform(database)
 
     def transform(self, X: Any) -> GraphDatabase:
@@ -161,6 +161,7 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
         return database.with_labels(LabelColumn.concat(parts))
 
     def _labels(self, graphs: GraphDatabase) -> LabelColumn:
+        """Return the observed and predicted labels of all nodes."""
         initial = initial_distributions(label_column(graphs, "node"), self.prior_)
         final = run_to_convergence(graphs, self.scheme_, initial, self.tolerance, self.max_steps)
         final[initial.observed] = initial.to_dense()[initial.observed]
@@ -174,7 +175,7 @@ def _most_probable(
     values: tuple[Any, ...],
     tolerance: float,
 ) -> NDArray[np.int32]:
-    """The best label of each row; among equals the most frequent, and then the first by its text."""
+    """Return the most probable label of each row; ties go to the most frequent, then the first by repr."""
     order = np.array(sorted(range(len(values)), key=lambda i: (-frequency[i], repr(values[i]))), dtype=int)
     best = distributions.max(axis=1, keepdims=True, initial=0.0)
     return order[(distributions[:, order] >= best - tolerance).argmax(axis=1)].astype(np.int32)

@@ -1,4 +1,4 @@
-"""P_0: what the nodes know before anything spreads, as distributions over labels or as keys of labels."""
+"""Initial label distributions P_0, and 64-bit keys of node and edge labels."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions, concat_distributions, distinct_labels
 from propkernels.graphs.labels import LabelColumn, canonical_label
 
-_ISOLATED = -(2**15)  # below the exponent of any degree
-SMALLEST_SUM = 2.0**-1000
+_ISOLATED = -(2**15)  # less than the exponent of any degree
+SMALLEST_SUM = 2.0**-1000  # of prior weights; its reciprocal is the largest
 WITHOUT_DISTRIBUTIONS = (
     'give rare labels one name, or use a metric other than "hellinger" with a scheme of affine steps '
     "(diffusion, label propagation), which never form the distributions"
 )
-ENTRIES = "entries"  # of labels that are tuples
-UNKNOWN = ("propkernels", "unknown")  # the one label of unobserved nodes where no label is known at all
+ENTRIES = "entries"  # value of the parameter labels: use the entries of tuple labels
+UNKNOWN = ("propkernels", "unknown")  # stands for a missing label; no user's label equals it
 
 
 @dataclass(frozen=True)
 class InitialDistributions:
-    """The label distributions P_0, one row of a table for each node.
+    """Label distributions P_0: each node refers to a row of a table.
 
     Attributes
     ----------
     rows : ndarray of int32, (N,)
-        The row of ``table`` with which each node starts.
+        Row of ``table`` of each node.
     table : csr_array, (r, k)
-        The starting distributions; observed labels are deltas.
+        Initial distributions; observed labels are deltas.
     values : tuple of length k
-        The label of each column.
+        Label of each column.
     observed : ndarray of bool, (N,)
-        Which nodes' labels were observed.
+        Nodes with an observed label.
     """
 
     rows: NDArray[np.int32]
@@ -52,27 +52,27 @@ class InitialDistributions:
     observed: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        freeze(self.rows, self.observed)  # as label columns are: loops are compiled for one of the two only
+        freeze(self.rows, self.observed)  # read-only, as label columns: loops are compiled for one type only
 
     def block(self, first: int, last: int) -> InitialDistributions:
-        """P_0 of the nodes first..last-1."""
+        """Return P_0 of the nodes first..last-1."""
         part = slice(first, last)
         return InitialDistributions(self.rows[part], self.table, self.values, self.observed[part])
 
     def to_dense(self) -> NDArray[np.float64]:
-        """Return P_0 itself, (N, k), if it and the distributions of two steps fit into memory."""
+        """Return P_0 as a dense matrix (N, k); raise an error if three of that size exceed the memory."""
         check_room(len(self.rows), len(self.values), 3, ways_out=WITHOUT_DISTRIBUTIONS)
         return np.asarray(self.table[self.rows].toarray(), dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Prior:
-    """The distribution with which unobserved nodes start, learned in fit.
+    """Initial distribution of unobserved nodes, learned in fit.
 
     Attributes
     ----------
     values : tuple
-        The labels that were seen in fit.
+        The labels seen in fit.
     weights : ndarray
         Their probabilities.
     """
@@ -81,17 +81,16 @@ class Prior:
     weights: NDArray[np.float64]
 
     def check_parts(self) -> None:
-        """Refuse values and weights that are not pairs."""
+        """Raise an error unless values are distinct and each has a weight."""
         distinct = len(set(self.values)) == len(self.values)
         fits = distinct and len(self.values) == len(self.weights) and self.weights.ndim == 1
         require(fits, "every value needs one weight")
 
 
 def learn_prior(column: LabelColumn | LabelDistributions, prior: Any) -> Prior:
-    """Resolve the parameter ``prior`` on the labels of the training graphs.
+    """Return the prior over the labels of the training graphs for the parameter ``prior``.
 
-    With no label observed at all, unobserved nodes share one label of their own: only structure is
-    left to tell nodes apart.
+    If no label is observed, all nodes get the label ``UNKNOWN``, and only structure distinguishes them.
     """
     values = column.present
     if isinstance(prior, str):
@@ -104,20 +103,21 @@ def learn_prior(column: LabelColumn | LabelDistributions, prior: Any) -> Prior:
         return _normalized_prior(distinct_labels(prior, "prior"), np.asarray(list(prior.values())))
     weights = np.asarray(prior)
     if weights.shape != (len(values),):
-        raise ValueError(f"prior has shape {weights.shape} but {len(values)} labels are known")
+        raise ValueError(f"prior has shape {weights.shape} but the training graphs have {len(values)} labels")
     return _normalized_prior(values, weights)
 
 
 def _normalized_prior(values: tuple[Hashable, ...], weights: NDArray[Any]) -> Prior:
+    """Return the prior with weights divided by their sum."""
     if weights.dtype.kind not in "biuf" or not ((weights >= 0) & (weights < np.inf)).all():
-        raise ValueError(f"prior weights must be finite numbers, not negative; got {weights.tolist()}")
+        raise ValueError(f"prior weights must be finite, nonnegative numbers; got {weights.tolist()}")
     if not weights.any():
         raise ValueError("prior weights are all zero")
     return Prior(values, weights / _total(weights))
 
 
 def _total(weights: NDArray[Any]) -> float:
-    """The sum, if it and its reciprocal are normal numbers."""
+    """Return the sum; raise an error unless the sum and its reciprocal are normal numbers."""
     try:
         total = math.fsum(weights)
     except OverflowError:
@@ -128,16 +128,16 @@ def _total(weights: NDArray[Any]) -> float:
 
 
 def label_frequencies(column: LabelColumn | LabelDistributions) -> NDArray[np.float64]:
-    """How often each of the labels that occur does, as probabilities."""
+    """Return the relative frequencies of the labels that occur."""
     mass = label_mass(column)
     return np.asarray(mass / math.fsum(mass))
 
 
 def label_mass(column: LabelColumn | LabelDistributions) -> NDArray[np.float64]:
-    """Number of nodes with each of the labels that occur; uncertain ones count by their probabilities."""
+    """Return the number of nodes per occurring label; uncertain labels count by their probabilities."""
     if isinstance(column, LabelDistributions):
         ids, shares = column.probabilities.indices, column.probabilities.data
-        order = np.lexsort((shares, ids))  # sums round alike whatever the order of nodes
+        order = np.lexsort((shares, ids))  # the rounding of sums does not depend on node order
         mass = np.bincount(ids[order], shares[order], len(column.values))
     else:
         mass = np.bincount(column.ids[column.observed], minlength=len(column.values)).astype(np.float64)
@@ -145,7 +145,7 @@ def label_mass(column: LabelColumn | LabelDistributions) -> NDArray[np.float64]:
 
 
 def initial_distributions(column: LabelColumn | LabelDistributions, prior: Prior) -> InitialDistributions:
-    """Deltas at observed labels, given distributions where there are some, and the prior elsewhere."""
+    """Return P_0: deltas at observed labels, given distributions, and the prior for other nodes."""
     if isinstance(column, LabelDistributions):
         return _from_distributions(column, prior)
     observed = column.observed
@@ -159,8 +159,9 @@ def initial_distributions(column: LabelColumn | LabelDistributions, prior: Prior
 
 
 def _from_distributions(column: LabelDistributions, prior: Prior) -> InitialDistributions:
-    named = LabelDistributions(np.empty((0, len(prior.values))), values=prior.values)
-    merged = concat_distributions([named, column])
+    """Return P_0 of nodes with given distributions; the prior for nodes without."""
+    empty = LabelDistributions(np.empty((0, len(prior.values))), values=prior.values)
+    merged = concat_distributions([empty, column])
     n, k = merged.probabilities.shape
     table = csr_array(vstack([merged.probabilities, _prior_row(prior, k)]))
     rows = np.where(column.known, np.arange(n, dtype=np.int32), np.int32(n))
@@ -168,7 +169,7 @@ def _from_distributions(column: LabelDistributions, prior: Prior) -> InitialDist
 
 
 def _prior_row(prior: Prior, width: int) -> csr_array:
-    """The prior as a row; its labels are the first columns."""
+    """Return the prior as a sparse row; its labels are the first columns."""
     columns = np.flatnonzero(prior.weights)
     arrays = (prior.weights[columns], columns, np.array([0, len(columns)]))
     return csr_array(arrays, shape=(1, width))
@@ -188,7 +189,7 @@ def degree_column(graphs: GraphDatabase) -> LabelColumn:
 def log_degree_column(graphs: GraphDatabase) -> LabelColumn:
     """Return the order of magnitude of each node's degree as its label, ``floor(log2 sum_j A_ij)``.
 
-    Nodes without edges have a label of their own.
+    Nodes without edges get the label "isolated".
 
     Examples
     --------
@@ -207,17 +208,17 @@ def log_degree_column(graphs: GraphDatabase) -> LabelColumn:
 
 
 def constant_column(graphs: GraphDatabase) -> LabelColumn:
-    """One label for all nodes."""
+    """Return a column with the label 0 for all nodes."""
     return LabelColumn(np.zeros(graphs.n_nodes, dtype=np.int32), (0,))
 
 
 def unobserved_column(graphs: GraphDatabase) -> LabelColumn:
-    """No node's label is known."""
+    """Return a column without observed labels."""
     return LabelColumn(np.full(graphs.n_nodes, -1, dtype=np.int32), ())
 
 
 def label_source(graphs: GraphDatabase, labels: Any) -> str | None:
-    """Resolve ``labels="auto"``: node labels where present, else degrees."""
+    """Return the source for the parameter ``labels``; "auto" is node labels if present, else degrees."""
     if labels == "auto":
         return "degree" if graphs.label_column is None else "node"
     if labels == "node" and graphs.label_column is None:
@@ -226,7 +227,7 @@ def label_source(graphs: GraphDatabase, labels: Any) -> str | None:
 
 
 def label_column(graphs: GraphDatabase, source: str | None) -> LabelColumn | LabelDistributions:
-    """Labels of the nodes from the source that was resolved at fit."""
+    """Return the node labels from the source that fit resolved."""
     if source is None:
         return constant_column(graphs)
     if source == "degree":
@@ -236,18 +237,18 @@ def label_column(graphs: GraphDatabase, source: str | None) -> LabelColumn | Lab
     return unobserved_column(graphs) if graphs.label_column is None else graphs.label_column
 
 
-KNOWN_SOURCES = ("node", "degree", "log_degree", None)  # of labels, once "auto" is resolved
+KNOWN_SOURCES = ("node", "degree", "log_degree", None)  # label sources after "auto" is resolved
 LABEL_SOURCES = ("auto", *KNOWN_SOURCES)
 
 
 def names_entries(labels: Any) -> bool:
-    """Whether a parameter ``labels`` asks for entries of labels: all, or one by its number."""
+    """Whether the parameter ``labels`` selects entries of tuple labels: all, or one by its index."""
     is_number = isinstance(labels, numbers.Integral) and not isinstance(labels, bool)
     return is_number or (isinstance(labels, str) and labels == ENTRIES)
 
 
 def resolve_source(graphs: GraphDatabase, labels: str | None) -> str | None:
-    """Resolve ``labels="auto"`` at fit, and refuse labels of which a node has several."""
+    """Return the label source; raise an error if node labels are distributions."""
     source = label_source(graphs, labels)
     if source == "node":
         plain_labels(graphs, source)
@@ -255,22 +256,22 @@ def resolve_source(graphs: GraphDatabase, labels: str | None) -> str | None:
 
 
 def plain_labels(graphs: GraphDatabase, source: str | None) -> LabelColumn:
-    """One label per node, from the source that was resolved at fit."""
+    """Return one label per node from the source that fit resolved; raise an error for distributions."""
     column = label_column(graphs, source)
     if not isinstance(column, LabelColumn):
         raise ValueError(
-            "node labels are distributions, this kernel needs one label per node: use LabelImputer"
+            "node labels are distributions, but this kernel needs one label per node: use LabelImputer"
         )
     return column
 
 
 def node_keys(graphs: GraphDatabase, source: str | None) -> NDArray[np.uint64]:
-    """Key of each node's label; unobserved labels are one further label."""
+    """Return the key of each node's label; unobserved labels share one key."""
     return label_column_keys(plain_labels(graphs, source))
 
 
 def edge_keys(graphs: GraphDatabase, labels: bool, weights: bool) -> NDArray[np.uint64] | None:
-    """Key of each stored edge's label, weight, or both; None where neither tells edges apart."""
+    """Return the key of each stored edge's label, weight, or both; None if neither is used."""
     keys = None
     if labels:
         column = graphs.edge_label_column
@@ -283,11 +284,11 @@ def edge_keys(graphs: GraphDatabase, labels: bool, weights: bool) -> NDArray[np.
 
 
 def label_column_keys(column: LabelColumn) -> NDArray[np.uint64]:
-    """Keys of the values, and for -1 the last one: that of a label no user has."""
+    """Return the key of each id; -1 indexes the last key, that of ``UNKNOWN``."""
     return label_keys((*column.values, UNKNOWN))[column.ids]
 
 
 def check_edge_labels(graphs: GraphDatabase, edge_labels: bool) -> None:
-    """Refuse to compare edge labels where there are none."""
+    """Raise an error if ``edge_labels`` is True and the graphs have none."""
     if edge_labels and graphs.edge_label_column is None:
         raise ValueError("edge_labels=True but the graphs have no edge labels")

@@ -1,4 +1,4 @@
-"""Propagated attributes: the values themselves are diffused along the edges."""
+"""Propagated attributes: attribute values diffuse along edges."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from propkernels.propagation.schemes import DIRECTIONS, walk_operator
 
 
 class PropagatedAttributes(AttributeTreatment):
-    """Attributes that spread: X_{t+1} = (1 - l) T X_t + l X_t, hashed at every t.
+    """Diffusion of attribute values: X_{t+1} = (1 - l) T X_t + l X_t, hashed at every t.
 
-    A missing value (NaN) starts as the mean of its graph's observed values (else of all), and is filled
-    by propagation. Where edge labels count, two nodes have the same values at iteration t if, for each
+    A missing value (NaN) starts as the mean of the observed values of its graph (else of all graphs) and
+    then propagates like others. If edge labels count, two nodes have equal values at iteration t if, for each
     sequence of edge labels, the expected value at the end of a walk along it is the same.
 
     Parameters
     ----------
     laziness : float in [0, 1), default=0.5
-        How much of its own value a node keeps in each step.
+        Share of its value that a node keeps in each step.
     combine : {"sum", "product", "joint"}, default="sum"
         See ``attributes`` of :class:`PropagationKernel`.
 
     See Also
     --------
-    GaussianMixtures : Spreads distributions of attributes.
+    GaussianMixtures : Propagates distributions of attributes.
 
     References
     ----------
@@ -64,7 +64,7 @@ class PropagatedAttributes(AttributeTreatment):
         seed: int,
         edge_factors: EdgeFactors | None = None,
     ) -> SpreadingAttributes:
-        """Check the laziness; what fills gaps in graphs without any value is the mean over all nodes."""
+        """Learn the mean over all nodes, which replaces missing values in graphs without any value."""
         laziness = check_fraction(self.laziness, "laziness")
         return SpreadingAttributes(laziness, direction, observed_means(attributes), edge_factors)
 
@@ -79,7 +79,7 @@ class SpreadingAttributes:
     edge_factors: EdgeFactors | None = None
 
     def check_parts(self) -> None:
-        """Refuse settings and attributes of nodes elsewhere that are out of range."""
+        """Raise an error if laziness, direction or the mean attributes are invalid."""
         require(0 <= self.laziness <= 1 and self.direction in DIRECTIONS, "laziness or direction is unknown")
         require(self.elsewhere.ndim == 1, "attributes of nodes elsewhere are one row")
 

@@ -1,4 +1,4 @@
-"""The contract of propagation schemes, as a check that any scheme can be run through."""
+"""check_scheme: test any propagation scheme against the protocol."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ STEPS = 3
 
 
 def check_scheme(scheme: Any, random_state: int = 0) -> None:
-    """Run a scheme through what the engine relies on; raise an AssertionError that says what it breaks.
+    """Check a scheme against the protocol; raise an AssertionError that names the violation.
 
-    Checked on small generated graphs, weighted, directed, partly labeled, with isolated nodes and one
-    without nodes: there are the two methods; steps return finite numbers of the right shape and leave their
-    inputs alone; nothing is kept on the scheme itself; graphs do not influence each other; the order of nodes
-    does not matter; a scheme that calls itself affine is.
+    The checks run on small generated graphs: weighted, directed, partly labeled, with isolated nodes, and one
+    without nodes. The two methods exist; steps return finite numbers of the right shape and do not modify
+    their inputs; the scheme keeps no state; graphs do not influence each other; the order of nodes does not
+    matter; a scheme that declares itself affine is affine.
 
     Parameters
     ----------
     scheme : PropagationScheme
-        Anything with ``prepare`` and ``step``, and ``affine`` where it is.
+        Object with the methods ``prepare`` and ``step``, and ``affine = True`` if steps are affine.
     random_state : int
         Seed of the generated graphs.
 
     See Also
     --------
-    PropagationScheme : The base class, and what the methods get.
+    PropagationScheme : The base class; describes both methods.
 
     Examples
     --------
@@ -59,6 +59,7 @@ def check_scheme(scheme: Any, random_state: int = 0) -> None:
 
 
 def _graphs(generator: np.random.Generator, directed: bool) -> GraphDatabase:
+    """Return 5 random graphs with 0 to 9 nodes, weights 1 to 3, and missing labels."""
     parts = []
     for n in (1, 4, 0, 7, 9):
         weights = generator.integers(1, 4, (n, n)) * (generator.random((n, n)) < 0.4)
@@ -69,16 +70,16 @@ def _graphs(generator: np.random.Generator, directed: bool) -> GraphDatabase:
 
 
 def _initial(graphs: GraphDatabase) -> InitialDistributions:
-    """P_0 over the labels 0, 1, 2, in this order whichever of them occur."""
-    every = LabelColumn(np.empty(0, dtype=np.int32), (0, 1, 2))
-    column = concat_labels([every, label_column(graphs, "node")])
-    return initial_distributions(column, Prior(every.values, np.full(3, 1 / 3)))
+    """Return P_0 over the labels 0, 1, 2, in this order, even if some do not occur."""
+    vocabulary = LabelColumn(np.empty(0, dtype=np.int32), (0, 1, 2))
+    column = concat_labels([vocabulary, label_column(graphs, "node")])
+    return initial_distributions(column, Prior(vocabulary.values, np.full(3, 1 / 3)))
 
 
 def run(
     scheme: Any, graphs: GraphDatabase, columns: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return P_0, ..., P_STEPS stacked; of other columns than P_0's if some are given."""
+    """Return P_0, ..., P_STEPS stacked; ``columns`` replace P_0 if given."""
     initial = _initial(graphs)
     start = initial.to_dense() if columns is None else columns
     prepared, steps = scheme.prepare(graphs, initial), [start]
@@ -88,6 +89,7 @@ def run(
 
 
 def _check_steps(scheme: Any, graphs: GraphDatabase) -> None:
+    """Check that steps give finite numbers of the right shape, change no input, and are deterministic."""
     initial = _initial(graphs)
     start = initial.to_dense()
     current = start.copy()
@@ -100,37 +102,39 @@ def _check_steps(scheme: Any, graphs: GraphDatabase) -> None:
 
 
 def _check_no_memory(scheme: Any, graphs: GraphDatabase) -> None:
-    """Runs of graphs take turns in several threads, on one scheme."""
+    """Check that the scheme keeps no state: several threads run graphs through one scheme."""
     initial, other = _initial(graphs), graphs[::-1]
     start = initial.to_dense()
     reference = run(scheme, graphs)[1]
     prepared = scheme.prepare(graphs, initial)
     run(scheme, other)
     same = np.array_equal(np.asarray(scheme.step(prepared, start.copy(), start)), reference)
-    assert same, "another run changed the result: keep what the steps need in what prepare returns"
+    assert same, "another run changed the result: keep the state of the steps in the return value of prepare"
 
 
 def _check_separation(scheme: Any, graphs: GraphDatabase) -> None:
+    """Check that a graph has the same distributions alone and among other graphs."""
     together = run(scheme, graphs)
     for i in range(len(graphs)):
         alone = run(scheme, graphs[[i]])
         nodes = slice(graphs.graph_ptr[i], graphs.graph_ptr[i + 1])
         same = alone.shape[2] == together.shape[2] and np.allclose(alone, together[:, nodes], atol=1e-12)
-        assert same, f"graph {i} came out differently beside other graphs than alone"
+        assert same, f"graph {i} has other distributions among other graphs than alone"
 
 
 def _check_node_order(scheme: Any, graphs: GraphDatabase, generator: np.random.Generator) -> None:
+    """Check that permuting the nodes permutes the distributions."""
     for i, graph in enumerate(graphs):
         order = generator.permutation(graph.n_nodes)
         labels = None if graph.node_labels is None else graph.node_labels[order]
         shuffled = check_graphs([(graph.adjacency[order][:, order], labels)])
         same = np.allclose(run(scheme, shuffled), run(scheme, graph.database)[:, order], atol=1e-9)
-        assert same, f"graph {i} came out differently with its nodes in another order"
+        assert same, f"graph {i} has other distributions after its nodes are permuted"
 
 
 def _check_affine(scheme: Any, graphs: GraphDatabase, generator: np.random.Generator) -> None:
-    """M P + B P_0 commutes with any projection of the columns."""
+    """Check that steps commute with a projection of the columns, as M P + B P_0 does."""
     vectors = generator.standard_normal((_initial(graphs).to_dense().shape[1], 2))
     projected = run(scheme, graphs, run(scheme, graphs)[0] @ vectors)
     same = np.allclose(projected, run(scheme, graphs) @ vectors, atol=1e-9)
-    assert same, "the scheme calls itself affine, but a step does not commute with a projection"
+    assert same, "the scheme declares itself affine, but a step does not commute with a projection"

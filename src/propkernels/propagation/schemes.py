@@ -1,4 +1,4 @@
-"""Propagation schemes: the protocol, affine steps M P + B P_0, label diffusion P_{t+1} = T P_t, and names."""
+"""Propagation schemes: protocol, affine steps M P + B P_0, label diffusion P_{t+1} = T P_t, names."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.initial import InitialDistributions
 
-LARGEST_USUAL = 2.0**500
+LARGEST_USUAL = 2.0**500  # larger (or smaller than 1 over this) weights are balanced
 NORMALIZATIONS = ("row", "symmetric", "none")
 ISOLATED = ("stay", "vanish")
 
 
 @dataclass(frozen=True)
 class AffineOperator:
-    """One step of a scheme that is affine in P, for a whole database:
+    """One affine step in P, for a whole database:
 
     ``P'_i = spread_i * sum_j A_ij P_j + keep_i * P_i + restart_i * (P_0)_i``
 
-    Since it acts on nodes and not on labels, it commutes with the projection of a hash: the engine
-    runs it on ``P_0 v`` instead of on ``P_0``.
+    The step acts on nodes, not on labels, so it commutes with the projection of a hash: the engine
+    applies it to ``P_0 v`` instead of ``P_0``.
 
     Attributes
     ----------
     adjacency : csr_array
         A, with its weights.
     spread, keep : ndarray, (N,)
-        Weight of the neighbours' sum, and of the node itself.
+        Weight of the neighbors' sum, and of the node itself.
     restart : ndarray, (N,), or None
         Weight of the node's initial distribution.
     pushed_back : ndarray of bool, (N,), or None
-        Nodes that are reset to P_0 before each step (label push-back read literally, Eq. LP).
+        Nodes that are reset to P_0 before each step (label push-back, Eq. LP taken literally).
     vanished : ndarray of bool, (N,), or None
         Nodes that are not counted from t = 1 on.
     """  # noqa: D400
@@ -56,7 +56,7 @@ class AffineOperator:
     vanished: NDArray[np.bool_] | None = None
 
     def scaled(self, factors: NDArray[np.float64]) -> AffineOperator:
-        """Return the operator whose A is multiplied by one factor for each entry."""
+        """Return the operator with entry e of A multiplied by ``factors[e]``."""
         a = self.adjacency
         return replace(self, adjacency=csr_array((a.data * factors, a.indices, a.indptr), shape=a.shape))
 
@@ -64,13 +64,13 @@ class AffineOperator:
         data = self.adjacency.data
         if len(data) and not (data.min() > 1 / LARGEST_USUAL and data.max() < LARGEST_USUAL):
             self._balance()
-        freeze(self.adjacency)  # as a database's own is: compiled loops are compiled for one of the two only
+        freeze(self.adjacency)  # read-only, as that of a database: loops are compiled for one type only
 
     def _balance(self) -> None:
         """Shift powers of two from the rows of A to ``spread``, so that weights times values stay finite.
 
-        Only rows whose largest weight is extreme are touched. Nothing is rounded by that: what spreads is the
-        same, to the bit, as with weights of usual size.
+        Only rows with an extreme largest weight change. Scaling by powers of two is exact: results are
+        bit-equal to those with weights of usual size.
         """
         matrix = self.adjacency
         rows = np.flatnonzero(np.diff(matrix.indptr))
@@ -84,7 +84,7 @@ class AffineOperator:
         object.__setattr__(self, "spread", np.ldexp(self.spread, exponents))
 
     def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Apply the formula to any columns: label probabilities or projections of them."""
+        """Return the columns (label probabilities, or projections of them) after one step."""
         from propkernels.propagation.steps_compiled import affine_step
 
         if self.pushed_back is not None:
@@ -99,7 +99,7 @@ class AffineOperator:
 
 
 def check_step(values: NDArray[np.float64], t: int, scheme: Any) -> None:
-    """Refuse what a step gave where some of it is infinite or undefined.
+    """Raise an error if a step returned an infinite or undefined value.
 
     Raises
     ------
@@ -108,28 +108,27 @@ def check_step(values: NDArray[np.float64], t: int, scheme: Any) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         suspect = not np.isfinite(values.sum())
     if suspect and not np.isfinite(values).all():
-        raise ValueError(f"step {t} of {type(scheme).__name__} gave a value that is not finite")
+        raise ValueError(f"step {t} of {type(scheme).__name__} returned a value that is not finite")
 
 
 class PropagationScheme(Documented, BaseEstimator, ABC):
-    """How information spreads from P_t to P_{t+1}. Subclass it to bring a scheme of your own.
+    """Base class of propagation schemes, which compute P_{t+1} from P_t. Subclass it to define a scheme.
 
-    Two methods make a scheme: ``prepare``, called once per run of graphs, gathers what the steps need
-    (a transition matrix, say); ``step`` computes P_{t+1}. Graphs arrive in runs of any length, so a
-    node may only be influenced by nodes of its own graph.
+    A scheme has two methods: ``prepare``, called once per run of graphs, returns the data of the steps
+    (for example, a transition matrix); ``step`` computes P_{t+1}. Graphs arrive in runs of any length, so
+    a node may depend on nodes of the same graph only.
 
     Attributes
     ----------
     affine : bool
-        Whether a step is affine in P with coefficients that depend on nodes alone, that is
-        ``step(P) = M P + B P_0``. Then the engine hands ``step`` projections of the distributions
-        instead of the distributions themselves, which is faster: any columns, not only probabilities.
-        False, the default, is always right, and needed if a step looks at the probabilities
-        (products, normalisation over labels, ...).
+        Whether a step is affine in P with coefficients that depend on nodes only, that is
+        ``step(P) = M P + B P_0``. Then the engine passes projections of the distributions to ``step``,
+        which is faster: any columns, not only probabilities. False, the default, is always correct, and
+        required if a step uses the probabilities (products, normalization over labels, ...).
 
     See Also
     --------
-    check_scheme : Tests a scheme of your own.
+    check_scheme : Checks a scheme against this protocol.
     Diffusion : The scheme for labeled graphs.
 
     References
@@ -140,7 +139,7 @@ class PropagationScheme(Documented, BaseEstimator, ABC):
 
     Examples
     --------
-    Each node takes over what its neighbour across the heaviest edge knows; the mean where several are:
+    Each node takes the distribution of the neighbor across its heaviest edge, or the mean if there are ties:
 
     >>> import numpy as np, propkernels as pk
     >>> class HeaviestEdge(pk.PropagationScheme):
@@ -166,9 +165,9 @@ class PropagationScheme(Documented, BaseEstimator, ABC):
 
     @abstractmethod
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Any:
-        """Gather what the steps need; ``initial`` tells P_0, its labels, and which nodes were observed.
+        """Return the data of the steps; ``initial`` contains P_0, its labels, and the observed nodes.
 
-        What is returned may change from step to step: it serves one run of graphs only.
+        The returned object serves one run of graphs, so ``step`` may modify it.
         """
 
     @abstractmethod
@@ -177,18 +176,18 @@ class PropagationScheme(Documented, BaseEstimator, ABC):
 
 
 class AffineScheme(PropagationScheme):
-    """A scheme whose step is an :class:`AffineOperator`; ``prepare`` says which."""
+    """Base class of schemes whose ``prepare`` returns an :class:`AffineOperator`."""
 
     affine = True
 
     @abstractmethod
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
-        """Return the operator for these graphs."""
+        """Return the operator of these graphs."""
 
     def step(
         self, prepared: AffineOperator, current: NDArray[np.float64], initial: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Apply the operator."""
+        """Return the result of the operator."""
         return prepared.step(current, initial)
 
 
@@ -196,7 +195,7 @@ DIRECTIONS = ("follow", "reverse", "both")
 
 
 def directed_adjacency(graphs: GraphDatabase, direction: str) -> csr_array:
-    """Return A (follow), its transpose (reverse), or the heavier of the two ways of each edge (both)."""
+    """Return A (follow), its transpose (reverse), or the elementwise maximum of the two (both)."""
     check_choice(direction, DIRECTIONS, "direction")
     if direction == "follow":
         return graphs.adjacency
@@ -206,14 +205,14 @@ def directed_adjacency(graphs: GraphDatabase, direction: str) -> csr_array:
 
 
 def row_sums(adjacency: csr_array) -> NDArray[np.float64]:
-    """Degree of each node, ``d_i = sum_j A_ij``."""
+    """Return the degree of each node, ``d_i = sum_j A_ij``."""
     if (adjacency.data == 1.0).all():
         return np.diff(adjacency.indptr).astype(np.float64)
     return np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
 
 
 def reciprocal(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 / d, and 0 where d is 0."""
+    """Return 1 / d, and 0 where d is 0."""
     return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
 
 
@@ -226,7 +225,7 @@ def symmetrically_normalized(adjacency: csr_array) -> csr_array:
 
 
 def transition_matrix(graphs: Any, direction: str = "follow") -> csr_array:
-    """Return T = D^{-1} A of all graphs, block-diagonal; a node that cannot move stays (T_ii = 1).
+    """Return T = D^{-1} A of all graphs, block-diagonal; T_ii = 1 for a node without outgoing edges.
 
     See Also
     --------
@@ -257,25 +256,26 @@ def transition_matrix(graphs: Any, direction: str = "follow") -> csr_array:
 
 
 class Diffusion(AffineScheme):
-    """Label diffusion: each node takes the mean of its neighbors' distributions, Eq. (diff).
+    """Label diffusion, Eq. (diff): each node takes the mean of its neighbors' distributions.
 
     Parameters
     ----------
     laziness : float in [0, 1), default=0
-        0 is the paper's walk. With l > 0 the walk stays put with probability l:
+        Probability l that the walk stays at its node; 0 is the paper's walk.
         ``P' = (1 - l) T P + l P``.
     normalization : {"row", "symmetric", "none"}, default="row"
-        "row": T = D^{-1} A, the paper's. "symmetric": D^{-1/2} A D^{-1/2}. "none": neighbors are
-        summed instead of averaged, ``P' = (A + l I) P / 2``, which keeps degrees apart; the constant
-        keeps molecule-like graphs at the scale of the bin width.
+        "row": T = D^{-1} A, as in the paper. "symmetric": D^{-1/2} A D^{-1/2}. "none": neighbors are
+        summed instead of averaged, ``P' = (A + l I) P / 2``, which distinguishes degrees; the factor 1/2
+        keeps values on molecule-like graphs at the scale of the bin width.
     isolated : {"stay", "vanish"}, default="stay"
-        What a node that cannot move does: it keeps its distribution, or it is not counted from t = 1 on.
+        Treatment of nodes without outgoing edges: they keep their distribution, or are not counted from
+        t = 1 on.
     direction : {"follow", "reverse", "both"}, default="follow"
-        Which way a walk crosses directed edges.
+        Direction in which walks cross directed edges.
 
     See Also
     --------
-    LabelPropagation : For partially labeled graphs.
+    LabelPropagation : The scheme for partially labeled graphs.
     PropagationScheme : The base class of all schemes.
 
     References
@@ -319,7 +319,7 @@ class Diffusion(AffineScheme):
 
 
 def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> AffineOperator:
-    """Return the lazy row walk, ``(1 - l) T + l I``; a node that cannot move stays."""
+    """Return the lazy random walk ``(1 - l) T + l I``; nodes without outgoing edges keep their values."""
     adjacency = directed_adjacency(graphs, direction)
     degrees = row_sums(adjacency)
     spread, keep = affine_weights("row", laziness, degrees)
@@ -329,7 +329,7 @@ def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> Aff
 def affine_weights(
     normalization: str, laziness: float, degrees: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how much of the neighbors' sum, and how much of itself, a node of each degree takes."""
+    """Return the weights of the neighbors' sum and of the node itself, per degree."""
     ones = np.ones_like(degrees)
     if normalization == "row":
         return (1 - laziness) * reciprocal(degrees), laziness * ones
@@ -338,7 +338,7 @@ def affine_weights(
     return ones / 2, laziness / 2 * ones
 
 
-# Schemes by name; each module adds its own, and the package imports them all.
+# Schemes by name; each module registers its schemes, and the package imports all modules.
 SCHEMES: dict[str, Callable[[], PropagationScheme]] = {
     "diffusion": Diffusion,
     "lazy_diffusion": partial(Diffusion, laziness=0.5),
@@ -346,11 +346,11 @@ SCHEMES: dict[str, Callable[[], PropagationScheme]] = {
 
 
 def resolve_scheme(propagation: Any, labels_missing: bool, on_grids: bool = False) -> PropagationScheme:
-    """Find a scheme by name, or take the user's own; "auto" depends on the graphs: grids, labels missing."""
+    """Return the scheme of that name, or a copy of the given scheme; "auto" depends on the graphs."""
     if isinstance(propagation, str):
         check_choice(propagation, ("auto", *SCHEMES), "propagation")
-        usual = "convolution" if on_grids else "label_propagation" if labels_missing else "diffusion"
-        return SCHEMES[usual if propagation == "auto" else propagation]()
+        default = "convolution" if on_grids else "label_propagation" if labels_missing else "diffusion"
+        return SCHEMES[default if propagation == "auto" else propagation]()
     if isinstance(propagation, type) or not all(hasattr(propagation, m) for m in ("prepare", "step")):
         raise TypeError(
             "propagation must be a name or a scheme with the methods prepare and step, "
@@ -360,7 +360,7 @@ def resolve_scheme(propagation: Any, labels_missing: bool, on_grids: bool = Fals
 
 
 def _copied(scheme: Any) -> Any:
-    """Copy of a scheme that is not an estimator; one that does not say that it is affine is not."""
+    """Return a copy of a scheme that is not an estimator; ``affine`` defaults to False."""
     copied = copy.deepcopy(scheme)
     if not hasattr(copied, "affine"):
         copied.affine = False

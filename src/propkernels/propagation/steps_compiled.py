@@ -1,4 +1,4 @@
-"""Compiled loops of the propagation station."""
+"""Compiled loop of an affine step."""
 
 from __future__ import annotations
 
@@ -13,8 +13,20 @@ from propkernels._utils.jit import compiled
 def affine_step(
     indptr: Any, indices: Any, weights: Any, spread: Any, keep: Any, current: Any, following: Any
 ) -> None:
-    """Write spread_i * sum_j A_ij x_j + keep_i x_i to ``following``, row by row, without temporaries."""
-    # ``total`` is the sum over neighbors of one node, all columns; it stays in the first-level cache.
+    """Write spread_i * sum_j A_ij x_j + keep_i x_i to ``following``, row by row, without temporaries.
+
+    Parameters
+    ----------
+    indptr, indices, weights : ndarray
+        CSR arrays of A.
+    spread, keep : ndarray of float64, (N,)
+        Weight of the neighbors' sum and of the node itself.
+    current : ndarray of float64, (N, columns)
+        Values x before the step.
+    following : ndarray of float64, (N, columns)
+        Output: values after the step.
+    """
+    # ``total`` holds the sums over the neighbors of one node, one per column; it stays in the L1 cache.
     n_columns = current.shape[1]
     total = np.empty(n_columns)
     for i in range(len(spread)):

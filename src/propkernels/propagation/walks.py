@@ -1,4 +1,4 @@
-"""Random walks that remember their start: label propagation, absorption and label spreading."""
+"""Schemes that return to P_0: label propagation, absorbing walks and label spreading."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from propkernels.propagation.schemes import (
 
 
 class AbsorbingWalk(AffineScheme):
-    """Random walk that never leaves the nodes of a set S, Eqs. (trans) and (lp): P' = T^ P.
+    """Random walk absorbed at the nodes of a set S, Eqs. (trans) and (lp): P' = T^ P.
 
     Parameters
     ----------
     absorbing : "observed", collection of labels, or callable, default="observed"
-        The set S: nodes with an observed label (then this is label propagation), nodes whose observed
-        label is certain and one of these (degrees, where the kernel takes degrees as labels), or a function
-        of a GraphDatabase that returns one True or False a node.
+        The set S: nodes with an observed label (label propagation); nodes whose observed label is certain
+        and in the collection (degrees, if the kernel uses degrees as labels); or a function that maps a
+        GraphDatabase to one bool per node.
     direction : {"follow", "reverse", "both"}, default="follow"
-        Which way a walk crosses directed edges.
+        Direction in which walks cross directed edges.
 
     See Also
     --------
     LabelPropagation : Absorption at observed labels.
-    PartialAbsorption : Absorption with a probability at every node.
+    PartialAbsorption : Absorption at every node, with a probability.
 
     References
     ----------
@@ -68,34 +68,35 @@ class AbsorbingWalk(AffineScheme):
         return absorbing_operator(graphs, self._set(graphs, initial), self.direction)
 
     def _set(self, graphs: GraphDatabase, initial: InitialDistributions) -> NDArray[np.bool_]:
+        """Return the mask of absorbing nodes."""
         if isinstance(self.absorbing, str) and self.absorbing == "observed":
             return initial.observed
         if callable(self.absorbing):
             mask = np.asarray(self.absorbing(graphs))
             if mask.dtype != bool or mask.shape != (graphs.n_nodes,):
-                raise ValueError("the function absorbing must return one True or False a node")
+                raise ValueError("the function absorbing must return one bool per node")
             return mask
         if isinstance(self.absorbing, str) or not isinstance(self.absorbing, Collection):
             raise TypeError(
                 "absorbing must be 'observed', a collection of labels, or a function of the graphs; "
                 f"got {shown(self.absorbing)}"
             )
-        return _carries(initial, self.absorbing)
+        return _has_label(initial, self.absorbing)
 
 
-def _carries(initial: InitialDistributions, labels: Collection[Hashable]) -> NDArray[np.bool_]:
-    """Nodes whose observed label is certain and among the given ones."""
+def _has_label(initial: InitialDistributions, labels: Collection[Hashable]) -> NDArray[np.bool_]:
+    """Return the mask of nodes whose observed label is certain and among ``labels``."""
     wanted = {canonical_label(label) for label in labels}
     column_wanted = np.array([value in wanted for value in initial.values], dtype=bool)
     table = initial.table
     hit = column_wanted[table.indices] & (table.data == 1.0)
-    carrying = np.zeros(table.shape[0], dtype=bool)
-    carrying[np.repeat(np.arange(len(carrying)), np.diff(table.indptr))[hit]] = True
-    return np.asarray(carrying[initial.rows] & initial.observed)
+    row_hit = np.zeros(table.shape[0], dtype=bool)
+    row_hit[np.repeat(np.arange(len(row_hit)), np.diff(table.indptr))[hit]] = True
+    return np.asarray(row_hit[initial.rows] & initial.observed)
 
 
 def absorbing_operator(graphs: GraphDatabase, held: NDArray[np.bool_], direction: str) -> AffineOperator:
-    """Return the walk T^ that never leaves the held nodes."""
+    """Return the walk T^ that is absorbed at the held nodes."""
     adjacency = directed_adjacency(graphs, direction)
     spread = reciprocal(row_sums(adjacency))
     held = held | (spread == 0.0)
@@ -107,16 +108,16 @@ CLAMPS = ("after", "before")
 
 
 class LabelPropagation(AffineScheme):
-    """Label propagation for partially labelled graphs: walks are absorbed at observed labels.
+    """Label propagation for partially labeled graphs: walks are absorbed at observed labels.
 
     Parameters
     ----------
     clamp : {"after", "before"}, default="after"
         "after": observed nodes are deltas at every t, the absorbing walk of Eq. (lp), P' = T^ P.
-        "before": Eq. (LP) read literally, observed labels are pushed back before the step, so that
-        an observed node shows the mean of its neighbours. The two are different kernels.
+        "before": Eq. (LP) taken literally, observed labels are pushed back before the step, so that an
+        observed node has the mean of its neighbors. The two options give different kernels.
     direction : {"follow", "reverse", "both"}, default="follow"
-        Which way a walk crosses directed edges.
+        Direction in which walks cross directed edges.
 
     See Also
     --------
@@ -157,7 +158,7 @@ class LabelPropagation(AffineScheme):
 
 
 class PartialAbsorption(AffineScheme):
-    """Walk that ends at node i with probability a_i, and else moves on.
+    """Walk that ends at node i with probability a_i, and otherwise moves on.
 
     P'_i = a_i (P_0)_i + (1 - a_i) (T P)_i.
 
@@ -166,15 +167,15 @@ class PartialAbsorption(AffineScheme):
     alpha : float in [0, 1), default=0.2
         The absorption a_i, the same for all nodes; 0 is diffusion.
     rate : float or None, default=None
-        If given, a_i = rate / (rate + d_i), the lambda of Wu et al.: nodes of small degree absorb more.
-        ``alpha`` is then not used.
+        If given, a_i = rate / (rate + d_i), with rate the lambda of Wu et al.: nodes of small degree absorb
+        more. ``alpha`` is then ignored.
     direction : {"follow", "reverse", "both"}, default="follow"
-        Which way a walk crosses directed edges.
+        Direction in which walks cross directed edges.
 
     See Also
     --------
-    AbsorbingWalk : Absorption with certainty, at some nodes.
-    LabelSpreading : Damps the influence of hubs as well.
+    AbsorbingWalk : Absorption with probability 1 at some nodes.
+    LabelSpreading : Also damps the influence of hubs.
 
     References
     ----------
@@ -202,7 +203,7 @@ class PartialAbsorption(AffineScheme):
         absorbed = np.full(len(degrees), check_fraction(self.alpha, "alpha"))
         if self.rate is not None:
             rate = check_positive(self.rate, "rate")
-            with np.errstate(over="ignore"):  # rate + degrees, in the order in which nothing overflows
+            with np.errstate(over="ignore"):  # the second form avoids the overflow of rate + degrees
                 absorbed = rate / (rate + degrees) if rate < LARGEST_RATE else 1 / (1 + degrees / rate)
         stuck = degrees == 0
         return AffineOperator(
@@ -216,18 +217,18 @@ class PartialAbsorption(AffineScheme):
 class LabelSpreading(AffineScheme):
     """Label spreading: P' = alpha S P + (1 - alpha) P_0 with S = D^{-1/2} A D^{-1/2}.
 
-    Rows need not stay distributions: S does not keep sums.
+    Rows of P need not sum to 1, since S does not preserve sums.
 
     Parameters
     ----------
     alpha : float in [0, 1), default=0.8
-        How much a node takes from its neighbours; the rest comes from its own start.
+        Weight of the neighbors; the initial distribution has weight 1 - alpha.
     direction : {"follow", "reverse", "both"}, default="follow"
-        Which way information crosses directed edges.
+        Direction in which information crosses directed edges.
 
     See Also
     --------
-    PartialAbsorption : A random walk that ends at every node with some probability.
+    PartialAbsorption : A random walk that may end at every node.
 
     References
     ----------
