@@ -192,8 +192,8 @@ WITH_NAN = np.array([[1.0, 0.0], [np.nan, 1.0]])
         (
             ([[1, 0], [0, 0]],),
             ValueError,
-            "the label distribution of node 1 is zero throughout: if nothing is known of it, mask the row or "
-            "say so by known$",
+            "the label distribution of node 1 is zero throughout: if it is unknown, mask the row or "
+            "set known to False there$",
         ),
         ((ROWS, ["a"]), ValueError, "label distributions have 2 columns but 1 values name them$"),
         ((ROWS, ["a", "a"]), ValueError, r"values must be distinct labels, got \['a', 'a'\]$"),

@@ -1,4 +1,4 @@
-"""Graphs: databases of graphs and grids, the first station of the pipeline."""
+"""Databases of graphs and grids."""
 
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase

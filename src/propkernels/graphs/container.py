@@ -1,4 +1,4 @@
-"""What databases share: list behavior and text; one graph of a list, some of them, several lists joined."""
+"""List behavior of databases: indexing, subsets, concatenation and text; Graph, a single graph."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def as_positions(key: Any, length: int) -> Any:
-    """Turn an index into one position (int) or an int64 array of positions, all in range.
+    """Return an index as a position (int) or an int64 array of positions, all in range.
 
     Parameters
     ----------
     key : int, slice, sequence of int, index array or boolean mask
     length : int
-        Number of items that are indexed.
+        Number of items.
 
     Returns
     -------
@@ -67,10 +67,9 @@ Labels = TypeVar("Labels", bound=LabelColumn | LabelDistributions | None)
 
 
 class Container(ABC, Generic[One, Labels]):
-    """A list of graphs whose nodes lie in one array, those of graph i from ``graph_ptr[i]`` on.
+    """A list of graphs; the nodes of graph i are ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``.
 
-    Through ``iloc`` and ``take`` it keeps its type in scikit-learn's Pipeline, cross-validation and
-    train_test_split.
+    ``iloc`` and ``take`` preserve its type in scikit-learn's Pipeline, cross-validation and train_test_split.
     """
 
     graph_ptr: NDArray[np.int64]
@@ -78,25 +77,25 @@ class Container(ABC, Generic[One, Labels]):
 
     @abstractmethod
     def _subset(self, positions: NDArray[np.int64]) -> Self:
-        """The graphs at positions that are in range."""
+        """Return the graphs at the given positions, which are in range."""
 
     @abstractmethod
     def _single(self, position: int) -> One:
-        """One graph, by a position that is in range."""
+        """Return the graph at the given position, which is in range."""
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes of all graphs together."""
+        """Total number of nodes of all graphs."""
         return int(self.graph_ptr[-1])
 
     @property
     def node_labels(self) -> NDArray[Any] | None:
-        """Node labels as given: integers with -1, objects with None where unobserved, or distributions."""
+        """Node labels: integers (-1: unobserved), objects (None: unobserved) or distributions."""
         return None if self._labels is None else self._labels.to_array()
 
     @property
     def label_column(self) -> Labels:
-        """Node labels in their encoded form, ids and values, or label distributions."""
+        """Encoded node labels (ids and values), or label distributions."""
         return self._labels
 
     @property
@@ -111,7 +110,7 @@ class Container(ABC, Generic[One, Labels]):
 
     @cached_property
     def graph_ids(self) -> NDArray[np.int32]:
-        """For each node, the position of its graph."""
+        """Position of each node's graph."""
         return frozen(np.repeat(np.arange(len(self), dtype=np.int32), self.graph_sizes))
 
     def __len__(self) -> int:
@@ -127,7 +126,7 @@ class Container(ABC, Generic[One, Labels]):
     @overload
     def __getitem__(self, key: Any) -> Self: ...
     def __getitem__(self, key: Any) -> One | Self:
-        """One graph for an integer; a database for a slice, list, index array or boolean mask."""
+        """Return a graph for an integer, a database for a slice, list, index array or boolean mask."""
         positions = as_positions(key, len(self))
         return self._single(positions) if isinstance(positions, int) else self._subset(positions)
 
@@ -135,26 +134,26 @@ class Container(ABC, Generic[One, Labels]):
         return (self._single(i) for i in range(len(self)))
 
     def take(self, indices: Any, axis: int = 0) -> Self:
-        """Graphs at the given positions (scikit-learn indexes containers through this)."""
+        """Return the graphs at the given positions (scikit-learn calls this method)."""
         if axis != 0:
             raise ValueError(f"a {type(self).__name__} has one axis, its graphs: use axis=0")
         return self._subset(as_positions(np.atleast_1d(np.asarray(indices)), len(self)))
 
     @property
     def iloc(self) -> Self:
-        """The database itself: positions are the only index (scikit-learn looks for this name)."""
+        """The database itself, indexed by position (scikit-learn looks for this name)."""
         return self
 
     loc = iloc
 
 
 class Graph:
-    """One graph, as taken from a GraphDatabase by ``db[i]`` or by iterating over it.
+    """A single graph, as returned by ``db[i]`` or by iterating over a GraphDatabase.
 
     Attributes
     ----------
     database : GraphDatabase
-        A database that holds this graph alone.
+        A database of this graph only.
 
     See Also
     --------
@@ -190,17 +189,17 @@ class Graph:
 
     @property
     def edge_labels(self) -> NDArray[Any] | None:
-        """One label for each stored entry of ``adjacency``, or None."""
+        """One label per stored entry of ``adjacency``, or None."""
         return self.database.edge_labels
 
     @property
     def edge_attributes(self) -> NDArray[np.float64] | None:
-        """One row for each stored entry of ``adjacency``, or None."""
+        """One row per stored entry of ``adjacency``, or None."""
         return self.database.edge_attributes
 
     @property
     def id(self) -> Any:
-        """What the graph is called, or None."""
+        """Id of the graph, or None."""
         return None if self.database.ids is None else self.database.ids[0]
 
     @property
@@ -227,19 +226,19 @@ class Graph:
         return show_graph(self)
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.Graph``, or ``DiGraph`` where edges are directed (or their multigraphs)."""
+        """Return a networkx ``Graph``, or a ``DiGraph`` for directed edges (or their multigraphs)."""
         from propkernels.convert.networkx import graph_to_networkx
 
         return graph_to_networkx(self)
 
 
 def count(number: int, noun: str) -> str:
-    """Say "1 node", "2 nodes"."""
+    """Return the number with the noun in singular or plural: "1 node", "2 nodes"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def describe(database: GraphDatabase) -> str:
-    """Nodes, edges, and what the nodes carry."""
+    """Return the numbers of nodes, edges, labels and attributes as text."""
     edge = "directed edge" if database.is_directed else "edge"
     parts = [count(database.n_nodes, "node"), count(database.n_edges, edge)]
     column = database.label_column
@@ -263,14 +262,14 @@ def one_line(database: GraphDatabase) -> str:
 
 
 def parts_of_subset(database: GraphDatabase, positions: NDArray[np.int64]) -> tuple[Any, ...]:
-    """Copy the graphs at the given positions, which are in range: the parts of a new database."""
+    """Return the parts of a new database with copies of the graphs at the given positions."""
     if positions.size and bool((np.diff(positions) == 1).all()):
         return _neighbors(database, int(positions[0]), int(positions[-1]) + 1)
     return _scattered(database, positions)
 
 
 def _neighbors(database: GraphDatabase, first: int, last: int) -> tuple[Any, ...]:
-    """Graphs ``first`` to ``last - 1``: every array is one slice, whatever the size of the database."""
+    """Return the parts of graphs ``first`` to ``last - 1``, each array as one slice."""
     offsets, indptr = database.graph_ptr[first : last + 1], database.adjacency.indptr
     start, stop = int(offsets[0]), int(offsets[-1])
     nodes, entries = slice(start, stop), slice(int(indptr[start]), int(indptr[stop]))
@@ -325,7 +324,7 @@ def _gather(
 
 
 def parts_of_join(databases: Sequence[GraphDatabase], names: Sequence[str]) -> tuple[Any, ...]:
-    """Put databases one after the other: the parts of a new one. Errors call the databases by their names."""
+    """Return the parts of the concatenation of databases; ``names`` identify databases in errors."""
     return (
         block_diagonal([database.adjacency for database in databases]),
         _stack_offsets([database.graph_ptr for database in databases]),
@@ -339,20 +338,20 @@ def parts_of_join(databases: Sequence[GraphDatabase], names: Sequence[str]) -> t
 
 
 def _join_names(databases: Sequence[GraphDatabase]) -> tuple[str, ...] | None:
-    """Names of edge attributes, where all databases that have names agree."""
+    """Return the names of edge attributes if all databases with names agree, else None."""
     names = {d.edge_attribute_names for d in databases if d.edge_attribute_names is not None}
     return names.pop() if len(names) == 1 else None
 
 
 def _stack_offsets(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """Join offset arrays, each continuing where the one before it ended."""
+    """Concatenate offset arrays; each continues at the end of the previous array."""
     starts = offsets([int(part[-1]) for part in parts])
     joined = [part[1:] + start for part, start in zip(parts, starts, strict=False)]
     return np.concatenate([[0], *joined]).astype(np.int64)
 
 
 def block_diagonal(blocks: Sequence[csr_array]) -> csr_array:
-    """Set square matrices along the diagonal of one, with indices as small as they can be."""
+    """Return the block-diagonal matrix of square matrices, with the smallest possible index type."""
     starts = offsets([block.shape[0] for block in blocks])
     n, entries = int(starts[-1]), sum(block.nnz for block in blocks)
     index = index_dtype(n, entries)
@@ -369,7 +368,7 @@ def _join_labels(
     column_of: Callable[[GraphDatabase], LabelColumn | LabelDistributions | None],
     length_of: Callable[[GraphDatabase], int],
 ) -> LabelColumn | LabelDistributions | None:
-    """Join label columns; a database with none contributes unobserved labels, unless none has any."""
+    """Concatenate label columns; databases without labels get unobserved ones; None if all lack labels."""
     columns = [column_of(database) for database in databases]
     if all(column is None for column in columns):
         return None
@@ -382,7 +381,7 @@ def _join_labels(
 
 
 def _join_attributes(databases: Sequence[GraphDatabase], names: Sequence[str]) -> NDArray[np.float64] | None:
-    """Stack attributes; a database without nodes agrees with any dimension."""
+    """Stack attributes; a database without nodes is compatible with any dimension."""
     inhabited = [(i, d.node_attributes) for i, d in enumerate(databases) if d.n_nodes]
     given = [(i, a) for i, a in inhabited if a is not None]
     if not given:
@@ -393,6 +392,6 @@ def _join_attributes(databases: Sequence[GraphDatabase], names: Sequence[str]) -
     first, dimension = given[0][0], given[0][1].shape[1]
     for i, attributes in given:
         if attributes.shape[1] != dimension:
-            found = f"{attributes.shape[1]} attribute dimensions"
-            raise ValueError(f"{names[i]} has {found} but {names[first]} has {dimension}")
+            size = f"{attributes.shape[1]} attribute dimensions"
+            raise ValueError(f"{names[i]} has {size} but {names[first]} has {dimension}")
     return np.concatenate([attributes for _, attributes in given])

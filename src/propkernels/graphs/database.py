@@ -41,29 +41,29 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     It behaves like a list (``len``, indexing, iteration, concatenation) and keeps its type through
     scikit-learn's Pipeline, cross-validation and train_test_split.
 
-    Arrays that are given are checked and copied once; the database's own are read-only, since compiled loops
-    rely on what was checked. To change something, change a copy and make a new database of it
-    (:meth:`with_labels`, :meth:`with_attributes`). A database may be shared by any number of threads.
+    Input arrays are validated and copied once. The arrays of a database are read-only, because compiled loops
+    rely on this validation; :meth:`with_labels`, :meth:`with_attributes` and similar methods return changed
+    databases. Any number of threads may share a database.
 
     Parameters
     ----------
     adjacency : sparse or dense matrix of shape (N, N)
         Weighted adjacency of all graphs, block-diagonal. Weights are finite and not negative; a
         non-symmetric matrix means directed edges (row to column). Zeros are not edges. Repeated entries
-        are added up, but for those with different edge labels or attributes: these are parallel edges.
+        are added up unless their edge labels or attributes differ: these are parallel edges.
     graph_ptr : sequence of int, length n + 1
-        Graph ``i`` owns the nodes ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``.
+        Graph ``i`` has the nodes ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``.
     node_labels : sequence of length N, optional
         Any hashable values. None, NaN, masked, and -1 among integers mean "not observed".
     node_attributes : array of shape (N,) or (N, D), optional
         Real-valued vectors; NaN and masked entries mean "not observed".
     edge_labels : sequence, optional
-        One hashable value for each stored entry of ``adjacency``, in the order of
+        One hashable value per stored entry of ``adjacency``, in the order of
         ``scipy.sparse.coo_array(adjacency)``.
     edge_attributes : array of shape (entries,) or (entries, D), optional
         Real-valued vectors in the same order; NaN and masked entries mean "not observed".
     ids : sequence of length n, optional
-        What the graphs are called, numbers or texts; subsets and joined databases keep them.
+        Numbers or strings that identify the graphs; subsets and concatenations keep them.
     edge_attribute_names : sequence of str, optional
         Names of the columns of ``edge_attributes``.
 
@@ -73,20 +73,20 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         Weights, rows and columns sorted. Parallel edges are entries of one row and column, next to each
         other; sums such as ``adjacency @ x`` add them up.
     ids : ndarray or None
-        What the graphs are called.
+        Ids of the graphs.
     edge_attributes : ndarray of shape (entries, D) or None
-        One row for each stored entry of ``adjacency``.
+        One row per stored entry of ``adjacency``.
     skipped : mapping
-        Graphs that an adapter left out (``errors="skip"``): what was wrong, by the id or position.
+        Id or position -> reason, for each graph that a converter left out (``errors="skip"``).
     sources : list or None
-        What the graphs were made of, where that is SMILES or RDKit molecules; subsets keep it, files and
-        pickles do not.
+        SMILES or RDKit molecules that the graphs were converted from; subsets keep them, files and pickles
+        do not.
 
     See Also
     --------
     GridDatabase : Images and volumes.
     from_networkx : From networkx graphs.
-    check_graphs : What estimators do with their input.
+    check_graphs : Conversion of the input of estimators.
 
     Examples
     --------
@@ -165,26 +165,26 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     @classmethod
     def _assemble(cls, *parts: Any) -> GraphDatabase:
-        """Build from parts that are known to be valid (a slice, a join), without checking again."""
+        """Return a database of valid parts (of a subset or concatenation), without validation."""
         database = cls.__new__(cls)
         database._store(*parts)
         return database
 
-    # what a reader asks of it
+    # properties of graphs and edges
 
     @property
     def edge_labels(self) -> NDArray[Any] | None:
-        """Labels of the stored entries of ``adjacency``, in its CSR order."""
+        """One label per stored entry of ``adjacency``, in CSR order."""
         return None if self._edge_labels is None else self._edge_labels.to_array()
 
     @property
     def edge_label_column(self) -> LabelColumn | None:
-        """Edge labels in their encoded form, ids and values."""
+        """Encoded edge labels (ids and values)."""
         return self._edge_labels
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
-        """Weighted out-degree of each node, ``sum_j A_ij``, the same number in any order of the nodes."""
+        """Weighted out-degree of each node, ``sum_j A_ij``, independent of the order of nodes."""
         counts = np.diff(self.adjacency.indptr)
         if self.is_unweighted:
             return frozen(counts.astype(np.float64))
@@ -199,7 +199,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     @cached_property
     def directed_graphs(self) -> NDArray[np.bool_]:
-        """For each graph, whether some edge lacks a reverse edge of the same weight."""
+        """One bool per graph: True if an edge lacks a reverse edge of the same weight."""
         forward, directed = self.adjacency, np.zeros(len(self), dtype=bool)
         backward = forward.T.tocsr()
         backward.sort_indices()
@@ -210,24 +210,24 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     @cached_property
     def has_parallel_edges(self) -> bool:
-        """Whether some edges join the same two nodes and differ in their labels or attributes."""
+        """Whether edges with different labels or attributes join the same two nodes."""
         return bool(parallel_entries(self.adjacency).any())
 
     @property
     def is_directed(self) -> bool:
-        """Whether some edge of some graph lacks a reverse edge of the same weight."""
+        """Whether any edge lacks a reverse edge of the same weight."""
         return bool(self.directed_graphs.any())
 
     @property
     def n_edges(self) -> int:
-        """Number of edges; an edge of an undirected graph, stored in both directions, counts once."""
+        """Number of edges; an undirected edge, stored in both directions, counts once."""
         ends = self.adjacency.indptr[self.graph_ptr]
         rows = np.repeat(np.arange(self.n_nodes), np.diff(self.adjacency.indptr))
         loops = np.bincount(self.graph_ids[rows[rows == self.adjacency.indices]], minlength=len(self))
         stored = np.diff(ends.astype(np.int64))
         return int(np.where(self.directed_graphs, stored, (stored + loops) // 2).sum())
 
-    # what a list does
+    # list behavior
 
     def _single(self, position: int) -> Graph:
 
@@ -242,21 +242,21 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     @staticmethod
     def concat(databases: Iterable[GraphDatabase | Graph]) -> GraphDatabase:
-        """Join databases, or single graphs taken from them, end to end.
+        """Concatenate databases or single graphs.
 
-        Where some have node (or edge) labels and others none, the others' are unobserved. Attributes
-        must be present everywhere with one dimension, or nowhere.
+        Node (or edge) labels that are absent from only some databases are unobserved there. Node attributes
+        must be present in all databases, with the same dimension, or in none.
         """
         return join(databases)
 
     def _with(self, **parts: Any) -> GraphDatabase:
-        """Return a database with some parts, known to be valid, in place of its own."""
+        """Return a copy with some parts replaced by valid parts."""
         database = GraphDatabase._assemble(*(self._parts() | parts).values())
         database.sources = self.sources
         return database
 
     def _parts(self) -> dict[str, Any]:
-        """What the database is made of, in the order of ``_store``."""
+        """Return the parts of the database in the order of ``_store``."""
         return {
             "adjacency": self.adjacency,
             "graph_ptr": self.graph_ptr,
@@ -281,21 +281,21 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         return self._with(ids=check_ids(ids, len(self)))
 
     def with_edge_labels(self, edge_labels: Any) -> GraphDatabase:
-        """Return the same graphs with other labels (or none) of the stored entries of ``adjacency``."""
+        """Return the same graphs with other edge labels (or none), one per stored entry of ``adjacency``."""
         return self._rebuilt(edge_labels=edge_labels)
 
     def with_edge_attributes(self, edge_attributes: Any, names: Any = None) -> GraphDatabase:
-        """Return the same graphs with other attributes (or none) of the stored entries of ``adjacency``."""
+        """Return the same graphs with other edge attributes (or none), one row per stored entry."""
         return self._rebuilt(edge_attributes=edge_attributes, edge_attribute_names=names)
 
     def with_weights(self, weights: Any) -> GraphDatabase:
-        """Return the same graphs with other weights of their edges.
+        """Return the same graphs with other edge weights.
 
         Parameters
         ----------
         weights : str, int, array or None
-            Name or number of an edge attribute; or one weight for each stored entry of ``adjacency``. An
-            edge of weight 0 is dropped. None: every edge weighs 1.
+            Name or number of an edge attribute; or one weight per stored entry of ``adjacency``. Edges of
+            weight 0 are dropped. None: all weights are 1.
 
         Examples
         --------
@@ -317,15 +317,15 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         return self._rebuilt(weights=values)
 
     def bin_edge_attribute(self, attribute: str | int = 0, bins: Any = 4) -> GraphDatabase:
-        """Return the same graphs with edges labeled by the bin of one of their attributes.
+        """Return the same graphs with edges labeled by the bin of an edge attribute.
 
         Parameters
         ----------
         attribute : str or int, default=0
             Name or number of the edge attribute.
         bins : int or sequence of float, default=4
-            Limits between bins, as for ``numpy.digitize``; or the number of bins that hold about equally
-            many edges of these graphs. For new graphs, pass the limits that were used before.
+            Limits between bins, as for ``numpy.digitize``; or the number of bins with about equally many
+            edges of these graphs. For new graphs, pass the limits of the first graphs.
 
         Examples
         --------
@@ -344,7 +344,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         return self.with_edge_labels(labels)
 
     def _rebuilt(self, weights: NDArray[np.float64] | None = None, **changed: Any) -> GraphDatabase:
-        """The same nodes; entries that carry the same after a change of labels or attributes become one."""
+        """Return a database with changed edges; parallel entries that have become equal are merged."""
         coo = self.adjacency.tocoo()
         matrix = coo_array((coo.data if weights is None else weights, coo.coords), shape=coo.shape)
         parts: dict[str, Any] = {
@@ -372,18 +372,18 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     __hash__ = None  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle and copy the data, not what can be worked out from it again."""
+        """Pickle and copy the data without cached properties."""
         names = ("adjacency", "graph_ptr", "_labels", "node_attributes", "_edge_labels")
         return {
             name: getattr(self, name) for name in (*names, "edge_attributes", "ids", "edge_attribute_names")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Arrays that come out of a pickle are read-only again."""
+        """Make the unpickled arrays read-only again."""
         self.__dict__.update(state)
         freeze(self.adjacency, self.graph_ptr, self.node_attributes, self.edge_attributes)
 
-    # what a person sees
+    # display
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -394,7 +394,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         return show_database(self)
 
     def to_networkx(self) -> list[Any]:
-        """Return each graph as a ``networkx.Graph`` (``DiGraph`` where edges are directed)."""
+        """Return each graph as a networkx ``Graph`` (``DiGraph`` for directed edges)."""
         from propkernels.convert.networkx import graph_to_networkx
 
         return [graph_to_networkx(graph) for graph in self]
@@ -402,14 +402,14 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     # files
 
     def save(self, path: Any) -> None:
-        """Write all graphs to one file, which :meth:`load` reads; see :func:`propkernels.save_model`."""
-        import propkernels  # the public face: files are a station above this one
+        """Write all graphs to a file for :meth:`load`; see :func:`propkernels.save_model`."""
+        import propkernels  # through the public name, because storage is above this package
 
         propkernels.save_model(self, path)
 
     @classmethod
     def load(cls, path: Any) -> GraphDatabase:
-        """Read what :meth:`save` wrote; a file of unknown origin can do no harm."""
+        """Read a file written by :meth:`save`; untrusted files are safe to read."""
         import propkernels
 
         graphs = propkernels.load_model(path)
@@ -418,14 +418,14 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         return graphs
 
     def to_parquet(self, path: Any, *, target: Any = None, row_group_size: int = 10_000) -> None:
-        """Write one row per graph to a Parquet file; see :func:`propkernels.graphs.to_parquet`."""
+        """Write one row per graph to a Parquet file; see :func:`propkernels.convert.to_parquet`."""
         from propkernels.convert.parquet import to_parquet
 
         to_parquet(self, path, target=target, row_group_size=row_group_size)
 
     @classmethod
     def from_parquet(cls, path: Any, *, rows: slice | None = None) -> GraphDatabase:
-        """Read graphs, all or a range of rows; see :func:`propkernels.graphs.from_parquet`."""
+        """Read all graphs or a range of rows; see :func:`propkernels.convert.from_parquet`."""
         from propkernels.convert.parquet import from_parquet
 
         return from_parquet(path, rows=rows)
@@ -448,7 +448,7 @@ def _same_attributes(a: NDArray[np.float64] | None, b: NDArray[np.float64] | Non
 def join(
     items: Iterable[GraphDatabase | Graph], noun: str = "item", numbers: Sequence[int] | None = None
 ) -> GraphDatabase:
-    """Concatenate databases; see ``GraphDatabase.concat``. Errors name items by the noun and a number."""
+    """Concatenate databases (see ``GraphDatabase.concat``); errors name items as "noun number"."""
     databases = [_as_database(item, f"{noun} {i}") for i, item in enumerate(items)]
     names = [f"{noun} {i}" for i in (range(len(databases)) if numbers is None else numbers)]
     if len(databases) == 1:

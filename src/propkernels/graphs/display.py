@@ -1,4 +1,4 @@
-"""What notebooks show of graphs: a small table of a database, a drawing of one graph."""
+"""HTML for notebooks: a table of a database, a drawing of a graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_LABELS = 12
 
 
 def show_database(database: GraphDatabase, most_rows: int = 5) -> str:
-    """Return what notebooks show of a database: the whole in one line, then the first graphs, drawn."""
+    """Return HTML for a database: a summary and drawings of the first graphs."""
     from propkernels._pages.fragments import Drawing, Table, show_result
     from propkernels.graphs.drawing import graph_svg
 
@@ -32,7 +32,7 @@ def show_database(database: GraphDatabase, most_rows: int = 5) -> str:
 
 
 def show_graph(graph: Graph) -> str:
-    """Return what notebooks show of one graph: a drawing, and how often each label occurs."""
+    """Return HTML for a graph: a drawing and the number of nodes per label."""
     from propkernels._pages.fragments import Drawing, Remark, Table, show_result
     from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
 
@@ -45,7 +45,7 @@ def show_graph(graph: Graph) -> str:
 
 
 def label_numbers(graph: Graph) -> list[tuple[str, int]]:
-    """How many nodes have each label, the most frequent first."""
+    """Return labels and their numbers of nodes, most frequent first."""
     column = graph.database.label_column
     if column is None or not hasattr(column, "ids"):
         return []

@@ -1,4 +1,4 @@
-"""Small SVG drawings of graphs, for notebooks and pages: positions, labels and colors of the nodes."""
+"""Small SVG drawings of graphs for notebooks and pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
 
-MOST_DRAWN = 400  # nodes; larger graphs would be a blot
+MOST_DRAWN = 400  # nodes; drawings of larger graphs are illegible
 FOR, AGAINST, NEUTRAL = np.array([178, 24, 43]), np.array([33, 102, 172]), np.array([242, 242, 242])
 Positions = NDArray[np.float64]
 
@@ -28,28 +28,28 @@ def graph_svg(
     names: Mapping[Any, str] | None = None,
     title: str = "",
 ) -> str:
-    """Draw a graph: nodes colored by label or, red for and blue against, by value.
+    """Return an SVG drawing of a graph, nodes colored by label or value (red: positive, blue: negative).
 
     Parameters
     ----------
     graph : Graph
     positions : ndarray of shape (nodes, 2), optional
-        Where nodes are; by default by the number of edges between them.
+        Positions of the nodes; by default those of ``node_positions``.
     values : sequence of float, optional
-        One number per node, which colors stand for.
+        One number per node, shown as its color.
     marked : collection of int, optional
-        Nodes with a ring.
+        Nodes to mark with a ring.
     size : pair of int, default=(240, 170)
-        Largest width and height in pixels.
+        Maximum width and height in pixels.
     names : mapping, optional
-        What labels are called, such as ``{0: "C", 1: "N"}``.
+        Names of labels, such as ``{0: "C", 1: "N"}``.
     title : str, optional
-        What screen readers say, and pointers show.
+        Text for screen readers and tooltips.
 
     Returns
     -------
     str
-        An ``svg`` element with all texts escaped; a graph of too many nodes gives an empty one.
+        An ``svg`` element with all texts escaped; empty for a graph of too many nodes.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def graph_svg(
 
 
 def _pairs(graph: Graph) -> NDArray[np.int64]:
-    """Return the ends of the edges, each once, without loops."""
+    """Return the two nodes of each edge, without repetitions and loops."""
     ends = np.stack(graph.adjacency.tocoo().coords, axis=1)
     return np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0).astype(np.int64)
 
@@ -86,7 +86,7 @@ def _labels(graph: Graph, names: Mapping[Any, str]) -> list[str]:
 
 
 def _by_label(graph: Graph) -> list[tuple[str, str]]:
-    """Return fill and text colors, the same for a label in every graph of a database."""
+    """Return fill and text colors per node; a label has the same color in all graphs of a database."""
     column = graph.database.label_column
     if not isinstance(column, LabelColumn):
         return [("var(--panel, #eee)", "var(--ink, #222)")] * graph.n_nodes
@@ -99,7 +99,7 @@ def _by_label(graph: Graph) -> list[tuple[str, str]]:
 
 
 def _by_value(values: Any) -> list[tuple[str, str]]:
-    """Return red for positive and blue for negative values, the largest in full color."""
+    """Return fill and text colors: red for positive, blue for negative values, scaled to the largest."""
     numbers = np.asarray(values, dtype=np.float64)
     strength = np.abs(numbers) / max(float(np.abs(numbers).max(initial=0.0)), 1e-300)
     ends = np.where((numbers > 0)[:, None], FOR, AGAINST)

@@ -1,9 +1,9 @@
-"""What edges carry: labels, attributes and weights; and parallel edges, which differ in what they carry.
+"""Labels, attributes and weights of edges; parallel edges; ids of graphs.
 
-The stored entries of the adjacency are the edges. Entries of one pair of nodes that carry the same are one
-edge, their weights added up; entries that carry different labels or attributes stay apart, next to each
-other, in an order that follows from their contents alone: by column, then by the key of the label, then by
-the attributes.
+The stored entries of the adjacency are the edges. Entries of the same two nodes with equal labels and
+attributes are merged into an edge, and their weights are added up. Entries with different labels or
+attributes are parallel edges: adjacent in the CSR arrays, sorted by column, then by the key of the label,
+then by the attributes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def check_edge_attributes(attributes: Any, n_entries: int) -> NDArray[np.float64
 
 
 def check_names(names: Any, n_columns: int, what: str) -> tuple[str, ...] | None:
-    """Return the names of the columns, different from each other, or None."""
+    """Return distinct names of the columns, or None."""
     if names is None:
         return None
     texts = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
@@ -58,7 +58,7 @@ def check_names(names: Any, n_columns: int, what: str) -> tuple[str, ...] | None
 def sorted_edges(
     coo: coo_array, labels: LabelColumn | None, attributes: NDArray[np.float64] | None
 ) -> tuple[csr_array, LabelColumn | None, NDArray[np.float64] | None]:
-    """Bring entries, with what they carry, into the order of a CSR matrix; entries that agree become one.
+    """Return entries with labels and attributes in CSR order; equal entries are merged.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def sorted_edges(
     Returns
     -------
     csr_array, LabelColumn or None, ndarray or None
-        Parallel edges have the same column in the matrix, one after the other.
+        Parallel edges are consecutive entries with the same column.
     """
     row, col = (axis.astype(np.int64, copy=False) for axis in coo.coords)
     n = coo.shape[0]
     key = row * n + col
-    if bool((key[1:] > key[:-1]).all()) and bool(coo.data.all()):  # as those of most CSR matrices are
+    if bool((key[1:] > key[:-1]).all()) and bool(coo.data.all()):  # sorted already, as most CSR matrices are
         matrix = _matrix(coo.data.astype(np.float64), row, col, n)
         return matrix, labels, None if attributes is None else attributes.copy()
     order = np.arange(len(key)) if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
@@ -95,7 +95,7 @@ def sorted_edges(
 
 
 def _matrix(data: NDArray[np.float64], row: NDArray[np.int64], col: NDArray[np.int64], n: int) -> csr_array:
-    """A CSR matrix of entries that are in its order."""
+    """Return the CSR matrix of entries in CSR order."""
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
     index = np.int32 if max(len(row), n) < 2**31 else np.int64
     return csr_array((data, col.astype(index), indptr.astype(index)), shape=(n, n))
@@ -104,8 +104,8 @@ def _matrix(data: NDArray[np.float64], row: NDArray[np.int64], col: NDArray[np.i
 def _contents(
     labels: LabelColumn | None, attributes: NDArray[np.float64] | None, order: NDArray[np.int64]
 ) -> list[NDArray[Any]]:
-    """What entries are sorted by, the last one first: attributes, then the keys of labels."""
-    from propkernels._utils.randomness import label_keys  # which needs scikit-learn
+    """Return the sort keys of entries, least significant first: attributes, then keys of labels."""
+    from propkernels._utils.randomness import label_keys  # imports scikit-learn
 
     columns: list[NDArray[Any]] = []
     if attributes is not None:
@@ -121,7 +121,7 @@ def _starts(
     attributes: NDArray[np.float64] | None,
     order: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Where in a sorted order another edge begins."""
+    """Return a mask of the sorted entries that begin a new edge."""
     differs = np.ones(len(order), dtype=bool)
     if len(order):
         differs[1:] = key[1:] != key[:-1]
@@ -130,12 +130,12 @@ def _starts(
             differs[1:] |= ids[1:] != ids[:-1]
         if attributes is not None:
             a, b = attributes[order[:-1]], attributes[order[1:]]
-            differs[1:] |= ((a != b) & ~((a != a) & (b != b))).any(axis=1)  # NaN agrees with NaN
+            differs[1:] |= ((a != b) & ~((a != a) & (b != b))).any(axis=1)  # NaN equals NaN here
     return np.flatnonzero(differs)
 
 
 def parallel_entries(adjacency: csr_array) -> NDArray[np.bool_]:
-    """For each stored entry, whether the one before it joins the same two nodes."""
+    """Return a mask of the stored entries whose previous entry joins the same two nodes."""
     same = np.zeros(adjacency.nnz, dtype=bool)
     if adjacency.nnz:
         same[1:] = adjacency.indices[1:] == adjacency.indices[:-1]
@@ -147,13 +147,13 @@ def parallel_entries(adjacency: csr_array) -> NDArray[np.bool_]:
 def choose_column(
     attributes: NDArray[np.float64] | None, names: Sequence[str] | None, which: Any
 ) -> NDArray[np.float64]:
-    """Return one column of the edge attributes, by its name or its number."""
+    """Return a column of the edge attributes, by its name or number."""
     if attributes is None:
         raise ValueError("the graphs have no edge attributes")
     if isinstance(which, str):
         if which not in (names or ()):
-            known = f"their names are {list(names)}" if names else "they have no names, only numbers from 0"
-            raise ValueError(f"the edge attribute {which!r} does not exist: {known}")
+            choices = f"their names are {list(names)}" if names else "they have no names, only numbers from 0"
+            raise ValueError(f"the edge attribute {which!r} does not exist: {choices}")
         which = list(names or ()).index(which)
     if not 0 <= which < attributes.shape[1]:
         raise ValueError(f"the edge attribute {which} does not exist: they are {attributes.shape[1]}, from 0")
@@ -163,7 +163,7 @@ def choose_column(
 def joined_edge_attributes(
     parts: Sequence[tuple[NDArray[np.float64] | None, int]], names: Sequence[str]
 ) -> NDArray[np.float64] | None:
-    """Stack edge attributes of databases, given each with its number of entries; NaN where one has none."""
+    """Stack pairs of edge attributes and number of entries; NaN for databases without edge attributes."""
     given = [(i, a) for i, (a, n) in enumerate(parts) if a is not None and n]
     if not given:
         return next((a for a, _ in parts if a is not None), None)
@@ -193,7 +193,7 @@ def check_ids(ids: Any, n_graphs: int) -> NDArray[Any] | None:
 
 
 def joined_ids(parts: Sequence[tuple[NDArray[Any] | None, int]]) -> NDArray[Any] | None:
-    """Join ids end to end; None for graphs that have none, unless none has any."""
+    """Concatenate ids; None for graphs without ids, or None altogether if no graph has an id."""
     if all(ids is None for ids, _ in parts):
         return None
     values: list[Any] = []

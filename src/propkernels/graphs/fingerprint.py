@@ -1,4 +1,4 @@
-"""Fingerprints: which graphs a file was computed from."""
+"""Fingerprints identify the graphs that a file was computed from."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from propkernels.graphs import GraphDatabase, GridDatabase, LabelDistributions
 
 
 def fingerprint(graphs: GraphDatabase | GridDatabase) -> str:
-    """Return a SHA-256 of the bytes of edges, weights, labels and attributes.
+    """Return the SHA-256 of edges, weights, labels and attributes.
 
-    It is the same in every process and on every machine, and does not depend on how arrays are printed.
+    It is the same in every process and on every machine.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def _parts_of_grids(grids: GridDatabase) -> Iterator[tuple[str, Any]]:
 
 
 def _labels(name: str, column: Any) -> Iterator[tuple[str, Any]]:
-    """Labels by their 64-bit keys, so that their numbering does not matter."""
+    """Yield labels as 64-bit keys, which do not depend on the numbering of labels."""
     if column is None:
         yield name, None
     elif isinstance(column, LabelDistributions):

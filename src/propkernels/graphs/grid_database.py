@@ -1,4 +1,4 @@
-"""GridDatabase: images and volumes as graphs without stored edges; Grid: one of them."""
+"""GridDatabase: images and volumes as graphs without stored edges; Grid, a single image."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from propkernels.graphs.validation import check_node_labels
 
 
 class Grid:
-    """One image, as taken from a GridDatabase by ``grids[i]`` or by iterating over it.
+    """A single image, as returned by ``grids[i]`` or by iterating over a GridDatabase.
 
     Attributes
     ----------
     database : GridDatabase
-        A database that holds this image alone.
+        A database of this image only.
 
     See Also
     --------
@@ -50,13 +50,13 @@ class Grid:
 
     @property
     def mask(self) -> NDArray[np.bool_] | None:
-        """Which pixels count; None where all do."""
+        """Boolean mask of the pixels that count; None if all count."""
         inside = self.database.inside_of(0)
         return None if inside is None else inside.reshape(self.shape)
 
     @property
     def image(self) -> NDArray[Any]:
-        """The image as it was given: labels, or (..., k) distributions; -1 or NaN where there is none."""
+        """Labels, or (..., k) distributions; -1 or NaN for unobserved and masked pixels."""
         labels = self.database.label_column
         if isinstance(labels, LabelColumn):
             return self._spread(labels.to_array(), UNOBSERVED)
@@ -97,31 +97,31 @@ class NoEdgesError(AttributeError, ValueError):
 
 
 class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
-    """A list of grid graphs: labelled images, volumes or videos, all sizes mixed (section "Grid Graphs").
+    """A list of grid graphs: labeled images, volumes or videos of any sizes (section "Grid Graphs").
 
-    Only the pixels are stored. Which pixels are neighbours is said by the propagation scheme, a filter
-    (:class:`Convolution`); no edge is ever written down. It behaves like :class:`GraphDatabase`: a list
-    that keeps its type through scikit-learn's pipelines and cross-validation.
+    Only pixels are stored, not edges: the filter of the propagation scheme (:class:`Convolution`) defines
+    neighbors. Like :class:`GraphDatabase`, it behaves like a list and keeps its type through scikit-learn's
+    pipelines and cross-validation.
 
     Parameters
     ----------
     images : list of arrays
-        All with the same number of dimensions d. The type of an array says what it holds: *integers* are
-        labels, one per pixel, shape (h, w) for pictures, (depth, h, w) for volumes, any d; *floats*
-        are label distributions, the labels along one further, last axis: (h, w, k) for pictures. The
-        label -1, a masked entry, and a distribution that is NaN throughout are unobserved pixels.
+        Images with the same number of dimensions d. *Integers* are labels, one per pixel: shape (h, w) for
+        pictures, (depth, h, w) for volumes, any d. *Floats* are label distributions, with the labels along
+        an additional last axis: (h, w, k) for pictures. The label -1, a masked entry, and a distribution of
+        NaN only are unobserved pixels.
     masks : list of boolean arrays or None, optional
-        True where a pixel belongs to its image. Pixels outside are not counted and spread nothing.
+        True for pixels that belong to their image. Other pixels are not counted and spread no labels.
 
     Attributes
     ----------
     shapes : ndarray of int64, (n, d)
         Extent of each image.
     graph_ptr : ndarray of int64, (n + 1,)
-        Image ``i`` owns the counted pixels ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``, in row-major
+        Image ``i`` has the counted pixels ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``, in row-major
         order.
     inside : ndarray of bool or None
-        For each pixel of all images, whether it is counted; None where all are.
+        One bool per pixel of all images: True if it is counted; None if all are.
 
     See Also
     --------
@@ -182,12 +182,12 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
 
     @classmethod
     def _assemble(cls, *parts: Any) -> GridDatabase:
-        """Build from parts that are known to be valid, without checking again."""
+        """Return a database of valid parts, without validation."""
         grids = cls.__new__(cls)
         grids._store(*parts)
         return grids
 
-    # what a reader asks of it
+    # properties of images
 
     @property
     def dimension(self) -> int:
@@ -196,31 +196,31 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
 
     @cached_property
     def pixel_ptr(self) -> NDArray[np.int64]:
-        """Offsets of the images' pixels when those outside masks are numbered as well."""
+        """Offsets of the images' pixels, including pixels outside masks."""
         return frozen(offsets(self.shapes.prod(axis=1)))
 
     def inside_of(self, i: int) -> NDArray[np.bool_] | None:
-        """Which pixels of image ``i`` count, flat; None without masks."""
+        """Return the flat mask of image ``i``; None without masks."""
         return None if self.inside is None else self.inside[self.pixel_ptr[i] : self.pixel_ptr[i + 1]]
 
     @property
     def adjacency(self) -> Any:
-        """Grids have none: an error that says what to do."""
+        """Raise an error: grids have no adjacency."""
         raise NoEdgesError(
             "a GridDatabase stores pixels, not edges: use Convolution on it, "
             "or grids.to_graphs(neighborhood) for methods that need edges"
         )
 
-    is_unweighted = is_directed = directed_graphs = n_edges = adjacency  # whoever asks needs edges
+    is_unweighted = is_directed = directed_graphs = n_edges = adjacency  # these need edges
 
     @property
     def degrees(self) -> Any:
-        """Grids have none: an error that says what to do."""
+        """Raise an error: pixels have no degrees."""
         raise NoEdgesError(
             "pixels of grids have no degrees (labels='degree'): use their labels, or labels=None"
         )
 
-    # what a list does
+    # list behavior
 
     def _single(self, position: int) -> Grid:
         return Grid(self._subset(np.array([position])))
@@ -236,7 +236,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
 
     @staticmethod
     def concat(databases: Iterable[GridDatabase | Grid]) -> GridDatabase:
-        """Join databases of one dimension, or single grids taken from them, end to end."""
+        """Concatenate databases or single grids of the same number of dimensions."""
         parts = [_as_database(item, i) for i, item in enumerate(databases)]
         inhabited = [part for part in parts if len(part)] or parts[:1]
         if len(inhabited) <= 1:
@@ -269,8 +269,8 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         neighborhood : "nearest", (radius, points) or array, default="nearest"
             As in :class:`Convolution`.
         boundary : {"renormalize", "zero", "wrap", "reflect"}, default="renormalize"
-            "wrap" and "reflect" add the edges across the border. The other two give the same graphs:
-            their difference lies in how :class:`Diffusion` normalises.
+            "wrap" and "reflect" add edges across the border. "renormalize" and "zero" return the same graphs
+            and differ only in the normalization of :class:`Diffusion`.
 
         Examples
         --------
@@ -295,15 +295,15 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     __hash__ = None  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle and copy the data, not what can be worked out from it again."""
+        """Pickle and copy the data without cached properties."""
         return {name: getattr(self, name) for name in ("shapes", "graph_ptr", "inside", "_labels")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Arrays that come out of a pickle are read-only again."""
+        """Make the unpickled arrays read-only again."""
         self.__dict__.update(state)
         freeze(self.shapes, self.graph_ptr, self.inside)
 
-    # what a person sees
+    # display
 
     def __repr__(self) -> str:
         from propkernels.graphs.grid_display import one_line
@@ -317,14 +317,14 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
 
 
 def _stretch(ptr: NDArray[np.int64], positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-    """Indices of the pixels of some images; a slice where the images stand side by side."""
+    """Return indices of the pixels of the images at ``positions``; a slice for consecutive images."""
     if positions.size and bool((np.diff(positions) == 1).all()):
         return slice(int(ptr[positions[0]]), int(ptr[positions[-1] + 1]))
     return ranges(ptr[positions], ptr[positions + 1] - ptr[positions])
 
 
 def _without_need(inside: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    """Forget masks that exclude nothing."""
+    """Return None in place of a mask that excludes no pixel."""
     return None if inside is None or inside.all() else inside
 
 

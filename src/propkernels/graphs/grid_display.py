@@ -1,4 +1,4 @@
-"""Text and HTML representations of grids: one line in a terminal, thumbnails in a notebook."""
+"""Text and HTML representations of grids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BLANK = np.array([255, 255, 255], dtype=np.uint8)
 
 
 def sizes(grids: GridDatabase) -> str:
-    """Say "64 x 64", or the smallest and largest extent of each axis."""
+    """Return the size of the images, " of 64 x 64", or a range of sizes per axis, " of 3-4 x 3-6"."""
     if len(grids) == 0:
         return ""
     low, high = grids.shapes.min(axis=0), grids.shapes.max(axis=0)
@@ -30,7 +30,7 @@ def sizes(grids: GridDatabase) -> str:
 
 
 def describe(grids: GridDatabase) -> str:
-    """Pixels, labels, and what is masked or unobserved."""
+    """Return the numbers of pixels, labels, masked and unobserved pixels as text."""
     parts = [count(grids.n_nodes, "pixel"), count(len(grids.label_values), "label")]
     outside = int(grids.pixel_ptr[-1]) - grids.n_nodes
     if outside:
@@ -47,13 +47,13 @@ def one_line(grids: GridDatabase) -> str:
 
 
 def html_table(grids: GridDatabase, most_rows: int = 5) -> str:
-    """Return a small table for notebooks: the whole, then the first images."""
+    """Return an HTML table for notebooks: a summary and the first images."""
     from propkernels._pages.fragments import Drawing, Table, show_result
 
     rows: list[list[Any]] = []
     for i in range(min(len(grids), most_rows)):
-        one = grids[[i]]
-        contents = f"{sizes(one).removeprefix(' of ')}: {describe(one)}"
+        image = grids[[i]]
+        contents = f"{sizes(image).removeprefix(' of ')}: {describe(image)}"
         rows.append([i, Drawing(thumbnail(grids, i)), contents])
     rest = len(grids) - most_rows
     if rest > 0:
@@ -62,7 +62,7 @@ def html_table(grids: GridDatabase, most_rows: int = 5) -> str:
 
 
 def thumbnail(grids: GridDatabase, i: int) -> str:
-    """Return an HTML image of a picture's labels, or of the middle slice of a volume; else nothing."""
+    """Return an HTML image of a picture's labels or of a volume's middle slice; empty for 1-d grids."""
     from propkernels._pages.svg import pixels
 
     if grids.dimension < 2:
@@ -74,13 +74,13 @@ def thumbnail(grids: GridDatabase, i: int) -> str:
 
 
 def colored(grids: GridDatabase, i: int) -> NDArray[np.uint8]:
-    """One color per label, the likeliest where labels are distributions; white where there is none."""
-    one = grids[[i]]
-    column: Any = one.label_column
+    """Return an RGB image with one color per (most likely) label, white for unobserved and masked pixels."""
+    single = grids[[i]]
+    column: Any = single.label_column
     likeliest = column.ids if hasattr(column, "ids") else column.probabilities.toarray().argmax(axis=1)
     known = column.observed if hasattr(column, "ids") else column.known
     colors = np.where(known[:, None], COLORS[likeliest % len(COLORS)], BLANK)
-    shape, inside = tuple(one.shapes[0]), one.inside_of(0)
+    shape, inside = tuple(single.shapes[0]), single.inside_of(0)
     picture = np.tile(BLANK, (int(np.prod(shape)), 1))
     picture[slice(None) if inside is None else inside] = colors
     return picture.reshape(*shape, 3)

@@ -1,4 +1,4 @@
-"""Checks at the door of GridDatabase: each failure is one sentence that names the image."""
+"""Validation of the input of GridDatabase; errors name the image."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from propkernels._utils.checks import shown
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
-TOLERANCE = 1e-6  # how far the probabilities of a pixel may be from adding up to 1
+TOLERANCE = 1e-6  # of the sum of the probabilities of a pixel
 
 
 @dataclass(frozen=True)
 class CheckedImage:
-    """One image that may enter a database: its grid, its mask, and the labels of the pixels inside."""
+    """A valid image: shape, flat mask (None: all pixels count), and labels of the pixels that count."""
 
     shape: tuple[int, ...]
     inside: NDArray[np.bool_] | None
@@ -26,7 +26,7 @@ class CheckedImage:
 
 
 def as_images(images: Any) -> list[Any]:
-    """Return a list of images; refuse what is one image, or none of this."""
+    """Return a list of images; raise TypeError for a single image or another type."""
     if isinstance(images, np.ndarray) and images.dtype != object:
         labels = images.dtype.kind in "biu"
         if images.ndim < (3 if labels else 4):
@@ -39,7 +39,7 @@ def as_images(images: Any) -> list[Any]:
 
 
 def as_masks(masks: Any, n_images: int) -> list[Any]:
-    """Return one mask, or None, for each image."""
+    """Return a list with a mask or None per image."""
     if masks is None:
         return [None] * n_images
     if isinstance(masks, (str, bytes, Mapping, Set)) or not hasattr(masks, "__iter__"):
@@ -51,7 +51,7 @@ def as_masks(masks: Any, n_images: int) -> list[Any]:
 
 
 def check_image(image: Any, mask: Any, position: int) -> CheckedImage:
-    """Check one image, labels (integers) or label distributions (floats, labels along the last axis)."""
+    """Validate an image of labels (integers) or label distributions (floats, labels along the last axis)."""
     array = _as_array(image, position)
     distributed = array.dtype.kind == "f"
     shape = array.shape[:-1] if distributed else array.shape
@@ -109,7 +109,7 @@ def _labels(
 def _distributions(
     pixels: NDArray[Any], shape: tuple[int, ...], inside: NDArray[np.bool_] | None, position: int
 ) -> LabelDistributions:
-    """A pixel whose probabilities are all masked or NaN is unobserved; others add up to 1."""
+    """Return label distributions; a pixel whose probabilities are all masked or NaN is unobserved."""
     values = np.ma.filled(pixels, np.nan) if isinstance(pixels, np.ma.MaskedArray) else pixels
     known = ~np.isnan(values).all(axis=1)
     sums = values.sum(axis=1, dtype=np.float64)
@@ -130,13 +130,13 @@ def _shortly(values: NDArray[Any]) -> str:
 
 
 def _place(at: int, shape: tuple[int, ...], inside: NDArray[np.bool_] | None) -> tuple[int, ...]:
-    """Where in the image a counted pixel is."""
+    """Return the coordinates of the pixel at position ``at`` of the pixels inside the mask."""
     flat = at if inside is None else int(np.flatnonzero(inside)[at])
     return tuple(int(i) for i in np.unravel_index(flat, shape))
 
 
 def check_same_dimension(shapes: list[tuple[int, ...]]) -> int:
-    """Return the number of axes that all images share; 2 without images."""
+    """Return the common number of axes of all images; 2 without images."""
     for position, shape in enumerate(shapes):
         if len(shape) != len(shapes[0]):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Uncertain labels: a distribution over labels for each node."""
+"""Uncertain labels: one distribution over labels per node."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ class LabelDistributions:
     Parameters
     ----------
     probabilities : array, masked array or sparse matrix of shape (N, k)
-        One distribution per node; rows are divided by their sums. A row of a masked array that is masked
-        throughout says nothing about its node.
+        One distribution per node; rows are divided by their sums. A fully masked row of a masked array is
+        an unknown distribution.
     values : sequence of length k, optional
-        The labels that the columns stand for; 0, ..., k - 1 by default.
+        Labels of the columns; 0, ..., k - 1 by default.
     known : sequence of bool, length N, optional
-        False where a row says nothing: the node starts from the kernel's prior, and the row is ignored.
+        False for unknown distributions: the row is ignored, and the node starts from the kernel's prior.
     observed : sequence of bool, length N, optional
-        Which nodes' distributions are facts that label propagation holds fixed. By default those that
-        are certain of one label; other rows are where their nodes start.
+        True for distributions that label propagation keeps fixed, by default those with a probability of 1;
+        other nodes start from their distributions.
 
     Attributes
     ----------
     probabilities : csr_array of shape (N, k)
-        Rows that sum to 1, or are empty where nothing is known.
+        Rows that sum to 1; unknown rows are empty.
 
     See Also
     --------
-    GraphDatabase : Takes them as ``node_labels``.
-    LabelImputer : Gives every node one label.
+    GraphDatabase : Accepts them as ``node_labels``.
+    LabelImputer : Assigns one label to each node.
 
     References
     ----------
@@ -47,7 +47,7 @@ class LabelDistributions:
 
     Examples
     --------
-    A node that is certain, one that is not, and one of which nothing is known:
+    A node with a certain, one with an uncertain, and one with an unknown label:
 
     >>> import numpy as np, propkernels as pk
     >>> rows = np.ma.array([[1.0, 0.0], [0.3, 0.7], [0.0, 0.0]], mask=[[0, 0], [0, 0], [1, 1]])
@@ -79,7 +79,7 @@ class LabelDistributions:
 
     @classmethod
     def _assemble(cls, *parts: Any) -> LabelDistributions:
-        """Build from parts that are known to be valid."""
+        """Return distributions of valid parts, without validation."""
         distributions = cls.__new__(cls)
         distributions.probabilities, distributions.values = parts[:2]
         distributions.known, distributions.observed = parts[2:]
@@ -87,13 +87,13 @@ class LabelDistributions:
         return distributions
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Arrays that come out of a pickle are read-only again."""
+        """Make the unpickled arrays read-only again."""
         self.__dict__.update(state)
         freeze(self.probabilities, self.known, self.observed)
 
     @classmethod
     def from_column(cls, column: LabelColumn) -> LabelDistributions:
-        """Deltas at the observed labels."""
+        """Return delta distributions at the observed labels."""
         observed = column.observed
         indptr = offsets(observed)
         arrays = (np.ones(int(indptr[-1])), column.ids[observed], indptr)
@@ -105,17 +105,17 @@ class LabelDistributions:
 
     @property
     def present(self) -> tuple[Hashable, ...]:
-        """The labels that some node may have."""
+        """Labels with a positive probability at any node."""
         counts = np.bincount(self.probabilities.indices, minlength=len(self.values))
         return tuple(self.values[i] for i in np.flatnonzero(counts))
 
     def take(self, index: NDArray[Any] | slice) -> LabelDistributions:
-        """Distributions at the given positions."""
+        """Return the distributions at the given positions."""
         rows = csr_array(self.probabilities[index])
         return LabelDistributions._assemble(rows, self.values, self.known[index], self.observed[index])
 
     def to_array(self) -> NDArray[Any]:
-        """Return an (N, k) array; masked where some rows say nothing."""
+        """Return an (N, k) array, with unknown rows masked."""
         dense = self.probabilities.toarray()
         if self.known.all():
             return np.asarray(dense)
@@ -126,18 +126,18 @@ class LabelDistributions:
             return NotImplemented
         if len(self) != len(other):
             return False
-        both = concat_distributions([self, other]).probabilities
+        stacked = concat_distributions([self, other]).probabilities
         return bool(
             np.array_equal(self.observed, other.observed)
             and np.array_equal(self.known, other.known)
-            and (both[: len(self)] != both[len(self) :]).nnz == 0
+            and (stacked[: len(self)] != stacked[len(self) :]).nnz == 0
         )
 
     __hash__ = None  # type: ignore[assignment]
 
 
 def concat_labels(columns: Sequence[LabelColumn | LabelDistributions]) -> LabelColumn | LabelDistributions:
-    """Join labels end to end; certain labels become deltas beside distributions."""
+    """Concatenate labels; if any are distributions, plain labels become delta distributions."""
     plain = [column for column in columns if isinstance(column, LabelColumn)]
     if len(plain) == len(columns):
         return LabelColumn.concat(plain)
@@ -147,7 +147,7 @@ def concat_labels(columns: Sequence[LabelColumn | LabelDistributions]) -> LabelC
 
 
 def concat_distributions(parts: Sequence[LabelDistributions]) -> LabelDistributions:
-    """Join distributions end to end; values are merged in order of first appearance."""
+    """Concatenate distributions; values are merged in order of first appearance."""
     position: dict[Hashable, int] = {}
     tables = [np.array([position.setdefault(v, len(position)) for v in p.values], dtype=int) for p in parts]
     columns = [table[p.probabilities.indices] for table, p in zip(tables, parts, strict=True)]
@@ -161,7 +161,7 @@ def concat_distributions(parts: Sequence[LabelDistributions]) -> LabelDistributi
 
 
 def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
-    """Return the rows as CSR, and which of them are masked throughout."""
+    """Return the rows as CSR and a mask of the fully masked rows."""
     plain = probabilities.filled(0.0) if isinstance(probabilities, np.ma.MaskedArray) else probabilities
     if issparse(plain) and plain.ndim == 2:
         plain = check_sparse(plain, "the matrix of label distributions")
@@ -179,7 +179,7 @@ def _as_matrix(probabilities: Any) -> tuple[csr_array, NDArray[np.bool_]]:
 
 
 def distinct_labels(labels: Any, name: str) -> tuple[Hashable, ...]:
-    """Return canonical labels in the order given, none twice; here -1 is a label like any other."""
+    """Return canonical, distinct labels in the given order; here -1 is an ordinary label."""
     values = tuple(canonical_label(label) for label in labels)
     if any(value is None for value in values) or len(set(values)) < len(values):
         raise ValueError(f"{name} must be distinct labels, got {list(labels)}")
@@ -198,7 +198,7 @@ def _rows(matrix: csr_array) -> NDArray[np.int64]:
 
 
 def _normalized(matrix: csr_array, known: NDArray[np.bool_]) -> csr_array:
-    """Empty the rows that say nothing, and divide the others by their sums."""
+    """Return a matrix with unknown rows emptied and other rows divided by their sums."""
     matrix.data[~known[_rows(matrix)]] = 0.0
     matrix.eliminate_zeros()
     wrong = ~((matrix.data >= 0) & (matrix.data < np.inf))
@@ -214,7 +214,7 @@ def _normalized(matrix: csr_array, known: NDArray[np.bool_]) -> csr_array:
     if empty.size:
         raise ValueError(
             f"the label distribution of node {empty[0]} is zero throughout: "
-            "if nothing is known of it, mask the row or say so by known"
+            "if it is unknown, mask the row or set known to False there"
         )
     odd = np.flatnonzero(known & ~((sums >= 2.0**-1000) & (sums <= 2.0**1000)))
     if odd.size:

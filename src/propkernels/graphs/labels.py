@@ -20,15 +20,15 @@ _FEW_VALUES = 100
 
 @dataclass(frozen=True, eq=False)
 class LabelColumn:
-    """One label per node (or per edge), as an id into a tuple of distinct values.
+    """One label per node (or edge), stored as an index into a tuple of distinct values.
 
     Attributes
     ----------
     ids : ndarray of int32
         Position of each label in ``values``; -1 where the label is unobserved.
     values : tuple
-        The distinct labels, canonical: ``1``, ``1.0``, ``True`` and ``numpy.int64(1)`` are one value.
-        A subset of a database may keep the whole tuple, so not every value need occur.
+        Distinct canonical labels: ``1``, ``1.0``, ``True`` and ``numpy.int64(1)`` are one value.
+        A subset of a database may keep the whole tuple, so some values may not occur.
     """
 
     ids: NDArray[np.int32]
@@ -38,7 +38,7 @@ class LabelColumn:
         self.ids.setflags(write=False)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Ids that come out of a pickle are read-only again."""
+        """Make the unpickled ids read-only again."""
         self.__dict__.update(state)
         self.ids.setflags(write=False)
 
@@ -47,17 +47,17 @@ class LabelColumn:
 
     @property
     def observed(self) -> NDArray[np.bool_]:
-        """Whether each label is known."""
+        """One bool per label: False if it is unobserved."""
         return self.ids != UNOBSERVED
 
     @property
     def present(self) -> tuple[Hashable, ...]:
-        """The values that occur, in the order of ``values``."""
+        """Values that occur, in the order of ``values``."""
         counts = np.bincount(self.ids[self.observed], minlength=len(self.values))
         return tuple(self.values[i] for i in np.flatnonzero(counts))
 
     def take(self, index: NDArray[Any] | slice) -> LabelColumn:
-        """Labels at the given positions; few labels do not drag a long tuple of values along."""
+        """Return the labels at the given positions; few labels do not keep a long tuple of values."""
         ids = self.ids[index]
         if len(self.values) <= max(len(ids), _FEW_VALUES):
             return LabelColumn(ids.copy(), self.values)
@@ -66,7 +66,7 @@ class LabelColumn:
         return LabelColumn((inverse - gap).astype(np.int32), tuple(self.values[i] for i in used[gap:]))
 
     def to_array(self) -> NDArray[Any]:
-        """Labels as the user knows them: an integer array (-1: unobserved) or an object array (None)."""
+        """Return an integer array (-1: unobserved) or an object array (None: unobserved) of labels."""
         if all(type(value) is int and _fits_int64(value) and value != UNOBSERVED for value in self.values):
             table: NDArray[Any] = np.array([*self.values, UNOBSERVED], dtype=np.int64)
         else:
@@ -86,7 +86,7 @@ class LabelColumn:
 
     @staticmethod
     def concat(columns: Sequence[LabelColumn]) -> LabelColumn:
-        """Join columns end to end; values are merged in order of first appearance."""
+        """Concatenate columns; values are merged in order of first appearance."""
         position: dict[Hashable, int] = {}
         tables: dict[int, NDArray[np.int32]] = {}  # graphs of one database share one tuple of values
         parts = []
@@ -102,20 +102,20 @@ class LabelColumn:
     def from_values(
         cls, labels: Any, *, name: str = "labels", place: Callable[[int], str] = "position {}".format
     ) -> LabelColumn:
-        """Encode labels; None, NaN, masked entries, and -1 among integers are unobserved.
+        """Return encoded labels; None, NaN, masked entries, and -1 among integers are unobserved.
 
         "Among integers" means: in an integer array, or in a list or pandas Series whose observed labels are
-        all integers. In a float array, beside other kinds of labels, and in a numpy array of dtype object,
-        -1 is a label like any other.
+        all integers. In a float array, among labels of other types, and in a numpy array of dtype object, -1
+        is an ordinary label.
 
         Parameters
         ----------
         labels : sequence, ndarray, masked array, pandas Series or LabelColumn
             One hashable value per node.
         name : str
-            What the labels are called in an error.
+            Name of the labels in errors.
         place : callable
-            Says in an error where a label is, given its position.
+            Returns the description of a position for errors.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class LabelColumn:
 
 
 def _as_one_dimensional(labels: Any, name: str) -> NDArray[Any]:
-    """Labels as a 1-d array; tuples stay whole labels instead of becoming rows."""
+    """Return labels as a 1-d array; a tuple is a label, not a row."""
     if isinstance(labels, (str, bytes, Mapping, Set)) or not hasattr(labels, "__iter__"):
         raise TypeError(f"{name} must be a list or array with one label each, got {shown(labels)}")
     if hasattr(labels, "__array__"):
@@ -161,12 +161,12 @@ def _as_one_dimensional(labels: Any, name: str) -> NDArray[Any]:
 
 
 def _all_integers(values: NDArray[Any]) -> bool:
-    """Whether every label that is observed is an integer."""
+    """Return whether all observed labels are integers."""
     return all(isinstance(v, (int, np.integer)) or canonical_label(v) is None for v in values)
 
 
 def _hide_unobserved(column: LabelColumn) -> LabelColumn:
-    """Turn the label -1 into "unobserved"."""
+    """Return a column in which the label -1 is unobserved."""
     hidden = column.values.index(UNOBSERVED)
     ids = np.where(column.ids == hidden, UNOBSERVED, column.ids - (column.ids > hidden))
     return LabelColumn(ids.astype(np.int32), column.values[:hidden] + column.values[hidden + 1 :])
@@ -177,7 +177,7 @@ def _fits_int64(value: Any) -> bool:
 
 
 def _encode_integers(array: NDArray[Any]) -> LabelColumn:
-    """Ids for an integer array, by a look-up table where the range is small, else by sorting."""
+    """Encode an integer array, by a look-up table if the range is small, else by sorting."""
     if array.dtype != np.uint64 or array.size == 0:
         array = array.astype(np.int64, copy=False)  # differences of smaller integers would overflow
     observed = array != UNOBSERVED if array.dtype == np.int64 else np.ones(len(array), dtype=bool)
@@ -200,16 +200,16 @@ def _encode_integers(array: NDArray[Any]) -> LabelColumn:
 
 
 def _encode_objects(labels: Iterable[Any], name: str, place: Callable[[int], str]) -> LabelColumn:
-    """Ids in order of first appearance, for labels of any hashable type."""
+    """Encode labels of any hashable type, with ids in order of first appearance."""
     position: dict[Hashable, int] = {}
-    raw: dict[Any, int] = {}  # each distinct raw label is made canonical once
+    raw: dict[Any, int] = {}  # raw label -> id, so that each distinct label is made canonical once
     ids = []
     for index, label in enumerate(labels):
         if isinstance(label, (tuple, frozenset)):
             _check_depth(label, name, place, index)
         try:
             known = raw.get(label)
-        except Exception:  # whatever a label does when it is hashed or compared
+        except Exception:  # labels may raise any error when hashed or compared
             if label is not np.ma.masked:
                 message = f"{name}: the label {shown(label)} of {place(index)} is not hashable"
                 raise TypeError(message) from None
@@ -223,7 +223,7 @@ def _encode_objects(labels: Iterable[Any], name: str, place: Callable[[int], str
 
 
 def _check_depth(label: Any, name: str, place: Callable[[int], str], index: int) -> None:
-    """Refuse nesting that would exhaust the stack, before anything recursive, hashing too, is asked of it."""
+    """Raise ValueError for deep nesting, before hashing or another recursion exhausts the stack."""
     level = [label]
     for _ in range(DEEPEST_LABEL):
         inner = [part for nested in level for part in nested if isinstance(part, (tuple, frozenset))]
@@ -234,10 +234,10 @@ def _check_depth(label: Any, name: str, place: Callable[[int], str], index: int)
 
 
 def canonical_label(label: Any) -> Hashable | None:
-    """Return the plain Python value that stands for a label, or None where it says "unobserved".
+    """Return the plain Python value of a label, or None if it is unobserved.
 
-    Labels that are equal in Python become the same value of the same type, so that whatever is computed from
-    a label, its text included, is the same for all of them.
+    Labels that are equal in Python become the same value of the same type, so that all results computed from
+    them, including text, are equal.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def canonical_label(label: Any) -> Hashable | None:
 
 
 def _canonical_number(number: Any) -> Hashable | None:
-    """Return an int where the number is whole, else a float where it is the same number, else itself."""
+    """Return an int for a whole number, else an equal float if there is one, else the number itself."""
     if number != number:
         return None
     for kind in (int, float):

@@ -1,4 +1,4 @@
-"""Where nodes are drawn: positions in the plane, the same ones every time."""
+"""Deterministic positions of nodes in the plane, for drawings."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from propkernels._utils.optional import import_optional
 from propkernels.graphs.container import Graph
 
 Positions = NDArray[np.float64]
-MOST_EXACT = 400  # nodes of a component, up to which all pairs are looked at
+MOST_EXACT = 400  # maximum nodes of a component for using the distances of all pairs
 PIVOTS, ROUNDS = 60, 300
-STILL = 1e-3  # edges: a round that moves no node further is the last
+STILL = 1e-3  # edge lengths; iteration stops when no node moves further
 
 
 def node_positions(graph: Graph, layout: Any = None) -> Positions:
-    """Return one point of the plane per node.
+    """Return the position of each node in the plane.
 
     Parameters
     ----------
     graph : Graph
     layout : None, str or array of shape (nodes, 2 or more), default=None
-        None: drawn distances are close to the numbers of edges between nodes (stress majorisation; from
-        a few pivots for large graphs), components side by side. A name stands for a layout of networkx, as
-        "spring" or "circular". Coordinates are used as they are; of more than two dimensions,
-        the plane in which they spread most.
+        None: distances approximate shortest-path lengths (stress majorization; pivots for large graphs), with
+        components side by side. A string is the name of a networkx layout, such as "spring" or "circular".
+        Coordinates are used unchanged; those of more than two dimensions are projected to the plane of
+        largest variance.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def _by_networkx(graph: Graph, name: str) -> Positions:
 
 
 def _connected(graph: Graph, nodes: NDArray[np.int64]) -> Positions:
-    """Positions of the nodes of one component, the longest way across it horizontal."""
+    """Return positions of the nodes of a component, with the largest extent horizontal."""
     if len(nodes) == 1:
         return np.zeros((1, 2))
     adjacency = graph.adjacency[nodes][:, nodes]
@@ -80,7 +80,7 @@ def _connected(graph: Graph, nodes: NDArray[np.int64]) -> Positions:
 
 
 def _scaled_multidimensionally(distances: Positions) -> Positions:
-    """Two leading coordinates of classical scaling, from distances to all nodes or to some."""
+    """Return the two leading coordinates of classical scaling, from distances to all or some nodes."""
     squares = distances**2
     centered = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     left, values, _ = np.linalg.svd(-centered / 2, full_matrices=False)
@@ -88,7 +88,7 @@ def _scaled_multidimensionally(distances: Positions) -> Positions:
 
 
 def _from_pivots(adjacency: Any) -> Positions:
-    """Classical scaling on the distances to nodes that lie far apart."""
+    """Return classical scaling of the distances to pivots, nodes that are far apart."""
     pivots, rows = [0], []
     nearest = np.full(adjacency.shape[0], np.inf)
     for _ in range(PIVOTS):
@@ -99,7 +99,7 @@ def _from_pivots(adjacency: Any) -> Positions:
 
 
 def _majorised(distances: Positions, start: Positions) -> Positions:
-    """Move nodes until drawn distances are close to ``distances``, near ones foremost (SMACOF)."""
+    """Return positions that approximate ``distances``, with larger weights for short ones (SMACOF)."""
     n = len(distances)
     off = ~np.eye(n, dtype=bool)
     weights = np.divide(1.0, distances**2, out=np.zeros((n, n)), where=off)
@@ -117,7 +117,7 @@ def _majorised(distances: Positions, start: Positions) -> Positions:
 
 
 def _turned(points: Positions) -> Positions:
-    """Turn points so that they spread most from left to right, then from bottom to top."""
+    """Rotate points to their principal axes, the first of them horizontal."""
     centered = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(centered, full_matrices=False)
     axes = axes[:2] * np.sign(axes[:2][np.arange(len(axes[:2])), np.abs(axes[:2]).argmax(axis=1)])[:, None]
@@ -126,7 +126,7 @@ def _turned(points: Positions) -> Positions:
 
 
 def _side_by_side(n_nodes: int, parts: list[NDArray[np.int64]], drawn: list[Positions]) -> Positions:
-    """Set components in rows of about the width of a square, the largest first."""
+    """Arrange components in rows that fill about a square, largest first."""
     positions = np.zeros((n_nodes, 2))
     sizes = [np.ptp(points, axis=0) + 1.0 for points in drawn]
     width = max(

@@ -1,4 +1,4 @@
-"""Neighborhoods of pixels: offsets and weights, and the edges that they stand for in a general graph."""
+"""Neighborhoods of pixels as filters, and the equivalent edges of a general graph."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def circular_neighborhood(radius: float, points: int, *, printed: bool = True) -
     points : int
         Number p of neighbors on the circle.
     printed : bool, default=True
-        Use the paper's two-digit matrices for N_{1,4}, N_{1,8} and N_{2,16}, as printed. False: the
-        interpolation itself. The two agree to two digits but for two values of N_{1,8}, where the paper
-        prints 0.17 and 0.05 for 0.177 and 0.043.
+        Use the two-digit matrices printed in the paper for N_{1,4}, N_{1,8} and N_{2,16}. False: the exact
+        interpolation. They agree to two digits except for two values of N_{1,8}: the paper prints 0.17 and
+        0.05 for 0.177 and 0.043.
 
     Returns
     -------
@@ -82,13 +82,13 @@ def circular_neighborhood(radius: float, points: int, *, printed: bool = True) -
 
 
 def _interpolated(radius: float, points: int) -> Filter:
-    """Spread each of the p points bilinearly over the pixels around it."""
+    """Return a filter that distributes each of the p points bilinearly over the surrounding pixels."""
     reach = int(np.ceil(radius))
     angles = 2 * np.pi * np.arange(points) / points
     weights = np.zeros((2 * reach + 1, 2 * reach + 1))
     points_on_circle = radius * np.stack([-np.sin(angles), np.cos(angles)], axis=1)
     nearest = np.round(points_on_circle)
-    on_pixel = np.abs(points_on_circle - nearest) < 1e-9  # where rounding alone keeps a point off a pixel
+    on_pixel = np.abs(points_on_circle - nearest) < 1e-9  # equal up to rounding errors
     for y, x in np.where(on_pixel, nearest, points_on_circle):
         top, left = int(np.floor(y)), int(np.floor(x))
         for row, column in ((top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)):
@@ -99,7 +99,7 @@ def _interpolated(radius: float, points: int) -> Filter:
 
 
 def _symmetric(weights: Filter) -> Filter:
-    """Give pixels that a quarter turn or a mirror exchanges exactly the same weight."""
+    """Return a filter with exactly equal weights at pixels related by a quarter turn or mirroring."""
     turned = (weights + np.rot90(weights, 2)) + (np.rot90(weights) + np.rot90(weights, 3))
     return np.asarray((turned + turned.T) / 8)
 
@@ -116,7 +116,7 @@ def nearest_neighborhood(dimension: int) -> Filter:
 
 
 def resolve_neighborhood(neighborhood: Any, dimension: int) -> Filter:
-    """Turn a user's neighborhood into a filter for grids of this dimension.
+    """Return the filter of a neighborhood for grids of the given dimension.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _circular(pair: tuple[Any, ...], dimension: int) -> Filter:
 
 
 def check_filter(neighborhood: Any) -> Filter:
-    """Return a filter of odd size in every direction, not negative, not zero throughout."""
+    """Validate a filter: odd size along every axis, finite, not negative, not all zero."""
     try:
         weights = np.asarray(neighborhood, dtype=np.float64)
     except (TypeError, ValueError):
@@ -174,7 +174,7 @@ Index = NDArray[np.int64]
 
 
 def reflected(index: Index, length: int, boundary: str) -> Index:
-    """Map positions along one axis into 0 .. length - 1; -1 where there is nothing.
+    """Map positions along an axis into 0 .. length - 1 by the boundary rule; -1 outside the grid.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def reflected(index: Index, length: int, boundary: str) -> Index:
 
 
 def neighbors(shape: tuple[int, ...], offset: Index, boundary: str) -> tuple[Index, Index]:
-    """Return flat indices of pixels, and of the pixel at the given offset from each, where there is one."""
+    """Return flat indices of pixels and of their neighbors at the given offset, if these exist."""
     axes = [
         reflected(np.arange(length) + step, length, boundary)
         for length, step in zip(shape, offset, strict=True)
@@ -202,7 +202,7 @@ def neighbors(shape: tuple[int, ...], offset: Index, boundary: str) -> tuple[Ind
 
 
 def grid_edges(shape: tuple[int, ...], weights: NDArray[np.float64], boundary: str) -> csr_array:
-    """Adjacency of one grid: A[x, x + o] = B[o], added up where several offsets lead to one pixel."""
+    """Return the adjacency of a grid, A[x, x + o] = B[o]; weights of offsets to the same pixel add up."""
     center = np.array(weights.shape) // 2
     size = int(np.prod(shape))
     rows, columns, data = [], [], []
@@ -216,7 +216,7 @@ def grid_edges(shape: tuple[int, ...], weights: NDArray[np.float64], boundary: s
 
 
 def grids_to_graphs(grids: Any, neighborhood: Any, boundary: str) -> Any:
-    """Return the general graphs that are equivalent to grids with a neighborhood."""
+    """Return general graphs equivalent to grids with a neighborhood."""
     from propkernels.graphs.container import block_diagonal
     from propkernels.graphs.database import GraphDatabase
 

@@ -1,4 +1,4 @@
-"""A GraphDatabase as plain arrays and tuples, for files; everything is checked on the way back."""
+"""Convert a GraphDatabase to arrays and tuples for files, and back with full validation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from propkernels.graphs.labels import LabelColumn
 
 
 def pack(graphs: GraphDatabase) -> dict[str, Any]:
-    """Return what a database is made of.
+    """Return the parts of a database as arrays and tuples.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def _pack_labels(column: LabelColumn | LabelDistributions | None) -> tuple[Any, 
 
 
 def unpack(parts: Mapping[str, Any]) -> GraphDatabase:
-    """Put a database together from parts of unknown origin.
+    """Return the database of untrusted parts, after validation.
 
     Raises
     ------
     Exception
-        Of any kind, where the parts are not those of a database.
+        Of any type, if the parts do not form a valid database.
     """
     rows, columns, n = _entries(parts["indptr"], parts["indices"], parts["data"], None, "the adjacency")
     data = np.asarray(parts["data"], dtype=np.float64)
@@ -73,7 +73,7 @@ def unpack(parts: Mapping[str, Any]) -> GraphDatabase:
 def _entries(
     indptr: Any, indices: Any, data: Any, n_columns: int | None, name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Row and column of each entry of a CSR matrix, and the number of rows; None: it is square."""
+    """Return row and column of each entry of a CSR matrix, and the number of rows; None: square."""
     n_rows = max(len(indptr) - 1, 0)
     ptr = check_offsets(indptr, len(data), f"the offsets of {name}", piece="row")
     columns = check_indices(indices, n_rows if n_columns is None else n_columns, f"the columns of {name}")

@@ -12,25 +12,25 @@ from propkernels._utils.checks import check_integer
 
 
 def knn_graph(points: Any, n_neighbors: int = 4, *, mutual: bool = False) -> sparse.csr_array:
-    """Join every point with its nearest neighbors.
+    """Return the k-nearest-neighbor graph of points.
 
-    The graphs of the paper's point clouds (section "Datasets", Point Cloud Graphs) are of this kind, with
-    four neighbors and an edge wherever one of two points is a neighbor of the other.
+    The paper's point clouds (section "Datasets", Point Cloud Graphs) use four neighbors; an edge joins two
+    points if either is a neighbor of the other.
 
     Parameters
     ----------
     points : array-like of shape (n, d)
         Coordinates, finite.
     n_neighbors : int, default=4
-        Neighbors of each point by Euclidean distance, the point itself not among them. Of equally near
-        points any may be taken; where there are fewer others, all of them are neighbors.
+        Number of neighbors of each point by Euclidean distance, excluding the point itself. Ties are broken
+        arbitrarily; if there are fewer other points, all of them are neighbors.
     mutual : bool, default=False
-        Whether both points have to be a neighbor of the other.
+        Whether an edge requires that each of the two points is a neighbor of the other.
 
     Returns
     -------
     scipy.sparse.csr_array of shape (n, n)
-        Symmetric adjacency matrix with entries 1, for a tuple ``(adjacency, labels, attributes)``.
+        Symmetric adjacency matrix with entries 1.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def knn_graph(points: Any, n_neighbors: int = 4, *, mutual: bool = False) -> spa
 
     See Also
     --------
-    curvature : An attribute for the nodes.
+    curvature : A node attribute for point clouds.
 
     References
     ----------
@@ -81,14 +81,14 @@ def _check_points(points: Any) -> np.ndarray:
 
 
 def _without_itself(neighbors: np.ndarray, number: int) -> np.ndarray:
-    """Drop each point from its own row; the last one where it is not in it, as points may coincide."""
+    """Remove each point from its row, or the last neighbor if a coinciding point took its place."""
     is_itself = neighbors == np.arange(len(neighbors))[:, None]
     is_itself[~is_itself.any(axis=1), -1] = True
     return neighbors[~is_itself].reshape(len(neighbors), number)
 
 
 def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np.float64]:
-    """Curvature of a surface at its points, from the normals of neighbors.
+    """Return the curvature of a surface at its points, from the normals of neighbors.
 
     The paper's attribute of point clouds (section "Datasets", Point Cloud Graphs): the sum over the
     neighbors v of u of ``1 - |n_u . n_v|``. It is 0 where all tangent planes are parallel.
@@ -96,12 +96,11 @@ def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np
     Parameters
     ----------
     adjacency : sparse or dense matrix of shape (n, n)
-        The graph, such as that of :func:`knn_graph`, or the block-diagonal matrix of several clouds. Entries
-        that are not 0 are neighbors; their weights are not used, nor is the diagonal.
+        Graph of a cloud, such as that of :func:`knn_graph`, or block-diagonal matrix of several clouds.
+        Nonzero entries are neighbors; weights and the diagonal are ignored.
     normals : array-like of shape (n, d)
-        Normals, in either direction; they are scaled to length 1. Where a normal is NaN or 0, nothing is
-        known: such neighbors do not count, and such points have the curvature NaN, as have points without
-        a neighbor that counts.
+        Normals, with any sign and length. Normals that are NaN or 0 are unknown: such neighbors do not count,
+        and the curvature of such points, and of points without neighbors that count, is NaN.
     mean : bool, default=False
         Divide by the number of neighbors that count.
 
@@ -112,7 +111,7 @@ def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np
     Raises
     ------
     ValueError
-        If the shapes do not fit.
+        If the shapes do not match.
 
     See Also
     --------
@@ -147,7 +146,7 @@ def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np
 
 
 def _unit(normals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Vectors of length 1; NaN for those of length 0."""
+    """Return vectors scaled to length 1; NaN for vectors of length 0."""
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     unit: NDArray[np.float64] = normals / np.where(lengths > 0, lengths, np.nan)
     return unit

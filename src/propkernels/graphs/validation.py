@@ -1,4 +1,4 @@
-"""Checks at the door of GraphDatabase: each failure is one sentence that names the graph and the value."""
+"""Validation of the input of GraphDatabase; errors name the graph and the value."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
 
 SMALLEST_SUM = float(np.finfo(np.float64).tiny)
-LARGEST_SUM = 2.0**1022  # its reciprocal is a normal number still
+LARGEST_SUM = 2.0**1022  # largest power of two whose reciprocal is a normal number
 
 
 def check_square(adjacency: Any) -> Any:
-    """Return the adjacency, a numpy array or scipy sparse, once it is a square matrix of real numbers."""
+    """Return the adjacency as numpy array or scipy sparse, validated as a square matrix of real numbers."""
     matrix = adjacency if issparse(adjacency) else _dense(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"adjacency must be a square matrix, got shape {matrix.shape}")
@@ -42,14 +42,14 @@ def _dense(adjacency: Any) -> NDArray[Any]:
 
 
 def check_adjacency(matrix: Any) -> csr_array:
-    """Copy a square matrix to sorted float64 CSR without zeros; repeated entries are added up."""
+    """Return a copy of a square matrix as sorted float64 CSR without zeros; repeated entries are added up."""
     return _smallest_index(_to_csr(matrix))
 
 
 def _to_csr(matrix: Any) -> csr_array:
-    """Weights become float64 before repeated entries are added up, so that small integers cannot overflow.
+    """Return a float64 CSR copy, converted before repeated entries are added up to avoid integer overflow.
 
-    The arrays are always copies: a database makes its own read-only, never the caller's.
+    The arrays are always copies, because a database makes its arrays read-only.
     """
     if not issparse(matrix):
         return _dense_to_csr(matrix)
@@ -74,7 +74,7 @@ def _dense_to_csr(matrix: NDArray[Any]) -> csr_array:
 def check_edge_labels(
     edge_labels: Any, entries: coo_array, graph_ptr: NDArray[np.int64]
 ) -> LabelColumn | None:
-    """Encode edge labels, one for each stored entry."""
+    """Return encoded edge labels, one per stored entry."""
     row, col = entries.coords
     return check_labels(
         edge_labels,
@@ -86,7 +86,7 @@ def check_edge_labels(
 
 
 def _smallest_index(csr: csr_array) -> csr_array:
-    """Use 32-bit indices wherever they suffice: half the bytes to move in every propagation step."""
+    """Return the matrix with 32-bit indices if they suffice, which halves memory traffic."""
     if max(csr.nnz, csr.shape[0]) < 2**31 and csr.indices.dtype != np.int32:
         arrays = (csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32))
         return csr_array(arrays, shape=csr.shape)
@@ -94,14 +94,14 @@ def _smallest_index(csr: csr_array) -> csr_array:
 
 
 def check_graph_ptr(graph_ptr: Any, n_nodes: int) -> NDArray[np.int64]:
-    """Return offsets that start at 0, never fall, and end at the number of nodes."""
+    """Return validated offsets: from 0, non-decreasing, up to the number of nodes."""
     return check_offsets(graph_ptr, n_nodes, "graph_ptr", piece="graph")
 
 
 def check_labels(
     labels: Any, n: int, name: str, things: str, place: Callable[[int], str]
 ) -> LabelColumn | None:
-    """Encode labels and compare their number with the number of nodes or edges."""
+    """Return encoded labels; raise ValueError unless there are ``n`` of them."""
     if labels is None:
         return None
     column = LabelColumn.from_values(labels, name=name, place=lambda i: place(i) if i < n else f"entry {i}")
@@ -111,7 +111,7 @@ def check_labels(
 
 
 def check_node_labels(labels: Any, graph_ptr: NDArray[np.int64]) -> LabelColumn | LabelDistributions | None:
-    """Encode node labels, or label distributions, one per node."""
+    """Return encoded node labels, or label distributions, one per node."""
     n = int(graph_ptr[-1])
     if isinstance(labels, LabelDistributions) or looks_like_distributions(labels):
         return _check_distributions(labels, n)
@@ -119,7 +119,7 @@ def check_node_labels(labels: Any, graph_ptr: NDArray[np.int64]) -> LabelColumn 
 
 
 def looks_like_distributions(labels: Any) -> bool:
-    """Tell a matrix of probabilities from a list of labels."""
+    """Return whether labels are a matrix of probabilities instead of a list of labels."""
     shape: tuple[int, ...] = getattr(labels, "shape", ())
     return issparse(labels) or (hasattr(labels, "__array__") and len(shape) == 2 and shape[1] != 1)
 
@@ -132,7 +132,7 @@ def _check_distributions(labels: Any, n: int) -> LabelDistributions:
 
 
 def check_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """Return an (N, D) float64 array: finite or NaN (not observed)."""
+    """Return attributes as an (N, D) float64 array of finite numbers and NaN (not observed)."""
     if attributes is None:
         return None
     n, array = int(graph_ptr[-1]), _numbers(attributes)
@@ -150,7 +150,7 @@ def check_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> NDArray[n
 
 
 def _numbers(attributes: Any) -> NDArray[np.float64]:
-    """Copy attributes into a float64 array; masked entries become NaN."""
+    """Return a float64 copy of attributes; masked entries become NaN."""
     if isinstance(attributes, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(attributes), np.nan, _numbers(attributes.data))
     if issparse(attributes) and attributes.ndim == 2:
@@ -158,7 +158,7 @@ def _numbers(attributes: Any) -> NDArray[np.float64]:
     try:
         raw = np.asarray(attributes)
         if raw.dtype.kind in "biufO":
-            with np.errstate(over="ignore"):  # what does not fit becomes infinite, and is refused as such
+            with np.errstate(over="ignore"):  # overflows become infinite, which the caller refuses
                 return np.array(raw, dtype=np.float64)
     except OverflowError:
         raise ValueError("node_attributes hold a whole number that is too large for a float") from None
@@ -168,13 +168,13 @@ def _numbers(attributes: Any) -> NDArray[np.float64]:
 
 
 def name_node(node: int, graph_ptr: NDArray[np.int64]) -> str:
-    """Say which node of which graph a global node number is."""
+    """Return "node i of graph g" for a node number of the database."""
     graph = _graph_of(node, graph_ptr)
     return f"node {node - int(graph_ptr[graph])} of graph {graph}"
 
 
 def name_edge(row: int, column: int, graph_ptr: NDArray[np.int64]) -> str:
-    """Say which edge of which graph an entry of the adjacency is."""
+    """Return "edge (i, j) of graph g" for an entry of the adjacency."""
     graph = _graph_of(row, graph_ptr)
     start = int(graph_ptr[graph])
     return f"edge ({int(row) - start}, {int(column) - start}) of graph {graph}"
@@ -185,9 +185,10 @@ def _graph_of(node: int, graph_ptr: NDArray[np.int64]) -> int:
 
 
 def check_edges_stay_inside(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
-    """Refuse an edge between two graphs; with sorted columns the first and last of a row decide."""
+    """Raise ValueError for an edge between two graphs, given sorted columns."""
     sizes = np.diff(graph_ptr)
     rows = np.flatnonzero(np.diff(adjacency.indptr))
+    # columns are sorted, so the first and last entry of a row decide
     first = adjacency.indices[adjacency.indptr[rows]]
     last = adjacency.indices[adjacency.indptr[rows + 1] - 1]
     outside_left = first < np.repeat(graph_ptr[:-1], sizes)[rows]
@@ -200,11 +201,11 @@ def check_edges_stay_inside(adjacency: csr_array, graph_ptr: NDArray[np.int64]) 
 
 
 def check_weights(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
-    """Refuse weights with which degrees, their reciprocals or lengths of paths would not be normal numbers.
+    """Raise ValueError for weights that would make degrees, their reciprocals or path lengths non-normal.
 
-    Negative, NaN and infinite weights are named by their edge. Where the weights of each graph add up to less
-    than ``LARGEST_SUM``, so do those of each node and of each path. Usual weights are looked through twice,
-    for the smallest and the largest.
+    Errors name the edge of a negative, NaN or infinite weight. If the weights of each graph add up to less
+    than ``LARGEST_SUM``, so do those of each node and path. For usual weights the minimum and maximum
+    suffice.
     """
     data = adjacency.data
     if len(data) == 0 or (float(data.min()) >= SMALLEST_SUM and float(data.max()) * len(data) < LARGEST_SUM):
@@ -218,7 +219,7 @@ def check_weights(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
 
 
 def _check_sums(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
-    """Refuse graphs whose weights add up to too much, and nodes whose weights add up to too little."""
+    """Raise ValueError for graphs with too large and nodes with too small sums of weights."""
     data, n_nodes = adjacency.data, adjacency.shape[0]
     graphs = np.repeat(np.arange(len(graph_ptr) - 1), np.diff(adjacency.indptr[graph_ptr]))
     large = np.flatnonzero(np.bincount(graphs, data * 2.0**-64) >= LARGEST_SUM * 2.0**-64)
@@ -226,7 +227,7 @@ def _check_sums(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
         limit = f"{LARGEST_SUM:.3g}: divide them by a constant"
         raise ValueError(f"the weights of graph {large[0]} add up to more than {limit}")
     rows = np.repeat(np.arange(n_nodes), np.diff(adjacency.indptr))
-    for ends in (rows, adjacency.indices):  # edges that leave a node, and edges that arrive
+    for ends in (rows, adjacency.indices):  # outgoing edges, then incoming edges
         sums = np.bincount(ends, data, n_nodes)
         small = np.flatnonzero((sums > 0) & (sums < SMALLEST_SUM))
         if small.size:
@@ -236,7 +237,7 @@ def _check_sums(adjacency: csr_array, graph_ptr: NDArray[np.int64]) -> None:
 
 @contextmanager
 def naming_graph(position: int) -> Iterator[None]:
-    """Let errors about a database of one graph name that graph by its position in the user's list."""
+    """Re-raise errors about a database of one graph with the graph's position in the user's list."""
     try:
         yield
     except (TypeError, ValueError) as error:
