@@ -24,7 +24,7 @@ def test_points_are_those_of_principal_component_analysis():
     assert shares == pytest.approx(reference.explained_variance_ratio_)
 
 
-def test_classes_have_colours_and_a_legend():
+def test_classes_have_colors_and_a_legend():
     ax = pk.plot_embedding(POINTS @ POINTS.T, TARGET, target_names=["x", "y", "z"])
     assert [len(part) for part in offsets(ax)] == [4, 4, 4]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["x", "y", "z"]
@@ -41,7 +41,7 @@ def test_features_and_their_kernel_give_the_same_picture():
         assert offsets(pk.plot_embedding(features))[0] == pytest.approx(offsets(kernel)[0], abs=1e-9)
 
 
-def test_numbers_get_a_colour_bar():
+def test_numbers_get_a_color_bar():
     ax = pk.plot_embedding(POINTS, np.linspace(0, 1, 12))
     assert ax.get_legend() is None
     assert ax.figure.axes[-1].get_ylabel() == "target"

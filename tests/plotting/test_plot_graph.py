@@ -77,7 +77,7 @@ def test_wrong_colors():
     graphs = one(2, [(0, 1)], None)
     for color, message in (
         ("label", "no node labels to color by"),
-        ("attribute", "the attribute 0 does not exist: the graph has 0"),
+        ("attribute", "attribute 0 does not exist: the graph has 0"),
         ("red", "color must be 'auto'"),
         ([1, 2, 3], "a number for each of 2 nodes"),
     ):

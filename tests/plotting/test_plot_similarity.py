@@ -37,7 +37,7 @@ def test_what_was_found_before_is_drawn():
     found = pk.similar_because(KERNEL, G, H)
     axes = Figure().subplots(1, 2)
     assert pk.plot_similarity(found, G, H, ax=axes) == list(axes)
-    with pytest.raises(ValueError, match="not one of these graphs"):
+    with pytest.raises(ValueError, match="of other graphs"):
         pk.plot_similarity(found, G, (np.zeros((1, 1)), ["C"]))
 
 

@@ -1,4 +1,4 @@
-"""Pictures of kernels and explanations; nothing below imports them."""
+"""Matplotlib figures of graphs, kernels, explanations and evaluations."""
 
 from propkernels.plotting.plot_embedding import plot_embedding
 from propkernels.plotting.plot_evaluation import plot_evaluation

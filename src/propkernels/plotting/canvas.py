@@ -1,4 +1,4 @@
-"""What figures share: axes that are given or made, and classes with their names."""
+"""Helpers shared by all figures: axes, text colors, target values and class names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from propkernels._utils.optional import import_optional
 
 
 def import_pyplot() -> Any:
-    """Return ``matplotlib.pyplot``, or say what to install."""
+    """Return ``matplotlib.pyplot``; without matplotlib, raise an error that names the extra to install."""
     return import_optional("matplotlib.pyplot", extra="plot", purpose="plots need")
 
 
 def one_axes(ax: Any, size: tuple[float, float] = (5.0, 4.2)) -> Any:
-    """Return the axes given, or those of a new figure."""
+    """Return ``ax``, or the axes of a new figure if it is None."""
     pyplot = import_pyplot()
     if ax is None:
         return pyplot.subplots(figsize=size, layout="constrained")[1]
@@ -26,7 +26,7 @@ def one_axes(ax: Any, size: tuple[float, float] = (5.0, 4.2)) -> Any:
 
 
 def several_axes(ax: Any, n: int, columns: int = 4) -> list[Any]:
-    """Return as many axes as are needed: those given, or those of a new figure in rows."""
+    """Return n axes: those of ``ax``, or those of a new figure with ``columns`` axes per row."""
     pyplot = import_pyplot()
     if ax is not None:
         given = list(np.ravel(np.array(ax, dtype=object)))
@@ -44,7 +44,7 @@ def several_axes(ax: Any, n: int, columns: int = 4) -> list[Any]:
 
 
 def text_color(background: Any) -> str:
-    """Black or white, whichever is easier to read on a color.
+    """Return "black" or "white", whichever is easier to read on a background color.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def text_color(background: Any) -> str:
 
 
 def check_target(target: Any, n_graphs: int) -> NDArray[Any]:
-    """Return one value per graph."""
+    """Return the target as an array with one value per graph."""
     labels = np.asarray(target)
     if labels.shape != (n_graphs,):
         raise ValueError(
@@ -66,7 +66,7 @@ def check_target(target: Any, n_graphs: int) -> NDArray[Any]:
 
 
 def class_names(labels: NDArray[Any], names: Any) -> list[str]:
-    """Return the names of the classes that occur, in the order of their labels."""
+    """Return one name per class in ``labels``, in the order of the sorted labels."""
     classes = np.unique(labels)
     if names is None:
         return [str(label) for label in classes]

@@ -1,4 +1,4 @@
-"""One general graph: nodes colored by their values, edges as lines."""
+"""Draw a graph into matplotlib axes: nodes colored by value, edges as lines or arrows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.plotting.canvas import text_color
 
-MOST_LABELED = 150  # nodes, up to which labels are written into them
-MOST_ARROWS = 400
-LARGE = 30  # size of a node, from which on it has an outline
+MOST_LABELED = 150  # graphs with more nodes are drawn without labels
+MOST_ARROWS = 400  # directed graphs with more edges are drawn with lines
+LARGE = 30  # marker size above which nodes have a dark outline
 EDGE_COLOR = "0.45"
 
 
@@ -28,19 +28,19 @@ def draw_graph(
     norm: Any,
     cmap: Any,
 ) -> Any:
-    """Draw into axes, and return what a color bar can be made of.
+    """Draw a graph with colored nodes, and return the mappable for a color bar.
 
     Parameters
     ----------
     ax : Axes
     graph : Graph
-    values : ndarray, (nodes,)
-        What colors stand for.
-    positions : ndarray, (nodes, 2)
+    values : ndarray of shape (nodes,)
+        Values that the colors show.
+    positions : ndarray of shape (nodes, 2)
     labels : bool, mapping, or sequence
         See :func:`propkernels.plot_explanation`.
     norm, cmap
-        Of matplotlib.
+        Normalization and color map of matplotlib.
     """
     size = float(np.clip(7000 / max(graph.n_nodes, 1), 6, 330))
     large = size > LARGE
@@ -67,7 +67,7 @@ def draw_graph(
 
 
 def node_texts(graph: Graph, labels: Any) -> list[str]:
-    """Return what is written into the nodes; nothing where there are too many, or no labels."""
+    """Return one text per node; an empty list if the graph has no labels or more than 150 nodes."""
     if isinstance(labels, (bool, np.bool_, Mapping)):
         column = graph.database.label_column
         if labels is False or not isinstance(column, LabelColumn) or graph.n_nodes > MOST_LABELED:

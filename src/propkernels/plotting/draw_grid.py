@@ -1,4 +1,4 @@
-"""One image, with a heat map over it."""
+"""Draw a grid into matplotlib axes: an image with a heat map over it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from propkernels.graphs.grid_database import Grid
 
 Values = NDArray[np.float64]
 DARKEST, BRIGHTEST = 0.35, 0.95
-FAINTEST = 0.15  # how much of the heat map's color is seen where the value is near 0
+FAINTEST = 0.15  # opacity of the heat map at value 0
 
 
 def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap: Any) -> Any:
-    """Draw into axes, and return what a color bar can be made of.
+    """Draw a heat map over an image, and return the mappable for a color bar.
 
     Parameters
     ----------
     ax : Axes
     grid : Grid
-        One image (two axes), a line of pixels, or a volume, of which the slice with the largest values
-        along the first axis is drawn.
+        An image, a line of pixels, or a volume. Of a volume, the slice along the first axis with the largest
+        sum of absolute values is drawn.
     values : ndarray in the shape of the grid
-        NaN outside its mask.
-    picture : array or None
-        What is drawn below, (h, w) or (h, w, 3); None: the labels in gray.
+        NaN outside the mask.
+    picture : array of shape (h, w) or (h, w, 3), or None
+        Image below the heat map; None: the labels in gray.
     norm, cmap
-        Of matplotlib.
+        Normalization and color map of matplotlib.
     """
     from matplotlib.cm import ScalarMappable
 
@@ -46,7 +46,7 @@ def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap
 
 
 def gray_labels(grid: Grid) -> Values:
-    """Labels as shades of gray, the likeliest of several; white where there is none."""
+    """Return one gray level per pixel: its label, or its most probable one; white if unobserved."""
     image, k = grid.image, len(grid.database.label_values)
     known = image >= 0 if image.ndim == len(grid.shape) else ~np.isnan(image).any(axis=-1)
     if image.ndim > len(grid.shape):
@@ -64,7 +64,7 @@ def _check_picture(picture: Any, shape: tuple[int, ...]) -> Values:
 
 
 def _flat(values: Values, below: Values, dimension: int) -> tuple[Values, Values]:
-    """Two axes: a line becomes one row, of a volume the slice that matters most is taken."""
+    """Return arrays with two axes: a line becomes one row, a volume its slice with the largest values."""
     while dimension > 2:
         strongest = int(np.nansum(np.abs(values), axis=tuple(range(1, dimension))).argmax())
         values, below, dimension = values[strongest], below[strongest], dimension - 1

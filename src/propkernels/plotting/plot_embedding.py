@@ -1,4 +1,4 @@
-"""plot_embedding: graphs as points of a plane, by kernel principal component analysis."""
+"""plot_embedding: a scatter plot of graphs by kernel principal component analysis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from propkernels.plotting.canvas import check_target, class_names, import_pyplot
 from propkernels.plotting.plot_kernel import check_kernel_matrix
 
 Matrix = NDArray[np.float64]
-MOST_CLASSES = 20  # in the legend; more, or real numbers, get a color bar
+MOST_CLASSES = 20  # more classes, or real numbers, get a color bar instead of a legend
 
 
 def plot_embedding(
@@ -23,16 +23,16 @@ def plot_embedding(
     Parameters
     ----------
     X : array of shape (n, n), or sparse or dense features of shape (n, columns)
-        A kernel matrix, or features, whose dot products are the kernel. A symmetric square array is taken
-        for a kernel matrix; sparse ones are features.
+        Kernel matrix, or features whose dot products are the kernel. A symmetric square array is treated as
+        a kernel matrix, a sparse matrix as features.
     target : array-like of shape (n,), optional
-        Class of each graph, or a number.
+        One class or number per graph.
     target_names : sequence of str, optional
         Names of the classes, in the order of their sorted labels.
     cmap : str or Colormap, optional
         By default "tab10" for up to ten classes, "tab20" for more, "viridis" for numbers.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def plot_embedding(
 
     See Also
     --------
-    plot_kernel : The matrix as a heat map.
+    plot_kernel : Heat map of a kernel matrix.
 
     References
     ----------
@@ -74,7 +74,7 @@ def plot_embedding(
 
 
 def embed(matrix: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
-    """Return two coordinates per graph, and the share of the variance that each explains."""
+    """Return two coordinates per graph, and the share of variance explained by each component."""
     from sklearn.decomposition import KernelPCA
 
     n = len(matrix)
@@ -84,9 +84,9 @@ def embed(matrix: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
         return points, shares
     model = KernelPCA(2, kernel="precomputed", random_state=0).fit(matrix)
     values = np.maximum(model.eigenvalues_, 0.0)
-    found = len(values)
-    points[:, :found] = model.eigenvectors_ * np.sqrt(values)
-    shares[:found] = values / total
+    n_components = len(values)  # KernelPCA drops components with eigenvalue 0
+    points[:, :n_components] = model.eigenvectors_ * np.sqrt(values)
+    shares[:n_components] = values / total
     return points, shares
 
 
@@ -111,7 +111,7 @@ def _scatter_classes(ax: Any, points: Matrix, labels: NDArray[Any], names: list[
     pyplot = import_pyplot()
     colors = pyplot.get_cmap(cmap or ("tab10" if len(names) <= 10 else "tab20"))
     for i, (label, name) in enumerate(zip(np.unique(labels), names, strict=True)):
-        own = points[labels == label]
-        ax.scatter(*own.T, s=22, color=colors(i % colors.N), alpha=0.8, linewidths=0, label=name)
+        members = points[labels == label]
+        ax.scatter(*members.T, s=22, color=colors(i % colors.N), alpha=0.8, linewidths=0, label=name)
     outside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(names) > 5 else {}
     ax.legend(fontsize=8, frameon=False, **outside)

@@ -1,4 +1,4 @@
-"""plot_evaluation: the folds of one or several evaluations side by side."""
+"""plot_evaluation: scores per fold of one or several evaluations, side by side."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from propkernels.plotting.canvas import one_axes
 
 
 def plot_evaluation(evaluations: Any, *, names: Sequence[str] | None = None, ax: Any = None) -> Any:
-    """Draw the folds' values, their mean and its standard error, one column per evaluation.
+    """Draw the scores of all folds, their mean and its standard error, one column per evaluation.
 
     Parameters
     ----------
     evaluations : Evaluation, sequence of Evaluation, or mapping from names to them
-        What to draw, all with one metric; folds that are the same are connected by faint lines.
+        Results of :func:`evaluate`, all with the same metric. Equal folds are connected by faint lines.
     names : sequence of str, optional
-        What to write below the columns; by default the keys of the mapping, or the kernels' names.
+        Names below the columns; by default the keys of the mapping, or the names of the kernels.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def plot_evaluation(evaluations: Any, *, names: Sequence[str] | None = None, ax:
 
 
 def _draw_column(ax: Any, at: int, scores: Any, mean: float, error: float) -> None:
-    """Folds as dots, spread where values are equal; the mean as a bar with its error beside it."""
+    """Draw one dot per fold, equal scores side by side, and the mean with its standard error."""
     ax.scatter(at + _spread(scores), scores, s=18, alpha=0.6, color="C0", edgecolors="none", zorder=2)
     ax.errorbar(
         at, mean, error, fmt="_", color="black", markersize=26, markeredgewidth=2, capsize=5, zorder=3
@@ -66,7 +66,7 @@ def _draw_column(ax: Any, at: int, scores: Any, mean: float, error: float) -> No
 
 
 def _spread(scores: Any) -> Any:
-    """Sideways places of the dots: equal values stand side by side."""
+    """Return the horizontal offset of each dot, so that equal scores stand side by side."""
     places = np.zeros(len(scores))
     for value in np.unique(scores):
         same = np.flatnonzero(scores == value)
@@ -75,7 +75,7 @@ def _spread(scores: Any) -> Any:
 
 
 def _unpack(evaluations: Any, names: Sequence[str] | None) -> tuple[list[Evaluation], list[str]]:
-    """Evaluations and what to call them."""
+    """Return the evaluations and one name per evaluation."""
     keys: list[Any] | None = None
     if isinstance(evaluations, Mapping):
         keys, several = list(evaluations), list(evaluations.values())

@@ -1,30 +1,34 @@
-"""plot_graph: any graph, without a model."""
+"""plot_graph: one graph, with nodes and edges colored by label or attribute."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
+from propkernels._utils.optional import import_optional
 from propkernels.convert.check import check_graphs
 from propkernels.convert.listing import Listing, list_edges
+from propkernels.convert.rdkit import is_mol
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import one_axes, text_color
 from propkernels.plotting.draw_graph import EDGE_COLOR, LARGE, node_texts
-from propkernels.plotting.draw_structure import draw_structure
-from propkernels.plotting.graph_layout import node_positions
 
-MOST_IN_LEGEND = 20
-MOST_EDGE_LABELS = 10
-MOST_CURVED = 2000  # edges, up to which parallel ones are drawn apart and directions as arrows
+MOST_IN_LEGEND = 20  # node labels
+MOST_EDGE_LABELS = 10  # in the legend
+MOST_CURVED = 2000  # graphs with more edges are drawn without arcs and arrows
 UNKNOWN_COLOR = "0.85"
 EDGE_STYLES = ("-", "--", ":", "-.")
+UNSEEN = -1  # integer label of unobserved edges
+MOLECULE_SIZE = (800, 600)  # pixels
 
 
 def plot_graph(
@@ -40,35 +44,35 @@ def plot_graph(
     molecule: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Draw one graph: nodes colored by label or attribute, edges by their labels.
+    """Draw one graph with nodes colored by label or attribute, and edges by label.
 
     Parameters
     ----------
     graphs : GraphDatabase, GridDatabase, Graph, or sequence of graphs
-        Whatever an estimator takes, or one graph of a database.
+        Any input of :func:`check_graphs`, or one graph of a database.
     graph : int, default=0
-        Which of them to draw.
+        Position of the graph to draw.
     color : {"auto", "label", "attribute"}, int, array of shape (nodes,) or None, default="auto"
-        What colors stand for: the node labels; an attribute, the first or that of a number; given numbers; or
-        nothing. "auto": labels where there are any, else the first attribute, else nothing.
+        Values that node colors show. "label": the node labels; "attribute": the first attribute; an int: the
+        attribute of that column; an array: one number per node; None: a single color. "auto": labels if the
+        graph has any, else the first attribute, else None.
     labels : bool, mapping or sequence, default=True
-        What is written into nodes: their labels (of graphs that are not too large); names of labels, as
-        in ``{0: "C", 1: "N"}``; or one text per node.
+        Texts in the nodes. True: the node labels, for graphs of up to 150 nodes; a mapping: names of the
+        labels, such as ``{0: "C", 1: "N"}``; a sequence: one text per node.
     edge_labels : bool, default=True
-        Whether edges have the color and style of their label. Parallel edges are drawn as arcs, and edges
+        Whether the color and style of an edge show its label. Parallel edges are drawn as arcs, and edges
         of directed graphs as arrows.
     layout : None, str or array of shape (nodes, 2 or more), default=None
-        Where nodes are drawn: by the number of edges between them; by a layout of networkx, as "spring";
-        or at given coordinates.
+        Node positions. None: distances close to the number of edges between nodes; a name: a layout of
+        networkx, such as "spring"; an array: coordinates.
     cmap : str or Colormap, optional
-        Colors; by default "tab20" for labels and "viridis" for numbers.
+        Color map; by default "tab20" for labels and "viridis" for numbers.
     legend : bool, default=True
-        Whether labels of nodes and edges are explained beside the graph, and numbers by a color bar.
+        Whether to add a legend of node and edge labels, or a color bar for numbers.
     molecule : rdkit.Chem.Mol or str, optional
-        The molecule, or its SMILES, that the graph was made of: it is drawn as RDKit depicts it, instead of
-        nodes and edges.
+        Molecule (or SMILES) of the graph, depicted by RDKit instead of nodes and edges.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def plot_graph(
 
     See Also
     --------
-    plot_explanation : With the contributions of a model.
+    plot_explanation : A graph with nodes colored by their contribution to a decision.
 
     Examples
     --------
@@ -87,44 +91,65 @@ def plot_graph(
     >>> ax.get_title()
     'graph 1: 13 nodes, 12 edges'
     """
-    one, name = _chosen(graphs, graph)
-    where = one_axes(ax, (5.6, 4.4))
-    if isinstance(one, Grid):
-        return _draw_grid(where, one, name)
+    drawn, name = _chosen(graphs, graph)
+    ax = one_axes(ax, (5.6, 4.4))
+    if isinstance(drawn, Grid):
+        return _draw_grid(ax, drawn, name)
     if molecule is not None:
-        draw_structure(where, one, molecule)
-        where.set_title(f"{name}: {_size(one)}", fontsize=10)
-        return where
-    positions = node_positions(one, layout)
-    size = float(np.clip(7000 / max(one.n_nodes, 1), 6, 330))
-    handles = _draw_edges(where, one, positions, size, edge_labels)
-    node_handles, colors, mappable = _colors(one, color, cmap)
-    _draw_nodes(where, one, positions, size, colors, labels)
+        _draw_molecule(ax, drawn, molecule)
+        ax.set_title(f"{name}: {_size(drawn)}", fontsize=10)
+        return ax
+    positions = node_positions(drawn, layout)
+    size = float(np.clip(7000 / max(drawn.n_nodes, 1), 6, 330))
+    edge_handles = _draw_edges(ax, drawn, positions, size, edge_labels)
+    node_handles, colors, mappable = _colors(drawn, color, cmap)
+    _draw_nodes(ax, drawn, positions, size, colors, labels)
     if legend and mappable is not None:
-        where.figure.colorbar(mappable, ax=where, shrink=0.85, aspect=25).set_label(_meaning(color))
-    if legend and (node_handles or handles):
-        where.legend(
-            handles=[*node_handles, *handles],
+        ax.figure.colorbar(mappable, ax=ax, shrink=0.85, aspect=25).set_label(_meaning(color))
+    if legend and (node_handles or edge_handles):
+        ax.legend(
+            handles=[*node_handles, *edge_handles],
             loc="center left",
             bbox_to_anchor=(1.0, 0.5),
             frameon=False,
             fontsize=9,
         )
-    where.set_title(f"{name}: {_size(one)}", fontsize=10)
-    return where
+    ax.set_title(f"{name}: {_size(drawn)}", fontsize=10)
+    return ax
 
 
 def _chosen(graphs: Any, graph: int) -> tuple[Any, str]:
+    """Return the graph or grid to draw, and its name by id or position."""
     if isinstance(graphs, (Graph, Grid)):
-        own = getattr(graphs, "id", None)
-        return graphs, "graph" if own is None else f"graph {own}"
+        id_ = getattr(graphs, "id", None)
+        return graphs, "graph" if id_ is None else f"graph {id_}"
     database = graphs if isinstance(graphs, (GraphDatabase, GridDatabase)) else check_graphs(graphs)
-    one = database[graph]
-    own = getattr(one, "id", None)
-    return one, f"graph {graph if own is None else own}"
+    chosen = database[graph]
+    id_ = getattr(chosen, "id", None)
+    return chosen, f"graph {graph if id_ is None else id_}"
+
+
+def _draw_molecule(ax: Any, graph: Graph, molecule: Any) -> None:
+    """Depict a molecule (RDKit object or SMILES) whose atoms are the nodes of the graph."""
+    from matplotlib.image import imread
+
+    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+    draw = import_optional("rdkit.Chem.Draw.rdMolDraw2D", extra="chem", purpose="molecules need")
+    mol = chem.MolFromSmiles(molecule) if isinstance(molecule, str) else molecule
+    if mol is None or not is_mol(mol):
+        raise ValueError(f"molecule must be an RDKit molecule or SMILES, got {shown(molecule)}")
+    whole = mol if mol.GetNumAtoms() == graph.n_nodes else chem.AddHs(mol)
+    if whole.GetNumAtoms() != graph.n_nodes:
+        raise ValueError(f"the molecule has {mol.GetNumAtoms()} atoms, but the graph {graph.n_nodes} nodes")
+    drawer = draw.MolDraw2DCairo(*MOLECULE_SIZE)
+    draw.PrepareAndDrawMolecule(drawer, whole)
+    drawer.FinishDrawing()
+    ax.imshow(imread(BytesIO(drawer.GetDrawingText()), format="png"), interpolation="lanczos")
+    ax.set_axis_off()
 
 
 def _size(graph: Graph) -> str:
+    """Return the numbers of nodes and edges as text."""
     from propkernels.graphs.container import count
 
     edge = "directed edge" if graph.database.is_directed else "edge"
@@ -132,13 +157,14 @@ def _size(graph: Graph) -> str:
 
 
 def _meaning(color: Any) -> str:
+    """Return the label of the color bar."""
     if isinstance(color, (int, np.integer)) and not isinstance(color, bool):
         return f"attribute {color}"
     return "attribute 0" if isinstance(color, str) else "value"
 
 
 def _colors(graph: Graph, color: Any, cmap: Any) -> tuple[list[Any], Any, Any]:
-    """Handles of a legend, colors of the nodes, and what a color bar can be made of."""
+    """Return legend handles, one color per node, and the mappable for a color bar (None with labels)."""
     column, attributes = graph.database.label_column, graph.node_attributes
     if isinstance(color, str) and color == "auto":
         color = (
@@ -157,14 +183,14 @@ def _colors(graph: Graph, color: Any, cmap: Any) -> tuple[list[Any], Any, Any]:
     if isinstance(color, str) or np.ndim(color) == 0:
         number = 0 if isinstance(color, str) else int(color)
         if attributes is None or not 0 <= number < attributes.shape[1]:
-            there = 0 if attributes is None else attributes.shape[1]
-            raise ValueError(f"the attribute {number} does not exist: the graph has {there}")
+            n_attributes = 0 if attributes is None else attributes.shape[1]
+            raise ValueError(f"attribute {number} does not exist: the graph has {n_attributes}")
         color = attributes[:, number]
     return [], *_by_number(np.asarray(color, dtype=np.float64), graph.n_nodes, cmap)
 
 
 def _by_label(column: LabelColumn, cmap: Any) -> tuple[list[Any], list[Any]]:
-    """Colors by label, the same for a label in every graph of a database, and what explains them."""
+    """Return legend handles and one color per node, the same for a label in all graphs of a database."""
     from matplotlib import colormaps
     from matplotlib.lines import Line2D
 
@@ -188,6 +214,7 @@ def _by_label(column: LabelColumn, cmap: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _label_order(column: LabelColumn) -> list[Any]:
+    """Return all labels of the database, sorted by type, then by value."""
     return sorted(
         column.values, key=lambda label: (str(type(label).__name__), label if _sorts(label) else str(label))
     )
@@ -237,7 +264,7 @@ def _draw_nodes(
 def _draw_edges(
     ax: Any, graph: Graph, positions: NDArray[np.float64], size: float, edge_labels: bool
 ) -> list[Any]:
-    """Draw all edges, and return handles that explain their labels."""
+    """Draw all edges, and return legend handles of their labels."""
     edges = list_edges(graph)
     styles, handles = _styles(graph, edges, edge_labels)
     widths = 1.5 * edges.weights / edges.weights.max() if len(edges.weights) else edges.weights
@@ -256,7 +283,7 @@ def _draw_edges(
 
 
 def _styles(graph: Graph, edges: Listing, wanted: bool) -> tuple[list[tuple[Any, str]], list[Any]]:
-    """Color and line style of each edge, and what explains them."""
+    """Return the color and line style of each edge, and legend handles."""
     from matplotlib import colormaps
     from matplotlib.lines import Line2D
 
@@ -265,7 +292,7 @@ def _styles(graph: Graph, edges: Listing, wanted: bool) -> tuple[list[tuple[Any,
         return [(EDGE_COLOR, "-")] * len(edges.source), []
     order = _label_order(column)
     palette = colormaps["Dark2"]
-    # a label has its style in every graph of a database, which hold the same values
+    # all graphs of a database list the same labels, so that a label has the same style in each of them
     style = {
         label: (palette(i % 8), EDGE_STYLES[i // 2 % len(EDGE_STYLES)] if len(order) > 2 else "-")
         for i, label in enumerate(order)
@@ -283,11 +310,8 @@ def _styles(graph: Graph, edges: Listing, wanted: bool) -> tuple[list[tuple[Any,
     return styles, handles
 
 
-UNSEEN = -1  # how integer labels say "not observed"
-
-
 def _bends(edges: Listing) -> NDArray[np.float64]:
-    """How far each edge is bent: parallel edges, and the two directions of a pair, lie apart."""
+    """Return the curvature of each edge, so that parallel edges and opposite directions do not overlap."""
     bends = np.zeros(len(edges.source))
     low, high = np.minimum(edges.source, edges.target), np.maximum(edges.source, edges.target)
     width = int(high.max(initial=0)) + 1
@@ -343,7 +367,7 @@ def _curved(
 
 
 def _draw_grid(ax: Any, grid: Grid, name: str) -> Any:
-    """Draw the labels of a picture; of a volume, its middle slice."""
+    """Draw the labels of an image, or of the middle slice of a volume."""
     image = np.asarray(grid.image)
     image = image.argmax(axis=-1) if image.ndim > len(grid.shape) else image
     while image.ndim > 2:

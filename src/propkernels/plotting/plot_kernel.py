@@ -1,4 +1,4 @@
-"""plot_kernel: a kernel matrix as a heat map, similar graphs side by side."""
+"""plot_kernel: heat map of a kernel matrix, ordered by class or by cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from propkernels.plotting.canvas import check_target, class_names, one_axes
 
 Matrix = NDArray[np.float64]
 ORDERS = ("auto", "class", "cluster", None)
-MOST_NAMED = 30  # classes, up to which their names are written beside them
+MOST_NAMED = 30  # more classes are drawn without their names
 
 
 def plot_kernel(
@@ -31,19 +31,18 @@ def plot_kernel(
     Parameters
     ----------
     K : array of shape (n, n)
-        Kernel matrix; symmetric.
+        Symmetric kernel matrix.
     target : array-like of shape (n,), optional
-        Class of each graph.
+        One class per graph.
     order : {"auto", "class", "cluster", None}, default="auto"
-        "class": graphs of one class side by side, with lines between classes and their names; within a class
-        in the order of clusters. "cluster": by hierarchical clustering (average linkage on the distances
-        that the kernel implies). None: as they come. "auto": by class where there is a target, else by
-        cluster.
+        Order of rows and columns. "class": sorted by class, with lines between classes and their names;
+        within a class by cluster. "cluster": by hierarchical clustering (average linkage on kernel
+        distances). None: the order of the matrix. "auto": "class" with a target, else "cluster".
     target_names : sequence of str, optional
         Names of the classes, in the order of their sorted labels.
     cmap : str or Colormap, default="viridis"
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -51,7 +50,7 @@ def plot_kernel(
 
     See Also
     --------
-    plot_embedding : Graphs as points.
+    plot_embedding : Scatter plot of graphs.
 
     Examples
     --------
@@ -82,12 +81,12 @@ def plot_kernel(
 
 
 def check_kernel_matrix(K: Any) -> Matrix:
-    """Return a square, symmetric matrix of finite numbers."""
+    """Return K as a float64 matrix; raise ValueError unless it is square, symmetric and finite."""
     matrix = np.asarray(K, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
-        raise ValueError(f"a kernel matrix is square, got shape {matrix.shape}")
+        raise ValueError(f"a kernel matrix must be square, got shape {matrix.shape}")
     if not np.isfinite(matrix).all():
-        raise ValueError("the kernel matrix holds NaN or infinite values")
+        raise ValueError("the kernel matrix contains NaN or infinite values")
     if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-9):
         raise ValueError("the kernel matrix is not symmetric")
     return matrix
@@ -95,8 +94,8 @@ def check_kernel_matrix(K: Any) -> Matrix:
 
 def kernel_distances(matrix: Matrix) -> Matrix:
     """Return sqrt(k(g, g) - 2 k(g, h) + k(h, h)) for all pairs of graphs."""
-    own = matrix.diagonal()
-    squares = np.maximum(own[:, None] - 2 * matrix + own[None], 0.0)
+    diagonal = matrix.diagonal()
+    squares = np.maximum(diagonal[:, None] - 2 * matrix + diagonal[None], 0.0)
     np.fill_diagonal(squares, 0.0)
     return np.sqrt((squares + squares.T) / 2)
 
@@ -111,7 +110,7 @@ def _ordered(matrix: Matrix, labels: NDArray[Any] | None, order: str | None) -> 
 
 
 def _clustered(matrix: Matrix) -> NDArray[np.int64]:
-    """Order of the leaves of a hierarchical clustering."""
+    """Return the positions of graphs in the leaf order of a hierarchical clustering."""
     from scipy.cluster.hierarchy import average, leaves_list
     from scipy.spatial.distance import squareform
 
@@ -122,7 +121,7 @@ def _clustered(matrix: Matrix) -> NDArray[np.int64]:
 
 
 def _mark_classes(ax: Any, labels: NDArray[Any], names: list[str]) -> None:
-    """Lines where one class ends and the next begins, and a name in the middle of each."""
+    """Draw lines between classes, and write the name of each class at its middle."""
     counts = np.unique(labels, return_counts=True)[1]
     ends = offsets(counts) - 0.5
     for end in ends[1:-1]:

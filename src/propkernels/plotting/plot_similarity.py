@@ -1,4 +1,4 @@
-"""plot_similarity: two graphs side by side, whose nodes show what makes them similar."""
+"""plot_similarity: two graphs side by side, nodes colored by their contribution to the kernel value."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from propkernels._utils.checks import shown
 from propkernels.convert.check import check_graphs
 from propkernels.explain.shared_bins import similar_because
 from propkernels.explain.similarity import Similarity
+from propkernels.graphs.container import Graph
 from propkernels.graphs.grid_database import Grid
+from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
-from propkernels.plotting.graph_layout import node_positions
 
 Values = NDArray[np.float64]
 NO_LAYOUTS = (None, None)
@@ -33,25 +34,25 @@ def plot_similarity(
     cmap: Any = "Reds",
     ax: Any = None,
 ) -> list[Any]:
-    """Draw two graphs, nodes colored by their part in k(g, h).
+    """Draw two graphs with nodes colored by their contribution to k(g, h).
 
-    Each shared bin's contribution is shared out among its nodes, on either side.
+    The contribution of a shared bin is divided among its nodes, in each of the two graphs.
 
     Parameters
     ----------
     kernel : estimator or Similarity
-        A kernel, as for :func:`similar_because`; or what that returned for these graphs.
+        A kernel, as for :func:`similar_because`, or the result of that function for these graphs.
     g, h : graph
         As for :func:`similar_because`.
     t : int, optional
-        One iteration; by default all together.
+        Iteration to show; by default the sum over all iterations.
     labels : bool or mapping, default=True
-        What is written into nodes; see :func:`plot_explanation`.
+        Texts in the nodes; see :func:`plot_explanation`.
     layouts : pair, default=(None, None)
-        Where the nodes of either graph are drawn; see :func:`plot_explanation`.
+        Node positions of g and of h; see :func:`plot_explanation`.
     cmap : str or Colormap, default="Reds"
     ax : sequence of two Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -74,18 +75,18 @@ def plot_similarity(
 
     axes = several_axes(ax, 2)
     graphs = check_graphs([g, h])
-    found = kernel if isinstance(kernel, Similarity) else similar_because(kernel, g, h)
-    if found.sizes != tuple(graphs.graph_sizes.tolist()):
-        raise ValueError("the similarity is not one of these graphs: their numbers of nodes differ")
-    if t is not None and not 0 <= t < found.n_steps:
-        raise ValueError(f"t must be between 0 and {found.n_steps - 1}; got {shown(t)}")
-    values = [_chosen(found.node_contributions(side), t) for side in ("g", "h")]
+    similarity = kernel if isinstance(kernel, Similarity) else similar_because(kernel, g, h)
+    if similarity.sizes != tuple(graphs.graph_sizes.tolist()):
+        raise ValueError("the similarity is of other graphs: numbers of nodes differ")
+    if t is not None and not 0 <= t < similarity.n_steps:
+        raise ValueError(f"t must be between 0 and {similarity.n_steps - 1}; got {shown(t)}")
+    values = [_chosen(similarity.node_contributions(side), t) for side in ("g", "h")]
     norm = Normalize(0.0, max(float(v.max(initial=0.0)) for v in values) or 1.0)
     for i, where in enumerate(axes):
         mappable = _draw(where, graphs[i], values[i], labels, layouts[i], norm, cmap)
         where.set_title(f"{'gh'[i]}: {np.count_nonzero(values[i])} of {len(values[i])} nodes", fontsize=10)
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25)
-    bar.set_label(f"part of k(g, h) = {found.value:.4g}{'' if t is None else f', t = {t}'}")
+    bar.set_label(f"part of k(g, h) = {similarity.value:.4g}{'' if t is None else f', t = {t}'}")
     return axes
 
 
@@ -93,9 +94,12 @@ def _chosen(contributions: Values, t: int | None) -> Values:
     return contributions.sum(axis=1) if t is None else contributions[:, t]
 
 
-def _draw(ax: Any, one: Any, values: Values, labels: Any, layout: Any, norm: Any, cmap: Any) -> Any:
-    if not isinstance(one, Grid):
-        return draw_graph(ax, one, values, node_positions(one, layout), labels, norm, cmap)
-    image = np.full(one.shape, np.nan)
-    image[np.ones(one.shape, dtype=bool) if one.mask is None else one.mask] = values
-    return draw_grid(ax, one, image, None, norm, cmap)
+def _draw(
+    ax: Any, graph: Graph | Grid, values: Values, labels: Any, layout: Any, norm: Any, cmap: Any
+) -> Any:
+    """Draw a graph or a grid, and return the mappable for a color bar."""
+    if not isinstance(graph, Grid):
+        return draw_graph(ax, graph, values, node_positions(graph, layout), labels, norm, cmap)
+    image = np.full(graph.shape, np.nan)
+    image[np.ones(graph.shape, dtype=bool) if graph.mask is None else graph.mask] = values
+    return draw_grid(ax, graph, image, None, norm, cmap)

@@ -1,0 +1,60 @@
+"""draw_graph: texts in the nodes, lines and arrows."""
+
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from propkernels.plotting.draw_graph import draw_graph, node_texts
+from tests.zoo import one
+
+SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
+CORNERS = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+
+
+def drawn(graph, positions, labels=True):
+    """Axes and mappable of a graph whose nodes have the values 0, 1, ..."""
+    ax = Figure().subplots()
+    values = np.arange(float(graph.n_nodes))
+    return ax, draw_graph(ax, graph, values, positions, labels, Normalize(0, 3), "Reds")
+
+
+def test_nodes_at_their_positions_with_the_color_of_their_values():
+    ax, mappable = drawn(one(4, SQUARE, ["C", "N", "O", "C"])[0], CORNERS)
+    assert np.array_equal(mappable.get_offsets(), CORNERS)
+    assert np.array_equal(mappable.get_array(), [0, 1, 2, 3])
+    lines = next(child for child in ax.collections if isinstance(child, LineCollection))
+    assert len(lines.get_segments()) == 4
+    assert [text.get_text() for text in ax.texts] == ["C", "N", "O", "C"]
+    assert [ax.texts[0].get_color(), ax.texts[3].get_color()] == ["black", "white"]  # on pale and dark red
+
+
+@pytest.mark.parametrize(
+    ("labels", "texts"),
+    [
+        (False, []),
+        (True, ["C", "?", "O", "C"]),
+        ({"C": "carbon"}, ["carbon", "?", "O", "carbon"]),
+        ([1, 2, 3, 4], ["1", "2", "3", "4"]),
+    ],
+)
+def test_texts_in_the_nodes(labels, texts):
+    assert node_texts(one(4, SQUARE, ["C", None, "O", "C"])[0], labels) == texts
+
+
+def test_one_text_per_node_is_required():
+    with pytest.raises(ValueError, match="a text for each of 4 nodes, got 3"):
+        node_texts(one(4, SQUARE)[0], ["a", "b", "c"])
+
+
+def test_no_texts_without_labels_or_in_large_graphs():
+    assert node_texts(one(4, SQUARE, None)[0], True) == []
+    assert len(node_texts(one(150, [], ["C"] * 150)[0], True)) == 150
+    assert node_texts(one(151, [], ["C"] * 151)[0], True) == []
+
+
+def test_directed_edges_are_arrows():
+    ax, _ = drawn(one(4, SQUARE, None, directed=True)[0], CORNERS)
+    assert sum(getattr(text, "arrow_patch", None) is not None for text in ax.texts) == 4
+    ax.figure.canvas.draw()
