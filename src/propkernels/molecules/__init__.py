@@ -1,4 +1,4 @@
-"""Molecules: SMILES or RDKit's objects into graphs, groups by scaffold, explanations drawn on molecules."""
+"""Molecules: SMILES or RDKit molecules to graphs, groups by scaffold, and pictures of explanations."""
 
 from propkernels.molecules.molecule_pictures import MoleculePicture, draw_molecule
 from propkernels.molecules.scaffolds import scaffolds

@@ -1,4 +1,4 @@
-"""RDKit's depiction of molecules with colored atoms and bonds."""
+"""RDKit drawings of molecules with colored atoms and bonds."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from propkernels._utils.optional import import_optional
 from propkernels.convert.asking_rdkit import asking_rdkit
 
 Values = NDArray[np.float64]
-FIRST, LAST = 0.18, 0.82  # part of a diverging color map in which black text can be read
-RADIUS = 0.38
-BOND_WIDTH = 14  # of a color, in widths of the line
-LONGEST = 9  # a bond is at most this part of the picture's width
+FIRST, LAST = 0.18, 0.82  # part of a diverging color map on which black text is legible
+RADIUS = 0.38  # of a colored atom, in RDKit's units
+BOND_WIDTH = 14  # of a colored bond, in line widths
+LONGEST = 9  # a bond is at most 1 / LONGEST of the width of the picture
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A molecule to draw.
+    """One molecule of a picture, with its values and title.
 
     Attributes
     ----------
     molecule : rdkit.Chem.Mol
-    values : ndarray, (atoms,)
-        What the colors of atoms stand for.
-    bonds : ndarray, (bonds,), or None
-        The same for bonds; None: they have no color.
+    values : ndarray of shape (atoms,)
+        Values that the colors of atoms show.
+    bonds : ndarray of shape (bonds,), or None
+        Values that the colors of bonds show; None: bonds are not colored.
     title : str
-        Written below.
+        Text below the molecule.
     """
 
     molecule: Any
@@ -41,7 +41,7 @@ class Panel:
 
 
 def light_colors(cmap: Any = "RdBu_r", first: float = FIRST, last: float = LAST) -> Any:
-    """Return the middle part of a color map, on which symbols of atoms can be read."""
+    """Return the part of a color map on which atom symbols are legible."""
     matplotlib = import_optional("matplotlib", extra="plot", purpose="plots need")
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     whole = matplotlib.colormaps[cmap] if isinstance(cmap, str) else cmap
@@ -49,7 +49,7 @@ def light_colors(cmap: Any = "RdBu_r", first: float = FIRST, last: float = LAST)
 
 
 def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
-    """Return the molecule with as many atoms as its graph has nodes: itself, or with hydrogens."""
+    """Return a molecule with one atom per node of its graph, by adding hydrogens if necessary."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     if molecule.GetNumAtoms() == n_nodes:
         return molecule
@@ -57,18 +57,18 @@ def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
         full = chem.AddHs(molecule)
     if full.GetNumAtoms() != n_nodes:
         raise ValueError(
-            f"molecules are not those that were explained: molecule {number} has {molecule.GetNumAtoms()} "
-            f"atoms, and its graph has {n_nodes} nodes"
+            f"molecules are not the explained ones: molecule {number} has {molecule.GetNumAtoms()} atoms, "
+            f"but its graph has {n_nodes} nodes"
         )
     return full
 
 
 def values_of_bonds(molecule: Any, ends: NDArray[np.int64], values: Values) -> Values:
-    """Values of pairs of atoms, in the order of the molecule's bonds."""
+    """Return one value per bond of a molecule, from the values of pairs of atoms ``ends``."""
     numbers = [molecule.GetBondBetweenAtoms(int(i), int(j)).GetIdx() for i, j in ends]
-    found = np.zeros(molecule.GetNumBonds())
-    found[numbers] = values
-    return found
+    by_bond = np.zeros(molecule.GetNumBonds())
+    by_bond[numbers] = values
+    return by_bond
 
 
 def depict(
@@ -80,21 +80,22 @@ def depict(
     n_columns: int = 1,
     scale: float | None = None,
 ) -> bytes:
-    """Draw molecules, one or in a grid, as SVG or PNG.
+    """Return a picture of one molecule, or of several in a grid, as the bytes of an SVG or PNG file.
+
+    Values of bonds are smaller than those of atoms, so they are scaled: the largest value of a bond gets the
+    color of the largest value of an atom.
 
     Parameters
     ----------
     panels : sequence of Panel
     norm, colors
-        Of matplotlib: where values of atoms lie among the colors; by default red for and blue against. Bonds,
-        which are more than atoms know of and therefore have small parts, have a scale of their own: the
-        largest value of a bond has the color of the largest value of an atom.
+        Normalization and color map of matplotlib; by default red for positive and blue for negative values.
     size : pair of int
         Width and height of one panel in pixels.
     kind : {"svg", "png"}
     n_columns : int, default=1
     scale : float, optional
-        What values of bonds are multiplied by; by default :func:`bond_scale` of the panels.
+        Factor of the values of bonds; by default :func:`bond_scale` of the panels.
     """
     draw = import_optional("rdkit.Chem.Draw.rdMolDraw2D", extra="chem", purpose="pictures of molecules need")
     colors = light_colors() if colors is None else colors
@@ -116,7 +117,7 @@ def depict(
         highlightAtoms=[list(range(len(panel.values))) for panel in panels],
         highlightAtomColors=[_colors(panel.values, norm, colors) for panel in panels],
         highlightAtomRadii=[dict.fromkeys(range(len(panel.values)), RADIUS) for panel in panels],
-        highlightBonds=[list(some) for some in bonds],
+        highlightBonds=[list(by_bond) for by_bond in bonds],
         highlightBondColors=bonds,
     )
     canvas.FinishDrawing()
@@ -130,15 +131,16 @@ def _prepared(draw: Any, molecule: Any, number: int) -> Any:
 
 
 def bond_scale(values: Sequence[Values], bonds: Sequence[Values | None]) -> float:
-    """The factor that brings the largest value of a bond to that of an atom."""
+    """Return the largest absolute value of an atom divided by that of a bond; 1 if either is 0."""
     largest = [
-        max((float(np.abs(one).max(initial=0.0)) for one in some if one is not None), default=0.0)
-        for some in (values, bonds)
+        max((float(np.abs(panel).max(initial=0.0)) for panel in panels if panel is not None), default=0.0)
+        for panels in (values, bonds)
     ]
     return largest[0] / largest[1] if all(largest) else 1.0
 
 
 def _colors(values: Values | None, norm: Any, colors: Any) -> dict[int, tuple[float, ...]]:
+    """Return the RGB color of each atom or bond by its number."""
     if values is None:
         return {}
     return {i: tuple(color.tolist()) for i, color in enumerate(colors(norm(values))[:, :3])}

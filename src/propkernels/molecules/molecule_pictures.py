@@ -1,4 +1,4 @@
-"""Explanations on molecules, as RDKit depicts them."""
+"""draw_molecule: RDKit drawings of molecules with atoms and bonds colored by their contributions."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from propkernels.molecules.read_molecules import as_list, as_molecules
 from propkernels.plotting.plot_explanation import centered, explained, shown
 
 FORMATS = (".svg", ".png")
-COLUMNS = 3  # of a grid
+COLUMNS = 3  # panels per row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MoleculePicture:
-    """A drawing of one or several molecules, which notebooks show.
+    """A picture of one or several molecules, displayed by notebooks.
 
     Attributes
     ----------
     molecule : rdkit.Chem.Mol
-        With hydrogens, if the graph has them; of several, the first.
+        The first molecule; with hydrogens if its graph includes them.
     values : ndarray of shape (atoms,)
-        What the colors of its atoms stand for.
+        Values of its atoms, shown by their colors.
     bonds : ndarray of shape (bonds,), or None
-        What the colors of its bonds stand for.
+        Values of its bonds, shown by their colors.
     panels : tuple of Panel
         All molecules of the picture, with their values.
     svg : str
-        The drawing as SVG.
+        The picture as SVG.
     png : bytes
-        The drawing as PNG.
+        The picture as PNG.
     """
 
     panels: tuple[Panel, ...]
@@ -52,21 +52,21 @@ class MoleculePicture:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Values of its atoms."""
+        """Values of the atoms of the first molecule."""
         return self.panels[0].values
 
     @property
     def bonds(self) -> NDArray[np.float64] | None:
-        """Values of its bonds."""
+        """Values of the bonds of the first molecule, or None."""
         return self.panels[0].bonds
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing to a file whose name ends in .svg or .png; a file that exists is replaced."""
-        place = Path(path)
-        if place.suffix.lower() not in FORMATS:
-            raise ValueError(f"cannot write {place}: molecules are drawn as .svg or .png")
-        with atomic_write(place) as stream:
-            stream.write(self.svg.encode() if place.suffix.lower() == ".svg" else self.png)
+        """Write the picture to a .svg or .png file; an existing file is replaced."""
+        file = Path(path)
+        if file.suffix.lower() not in FORMATS:
+            raise ValueError(f"cannot write {file}: the file name must end with .svg or .png")
+        with atomic_write(file) as stream:
+            stream.write(self.svg.encode() if file.suffix.lower() == ".svg" else self.png)
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -80,7 +80,7 @@ class MoleculePicture:
 def picture_of(
     panels: Sequence[Panel], norm: Any, size: tuple[int, int], colors: Any = None, n_columns: int = 1
 ) -> MoleculePicture:
-    """Draw panels as SVG and PNG."""
+    """Return the picture of panels, drawn as SVG and as PNG."""
     svg, png = (depict(panels, norm, size, kind, colors, n_columns) for kind in ("svg", "png"))
     return MoleculePicture(tuple(panels), svg.decode(), png)
 
@@ -98,45 +98,46 @@ def draw_molecule(
     n_columns: int = COLUMNS,
     size: tuple[int, int] = (450, 350),
 ) -> MoleculePicture:
-    """Draw molecules with atoms and bonds colored by their contribution: red speaks for, blue against.
+    """Draw molecules with atoms and bonds colored by their contributions: red for, blue against.
 
-    An atom has the color of what it adds to the decision. At iteration t this rests on its surroundings up to
-    t bonds away; a bond has the color of the parts that it has in the surroundings of all atoms, see
-    ``Explanation.edge_contributions``, on a scale of its own, since its parts are small.
+    The color of an atom shows its contribution to the decision, which at iteration t depends on its
+    surroundings of up to t bonds. The color of a bond shows its share in the surroundings of all atoms (see
+    ``Explanation.edge_contributions``), on a separate scale because these shares are small.
 
     Parameters
     ----------
     explanation : Explanation, fitted model, or fitted pipeline
-        What ``explain`` returned; or a model, or a pipeline that begins with :class:`MoleculesToGraphs`:
-        it then explains.
+        Result of ``explain``; or a model, or a pipeline that begins with :class:`MoleculesToGraphs`, whose
+        ``explain`` is called.
     molecules : sequence of str or rdkit.Chem.Mol
-        SMILES or molecules, those that are explained.
+        The explained molecules, as SMILES or RDKit molecules.
     graph : int or sequence of int, default=0
-        Which of them to draw; several: in a grid, with one scale.
+        Positions of the molecules to draw; several are drawn in a grid, with the same color scale.
     t : int, sequence of int, "each" or None, default=None
-        Iteration whose contributions are shown; None: their sum; several: one panel each, with one scale.
+        Iteration whose contributions are shown; None: the sum over all iterations. Several iterations give
+        one panel each, with the same color scale.
     classes : pair, or one class, optional
         With a model: as in ``explain``.
     limit : float, optional
-        Contribution that has the full color, for or against; by default the largest.
+        Absolute contribution at which colors saturate; by default the largest one.
     bonds : bool, default=True
-        Whether bonds are colored too.
+        Whether bonds are colored.
     title : str or sequence of str, optional
-        Text below each panel; by default what the contributions add up to.
+        Text below each panel; by default the sum of the contributions.
     n_columns : int, default=3
-        Columns of a grid.
+        Panels per row.
     size : pair of int, default=(450, 350)
         Width and height of a panel in pixels.
 
     Returns
     -------
     MoleculePicture
-        With ``svg``, ``png`` and ``save``; notebooks show it.
+        Picture with ``svg``, ``png`` and ``save``; notebooks display it.
 
     See Also
     --------
-    draw_similarity : What two molecules share.
-    plot_explanation : The same within matplotlib's figures, with a color bar.
+    draw_similarity : Two molecules, colored by their shared substructures.
+    plot_explanation : The same as a matplotlib figure, with a color bar.
 
     Examples
     --------
@@ -151,13 +152,13 @@ def draw_molecule(
     >>> pk.draw_molecule(model, smiles, [0, 1, 2])
     MoleculePicture(3 panels)
     """
-    several: list[int] = np.atleast_1d(np.asarray(graph, dtype=np.int64)).tolist()
-    if not several:
+    positions: list[int] = np.atleast_1d(np.asarray(graph, dtype=np.int64)).tolist()
+    if not positions:
         raise ValueError("graph must name at least one molecule, got none")
     is_grid = np.ndim(graph) > 0
     panels = [
         panel
-        for number in several
+        for number in positions
         for panel in _panels(explanation, molecules, number, t, classes, bonds, is_grid)
     ]
     if title is not None:
@@ -175,24 +176,25 @@ def _titled(panels: list[Panel], titles: list[str]) -> list[Panel]:
 def _panels(
     model: Any, molecules: Any, graph: int, t: Any, classes: Any, bonds: bool, is_grid: bool
 ) -> list[Panel]:
-    """What is drawn of one molecule, one panel per iteration that is asked for."""
-    found, at, molecule = _on_molecule(model, molecules, graph, classes)
-    contributions = found.of_graph(at)
+    """Return the panels of one molecule, one per iteration of ``t``."""
+    explanation, at, molecule = _on_molecule(model, molecules, graph, classes)
+    contributions = explanation.of_graph(at)
     molecule = with_atoms(molecule, len(contributions), graph)
     steps = shown(contributions, t)
     panels = []
     for step, values in steps.items():
         of_bonds = None
         if bonds:
-            of_bonds = values_of_bonds(molecule, *found.edge_contributions(at, step))
+            of_bonds = values_of_bonds(molecule, *explanation.edge_contributions(at, step))
         which = "atoms" if step is None else f"atoms at t = {step}"
         head = f"{graph}: " if is_grid else ""
-        panels.append(Panel(molecule, values, of_bonds, f"{head}{which} {values.sum():+.3g} {found.subject}"))
+        title = f"{head}{which} {values.sum():+.3g} {explanation.subject}"
+        panels.append(Panel(molecule, values, of_bonds, title))
     return panels
 
 
 def _on_molecule(model: Any, molecules: Any, graph: int, classes: Any) -> tuple[Explanation, int, Any]:
-    """The explanation, the position in it of the molecule to draw, and the molecule."""
+    """Return the explanation, the position in it of the molecule to draw, and the molecule."""
     items = as_list(molecules)
     if not -len(items) <= graph < len(items):
         raise IndexError(f"there are {len(items)} molecules, and no molecule {graph}")

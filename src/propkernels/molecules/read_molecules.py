@@ -1,4 +1,4 @@
-"""Lists of SMILES or of RDKit molecules, in whatever container, as RDKit molecules."""
+"""Convert lists, arrays and pandas columns of SMILES or RDKit molecules to lists of RDKit molecules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propkernels.convert.rdkit import ERRORS, is_mol, why_not
 
 
 def as_list(molecules: Any) -> list[Any]:
-    """List SMILES or molecules from a list, an array, or a column (or one-column table) of pandas."""
+    """Return the SMILES or molecules of a list, an array, or a pandas column or one-column table."""
     if isinstance(molecules, (str, bytes)) or is_mol(molecules):
         raise TypeError("expected a list of molecules; wrap the one molecule: [molecule]")
     shape = getattr(molecules, "shape", None)
@@ -24,18 +24,18 @@ def as_list(molecules: Any) -> list[Any]:
 
 
 def as_molecules(molecules: Any, errors: str = "raise") -> list[Any]:
-    """Read SMILES, keep molecules; with ``errors="empty"``, one without atoms stands for a faulty one."""
+    """Return RDKit molecules; with ``errors="empty"``, an invalid one becomes a molecule without atoms."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
     items = as_list(molecules)
     faults = Faults(errors, len(items), noun="molecule", allowed=ERRORS)
-    found = []
+    parsed = []
     with base.BlockLogs():
         for i, item in enumerate(items):
             mol = parse_smiles(chem, item) if isinstance(item, str) else item
             if not is_mol(mol):
                 faults.add(i, why_not(chem, item))
                 mol = chem.Mol()
-            found.append(mol)
+            parsed.append(mol)
     faults.warn()
-    return [mol for mol, kept in zip(found, faults.kept, strict=True) if kept or errors == "empty"]
+    return [mol for mol, kept in zip(parsed, faults.kept, strict=True) if kept or errors == "empty"]

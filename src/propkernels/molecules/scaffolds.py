@@ -1,4 +1,4 @@
-"""scaffolds: molecules grouped by their ring systems, for honest cross-validation."""
+"""scaffolds: group molecules by their ring systems, for cross-validation on new scaffolds."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ CARBON = 6
 
 
 def scaffolds(molecules: Any, *, generic: bool = False, errors: str = "raise") -> NDArray[np.int64]:
-    """Number molecules by their Murcko scaffolds: the ring systems and the chains between them.
+    """Return the number of each molecule's Murcko scaffold: its ring systems and the chains between them.
 
-    Molecules of one scaffold are often close relatives. Folds that never split a scaffold estimate how well
-    a model predicts molecules of new kinds.
+    Molecules with the same scaffold are often close relatives. Folds that never split a scaffold estimate how
+    well a model predicts molecules with new scaffolds.
 
     Parameters
     ----------
     molecules : sequence of str or rdkit.Chem.Mol
         SMILES or molecules.
     generic : bool, default=False
-        Whether all atoms count as carbon and all bonds as single, so that there are fewer scaffolds.
+        Whether to treat all atoms as carbon and all bonds as single, which gives fewer scaffolds.
     errors : {"raise", "empty"}, default="raise"
-        Whether a molecule that cannot be read is an error, or counts, with a warning, as one without rings.
+        "raise": an invalid molecule is an error. "empty": it is treated as a molecule without rings, with a
+        warning.
 
     Returns
     -------
     ndarray of int64 of shape (n,)
-        Numbers from 0 on, in the order in which the scaffolds first occur. All molecules without rings
-        have one number.
+        Scaffold numbers 0, 1, ... in order of first appearance. All molecules without rings share one number.
 
     See Also
     --------
-    MoleculesToGraphs : Molecules as input of a pipeline.
+    MoleculesToGraphs : Pipeline step that converts molecules to graphs.
 
     References
     ----------
@@ -64,7 +64,7 @@ def scaffolds(molecules: Any, *, generic: bool = False, errors: str = "raise") -
         for i, mol in enumerate(mols):
             try:
                 names[i] = _scaffold(mol, generic)
-            except Exception as error:  # RDKit's, such as of a molecule that was not sanitized
+            except Exception as error:  # raised by RDKit, for example for molecules that were not sanitized
                 faults.add(i, rdkit_reason(error))
     faults.warn()
     numbers: dict[str, int] = {}
@@ -72,23 +72,23 @@ def scaffolds(molecules: Any, *, generic: bool = False, errors: str = "raise") -
 
 
 def _scaffold(mol: Any, generic: bool) -> str:
-    """The scaffold as SMILES; an empty text without rings."""
+    """Return the scaffold as SMILES; an empty string for a molecule without rings."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     murcko = import_optional("rdkit.Chem.Scaffolds.MurckoScaffold", extra="chem", purpose="molecules need")
     if not mol.GetRingInfo().NumRings():
         return ""
     core = _core(mol)
     if generic:
-        # atoms that double bonds tie to the core are single bonds to carbon by then: cut them off once more
+        # atoms double-bonded to the core are now single-bonded carbons: remove them as well
         core = _core(murcko.MakeScaffoldGeneric(core))
     return str(chem.MolToSmiles(core, isomericSmiles=False))
 
 
 def _core(mol: Any) -> Any:
-    """Cut off what is neither in a ring, nor between rings, nor tied to these by a double bond.
+    """Remove all atoms except those in rings, between rings, or double-bonded to one of these.
 
-    This is RDKit's ``MurckoDecompose``, which looks for paths between all pairs of atoms: its time grows with
-    the third power of their number, and a chain of 4,000 atoms takes minutes.
+    The result equals that of RDKit's ``MurckoDecompose``, which searches paths between all pairs of atoms: it
+    takes cubic time, minutes for a chain of 4,000 atoms.
     """
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     around = [[other.GetIdx() for other in atom.GetNeighbors()] for atom in mol.GetAtoms()]
@@ -110,7 +110,7 @@ def _core(mol: Any) -> Any:
 
 
 def _without_ends(around: list[list[int]]) -> NDArray[np.bool_]:
-    """Whether each atom is left when atoms with at most one neighbor are taken away, again and again."""
+    """Return a mask of the atoms that remain after repeated removal of atoms with at most one neighbor."""
     inside, degrees = np.ones(len(around), dtype=bool), [len(others) for others in around]
     ends = [i for i, degree in enumerate(degrees) if degree <= 1]
     while ends:
@@ -124,7 +124,7 @@ def _without_ends(around: list[list[int]]) -> NDArray[np.bool_]:
 
 
 def _close(chem: Any, atom: Any) -> None:
-    """Give an atom that has lost a neighbor its hydrogen back, as RDKit does."""
+    """Restore the hydrogen of an atom that has lost a neighbor, as RDKit does."""
     unspecified = chem.ChiralType.CHI_UNSPECIFIED
     if atom.GetIsAromatic() and atom.GetAtomicNum() != CARBON:
         atom.SetNumExplicitHs(1)

@@ -1,4 +1,4 @@
-"""draw_similarity: two molecules side by side, with the surroundings that they share lit up."""
+"""draw_similarity: two molecules side by side, colored by their shared substructures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from propkernels.molecules.molecule_pictures import MoleculePicture, picture_of
 from propkernels.molecules.read_molecules import as_molecules
 from propkernels.plotting.plot_explanation import shown
 
-PALEST, STRONGEST = 0.0, 0.65  # part of the color map in which black text can be read
+PALEST, STRONGEST = 0.0, 0.65  # part of the color map on which black text is legible
 
 
 def draw_similarity(
@@ -28,10 +28,10 @@ def draw_similarity(
     cmap: Any = "Greens",
     size: tuple[int, int] = (450, 350),
 ) -> MoleculePicture:
-    """Draw two molecules, atoms and bonds colored by their part in k(g, h).
+    """Draw two molecules with atoms and bonds colored by their contribution to k(g, h).
 
-    Each shared bin's contribution is shared out among its atoms, on either side. Bonds have the parts that
-    they have in the surroundings of these atoms, on a scale of their own.
+    The contribution of a shared bin is divided among its atoms, in each of the two molecules. The color of a
+    bond shows its share in the surroundings of these atoms, on a separate scale.
 
     Parameters
     ----------
@@ -41,24 +41,24 @@ def draw_similarity(
     g, h : str or rdkit.Chem.Mol
         SMILES or molecules.
     t : int, optional
-        One iteration: surroundings of up to t bonds; by default all together.
+        Iteration to show (surroundings of up to t bonds); by default the sum over all iterations.
     bonds : bool, default=True
-        Whether bonds are colored too.
+        Whether bonds are colored.
     cmap : str or Colormap, default="Greens"
-        White, or nearly so, for 0.
+        Color map that is nearly white at 0.
     size : pair of int, default=(450, 350)
         Width and height of each molecule in pixels.
 
     Returns
     -------
     MoleculePicture
-        With ``svg``, ``png`` and ``save``; notebooks show it.
+        Picture with ``svg``, ``png`` and ``save``; notebooks display it.
 
     See Also
     --------
-    similar_because : The shared bins themselves.
-    draw_molecule : What a prediction rests on.
-    plot_similarity : The same for any graphs.
+    similar_because : The shared bins.
+    draw_molecule : Contributions of atoms and bonds to a prediction.
+    plot_similarity : The same for graphs of any kind.
 
     Examples
     --------
@@ -74,17 +74,18 @@ def draw_similarity(
     mols = as_molecules([g, h])
     is_pipeline = hasattr(kernel, "named_steps")
     graphs = kernel[:-1].transform(mols) if is_pipeline else check_graphs(mols)
-    found = similar_because(kernel[-1] if is_pipeline else kernel, graphs[0], graphs[1])
+    similarity = similar_because(kernel[-1] if is_pipeline else kernel, graphs[0], graphs[1])
     panels = []
     for i, side in enumerate("gh"):
-        own, molecule = found.node_contributions(side), with_atoms(mols[i], int(graphs.graph_sizes[i]), i)
-        (values,) = shown(own, None if t is None else int(t)).values()
-        ends, shares = edge_contributions(graphs[i].adjacency, own)
-        part = values_of_bonds(molecule, ends, shares.sum(axis=1) if t is None else shares[:, t])
-        lit = f"{np.count_nonzero(values)} of {len(values)} atoms"
+        molecule = with_atoms(mols[i], int(graphs.graph_sizes[i]), i)
+        contributions = similarity.node_contributions(side)
+        (values,) = shown(contributions, None if t is None else int(t)).values()
+        ends, shares = edge_contributions(graphs[i].adjacency, contributions)
+        of_bonds = values_of_bonds(molecule, ends, shares.sum(axis=1) if t is None else shares[:, t])
+        colored = f"{np.count_nonzero(values)} of {len(values)} atoms"
         which = "" if t is None else f" at t = {t}"
-        title = f"k(g, h) = {found.value:.3g}; {side}: {lit}{which}"
-        panels.append(Panel(molecule, values, part if bonds else None, title))
+        title = f"k(g, h) = {similarity.value:.3g}; {side}: {colored}{which}"
+        panels.append(Panel(molecule, values, of_bonds if bonds else None, title))
     largest = max(float(panel.values.max(initial=0.0)) for panel in panels)
     norm = colors.Normalize(0.0, largest or 1.0)
     return picture_of(panels, norm, size, light_colors(cmap, PALEST, STRONGEST), n_columns=2)

@@ -1,4 +1,4 @@
-"""MoleculesToGraphs: the first step of a pipeline that learns from molecules."""
+"""MoleculesToGraphs: pipeline step that converts molecules to graphs."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from propkernels.molecules.read_molecules import as_list
 
 
 class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
-    """Turn SMILES or RDKit molecules into graphs, as the first step of a scikit-learn pipeline.
+    """Convert SMILES or RDKit molecules to graphs, as the first step of a scikit-learn pipeline.
 
-    It learns nothing, so that ``transform`` needs no ``fit``.
+    The transformer is stateless: ``transform`` needs no ``fit``.
 
     Parameters
     ----------
     node_labels : str, callable or sequence of these, default=("symbol", "invariants", "pharmacophore")
         Label of an atom, see :func:`from_rdkit`: "symbol", "symbol+aromatic", "invariants", "pharmacophore",
-        or a function. Several give an atom several labels: models refine them side by side by default, and
-        other kernels as one label, or side by side with ``WeisfeilerLehman(labels="entries")``. A model that
-        was split off its pipeline reads RDKit molecules by symbols alone: give it what this step returns.
+        or a function. Several give each atom several labels: models refine them separately by default, other
+        kernels as one tuple, or separately with ``WeisfeilerLehman(labels="entries")``. A model used without
+        its pipeline reads RDKit molecules by symbol only: pass it the output of this step.
     edge_labels : bool, default=True
-        Whether edges are labeled by the type of the bond.
+        Whether edges are labeled by bond type.
     explicit_hydrogens : bool, default=False
-        Whether hydrogens are added as nodes.
+        Whether hydrogens are nodes.
     stereo : bool, default=False
-        Whether labels tell stereoisomers apart.
+        Whether labels distinguish stereoisomers.
     errors : {"raise", "empty"}, default="raise"
-        Whether a molecule that cannot be read is an error, or a graph without nodes, with a warning. None is
-        left out, since each must keep its target.
+        "raise": an invalid molecule is an error. "empty": it becomes a graph without nodes, with a warning,
+        so that graphs and targets stay aligned.
     n_jobs : int, optional
-        Processes that read SMILES at once; -1: one per core.
+        Number of processes that parse SMILES; -1: one per core.
 
     See Also
     --------
-    from_smiles : The same as a function, which can also leave out faulty molecules.
+    from_smiles : The same as a function, which can also skip invalid molecules.
     scaffolds : Groups for cross-validation.
     PropagationClassifier : The usual next step.
 
@@ -78,7 +78,7 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the parameters; nothing is learned.
+        """Validate the parameters.
 
         Parameters
         ----------

@@ -1,0 +1,52 @@
+"""depiction: colors, hydrogens, and values of bonds."""
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.colors import Normalize
+
+from propkernels.molecules.depiction import (
+    FIRST,
+    LAST,
+    Panel,
+    bond_scale,
+    depict,
+    light_colors,
+    values_of_bonds,
+    with_atoms,
+)
+
+Chem = pytest.importorskip("rdkit.Chem")
+
+
+def test_colors_are_the_middle_of_the_map():
+    colors, whole = light_colors("RdBu_r"), matplotlib.colormaps["RdBu_r"]
+    assert np.allclose(colors([0.0, 1.0]), whole([FIRST, LAST]), atol=0.01)
+
+
+def test_hydrogens_are_added_to_match_the_graph():
+    methane = Chem.MolFromSmiles("C")
+    assert with_atoms(methane, 1, 0) is methane
+    assert with_atoms(methane, 5, 0).GetNumAtoms() == 5
+    with pytest.raises(ValueError, match="molecule 3 has 1 atoms, but its graph has 2 nodes"):
+        with_atoms(methane, 2, 3)
+
+
+def test_values_of_pairs_follow_the_bonds():
+    molecule = Chem.MolFromSmiles("C(O)N")  # bonds 0-1 and 0-2
+    assert values_of_bonds(molecule, np.array([[2, 0], [0, 1]]), np.array([5.0, 7.0])).tolist() == [7.0, 5.0]
+
+
+def test_the_largest_bond_gets_the_color_of_the_largest_atom():
+    assert bond_scale([np.array([1.0, -4.0]), np.array([2.0])], [np.array([0.5]), None]) == 8.0
+    assert bond_scale([np.array([1.0])], [None]) == 1.0
+    assert bond_scale([np.zeros(1)], [np.ones(1)]) == 1.0
+
+
+def test_a_picture_has_one_cell_per_panel():
+    panels = [
+        Panel(Chem.MolFromSmiles("CO"), np.array([1.0, -1.0]), np.array([0.5]), f"p{i}") for i in range(3)
+    ]
+    svg = depict(panels, Normalize(-1, 1), (120, 80), "svg", n_columns=2).decode()
+    assert "width='240px' height='160px'" in svg
+    assert depict(panels[:1], Normalize(-1, 1), (120, 80), "png").startswith(b"\x89PNG")
