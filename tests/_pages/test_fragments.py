@@ -1,4 +1,4 @@
-"""What notebooks show: one piece of HTML per result, well formed, escaped, without scripts."""
+"""HTML of results for notebooks: well formed, escaped, without scripts."""
 
 from html.parser import HTMLParser
 

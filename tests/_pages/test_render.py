@@ -1,4 +1,4 @@
-"""Pages stand alone: everything is escaped, scripts and styles are allowed by hash, and nothing else is."""
+"""Pages are self-contained: texts are escaped, and only scripts and styles with known hashes are allowed."""
 
 import base64
 import hashlib
@@ -7,12 +7,9 @@ import os
 import re
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from propkernels._pages import embed_json, read_static, render_fragment, render_page, write_page
+from propkernels._pages import read_static, render_fragment, render_page, write_page
 
 EVIL = "</script><img src=x onerror=alert(1)><!--<script>&'\"\u2028"
 
@@ -51,27 +48,6 @@ def test_markup_in_data_and_titles_is_inert():
     assert not [tag for tag, _ in elements.found if tag == "img"]
     (text,) = (text for _, attributes, text in elements.sources if attributes.get("id") == "d")
     assert json.loads(text) == {EVIL: [EVIL]}
-
-
-@pytest.mark.slow
-@given(
-    st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x))
-)
-def test_embedded_json_is_json_without_markup(value):
-    text = str(embed_json(value))
-    assert json.loads(text) == value
-    assert not set(text) & set("<>&'")
-
-
-def test_embedded_json_takes_arrays_and_refuses_what_json_cannot_hold():
-    assert json.loads(str(embed_json({"a": np.arange(3), "b": np.float64(0.5)}))) == {
-        "a": [0, 1, 2],
-        "b": 0.5,
-    }
-    with pytest.raises(ValueError, match="JSON"):
-        embed_json([float("nan")])
-    with pytest.raises(TypeError, match="got object"):
-        embed_json(object())
 
 
 @pytest.mark.parametrize("source", ["x = '</script>'", "<!-- no", "a\r\nb"])

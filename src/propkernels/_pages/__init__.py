@@ -1,6 +1,6 @@
-"""The design of all HTML that the package writes: pages that stand alone, and fragments for notebooks.
+"""HTML of the package in one design: self-contained pages, and fragments for notebooks.
 
-Below the stations, beside ``utils``: any station may show itself. Nothing here knows about graphs.
+All packages may import this one; it imports nothing about graphs.
 """
 
 from propkernels._pages.data import embed_json

@@ -1,4 +1,4 @@
-"""Data inside a page: whatever strings it holds, the browser takes none of them for markup."""
+"""JSON inside a page, escaped so that no string in it is parsed as markup."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-# "</script>" and "<!--" would end the block or change how it is read; "&" and "'" matter outside of scripts
+# "</script>" and "<!--" would end the script element or start a comment; "&" and "'" matter outside scripts
 _INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027"})
 
 
@@ -20,12 +20,12 @@ def embed_json(value: Any) -> Markup:
     Parameters
     ----------
     value : object
-        Of dicts, sequences, strings, finite numbers and None; numpy's numbers and arrays too.
+        Dicts, sequences, strings, finite numbers, None, and numpy scalars and arrays.
 
     Raises
     ------
     ValueError
-        If a number is NaN or infinite: JSON has none.
+        If a number is NaN or infinite, which JSON cannot represent.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def embed_json(value: Any) -> Markup:
 
 
 def _plain(value: Any) -> Any:
-    """What numpy's values are in Python."""
+    """Return a numpy scalar or array as Python numbers and lists."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"a page can hold numbers, strings, lists and dicts; got {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""What notebooks show of results: a title, and below it tables, drawings and remarks, all of them escaped."""
+"""HTML of results for notebooks: a title, then tables, drawings and remarks, with all texts escaped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propkernels._pages.render import render_fragment
 
 @dataclass(frozen=True)
 class Table:
-    """A table; numbers stand to the right. Cells may be drawings.
+    """A table; numbers are right-aligned, and cells may be drawings.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """An SVG element, which is printed as it is: whoever makes one escapes the texts in it.
+    """An SVG element, inserted without escaping: its texts must be escaped by its creator.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Drawing:
     kind: str = "drawing"
 
     def __html__(self) -> str:
-        """Templates print this without escaping it."""
+        """Return the markup that templates insert without escaping."""
         return self.svg
 
 
@@ -55,19 +55,19 @@ class Drawings:
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence below the rest."""
+    """A sentence in a soft color."""
 
     text: str
     kind: str = "remark"
 
 
 def show_result(title: str, *parts: Table | Drawing | Drawings | Remark) -> str:
-    """Return what ``_repr_html_`` gives a notebook: HTML without scripts that needs nothing else.
+    """Return self-contained HTML without scripts, for ``_repr_html_``.
 
     Parameters
     ----------
     title : str
-        One line, as ``repr`` says it.
+        One line, as in ``repr``.
     *parts : Table, Drawing, Drawings or Remark
         Shown one below the other.
 

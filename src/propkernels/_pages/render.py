@@ -1,4 +1,4 @@
-"""One HTML file that stands alone: templates, the shared style, and a policy that forbids connections."""
+"""Render self-contained HTML pages: templates, the shared style, and a Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ def render_page(
     styles: Sequence[str] = (),
     **context: Any,
 ) -> str:
-    """Render a template that extends ``pages/base.html.j2`` into a whole page.
+    """Return the page rendered from a template that extends ``_pages/base.html.j2``.
 
-    The page's Content-Security-Policy allows the given scripts and styles, by their hashes, and pictures that
-    are part of the page (``data:``); it forbids connections. Everything that a template prints is escaped.
+    The Content-Security-Policy of the page allows the scripts and styles, by their hashes, and embedded
+    images (``data:`` and ``blob:``); it forbids connections. Template variables are escaped.
 
     Parameters
     ----------
     template : str
-        "explorer/page.html.j2" is ``templates/page.html.j2`` in the folder ``explorer`` of the package.
+        Folder and file name: "explorer/page.html.j2" is ``explorer/templates/page.html.j2``.
     title : str
-        Title of the page, and its heading.
+        Title and heading of the page.
     data : mapping, optional
-        Values by the id of their ``<script type="application/json">``, for scripts to read.
+        JSON values by the id of their ``<script type="application/json">`` element.
     scripts : sequence of str, optional
-        Source texts in JavaScript, each a module of its own; see :func:`read_static`.
+        JavaScript sources, one module each; see :func:`read_static`.
     styles : sequence of str, optional
-        Source texts in CSS, after the shared one.
+        CSS sources, added after the shared style.
     **context
-        What the template prints.
+        Variables of the template.
 
     Returns
     -------
@@ -57,16 +57,16 @@ def render_page(
     >>> "<title>&lt;b&gt;</title>" in page, 'id="numbers">[1,2]</script>' in page
     (True, True)
     """
-    own_styles = [read_static("_pages/style.css"), *styles]
-    own_scripts = [read_static("_pages/theme.js"), *scripts]
+    all_styles = [read_static("_pages/style.css"), *styles]
+    all_scripts = [read_static("_pages/theme.js"), *scripts]
     return _encodable(
         _environment()
         .get_template(template)
         .render(
             title=title,
-            policy=_policy(own_scripts, own_styles),
-            page_styles=[_verbatim(text, "style") for text in own_styles],
-            page_scripts=[_verbatim(text, "script") for text in own_scripts],
+            policy=_policy(all_scripts, all_styles),
+            page_styles=[_verbatim(text, "style") for text in all_styles],
+            page_scripts=[_verbatim(text, "script") for text in all_scripts],
             page_data={name: embed_json(value) for name, value in (data or {}).items()},
             **context,
         )
@@ -74,14 +74,14 @@ def render_page(
 
 
 def write_page(path: Pathlike, template: str, **arguments: Any) -> Path:
-    """Render a page into a file, which is complete or as it was before.
+    """Render a page and write it to a file atomically.
 
     Parameters
     ----------
     path : str or path
     template : str
     **arguments
-        As of :func:`render_page`.
+        Arguments of :func:`render_page`.
 
     Returns
     -------
@@ -94,16 +94,16 @@ def write_page(path: Pathlike, template: str, **arguments: Any) -> Path:
 
 
 def render_fragment(template: str, **context: Any) -> str:
-    """Render a template that extends ``pages/fragment.html.j2`` into a piece of HTML for a notebook.
+    """Return HTML for a notebook, rendered from a template that extends ``_pages/fragment.html.j2``.
 
-    It carries the shared style, which only concerns what is inside an element of class ``pk``; no script.
+    The HTML includes the shared style, which applies only inside elements of class ``pk``, and no scripts.
 
     Parameters
     ----------
     template : str
-        As of :func:`render_page`.
+        As in :func:`render_page`.
     **context
-        What the template prints.
+        Variables of the template.
 
     Examples
     --------
@@ -115,17 +115,18 @@ def render_fragment(template: str, **context: Any) -> str:
 
 
 def _encodable(text: str) -> str:
-    r"""A text that UTF-8 can hold: halves of surrogate pairs, as in names of files, become ``\udce9``."""
+    r"""Return text that UTF-8 can encode: lone surrogates, as in file names, become ``\udce9``."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 @cache
 def read_static(name: str) -> str:
-    """Return a text file of the package: "explorer/map.js" is ``static/map.js`` in its ``explorer``."""
+    """Return a text file of the package: "explorer/map.js" is ``explorer/static/map.js``."""
     return _resource(name, "static")
 
 
 def _resource(name: str, kind: str) -> str:
+    """Return the text of a file in the folder "static" or "templates" of a package."""
     folder, _, file = name.rpartition("/")
     return files("propkernels").joinpath(*folder.split("/"), kind, file).read_text(encoding="utf-8")
 
@@ -147,7 +148,7 @@ def _environment() -> Environment:
 
 
 def show_number(value: Any, digits: int = 4) -> str:
-    """Return a number as people write it: thousands apart, few digits, a true minus sign.
+    """Return a number as text: thousands separators, few digits, a typographic minus sign.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def show_number(value: Any, digits: int = 4) -> str:
 
 
 def _policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
-    """What the page may do. Style attributes are allowed: escaped, they can only paint."""
+    """Return the Content-Security-Policy; style attributes are allowed, since their values are escaped."""
     rules = {
         "default-src": ["'none'"],
         "script-src": [_hash(text) for text in scripts],
@@ -175,14 +176,15 @@ def _policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
 
 
 def _hash(text: str) -> str:
+    """Return the source expression of a policy that allows a script or style with this text."""
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _verbatim(text: str, element: str) -> Any:
-    """Source text as it is; refused where it would end its own element, or start a comment."""
+    """Return source text as markup; raise ValueError if it would end its element or start a comment."""
     from markupsafe import Markup
 
     lower = text.lower()
     if f"</{element}" in lower or "<!--" in lower or "\r" in text:
-        raise ValueError(f"the source of a {element} holds '</{element}', '<!--' or a carriage return")
+        raise ValueError(f"the source of a {element} contains '</{element}', '<!--' or a carriage return")
     return Markup(text)

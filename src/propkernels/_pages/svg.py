@@ -1,7 +1,7 @@
-"""Everything that pages and notebooks draw: SVG elements, axes, charts, graphs, and pictures as pixels.
+"""SVG drawings for pages and notebooks: elements, axes, charts, node-link diagrams and pixel images.
 
-All texts are escaped. Colors are those of the shared style (``pages/static/style.css``), so that drawings
-follow light and dark pages; there are no scripts.
+Texts are escaped. Colors are variables of the shared style (``_pages/static/style.css``), so that drawings
+adapt to light and dark pages. Drawings contain no scripts.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ Show = Callable[[float], str]
 
 
 def element(tag: str, content: str = "", /, **attributes: Any) -> str:
-    """Return an element; the content is markup, and attributes are escaped.
+    """Return an element with markup as content and escaped attributes.
 
-    Underscores stand for hyphens (``stroke_width``, ``class_``); attributes that are None are left out.
+    Underscores in names become hyphens (``stroke_width``), trailing ones are removed (``class_``); attributes
+    that are None are omitted.
 
     Examples
     --------
@@ -53,16 +54,16 @@ def element(tag: str, content: str = "", /, **attributes: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a number with one decimal at most, anything else as text."""
+    """Return a float with at most one decimal, any other value as text."""
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def drawing(
     content: str, size: tuple[float, float], title: str, is_fixed: bool = True, **attributes: Any
 ) -> str:
-    """Return an ``svg`` element with a title, which screen readers read and pointers show.
+    """Return an ``svg`` element with a title, which is read by screen readers and shown as a tooltip.
 
-    ``is_fixed``: it is as large in pixels as it says; otherwise the style of the page decides.
+    ``is_fixed``: the size is in pixels; otherwise the style of the page determines it.
     """
     width, height = map(_shown, size)
     pixel_size = {"width": width, "height": height} if is_fixed else {}
@@ -71,7 +72,7 @@ def drawing(
 
 
 def text(x: float, y: float, content: str, anchor: str = "middle", **attributes: Any) -> str:
-    """Return a text at a place."""
+    """Return a text at a position."""
     return element("text", escape(content), x=float(x), y=float(y), text_anchor=anchor, **attributes)
 
 
@@ -81,7 +82,7 @@ def line(x1: float, y1: float, x2: float, y2: float, **attributes: Any) -> str:
 
 
 def dot(x: float, y: float, radius: float, tip: str = "", **attributes: Any) -> str:
-    """Return a circle, with a tip that a pointer shows."""
+    """Return a circle with an optional tooltip."""
     tips = element("title", escape(tip)) if tip else ""
     return element("circle", tips, cx=float(x), cy=float(y), r=float(radius), **attributes)
 
@@ -145,14 +146,14 @@ def short(value: float) -> str:
 
 
 class Axes:
-    """The plane of a chart: two scales, and the frame with ticks and names."""
+    """Axes of a chart: two scales, and a frame with ticks and axis names."""
 
     def __init__(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
         self.x = Scale(*x_range, 46, WIDTH - 12)
         self.y = Scale(*y_range, HEIGHT - 36, 10)
 
     def frame(self, x_name: str, y_name: str, show_y: Show = short) -> list[str]:
-        """Return rules, ticks and the names of both axes."""
+        """Return grid lines, ticks and axis names."""
         x, y = self.x, self.y
         parts = []
         for tick in y.ticks():
@@ -201,7 +202,7 @@ def line_chart(
 def calibration_chart(
     title: str, points: Sequence[tuple[float, float, float]], x_name: str, y_name: str
 ) -> str:
-    """Draw points (x, y, weight) between 0 and 1 beside the diagonal; the area of a dot is its weight."""
+    """Draw points (x, y, weight) in the unit square, with the diagonal; larger dots have larger weights."""
     axes = Axes((0.0, 1.0), (0.0, 1.0))
     parts = axes.frame(x_name, y_name)
     parts.append(line(axes.x(0), axes.y(0), axes.x(1), axes.y(1), class_="pk-ideal"))
@@ -214,7 +215,7 @@ def calibration_chart(
 
 
 def bar_chart(title: str, rows: Sequence[tuple[str, float]]) -> str:
-    """Draw one horizontal bar per name, from 0, with its value."""
+    """Draw one horizontal bar per row (name, value), starting at 0."""
     left, letters = _name_column([name for name, _ in rows])
     scale = Scale(0.0, max(value for _, value in rows) or 1.0, left, WIDTH - 44)
     parts = []
@@ -233,7 +234,7 @@ def dot_chart(
     show_pair: Callable[[float, float], str],
     reference: float | None = None,
 ) -> str:
-    """Draw one dot with an error bar per row (name, value, error), on an axis that starts near the smallest.
+    """Draw one dot with an error bar per row (name, value, error), on an axis that fits the values.
 
     Parameters
     ----------
@@ -244,7 +245,7 @@ def dot_chart(
     show_pair : callable
         Text of a value with its error.
     reference : float, optional
-        Where a dashed line is drawn.
+        Value at which a dashed line is drawn.
     """
     ends = [end for _, value, error in rows for end in (value - error, value + error)]
     low, high = (f([*ends, ends[0] if reference is None else reference]) for f in (min, max))
@@ -265,7 +266,7 @@ def dot_chart(
 
 @dataclass(frozen=True)
 class Strip:
-    """A row of a strip chart: a name, values with their tips, and the place of a mark."""
+    """A row of a strip chart: a name, values with their tooltips, and the value of a mark."""
 
     name: str
     values: Sequence[tuple[float, str]]
@@ -273,7 +274,7 @@ class Strip:
 
 
 def strip_chart(title: str, strips: Sequence[Strip], show: Show, width: int) -> str:
-    """Draw one row per strip: a dot per value, spread a little up and down, and a line at the mark."""
+    """Draw one row per strip: one dot per value, jittered vertically, and a line at the mark."""
     every = [value for strip in strips for value, _ in strip.values]
     room, height = max(0.05 * (max(every) - min(every)), 0.005), 34
     scale = Scale(min(every) - room, max(every) + room, 140, width - 20)
@@ -283,7 +284,7 @@ def strip_chart(title: str, strips: Sequence[Strip], show: Show, width: int) -> 
         middle, color = 6 + height * (row + 0.5), f"fill: var(--class-{row % N_COLORS}, #0072b2)"
         parts += _row_name(130, middle, strip.name, 20)
         for i, (value, tip) in enumerate(strip.values):
-            # equal values lie side by side: the shift depends on the position in the strip alone
+            # a deterministic jitter by position in the strip keeps equal values apart
             y = middle + (i * 7 % 11 - 5) * 1.6
             parts.append(dot(scale(value), y, 4, tip, style=color, fill_opacity="0.65"))
         mark = scale(strip.mark)
@@ -298,7 +299,7 @@ def strip_chart(title: str, strips: Sequence[Strip], show: Show, width: int) -> 
 
 
 def _rules(scale: Scale, top: float, base: float, show: Show, about: int) -> list[str]:
-    """Return vertical rules at ticks, with their texts below."""
+    """Return vertical grid lines at ticks, with their texts below."""
     parts = []
     for tick in scale.ticks(about):
         parts.append(line(scale(tick), top, scale(tick), base, class_="pk-rule"))
@@ -307,12 +308,12 @@ def _rules(scale: Scale, top: float, base: float, show: Show, about: int) -> lis
 
 
 def _name_column(names: Sequence[str]) -> tuple[float, int]:
-    """Return the width of a column of names, and how many letters a line has."""
+    """Return the width of the name column in pixels, and the number of letters per line."""
     return (128, 22) if max(map(len, names)) > 8 else (60, 9)
 
 
 def _row_name(x: float, y: float, name: str, letters: int) -> list[str]:
-    """Return a name in one line, or in two smaller ones; longer ones are cut."""
+    """Return a name in one line, or in two smaller lines, truncated if necessary."""
     if len(name) <= letters:
         return [text(x, y + 3.5, name, "end")]
     words, first = name.split(), ""
@@ -332,18 +333,18 @@ def _row_name(x: float, y: float, name: str, letters: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Node:
-    """How a node is drawn.
+    """Appearance of a node.
 
     Attributes
     ----------
     label : str
-        Written into the node if it has one to three letters.
+        Text in the node, drawn if it has one to three letters.
     tip : str
-        Shown by a pointer.
+        Tooltip.
     fill, ink : str
         Colors of the node and of its label.
     is_marked : bool
-        Whether it has a ring.
+        Whether the node has a ring.
     """
 
     label: str
@@ -356,14 +357,14 @@ class Node:
 def node_link(
     positions: Points, edges: NDArray[np.int64], nodes: Sequence[Node], size: tuple[int, int], title: str
 ) -> str:
-    """Draw a graph as nodes and lines, at one scale in both directions.
+    """Return a node-link diagram with equal scales on both axes.
 
     Parameters
     ----------
     positions : ndarray of shape (nodes, 2)
-        In any unit; y grows upward.
+        Coordinates in any unit; y points upward.
     edges : ndarray of shape (edges, 2)
-        Numbers of the nodes that lines connect.
+        Node numbers of both ends of each edge.
     nodes : sequence of Node
         At least one.
     size : pair of int
@@ -380,7 +381,7 @@ def node_link(
 
 
 def _fitted(positions: Points, size: tuple[int, int]) -> Points:
-    """Return positions in pixels, from the top left."""
+    """Return positions in pixels, with the origin at the top left."""
     low, high = positions.min(axis=0), positions.max(axis=0)
     scale = min(((np.array(size) - 2 * MARGIN) / np.maximum(high - low, 1e-9)).min(), LONGEST_EDGE)
     from_corner = np.stack([positions[:, 0] - low[0], high[1] - positions[:, 1]], axis=1)
@@ -388,7 +389,7 @@ def _fitted(positions: Points, size: tuple[int, int]) -> Points:
 
 
 def _radius(points: Points) -> float:
-    """Return a radius at which most nodes do not overlap, however many edges there are."""
+    """Return a radius at which most nodes do not overlap."""
     if len(points) < 2:
         return LARGEST
     nearest = cKDTree(points).query(points, k=2)[0][:, 1]
@@ -409,7 +410,7 @@ def _node(node: Node, x: float, y: float, radius: float) -> str:
 
 
 def pixels(picture: NDArray[np.uint8], alt: str, side: int) -> str:
-    """Return an ``img`` of an RGB picture, enlarged by a whole factor to at most ``side`` pixels."""
+    """Return an ``img`` of an RGB picture, enlarged by an integer factor to at most ``side`` pixels."""
     scale = max(1, side // max(picture.shape[:2]))
     data = b64encode(png(picture)).decode()
     return element(
@@ -423,7 +424,7 @@ def pixels(picture: NDArray[np.uint8], alt: str, side: int) -> str:
 
 
 def png(picture: NDArray[np.uint8]) -> bytes:
-    """Return an RGB picture as a PNG file, with the standard library alone."""
+    """Return the bytes of a PNG file of an RGB picture, encoded with the standard library."""
     height, width, _ = picture.shape
     lines = b"".join(b"\x00" + picture[row].tobytes() for row in range(height))
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
