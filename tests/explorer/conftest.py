@@ -1,12 +1,18 @@
-"""A browser, if there is one."""
+"""Data, a fitted model, readers of pages, and a browser if one is installed."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 import shutil
 import time
+from base64 import b64decode
 
+import numpy as np
 import pytest
+
+import propkernels as pk
 
 FLAGS = (
     "--headless=new",
@@ -19,6 +25,31 @@ FLAGS = (
     "--disable-sync",
     "--window-size=1280,900",
 )
+
+
+@pytest.fixture(scope="package")
+def data():
+    return pk.datasets.make_molecules(40, random_state=0)
+
+
+@pytest.fixture(scope="package")
+def model(data):
+    kernel = pk.WeisfeilerLehman(n_iter=2)
+    return pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
+
+
+def embedded(html, name):
+    """Return the JSON of a page with the given id."""
+    return json.loads(re.search(f'id="{name}">(.*?)</script>', html).group(1))
+
+
+def unpacked(section):
+    """Return the arrays of a section of a page by name."""
+    raw = gzip.decompress(b64decode(section["base64"]))
+    return {
+        place["name"]: np.frombuffer(raw, "<" + place["type"], place["length"], place["offset"])
+        for place in section["arrays"]
+    }
 
 
 class Browser:

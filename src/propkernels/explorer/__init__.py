@@ -1,4 +1,4 @@
-"""The explorer: a data set, its map and its model in one HTML file that works offline."""
+"""Explorer: one HTML file with a map of a data set and its model, which works offline."""
 
 from propkernels.explorer.exploration import Exploration
 from propkernels.explorer.explore import explore

@@ -1,8 +1,8 @@
-"""The model as a page carries it: members with weights of bins, or with training graphs that they keep.
+"""Serialize a model for a page: members with bin weights, or with kept training graphs.
 
-Bins are numbered stream by stream in the order in which the graphs of the page have them, so that their codes
-need not be stored: the page computes them. Bins of the model that no graph of the page has follow, with their
-codes. Kept training graphs that are graphs of the page are stored as their numbers.
+The bins of each stream are numbered in order of first appearance in the graphs of the page. The page
+recomputes their codes, so only the codes of the model's other bins are stored, which follow in number. A kept
+training graph that is also a graph of the page is stored as the number of that graph.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from propkernels.hashing.codes import NO_BIN
 Arrays = dict[str, NDArray[Any]]
 Numbers = NDArray[np.int64]
 CARRIED = (
-    "a page shows models of Weisfeiler-Lehman, propagation and shortest-path kernels on labels, degrees and "
+    "it can show models of Weisfeiler-Lehman, propagation and shortest-path kernels on labels, degrees and "
     "fixed attributes of unweighted graphs, with the base kernels linear, intersection, tanimoto and jaccard"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class PageBins:
-    """The bins of a vocabulary as the page numbers them.
+    """Bins of a vocabulary, numbered for the page.
 
     Attributes
     ----------
     vocabulary : Vocabulary
     settings : dict
-        The code function.
+        Settings of the code function.
     arrays : dict of arrays
-        Of the code function.
+        Arrays of the code function.
     streams : list of StreamCounts
-        Counts of the graphs of the page; bins in the order in which items have them.
+        Counts of the graphs of the page, with bins in order of first appearance.
     columns : list of ndarray
-        For each stream, the column of each bin among those of the model; -1: the model does not have it.
+        Per stream, the column of each bin in the vocabulary; -1: not in the vocabulary.
     sum : int
-        The sum of the lower halves of all codes, modulo 2^32: what the page compares with its own.
+        Checksum of all codes: the sum of their lower halves modulo 2^32, which the page recomputes.
     """
 
     vocabulary: Vocabulary
@@ -77,46 +77,47 @@ class PageBins:
 
     @property
     def are_those_of_training(self) -> bool:
-        """Whether the graphs of the page have all bins of the training graphs, and no others."""
-        known = zip(self.columns, self.vocabulary.codes, strict=True)
-        return all(len(columns) == len(codes) and bool((columns >= 0).all()) for columns, codes in known)
+        """Whether the graphs of the page have exactly the bins of the training graphs."""
+        streams = zip(self.columns, self.vocabulary.codes, strict=True)
+        return all(len(columns) == len(codes) and bool((columns >= 0).all()) for columns, codes in streams)
 
     def place(self, stream: int, code: int) -> int:
-        """Number of a bin on the page; -1: no graph of the page has it."""
-        found = np.flatnonzero(self.streams[stream].codes == code)
-        return int(found[0]) if len(found) else -1
+        """Return the number of a bin on the page; -1: in no graph of the page."""
+        matches = np.flatnonzero(self.streams[stream].codes == code)
+        return int(matches[0]) if len(matches) else -1
 
 
 def in_order(codes: Numbers) -> Numbers:
-    """Bins in the order of their first items."""
+    """Return the distinct codes of counted items in order of first appearance."""
     values, first = np.unique(codes[codes != NO_BIN], return_index=True)
     return np.asarray(values[np.argsort(first)])
 
 
 def _columns(vocabulary: Vocabulary, stream: int, codes: Numbers) -> Numbers:
+    """Return the column of each code in the vocabulary; -1: not in the vocabulary."""
     from propkernels.counting.entries_compiled import find_columns
 
-    found = np.empty(len(codes), dtype=np.int32)
-    find_columns(vocabulary.table, stream, np.ascontiguousarray(codes), found)
-    return found.astype(np.int64)
+    columns = np.empty(len(codes), dtype=np.int32)
+    find_columns(vocabulary.table, stream, np.ascontiguousarray(codes), columns)
+    return columns.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class CarriedRule:
-    """A rule as a page carries it.
+    """A rule, serialized for a page.
 
     Attributes
     ----------
     bins : list of PageBins
         One per vocabulary.
     members : list of dict
-        What ``model.js`` reads about each member.
+        Settings of each member, read by ``model.js``.
     arrays : dict of arrays
-        Weights, and kept training graphs.
+        Weights and kept training graphs.
     leaves : list of Member
-        Members that have one vocabulary each, in the order of ``Rule.bin_weights``.
+        Members with one vocabulary each, in the order of ``Rule.bin_weights``.
     places : list of int
-        The vocabulary of each of the leaves.
+        Number of the vocabulary of each leaf.
     """
 
     bins: list[PageBins]
@@ -137,7 +138,7 @@ class CarriedRule:
 
 
 def carried_rule(rule: Rule, graphs: Any, n_jobs: int | None) -> CarriedRule:
-    """Turn a rule into what a page carries.
+    """Return a rule serialized for a page.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ def carried_rule(rule: Rule, graphs: Any, n_jobs: int | None) -> CarriedRule:
         If the page cannot compute its decisions.
     """
     if not rule.compares_bins:
-        raise NotLive("it has a kernel that compares graphs without counting bins")
+        raise NotLive("one of its kernels compares graphs without counting bins")
     bins = [PageBins.number(vocabulary, graphs, n_jobs) for vocabulary in rule.vocabularies]
     writer = _Writer(bins)
     members = [writer.member(member) for member in rule.members]
@@ -162,35 +163,35 @@ def carried_rule(rule: Rule, graphs: Any, n_jobs: int | None) -> CarriedRule:
 
 
 class _Page:
-    """Numbers of the bins of a vocabulary: those of the page, then those that only the model has."""
+    """Numbering of the bins of a vocabulary: bins of the page first, then bins of the model only."""
 
     def __init__(self, bins: PageBins) -> None:
         self.bins = bins
         self.columns, self.extra = [], []
-        for codes, start, own in zip(
+        for codes, start, columns in zip(
             bins.vocabulary.codes, bins.vocabulary.starts, bins.columns, strict=False
         ):
             absent = np.ones(len(codes), dtype=bool)
-            absent[own[own >= 0] - start] = False
+            absent[columns[columns >= 0] - start] = False
             self.extra.append(codes[absent])
-            self.columns.append(np.concatenate([own, start + np.flatnonzero(absent)]))
+            self.columns.append(np.concatenate([columns, start + np.flatnonzero(absent)]))
 
     def extra_codes(self) -> Arrays:
-        """Codes of the bins that only the model has."""
+        """Return the codes of the bins that occur in the model only, by stream."""
         return {f"extra{s}": words(codes) for s, codes in enumerate(self.extra) if len(codes)}
 
     def numbers(self) -> Numbers:
-        """Number, in its stream, of each column of the vocabulary."""
+        """Return the bin number, within its stream, of each column of the vocabulary."""
         numbers = np.empty(int(self.bins.vocabulary.starts[-1]), dtype=np.int64)
         for columns in self.columns:
-            known = np.flatnonzero(columns >= 0)
-            numbers[columns[known]] = known
+            in_vocabulary = np.flatnonzero(columns >= 0)
+            numbers[columns[in_vocabulary]] = in_vocabulary
         return numbers
 
 
 @dataclass(eq=False)
 class _Writer:
-    """Writes the members of a rule, one after the other."""
+    """Collects settings and arrays of the members of a rule."""
 
     bins: list[PageBins]
     arrays: Arrays = field(default_factory=dict)
@@ -201,7 +202,7 @@ class _Writer:
         self.pages = [_Page(bins) for bins in self.bins]
 
     def member(self, member: Member) -> dict[str, Any]:
-        """Write a member, and return what the page reads about it."""
+        """Add the arrays of a member, and return its settings."""
         if isinstance(member, JointMember):
             parts = [self.member(part) for part in member.members]
             return {"kind": "joint", "members": parts, "weights": member.weights.tolist()}
@@ -211,8 +212,11 @@ class _Writer:
         self.leaves.append(member)
         self.places.append(place)
         is_folded = isinstance(member, FoldedMember)
-        own = self._folded(member, place) if isinstance(member, FoldedMember) else self._ratio(member, place)
-        self.arrays |= {f"{key}.{name}": array for name, array in own.items()}
+        if isinstance(member, FoldedMember):
+            arrays = self._folded(member, place)
+        else:
+            arrays = self._ratio(member, place)
+        self.arrays |= {f"{key}.{name}": array for name, array in arrays.items()}
         return {
             "kind": "folded" if is_folded else "ratio",
             "key": key,
@@ -224,7 +228,7 @@ class _Writer:
         }
 
     def _folded(self, member: FoldedMember, place: int) -> Arrays:
-        """Different rows of weights, and the row of each bin, or of each of its levels."""
+        """Return the distinct rows of weights, and the row number of each bin or level."""
         zero = np.zeros((1, member.n_decisions))
         table, rows = _different_rows(np.concatenate([member.weights, zero]))
         arrays: Arrays = {"table": table.ravel()}
@@ -233,6 +237,7 @@ class _Writer:
             if member.level_ptr is None:
                 arrays[f"rows{s}"] = rows[columns]
                 continue
+            # a bin has one row per level; levels of all bins are listed one bin after the other
             most = np.where(columns >= 0, np.diff(member.level_ptr)[columns], 0)
             first = member.level_ptr[columns]
             levels = np.repeat(first - (np.cumsum(most) - most), most) + np.arange(int(most.sum()))
@@ -240,10 +245,10 @@ class _Writer:
         return arrays
 
     def _ratio(self, member: RatioMember, place: int) -> Arrays:
-        """Coefficients of the kept graphs, and their counts where they are not graphs of the page."""
+        """Return coefficients of the kept graphs, and counts of those that are not graphs of the page."""
         page, kept = self.pages[place], csr_array(member.kept.T)
         starts = page.bins.vocabulary.starts
-        graphs = _found_on_page(kept, page.bins, len(member.stream_weights))
+        graphs = _positions_on_page(kept, page.bins, len(member.stream_weights))
         others, numbers = kept[np.flatnonzero(graphs < 0)], page.numbers()
         arrays: Arrays = {"coefficients": member.coefficients.ravel(), "graphs": graphs}
         for s in range(len(member.stream_weights)):
@@ -255,32 +260,32 @@ class _Writer:
 
 
 def is_assigned(member: Any) -> bool:
-    """Whether bins share the smaller counts, rather than products of counts."""
+    """Whether the kernel sums smaller counts of shared bins (True) or products of counts (False)."""
     return bool(member.assigned) if isinstance(member, RatioMember) else member.level_ptr is not None
 
 
 def _different_rows(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], Numbers]:
-    """Rows that differ in any bit, and the number of each row among them."""
+    """Return the distinct rows, compared bit by bit, and the number of each row among them."""
     keys = np.ascontiguousarray(weights).view(np.dtype((np.void, weights.itemsize * weights.shape[1])))
     _, first, inverse = np.unique(keys.ravel(), return_index=True, return_inverse=True)
     return weights[first], np.asarray(inverse, dtype=np.int64).ravel()
 
 
-def _found_on_page(kept: csr_array, bins: PageBins, n_streams: int) -> Numbers:
-    """For each kept graph, a graph of the page with the same counts in all streams; -1: there is none."""
+def _positions_on_page(kept: csr_array, bins: PageBins, n_streams: int) -> Numbers:
+    """Return, for each kept graph, a graph of the page with equal counts in all streams; -1: none."""
     places: dict[bytes, list[int]] = {}
     for graph, row in _rows_of_page(bins, n_streams):
         places.setdefault(row, []).append(graph)
-    found = np.full(kept.shape[0], -1, dtype=np.int64)
+    positions = np.full(kept.shape[0], -1, dtype=np.int64)
     kept.sort_indices()
     for i, row in enumerate(_row_bytes(kept)):
         if places.get(row):
-            found[i] = places[row].pop(0)
-    return found
+            positions[i] = places[row].pop(0)
+    return positions
 
 
 def _rows_of_page(bins: PageBins, n_streams: int) -> Iterator[tuple[int, bytes]]:
-    """Counts of the graphs of the page that have no bin that is new to the model, by the model's columns."""
+    """Yield position and counts, by vocabulary column, of graphs with bins of the vocabulary only."""
     parts, is_new = [], np.zeros(bins.streams[0].counts.shape[0], dtype=bool)
     for stream, columns, codes, start in zip(
         bins.streams[:n_streams], bins.columns, bins.vocabulary.codes, bins.vocabulary.starts, strict=False
@@ -288,8 +293,8 @@ def _rows_of_page(bins: PageBins, n_streams: int) -> Iterator[tuple[int, bytes]]
         counts = stream.counts
         owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         is_new[owner[columns[counts.indices] < 0]] = True
-        own = np.maximum(columns[counts.indices] - start, 0)
-        parts.append(csr_array((counts.data, own, counts.indptr), shape=(counts.shape[0], len(codes))))
+        indices = np.maximum(columns[counts.indices] - start, 0)
+        parts.append(csr_array((counts.data, indices, counts.indptr), shape=(counts.shape[0], len(codes))))
     matrix = csr_array(hstack(parts, format="csr"))
     matrix.sort_indices()
     for graph, row in enumerate(_row_bytes(matrix)):
@@ -298,12 +303,12 @@ def _rows_of_page(bins: PageBins, n_streams: int) -> Iterator[tuple[int, bytes]]
 
 
 def _row_bytes(matrix: csr_array) -> Iterator[bytes]:
-    """Columns and counts of each row, as bytes."""
+    """Yield columns and counts of each row as bytes."""
     columns, data = matrix.indices.astype(np.int64), matrix.data.astype(np.int64)
     for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False):
         yield columns[a:b].tobytes() + b"/" + data[a:b].tobytes()
 
 
 def refusal(model: Any, reason: Exception, advice: Sequence[str] = (CARRIED,)) -> NotLive:
-    """Say in one sentence why a model is not shown, and which models are."""
-    return NotLive(f"the page does not carry this {type(model).__name__}: {reason}; {' '.join(advice)}")
+    """Return an error with the reason why a page cannot show a model, and the models that it can show."""
+    return NotLive(f"a page cannot show this {type(model).__name__}: {reason}; {' '.join(advice)}")

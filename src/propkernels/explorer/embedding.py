@@ -1,4 +1,4 @@
-"""The map: points of the plane for graphs, near for similar ones."""
+"""The map: exact nearest neighbors of all graphs, embedded in the plane by t-SNE."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from propkernels.gram.products import inverse_length
 from propkernels.search.nearest import largest
 
 Values = NDArray[np.float64]
-SHOWN = 8  # neighbors of each graph that the page lists
+SHOWN = 8  # nearest neighbors whose mean similarity gives the novelty
 PERPLEXITY = 20.0
-BLOCK = 500  # queries at a time
-MANY = 10_000  # graphs from which on t-SNE makes fewer rounds, and coarser ones
+BLOCK = 500  # rows of similarities computed at a time
+MANY = 10_000  # with more graphs, t-SNE takes fewer and coarser iterations
 ROUNDS, ROUNDS_OF_MANY = 750, 500
-ANGLE_OF_MANY = 0.75  # coarser sums over far points: half the time
-FEW = 5  # graphs for which there is nothing to embed
-# by whether what two graphs share is divided by all they have, and whether bins share the smaller counts
+ANGLE_OF_MANY = 0.75  # coarser sums over distant points: half the time
+FEW = 5  # fewer graphs are not embedded
+# keys: whether the kernel is a ratio (shared / total), and whether it sums smaller counts
 BASE_KERNELS = {
     (False, False): "linear",
     (False, True): "intersection",
     (True, False): "tanimoto",
     (True, True): "jaccard",
 }
-TINY = 1e-9  # distance of graphs that the kernel cannot tell apart
+TINY = 1e-9  # squared distance of graphs with similarity 1
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How one member of a model compares graphs of the page.
+    """The kernel of a member of a model, on the graphs of the page.
 
     Attributes
     ----------
@@ -56,18 +56,18 @@ class Comparison:
 
     @classmethod
     def of(cls, leaf: Any, bins: PageBins) -> Comparison:
-        """How a member compares the graphs whose bins are given."""
+        """Return the comparison by the kernel of a member."""
         name = BASE_KERNELS[isinstance(leaf, RatioMember), is_assigned(leaf)]
         return cls(resolve_base_kernel(name), bins.streams[: len(leaf.stream_weights)])
 
     def similarities(self, rows: slice, n_jobs: int | None) -> Values:
-        """Normalized kernel values of some graphs with all graphs, (rows, n)."""
-        some = [replace(stream, counts=stream.counts[rows]) for stream in self.streams]
+        """Return normalized kernel values of the graphs ``rows`` with all graphs: (rows, n)."""
+        part = [replace(stream, counts=stream.counts[rows]) for stream in self.streams]
         lengths = inverse_length(self.base.diagonal(self.streams))
-        return self.base.cross(some, self.streams, n_jobs) * lengths[rows, None] * lengths
+        return self.base.cross(part, self.streams, n_jobs) * lengths[rows, None] * lengths
 
     def features(self) -> csr_array:
-        """Normalized counts, or levels: one row per graph."""
+        """Return normalized counts, or levels for smaller counts: one row per graph."""
         streams = levels_of(list(self.streams)) if self.base.assigned else self.streams
         features = csr_array(hstack([np.sqrt(stream.weight) * stream.counts for stream in streams]))
         squares = np.asarray(features.multiply(features).sum(axis=1)).ravel()
@@ -75,7 +75,7 @@ class Comparison:
 
 
 def comparisons(carried: CarriedRule) -> list[Comparison]:
-    """How each member of a model compares graphs of the page."""
+    """Return one comparison per leaf of a model."""
     return [
         Comparison.of(leaf, carried.bins[v]) for leaf, v in zip(carried.leaves, carried.places, strict=True)
     ]
@@ -84,7 +84,7 @@ def comparisons(carried: CarriedRule) -> list[Comparison]:
 def nearest_graphs(
     compared: Sequence[Comparison], k: int, n_jobs: int | None
 ) -> tuple[Values, NDArray[np.int64]]:
-    """Return similarities and positions of the k graphs most similar to each, itself left out.
+    """Return similarities and positions of the k most similar other graphs of each graph.
 
     Similarity is the mean of the normalized kernels of all members.
 
@@ -99,7 +99,7 @@ def nearest_graphs(
     with ProgressBar("explore: nearest neighbors", n) as bar:
         for first in range(0, n, BLOCK):
             rows = slice(first, min(first + BLOCK, n))
-            values = sum_in_order(one.similarities(rows, n_jobs) for one in compared) / len(compared)
+            values = sum_in_order(kernel.similarities(rows, n_jobs) for kernel in compared) / len(compared)
             values[np.arange(len(values)), np.arange(rows.start, rows.stop)] = -np.inf
             order = np.stack([largest(row, k) for row in values])
             similarities[rows], neighbors[rows] = np.take_along_axis(values, order, axis=1), order
@@ -115,9 +115,9 @@ def embed(
     Parameters
     ----------
     similarities, neighbors : ndarray of shape (n, k)
-        Normalized kernel values, largest first, and whose they are.
+        Normalized kernel values in descending order, and the positions of the neighbors.
     start : ndarray of shape (n, 2)
-        Where points start, see :func:`spectral_start`.
+        Initial points, see :func:`spectral_start`.
     seed : int
     n_jobs : int or None
 
@@ -133,7 +133,7 @@ def embed(
     n, k = similarities.shape
     if n < FEW:
         return start
-    # each row begins with the graph itself, at distance 0, and goes on by distance, as scikit-learn has it
+    # scikit-learn expects each row to start with the graph itself (distance 0), sorted by distance
     distances = np.sqrt(np.maximum(2.0 - 2.0 * similarities, TINY))
     distances = np.column_stack([np.zeros(n), distances])
     columns = np.column_stack([np.arange(n), neighbors])
@@ -149,9 +149,8 @@ def embed(
         random_state=seed,
         n_jobs=n_jobs,
     )
-    threads = (
-        effective_n_jobs(n_jobs) if n > MANY else 1
-    )  # few points: threads would only wait for each other
+    # with few points, threads only wait for each other
+    threads = effective_n_jobs(n_jobs) if n > MANY else 1
     with ProgressBar("explore: t-SNE"), threadpool_limits(threads):
         return np.asarray(machine.fit_transform(graph), dtype=np.float64)
 
@@ -159,11 +158,11 @@ def embed(
 def spectral_start(compared: Sequence[Comparison], seed: int) -> Values:
     """Return two coordinates per graph from the leading singular vectors of the normalized counts.
 
-    The first singular vector is close to the mean, so that the second and the third are taken.
+    The first singular vector is close to the mean of the rows, so the second and third are used.
     """
     from sklearn.decomposition import TruncatedSVD
 
-    features = csr_array(hstack([one.features() for one in compared]))
+    features = csr_array(hstack([kernel.features() for kernel in compared]))
     n_graphs = features.shape[0]
     if min(features.shape) <= FEW:
         return np.column_stack([np.arange(n_graphs, dtype=np.float64), np.zeros(n_graphs)])
@@ -172,7 +171,7 @@ def spectral_start(compared: Sequence[Comparison], seed: int) -> Values:
 
 
 def quantized(points: Values) -> NDArray[np.uint16]:
-    """Coordinates in 16 bits each, x and y by turns, in one scale: 0 to 65535."""
+    """Return coordinates x0, y0, x1, y1, ... as 16-bit integers from 0 to 65535, with equal scales."""
     low, high = points.min(axis=0), points.max(axis=0)
     scale = 65535 / max(float((high - low).max()), TINY)
     middle = (low + high) / 2

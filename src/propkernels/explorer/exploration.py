@@ -1,4 +1,4 @@
-"""Exploration: the page, and what it was made from."""
+"""Exploration: the page with its model, map and predictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from propkernels._pages import read_static, render_page
 from propkernels._utils.safe_files import Pathlike, atomic_write
 
-# in this order: each file uses names of earlier ones when it is read, and of any when something happens
+# the order matters: top-level code of a file uses names of earlier files only
 SCRIPTS = [
     *("words", "coder", "data", "bins", "model", "similarity"),
     *("layout", "colors", "shell", "draw", "map"),
@@ -31,20 +31,20 @@ class Exploration:
     ----------
     title : str
     html : str
-        The page: one file that needs nothing else.
+        The self-contained page.
     model : PropagationClassifier, PropagationRegressor or None
-        The model that the page explains and computes; None without a target.
+        The model of the page; None without a target.
     points : ndarray of shape (n, 2)
-        The map.
+        Coordinates of the graphs on the map.
     predictions : ndarray of shape (n,) or None
-        What is shown as prediction: numbers of classes, or numbers.
+        Predictions on the page: class numbers 0, 1, ..., or real numbers.
     novelty : ndarray of shape (n,)
-        1 less the mean similarity to the nearest graphs.
+        1 minus the mean similarity to the nearest graphs.
 
     See Also
     --------
-    explore : Returns this.
-    plot_embedding : A picture of all graphs, for print.
+    explore : Returns an Exploration.
+    plot_embedding : A map of all graphs as a matplotlib figure.
 
     References
     ----------
@@ -70,7 +70,7 @@ class Exploration:
     novelty: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     def save(self, path: Pathlike) -> Path:
-        """Write the page to a file, which is complete or as it was before.
+        """Write the page to a file atomically.
 
         Parameters
         ----------
@@ -90,24 +90,24 @@ class Exploration:
         return f"Exploration({self.title}: {len(self.points):,} graphs, {size:.1f} MB)"
 
     def _repr_html_(self) -> str:
-        """Show the page inside a notebook, in a frame that can reach nothing outside."""
+        """Return the page in a sandboxed frame, for notebooks."""
         style = f"width: 100%; height: {FRAME_HEIGHT}px; border: 1px solid #8884; border-radius: 8px"
         frame = f'<iframe title="{escape(self.title, quote=True)}" sandbox="allow-scripts" style="{style}" '
         return frame + f'srcdoc="{escape(self.html, quote=True)}"></iframe>'
 
 
 def explorer_page(title: str, facts: str, about: list[str], meta: dict[str, Any], data: Any) -> str:
-    """Return the page.
+    """Return the HTML of the page.
 
     Parameters
     ----------
     title : str
     facts : str
-        One line beside the title.
+        Line beside the title.
     about : list of str
-        Paragraphs on what the page shows.
+        Paragraphs of the tab "About".
     meta : dict
-        Small things that ``app.js`` reads.
+        Settings and short texts, read by ``app.js``.
     data : dict
         Sections of arrays, see :mod:`propkernels.explorer.page_arrays`.
     """

@@ -1,4 +1,4 @@
-"""explore: from graphs to a page."""
+"""explore: build the page of a data set and its model."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from propkernels.graphs.grid_database import GridDatabase
 from propkernels.selection.targets import Known, check_numbers, known_targets
 
 MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
-NEIGHBORS = 61  # that t-SNE looks at
-MOST_CLASSES = 60  # beyond which whole numbers are numbers
-LARGEST_PIXEL = 127
+NEIGHBORS = 61  # nearest neighbors used by t-SNE
+MOST_CLASSES = 60  # more distinct integers are a regression target
+LARGEST_PIXEL = 127  # largest side of an image: positions are 8-bit integers
 
 
 def explore(
@@ -52,54 +52,53 @@ def explore(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Exploration:
-    """Make one HTML file that shows graphs, their map and a model, and works offline.
+    """Return an HTML page with a map of graphs and a model, in one file that works offline.
 
-    The page has a map of all graphs by similarity, the decision about each as a sum over nodes and
-    iterations, similar graphs, errors, and the bins that matter; it carries the model itself, so that graphs
-    can be edited and decisions follow at once, with the numbers of Python.
+    The page shows a map of all graphs by similarity, the decision for each graph as a sum over nodes and
+    iterations, similar graphs, errors, and the bins with the largest weights. It includes the model, so that
+    graphs can be edited and decisions, equal to those of Python, are updated at once.
 
     Parameters
     ----------
     graphs : Dataset, GraphDatabase, GridDatabase or sequence of graphs
-        Up to 50,000 graphs. A Dataset brings its target and names along. Pictures are explored as graphs of
-        pixels with four neighbors each.
+        2 to 50,000 graphs. A Dataset provides its target and names. Grids are shown as graphs of pixels with
+        four neighbors each.
     target : array-like of shape (n,), optional
-        Classes, or numbers to predict. Without it there is a map, but no model. Graphs whose target is
-        missing (None or NaN) are left out, with a warning that counts them.
+        Classes, or numbers to predict. Without a target, the page has a map but no model. Graphs with a
+        missing target (None or NaN) are left out, with a warning that counts them.
     model : fitted PropagationClassifier or PropagationRegressor, optional
-        The model to show: exactly this one is explained and decides about edited graphs. Models whose codes
-        or decisions a page does not compute are refused: Gaussian processes, several targets, missing
-        labels that are filled in first, kernels that do not count bins. By default the default model is
-        trained, and predictions are those of cross-validation.
+        The model of the page. Models that a page cannot compute raise an error: Gaussian processes, several
+        targets, imputed node labels, and kernels that do not count bins. By default, the default model is
+        trained, and the page shows predictions of cross-validation.
     title : str, optional
-        By default the name of the Dataset.
+        Title of the page; by default the name of the Dataset.
     ids : sequence, optional
-        What graphs are called; by default their own ids, or numbers.
+        One id per graph; by default the ids of the database, or numbers.
     class_names : sequence of str, optional
         Names of the classes, in the order of their sorted labels.
     label_names : mapping, optional
-        Names of node labels, as in ``{0: "C", 1: "N"}``.
+        Names of node labels, such as ``{0: "C", 1: "N"}``.
     columns : mapping, optional
-        Further values by which the map can be colored: a name, and one number or word per graph.
+        Additional columns by which the map can be colored: a name, and one number or word per graph.
     molecules : sequence of str or rdkit.Chem.Mol, optional
-        The molecules that the graphs were made of, which are then drawn as RDKit depicts them.
+        One molecule per graph, to draw the graphs as RDKit depicts them.
     layout : array of shape (nodes, 2 or more), or sequence of arrays, optional
-        Where nodes are drawn; by default by the number of edges between them.
+        Node positions; by default, distances are close to the number of edges between nodes.
     random_state : int, RandomState or None, default=0
-        Seed of the hash functions, of the folds and of the map.
+        Seed of the hash functions, the folds and the map.
     n_jobs : int or None, default=None
-        Threads; None is one, -1 all cores.
+        Number of threads; None: 1, -1: all cores.
 
     Returns
     -------
     Exploration
-        ``save(path)`` writes the page; a notebook shows it.
+        ``save(path)`` writes the page; notebooks display it.
 
     See Also
     --------
-    plot_explanation : One graph, for print.
-    plot_embedding : A map, for print.
-    GraphIndex : Search in Python.
+    plot_explanation : One graph as a matplotlib figure.
+    plot_embedding : A map as a matplotlib figure.
+    GraphIndex : Search for similar graphs in Python.
 
     References
     ----------
@@ -140,7 +139,7 @@ def explore(
     classes, numbers, names = _checked_target(target, len(shown), class_names, are_numbers)
     found = None
     if numbers is None and model is not None:
-        raise ValueError("a model is shown together with the target: explore(graphs, target, model)")
+        raise ValueError("a model requires a target: explore(graphs, target, model)")
     if numbers is None:
         kernel, rule = comparing_rule(shown)
         carried = carried_rule(rule, shown, n_jobs)
@@ -179,7 +178,7 @@ def explore(
 
 
 def _layout_of(known: Known, layout: Any, graphs: Any) -> Any:
-    """The layout of graphs that have a target; one array for all nodes, or one per graph."""
+    """Return the layout of the graphs with a target, as one array for all nodes or one per graph."""
     if layout is None or (isinstance(layout, Sequence) and len(layout) == len(graphs)):
         return None if layout is None else [layout[i] for i in known.places.tolist()]
     nodes = np.repeat(np.isin(np.arange(len(graphs)), known.places), graphs.graph_sizes)
@@ -188,7 +187,7 @@ def _layout_of(known: Known, layout: Any, graphs: Any) -> Any:
 
 
 def _objects(values: Any) -> Any:
-    """Molecules or names as an array of objects; arrays as they are."""
+    """Return a sequence as an array of objects; arrays and None are unchanged."""
     if values is None or isinstance(values, np.ndarray):
         return values
     array = np.empty(len(values), dtype=object)
@@ -197,11 +196,11 @@ def _objects(values: Any) -> Any:
 
 
 def _drawable(graphs: Any, molecules: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any, Any]:
-    """Graphs as the page has them, where their nodes are drawn, and the size of a pixel, if they are such."""
+    """Return graphs without grids, node positions or None, and the size of a pixel or None."""
     if len(graphs) < 2 or len(graphs) > MOST_GRAPHS or graphs.n_nodes > MOST_NODES:
         raise ValueError(
             f"a page shows 2 to {MOST_GRAPHS:,} graphs with at most {MOST_NODES:,} nodes, got "
-            f"{len(graphs):,} with {graphs.n_nodes:,}: choose some of them, as in graphs[:1000]"
+            f"{len(graphs):,} with {graphs.n_nodes:,}: select a part, such as graphs[:1000]"
         )
     if isinstance(graphs, GridDatabase):
         plain = graphs.to_graphs((1, 4))
@@ -220,9 +219,9 @@ def _drawable(graphs: Any, molecules: Any, layout: Any, images: Any) -> tuple[Gr
 def _checked_target(
     target: Any, n_graphs: int, names: Any, are_numbers: bool
 ) -> tuple[Any, Any, list[str] | None]:
-    """Classes or None, numbers of classes or numbers, and what classes are called.
+    """Return the classes, the target as class numbers, and class names; for regression (None, target, None).
 
-    ``are_numbers``: a given model predicts numbers. Fractions, and many different values, always are.
+    ``are_numbers``: the model is a regressor. Fractions, and more than 60 distinct values, are also numbers.
     """
     if target is None:
         return None, None, None
@@ -235,7 +234,7 @@ def _checked_target(
     if are_numbers or has_fractions(values) or len(classes) > MOST_CLASSES:
         return None, check_numbers(values, n_graphs), None
     if len(classes) < 2:
-        raise ValueError(f"one class is not enough: target holds only {classes.tolist()}")
+        raise ValueError(f"target must have at least 2 classes, got only {classes.tolist()}")
     texts = [str(name) for name in (classes.tolist() if names is None else names)]
     if len(texts) != len(classes):
         raise ValueError(f"class_names must name {len(classes)} classes, got {len(texts)} names")
@@ -243,11 +242,11 @@ def _checked_target(
 
 
 def _ids(ids: Any, graphs: Any) -> list[str] | None:
-    """What graphs are called; None: their numbers."""
-    own = getattr(graphs, "ids", None) if ids is None else ids
-    if own is None:
+    """Return one id per graph as text; None: the ids are 0, 1, ..."""
+    names = getattr(graphs, "ids", None) if ids is None else ids
+    if names is None:
         return None
-    texts = [str(name) for name in own]
+    texts = [str(name) for name in names]
     if len(texts) != len(graphs):
         raise ValueError(f"there are {len(texts)} ids for {len(graphs)} graphs")
     return None if texts == [str(i) for i in range(len(texts))] else texts

@@ -1,4 +1,4 @@
-"""What the map can be colored by: one value per graph."""
+"""Columns by which the map can be colored: one value per graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from propkernels.explorer.models import Explained
 from propkernels.graphs.database import GraphDatabase
 
-MOST_NAMES = 40  # different words in a column that get colors of their own
+MOST_NAMES = 40  # distinct words of a column with separate colors
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,13 @@ class Column:
     Attributes
     ----------
     key : str
-        Name of its array in the page.
+        Name of the array in the page.
     name : str
-        What people read.
+        Name shown to the user.
     names : list of str or None
-        Names of the values 0, 1, ...; None: numbers.
+        Names of the values 0, 1, ...; None: the values are numbers.
     low, high : float
-        The range of colors of numbers.
+        Color range of numbers.
     """
 
     key: str
@@ -38,7 +38,7 @@ class Column:
     high: float = 1.0
 
     def described(self) -> dict[str, Any]:
-        """What the page reads."""
+        """Return the description of the column that the page reads."""
         if self.names is not None:
             return {"key": self.key, "name": self.name, "kind": "class", "names": self.names}
         return {"key": self.key, "name": self.name, "kind": "number", "low": self.low, "high": self.high}
@@ -80,7 +80,7 @@ def map_columns(
 
 
 def _edges_of(graphs: GraphDatabase) -> NDArray[np.int64]:
-    """Number of stored edges of each graph; both directions of an undirected one are one."""
+    """Return the number of edges of each graph; an undirected edge counts once."""
     ends = graphs.adjacency.indptr[graphs.graph_ptr].astype(np.int64)
     loops = np.bincount(
         graphs.graph_ids[_rows(graphs)][_rows(graphs) == graphs.adjacency.indices], minlength=len(graphs)
@@ -94,7 +94,7 @@ def _rows(graphs: GraphDatabase) -> NDArray[np.int64]:
 
 
 def _numbers(key: str, name: str, values: Any) -> tuple[Column, NDArray[Any]]:
-    """Numbers; the few largest and smallest share the colors of the ends."""
+    """Return a column of numbers, with colors that saturate at the 1 % and 99 % quantiles."""
     array = np.asarray(values)
     known = array[np.isfinite(array)].astype(np.float64)
     low, high = np.quantile(known, [0.01, 0.99]).tolist() if len(known) else (0.0, 1.0)
@@ -103,6 +103,7 @@ def _numbers(key: str, name: str, values: Any) -> tuple[Column, NDArray[Any]]:
 
 
 def _further(key: str, name: str, values: Any, n_graphs: int) -> tuple[Column, NDArray[Any]]:
+    """Return a column of numbers or words given by the user."""
     array = np.asarray(values)
     if array.shape != (n_graphs,):
         raise ValueError(f"column {name!r} must hold {n_graphs} values, got shape {array.shape}")
@@ -111,7 +112,7 @@ def _further(key: str, name: str, values: Any, n_graphs: int) -> tuple[Column, N
     words, numbers, counts = np.unique(array.astype(str), return_inverse=True, return_counts=True)
     if len(words) <= MOST_NAMES:
         return Column(key, name, [str(word) for word in words]), numbers
-    # the most frequent words keep their colors, all others share one
+    # the most frequent words get separate colors, all others share one
     kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_NAMES - 1])
     place = np.full(len(words), len(kept))
     place[kept] = np.arange(len(kept))

@@ -1,4 +1,4 @@
-"""The model that a page explains: the given one, or the default one with its held-out predictions."""
+"""The model of a page: a fitted model of the user, or the default model with held-out predictions."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from propkernels.models.regressor import PropagationRegressor
 from propkernels.selection.folds import choosing_folds
 
 Values = NDArray[np.float64]
-MANY = 6000  # graphs from which on one kernel is taken without a choice
+MANY = 6000  # with more graphs, a single kernel is used without model selection
 MANY_COSTS, MANY_STEPS = (1.0,), 3
 FOLDS = 5
-SAMPLE = 100  # graphs that show which code functions kernels need
+SAMPLE = 100  # graphs on which kernels are fitted to check that the page supports them
 
 
 @dataclass(frozen=True)
 class Explained:
-    """A model and its predictions of the graphs of a page.
+    """A model and its predictions for the graphs of a page.
 
     Attributes
     ----------
     model : PropagationClassifier or PropagationRegressor
     carried : CarriedRule
-        The model as the page carries it.
+        The decision rule, serialized for the page.
     predictions : ndarray of shape (n,)
-        Numbers of classes, or numbers; -1 or NaN where there is none.
+        Class numbers (-1: none) or real numbers (NaN: none).
     margins : ndarray of shape (n,)
-        How clearly the true class wins, negative where it loses; numbers: the absolute error.
+        Score of the true class minus the best other score; for regression, the absolute error.
     how : str
-        Which models predicted: a few words for the header.
+        Origin of the predictions in a few words, for the header.
     source : str
-        The same as a sentence.
+        Origin of the predictions as a sentence.
     """
 
     model: Any
@@ -59,14 +59,14 @@ class Explained:
 
     @property
     def layout(self) -> DecisionLayout:
-        """What the decision columns mean; no classes where a number is predicted."""
+        """Layout of the decision columns; without classes for regression."""
         return getattr(self.model, "layout_", DecisionLayout(0, False))
 
 
 def given_model(
     model: Any, graphs: GraphDatabase, target: NDArray[Any], classes: NDArray[Any] | None, jobs: Any
 ) -> Explained:
-    """Return a given model with its own predictions.
+    """Return a fitted model with its predictions for the graphs of the page.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def given_model(
     graphs : GraphDatabase
         The graphs of the page.
     target : ndarray
-        Numbers of classes, or numbers.
+        Class numbers, or real numbers.
     classes : ndarray or None
-        The classes; None where numbers are predicted.
+        The classes; None for regression.
     jobs : int or None
 
     Raises
@@ -103,23 +103,24 @@ def given_model(
 
 
 def _check_carried(model: Any, classes: NDArray[Any] | None) -> None:
-    """Refuse models that are more than a rule with intercepts, or that predict something else."""
+    """Raise NotLive unless the model is a rule with intercepts for the classes or numbers of the target."""
     if not isinstance(getattr(model, "rule_", None), Rule):
-        raise NotLive("it is no fitted PropagationClassifier or PropagationRegressor")
+        raise NotLive("it is not a fitted PropagationClassifier or PropagationRegressor")
     if getattr(model, "imputer_", None) is not None:
         raise NotLive("it fills in missing node labels before it decides")
     if getattr(model, "posterior_", None) is not None:
         raise NotLive("a Gaussian process predicts by probabilities")
     layout = getattr(model, "layout_", None)
     if (layout is not None and layout.multilabel) or (layout is None and len(model.intercept_) > 1):
-        raise NotLive("it predicts several targets at a time")
+        raise NotLive("it predicts several targets")
     if (layout is None) != (classes is None):
         raise NotLive(
-            "it predicts numbers" if layout is None else "it predicts classes, and the target is numbers"
+            "it predicts numbers, but the target has classes"
+            if layout is None
+            else "it predicts classes, but the target has numbers"
         )
     if classes is not None and set(model.classes_.tolist()) != set(classes.tolist()):
-        known, given = model.classes_.tolist(), classes.tolist()
-        raise NotLive(f"its classes are {known}, and those of the target {given}")
+        raise NotLive(f"its classes are {model.classes_.tolist()}, but the target has {classes.tolist()}")
 
 
 def comparing_rule(graphs: GraphDatabase) -> tuple[Any, Rule]:
@@ -130,14 +131,13 @@ def comparing_rule(graphs: GraphDatabase) -> tuple[Any, Rule]:
 
 
 def _of_given(model: Any, graphs: Any, target: NDArray[Any], classes: Any) -> tuple[NDArray[Any], Values]:
-    """Predictions and margins of a model as it is."""
+    """Return predictions and margins of a fitted model."""
     predicted = np.asarray(model.predict(graphs))
     if classes is None:
         return predicted.astype(np.float64), np.abs(predicted - target)
-    own = np.asarray(model.classes_)
     scores = np.asarray(model.decision_function(graphs), dtype=np.float64)
     number = {value: i for i, value in enumerate(classes.tolist())}
-    columns = [number.get(value, -1) for value in own.tolist()]
+    columns = [number.get(value, -1) for value in np.asarray(model.classes_).tolist()]
     table = np.full((len(target), len(classes)), -np.inf)
     table[:, [c for c in columns if c >= 0]] = _two_columns(scores)[:, [c >= 0 for c in columns]]
     return np.array([number.get(p, -1) for p in predicted.tolist()]), _margins(table, target)
@@ -148,7 +148,7 @@ def _two_columns(scores: Values) -> Values:
 
 
 def _margins(scores: Values, target: NDArray[np.int64]) -> Values:
-    """Score of the true class less the best of the others, (n,)."""
+    """Return the score of the true class minus the best other score: (n,)."""
     everyone = np.arange(len(target))
     others = scores.copy()
     others[everyone, target] = -np.inf
@@ -157,7 +157,7 @@ def _margins(scores: Values, target: NDArray[np.int64]) -> Values:
 
 
 class _Classifier(PropagationClassifier):
-    """Remembers how it was chosen, so that predictions of held-out graphs cost nothing."""
+    """Classifier that keeps its model selection, which includes predictions of held-out graphs."""
 
     def _keep(self, learned: Learned) -> None:
         super()._keep(learned)
@@ -173,16 +173,16 @@ class _Regressor(PropagationRegressor):
 def learned_model(
     graphs: GraphDatabase, target: NDArray[Any], classes: NDArray[Any] | None, seed: Any, jobs: Any
 ) -> Explained:
-    """Train the default model; predict each graph by what was learned from the other folds.
+    """Train the default model, and predict each graph from the other folds.
 
     Parameters
     ----------
     graphs : GraphDatabase
         The graphs of the page.
     target : ndarray
-        Numbers of classes, or numbers.
+        Class numbers, or real numbers.
     classes : ndarray or None
-        The classes; None where numbers are predicted.
+        The classes; None for regression.
     seed : random_state
     jobs : int or None
     """
@@ -202,20 +202,20 @@ def learned_model(
 
 
 def page_kernels(graphs: GraphDatabase, is_regression: bool, jobs: int | None) -> list[Any] | None:
-    """Return the kernels to choose from; None: the default ones, since the page has all of their codes."""
+    """Return the candidate kernels; None: all default kernels, if the page supports each of them."""
     if len(graphs) > MANY:
         return [quick_kernel(graphs)]
     default = default_kernels(graphs, jobs, is_regression)
     kernels = [kernel for kernel in default if _is_carried(kernel, graphs)]
     column = graphs.label_column
-    is_complete = column is None or bool(column.observed.all())  # otherwise labels are filled in
+    is_complete = column is None or bool(column.observed.all())  # otherwise, models impute labels
     if len(kernels) == len(default) and is_complete:
         return None
     return kernels or [quick_kernel(graphs)]
 
 
 def _is_carried(kernel: Any, graphs: GraphDatabase) -> bool:
-    """Whether the page has the code function of a kernel."""
+    """Whether the page supports the code function of a kernel."""
     try:
         code_function(clone(kernel).fit(graphs[:SAMPLE]).counting_.counter, graphs)
     except NotLive:
@@ -224,7 +224,7 @@ def _is_carried(kernel: Any, graphs: GraphDatabase) -> bool:
 
 
 def quick_kernel(graphs: GraphDatabase) -> Any:
-    """Return a kernel whose codes the page has, whatever the graphs carry."""
+    """Return a Weisfeiler-Lehman kernel whose codes the page supports for any graphs."""
     column = graphs.label_column
     labels: str | None = "auto"
     if not isinstance(column, LabelColumn) or not column.observed.any():
@@ -239,9 +239,9 @@ def _classification(
     model: Any, graphs: GraphDatabase, target: NDArray[Any], classes: Any, folds: Any
 ) -> Explained:
     model.fit(graphs, classes[target])
-    found = held_out_decisions(model.learned.selection, target, folds, Classification(None, None))
+    held_out = held_out_decisions(model.learned.selection, target, folds, Classification(None, None))
     predictions, margins = np.full(len(target), -1), np.zeros(len(target))
-    for held, decisions in found:
+    for held, decisions in held_out:
         predictions[held] = model.layout_.predictions(decisions)
         margins[held] = _margins(_two_columns(model.layout_.scores(decisions)), target[held])
     return _explained(model, graphs, predictions, margins, folds)
@@ -258,12 +258,12 @@ def _regression(model: Any, graphs: GraphDatabase, target: Values, folds: Any) -
 
 
 def _explained(model: Any, graphs: GraphDatabase, predictions: Any, margins: Values, folds: Any) -> Explained:
-    """Forget how the model was chosen, and say where predictions come from."""
+    """Return the model without its model selection, with held-out predictions and their origin."""
     del model.learned
     carried = carried_rule(model.rule_, graphs, model.n_jobs)
     source = (
-        f"Predictions are held out: {len(folds)}-fold cross-validation, by models that had not seen the "
-        "graph. The settings were chosen on the same folds, which is slightly optimistic."
+        f"Predictions are held out by {len(folds)}-fold cross-validation: each graph is predicted by a model "
+        "trained without it. The settings were chosen on the same folds, which is slightly optimistic."
     )
     how = f"default model, held out, {len(folds)} folds"
     return Explained(model, carried, predictions, margins, how, source)

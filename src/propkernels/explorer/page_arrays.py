@@ -1,4 +1,4 @@
-"""Typed arrays inside a page: gzipped, in base64, each of the smallest type that holds it."""
+"""Typed arrays inside a page: smallest integer types, gzip, base64."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALIGNMENT = 8
 
 
 def pack(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return a section of a page: the bytes of all arrays, and where each begins.
+    """Return a section of a page: the bytes of all arrays, and the type, offset and length of each.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def pack(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def smallest(array: NDArray[Any]) -> NDArray[Any]:
-    """Return whole numbers in the smallest type that holds them; floats as they are.
+    """Return integers in the smallest type that represents them; floats are unchanged.
 
     Examples
     --------
@@ -51,9 +51,9 @@ def smallest(array: NDArray[Any]) -> NDArray[Any]:
         room = np.iinfo(name)
         if room.min <= least and most <= room.max:
             return array.astype(name)
-    raise ValueError(f"a page holds whole numbers of at most 32 bits, got {least} to {most}")
+    raise ValueError(f"a page supports integers of at most 32 bits, got {least} to {most}")
 
 
 def words(codes: NDArray[Any]) -> NDArray[np.uint32]:
-    """Return 64-bit codes as pairs of 32-bit words, the lower one first."""
+    """Return 64-bit codes as pairs of 32-bit words, lower word first."""
     return np.ascontiguousarray(codes).astype("<u8" if codes.dtype.kind == "u" else "<i8").view("<u4")

@@ -1,4 +1,4 @@
-"""Code functions: what a page needs in order to give any graph the codes that Python gives it."""
+"""Code functions: settings and arrays from which a page computes the same codes as Python."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from propkernels.propagation.walks import (
 
 Arrays = dict[str, NDArray[Any]]
 Settings = dict[str, Any]
-EXPONENTS = 31  # of degrees, whose number the page holds in 32 bits
-SPARE_DEGREES = 64  # beyond twice the largest degree: what edits may lead to
-_LABELS = 0  # the purpose of the hash of labels
+EXPONENTS = 31  # of degrees, which are 32-bit integers in the page
+SPARE_DEGREES = 64  # degrees that edits may reach, in addition to twice the largest degree
+_LABELS = 0  # number of the hash of labels among the uses of a seed
 
 
 class NotLive(ValueError):
-    """The reason why a page cannot compute what a model computes."""
+    """Raised if a page cannot compute the codes or decisions of a model."""
 
 
 def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays]:
-    """Describe how the items of graphs get their codes, for ``coder.js``.
+    """Return the settings and arrays from which ``coder.js`` computes the codes of a counter.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays
     dict
         Settings.
     dict of arrays
-        Keys of labels, or their projections.
+        Keys or projections of labels.
 
     Raises
     ------
     NotLive
-        If the page cannot compute these codes.
+        If the page does not support the counter.
     """
     functions: dict[type, Any] = {
         RefinementCoder: _refinement,
@@ -77,12 +77,12 @@ def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays
 
 
 def start_values(source: str | None, graphs: GraphDatabase) -> tuple[Any, ...]:
-    """Return the labels with which nodes may start, including those that edits may lead to."""
+    """Return all initial node labels, including degrees that edits may reach."""
     if source is None:
         return (0,)
     if source != "node":
         if not graphs.is_unweighted:
-            raise NotLive("degrees of weighted edges do not follow edits")
+            raise NotLive("it uses weighted degrees, which edits cannot update")
         if source == "log_degree":
             return (*range(EXPONENTS), "isolated")
         return tuple(range(2 * int(graphs.degrees.max(initial=0)) + SPARE_DEGREES))
@@ -98,7 +98,7 @@ def _edge_values(graphs: GraphDatabase) -> tuple[Any, ...]:
 
 
 def _keys(counter: Any, tables: list[tuple[Any, ...]], graphs: GraphDatabase) -> Arrays:
-    """Keys of labels, one table after the other, and of edge labels where they count."""
+    """Return the keys of labels, table after table, and of edge labels if the counter uses them."""
     arrays = {"keys": words(np.concatenate([label_keys((*values, UNKNOWN)) for values in tables]))}
     if counter.edge_labels:
         arrays["edgeKeys"] = words(label_keys(_edge_values(graphs)))
@@ -112,7 +112,7 @@ def _refinement(
 
 
 def _entries(counter: EntryCoder, values: tuple[Any, ...], graphs: GraphDatabase) -> tuple[Settings, Arrays]:
-    """One table of keys per entry of the labels."""
+    """Return a refinement with one table of keys per entry of the labels."""
     if any(not isinstance(value, tuple) or len(value) != counter.width for value in values):
         raise NotLive(f"it needs node labels that are tuples of {counter.width} entries")
     return _refined(counter, [tuple(value[e] for value in values) for e in counter.entries], graphs)
@@ -122,7 +122,7 @@ def _refined(
     counter: RefinementCoder, tables: list[tuple[Any, ...]], graphs: GraphDatabase
 ) -> tuple[Settings, Arrays]:
     if counter.edge_weights:
-        raise NotLive("it tells edges apart by their weights")
+        raise NotLive("it distinguishes edges by weight")
     settings = {
         "kind": "refinement",
         "steps": counter.n_iter,
@@ -134,7 +134,7 @@ def _refined(
 
 def _paths(counter: TripletCoder, values: tuple[Any, ...], graphs: GraphDatabase) -> tuple[Settings, Arrays]:
     if counter.weighted and not graphs.is_unweighted:
-        raise NotLive("lengths of weighted paths do not follow edits")
+        raise NotLive("it measures paths by edge weights, which edits cannot update")
     return {"kind": "paths", "iterations": [0]}, _keys(counter, [values], graphs)
 
 
@@ -144,7 +144,7 @@ def _propagation(
     if counter.lsh.takes_root:
         raise NotLive("the Hellinger metric takes square roots of distributions")
     if not graphs.is_unweighted:
-        raise NotLive("it spreads labels over weighted edges")
+        raise NotLive("it propagates labels along weighted edges")
     streams = stream_numbers(counter.t_max, counter.n_hashes)
     every = LabelColumn(np.array([*range(len(values)), -1], dtype=np.int32), values)
     initial, keys = in_key_order(initial_distributions(every, counter.prior))
@@ -162,15 +162,15 @@ def _propagation(
     }
     iterations, per_hash = np.repeat(np.arange(counter.t_max + 1), counter.n_hashes), 1
     if counter.attributes is not None:
-        settings["attributes"], own = _attributes(counter.attributes, counter, graphs)
-        arrays |= own
+        settings["attributes"], attribute_arrays = _attributes(counter.attributes, counter, graphs)
+        arrays |= attribute_arrays
         per_hash = settings["attributes"]["widths"] * settings["attributes"]["columns"]
     settings["iterations"] = np.repeat(iterations, per_hash).tolist()
     return settings, arrays
 
 
 def scheme_settings(scheme: Any, values: tuple[Any, ...], graphs: GraphDatabase) -> Settings:
-    """Describe the affine step of a propagation scheme, for ``affineStep`` of ``coder.js``."""
+    """Return the settings of a propagation scheme for ``affineStep`` of ``coder.js``."""
     direction = getattr(scheme, "direction", "follow")
     if direction != "follow" and not goes_both_ways(graphs):
         raise NotLive(f"it crosses directed or parallel edges with direction={direction!r}")
@@ -197,7 +197,7 @@ def scheme_settings(scheme: Any, values: tuple[Any, ...], graphs: GraphDatabase)
 
 
 def goes_both_ways(graphs: GraphDatabase) -> bool:
-    """Whether every edge leads back and none has a parallel: then all directions of a walk are the same."""
+    """Whether edges are symmetric and not parallel, so that the direction of walks does not matter."""
     matrix = graphs.adjacency
     rows = np.repeat(np.arange(graphs.n_nodes, dtype=np.int64), np.diff(matrix.indptr))
     there = rows * graphs.n_nodes + matrix.indices
@@ -208,9 +208,9 @@ def goes_both_ways(graphs: GraphDatabase) -> bool:
 def _attributes(
     coder: AttributeCoder, counter: PropagationCoder, graphs: GraphDatabase
 ) -> tuple[Settings, Arrays]:
-    """Describe the hashes of fixed attributes: vectors and offsets by iteration, bin width and hash."""
+    """Return the hashes of fixed attributes: vectors and offsets by iteration, bin width and hash."""
     if type(coder.learned) is not FixedAttributes:
-        raise NotLive(f"attributes change along the edges ({type(coder.learned).__name__})")
+        raise NotLive(f"it propagates attributes ({type(coder.learned).__name__})")
     n_columns = len(coder.standardizer.mean)
     if graphs.node_attributes is None or graphs.node_attributes.shape[1] != n_columns:
         raise NotLive(f"it needs {n_columns} node attributes")

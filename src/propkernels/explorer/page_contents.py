@@ -1,4 +1,4 @@
-"""What the page reads: small things as JSON, large ones as sections of arrays."""
+"""Contents of the page: settings and short texts as JSON, graphs and values as sections of arrays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from propkernels.explorer.carried import CarriedRule
 from propkernels.explorer.map_columns import Column
 from propkernels.explorer.models import Explained
-from propkernels.explorer.structure import graph_arrays
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.models.defaults import has_views
 
-BINS = 12  # shown for each class
+Arrays = dict[str, NDArray[Any]]
+BINS = 12  # shown per class
 
 
 def page_contents(
@@ -26,8 +26,8 @@ def page_contents(
     names: list[str] | None,
     label_names: Mapping[Any, str] | None,
     described: list[tuple[Column, NDArray[Any]]],
-) -> tuple[dict[str, Any], dict[str, dict[str, NDArray[Any]]]]:
-    """All that the page reads: small things, and sections of arrays."""
+) -> tuple[dict[str, Any], dict[str, Arrays]]:
+    """Return the JSON of the page, and its sections of arrays by name."""
     directed, structure = graph_arrays(graphs)
     short = short_names(graphs.label_column, label_names)
     if any("attributes" in code for code in carried.codes):
@@ -62,7 +62,7 @@ def page_contents(
 
 
 def short_names(column: Any, names: Mapping[Any, str] | None) -> dict[Any, str]:
-    """Names that fit a node: of labels with several views of it, the first, such as an atom's symbol."""
+    """Return short label names to draw in nodes; for tuples of labels, the first entry (atom symbol)."""
     views = {value: str(value[0]) for value in column.values} if has_views(column) else {}
     return views | dict(names or {})
 
@@ -74,7 +74,7 @@ def _label_texts(column: Any, names: Mapping[Any, str] | None) -> list[str]:
 
 
 def _bins(found: Explained, graphs: Any, target: Any, names: Any, label_names: Any) -> list[dict[str, Any]]:
-    """The bins that matter most, for each class against the others where there are more than two."""
+    """Return the bins with the largest weights; of more than two classes, for each against the others."""
     model = found.model
     common: dict[str, Any] = {"n": BINS, "label_names": label_names}
     if names is None:
@@ -99,26 +99,62 @@ def _bins(found: Explained, graphs: Any, target: Any, names: Any, label_names: A
 
 
 def _records(bins: Any, found: Explained) -> list[dict[str, Any]]:
+    """Return one JSON record per bin."""
     carried = found.carried
     return [
         {
-            "vocabulary": carried.places[one.member],
-            "stream": one.stream,
-            "bin": carried.bins[carried.places[one.member]].place(one.stream, one.code),
-            "t": one.t,
-            "weight": one.weight,
-            "count": one.n_graphs,
-            "with": _number(one.mean_with),
-            "without": _number(one.mean_without),
-            "level": one.level,
-            "graph": one.graph,
-            "node": one.node,
-            "nodes": list(one.nodes),
-            "surroundings": one.surroundings,
+            "vocabulary": carried.places[bin_.member],
+            "stream": bin_.stream,
+            "bin": carried.bins[carried.places[bin_.member]].place(bin_.stream, bin_.code),
+            "t": bin_.t,
+            "weight": bin_.weight,
+            "count": bin_.n_graphs,
+            "with": _number(bin_.mean_with),
+            "without": _number(bin_.mean_without),
+            "level": bin_.level,
+            "graph": bin_.graph,
+            "node": bin_.node,
+            "nodes": list(bin_.nodes),
+            "surroundings": bin_.surroundings,
         }
-        for one in bins
+        for bin_ in bins
     ]
 
 
 def _number(value: float | None) -> float | None:
+    """Return a finite number, or None."""
     return None if value is None or not np.isfinite(value) else value
+
+
+def graph_arrays(graphs: GraphDatabase) -> tuple[bool, Arrays]:
+    """Return whether graphs are directed, and the arrays of their structure that ``data.js`` reads.
+
+    Undirected edges, which have the same label in both directions, are listed once, at their smaller node.
+    The other end of an edge is stored as the difference of node numbers.
+    """
+    matrix, column = graphs.adjacency, graphs.edge_label_column
+    rows = np.repeat(np.arange(graphs.n_nodes), np.diff(matrix.indptr))
+    kinds = None if column is None else column.ids
+    directed = not _is_symmetric(rows, matrix.indices, kinds)
+    kept = np.ones(len(rows), dtype=bool) if directed else rows <= matrix.indices
+    arrays: Arrays = {
+        "sizes": graphs.graph_sizes,
+        "degrees": np.bincount(rows[kept], minlength=graphs.n_nodes),
+        "steps": (matrix.indices[kept] - rows[kept]).astype(np.int64),
+    }
+    if kinds is not None:
+        arrays["kinds"] = kinds[kept]
+    if isinstance(graphs.label_column, LabelColumn):
+        arrays["labels"] = graphs.label_column.ids
+    return directed, arrays
+
+
+def _is_symmetric(rows: NDArray[Any], columns: NDArray[Any], kinds: NDArray[Any] | None) -> bool:
+    """Whether each edge has a reverse edge with the same label."""
+    labels = np.zeros(len(rows), dtype=np.int64) if kinds is None else kinds
+    there, back = np.lexsort((labels, columns, rows)), np.lexsort((labels, rows, columns))
+    return bool(
+        np.array_equal(rows[there], columns[back])
+        and np.array_equal(columns[there], rows[back])
+        and np.array_equal(labels[there], labels[back])
+    )

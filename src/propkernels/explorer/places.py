@@ -1,4 +1,4 @@
-"""Where nodes are drawn, if that is known: atoms as RDKit depicts them, given coordinates, pixels."""
+"""Node positions computed in Python: RDKit depictions, coordinates of the user, pixels of images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST = 127
 
 
 def molecule_places(molecules: Any, graphs: GraphDatabase) -> Places | None:
-    """Return where RDKit draws atoms, x and y by turns; None if a molecule does not fit its graph.
+    """Return RDKit's atom positions x0, y0, x1, y1, ...; None if a molecule does not match its graph.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def molecule_places(molecules: Any, graphs: GraphDatabase) -> Places | None:
 
 
 def given_places(coordinates: Any, graphs: GraphDatabase) -> Places:
-    """Return given coordinates, of one array for all nodes or one per graph, as x and y by turns."""
+    """Return coordinates of the user (one array, or one per graph) as x0, y0, x1, y1, ..."""
     if isinstance(coordinates, Sequence) and len(coordinates) == len(graphs):
         coordinates = np.concatenate([np.asarray(part, dtype=np.float64) for part in coordinates])
     points = np.asarray(coordinates, dtype=np.float64)
@@ -62,21 +62,21 @@ def given_places(coordinates: Any, graphs: GraphDatabase) -> Places:
             f"layout must hold a point for each of {graphs.n_nodes} nodes, got shape {points.shape}"
         )
     if not np.isfinite(points).all():
-        raise ValueError("layout must hold finite numbers")
+        raise ValueError("layout must contain finite numbers only")
     if points.shape[1] > 2:
         points = np.concatenate([_flat(points[a:b]) for a, b in _runs(graphs.graph_ptr)])
     return quantized_places(points, graphs.graph_ptr)
 
 
 def image_places(shape: tuple[int, ...]) -> Places:
-    """Return where pixels are drawn, for (images, height, width) whose pixels are nodes, row by row."""
+    """Return pixel positions of images (images, height, width) whose pixels are nodes in row order."""
     n_images, height, width = shape
     row, column = np.divmod(np.arange(height * width), width)
     return np.tile(np.column_stack([column, -row]).astype(np.int8).ravel(), n_images)
 
 
 def pixel_places(grids: GridDatabase) -> Places:
-    """Return column and row of each pixel, x and y by turns; y points upward."""
+    """Return pixel positions of grids as x0, y0, x1, y1, ...; y points upward."""
     parts = []
     for i in range(len(grids)):
         grid = grids[i]
@@ -91,7 +91,7 @@ def _runs(ptr: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 
 def _flat(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The plane in which points spread most."""
+    """Return the projection of points on their first two principal components."""
     if not len(points):
         return points[:, :2]
     centered = points - points.mean(axis=0)
@@ -101,12 +101,12 @@ def _flat(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def quantized_places(points: NDArray[np.float64], ptr: NDArray[np.int64]) -> Places:
-    """Center each graph, and write its coordinates in 8 bits, each graph in a scale of its own."""
+    """Return centered coordinates as 8-bit integers, with a separate scale per graph."""
     places = np.zeros(points.shape, dtype=np.int8)
     for first, last in _runs(ptr):
         if first == last:
             continue
-        own = points[first:last]
-        own = own - (own.min(axis=0) + own.max(axis=0)) / 2
-        places[first:last] = np.round(own * (LARGEST / max(float(np.abs(own).max()), 1e-9)))
+        part = points[first:last]
+        part = part - (part.min(axis=0) + part.max(axis=0)) / 2
+        places[first:last] = np.round(part * (LARGEST / max(float(np.abs(part).max()), 1e-9)))
     return places.ravel()

@@ -1,4 +1,4 @@
-"""Sentences of the page."""
+"""Texts of the page: the line beside the title, and the tab "About"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from propkernels.kernels.sum_kernel import SumKernel
 
 
 def page_facts(graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any) -> str:
-    """Return the line beside the title: sizes, and how good the predictions are, by which models."""
+    """Return the line beside the title: sizes of the data, and the score and origin of the predictions."""
     parts = [f"{len(graphs):,} graphs", f"{graphs.n_nodes:,} nodes", f"{graphs.n_edges:,} edges"]
     if found is not None:
         known = found.predictions >= 0 if classes is not None else np.isfinite(found.predictions)
@@ -29,15 +29,15 @@ def _score(predictions: Any, numbers: Any, classes: Any) -> str:
 
 
 def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[str]:
-    """Paragraphs that say what is shown."""
+    """Return the paragraphs of the tab "About"."""
     kernels = kernel_texts(kernel)
     several = f"the mean of {len(kernels)} normalized kernels, those of the model"
     similarity = f"the normalized kernel {kernels[0]}" if len(kernels) == 1 else several
     paragraphs = [
-        f"Each point of the map is a graph; near points are similar graphs. Similarity is {similarity}: "
-        "graphs are alike if many of their nodes look alike from t steps around them. The map is made by "
-        f"t-SNE from the exact {n_neighbors} nearest neighbors of each graph. Distances between far groups "
-        "mean little.",
+        f"Each point of the map is a graph; nearby points are similar graphs. Similarity is {similarity}: "
+        "graphs are similar if many of their nodes have similar surroundings of up to t steps. The map is "
+        f"computed by t-SNE from the exact {n_neighbors} nearest neighbors of each graph. Distances between "
+        "distant groups are not meaningful.",
         "Novelty is 1 minus the mean similarity to the nearest graphs.",
     ]
     if found is None:
@@ -46,7 +46,7 @@ def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[s
 
 
 def _about_model(found: Explained, kernels: list[str]) -> list[str]:
-    """Say which model it is, and that the page carries it."""
+    """Return sentences on the model and on its decisions in the page."""
     model, listed = found.model, "; ".join(kernels)
     settings = f"C = {model.C_:g}, solver {getattr(model, 'solver_', '')!r}"
     if len(kernels) == 1:
@@ -57,13 +57,13 @@ def _about_model(found: Explained, kernels: list[str]) -> list[str]:
         what = f"a support vector machine on the sum of {len(kernels)} kernels ({settings}): {listed}"
     return [
         f"The model is {what}.",
-        "Its decision about a graph is exactly a sum over nodes and iterations, plus an intercept. The page "
-        "computes it from the graph, so edits take effect at once, with the numbers of Python.",
+        "The decision for a graph is an exact sum over nodes and iterations, plus an intercept. The page "
+        "computes it from the graph as Python does, so edits take effect at once.",
     ]
 
 
 def kernel_texts(kernel: Any) -> list[str]:
-    """Return one line per kernel of a sum, without seeds and threads."""
+    """Return the repr of each kernel of a sum in one line, without random_state and n_jobs."""
     if isinstance(kernel, SumKernel):
         return [text for part in kernel.kernels or [] for text in kernel_texts(part)]
     plain = clone(kernel)

@@ -1,0 +1,26 @@
+"""texts: the line beside the title, and the tab "About"."""
+
+import propkernels as pk
+from propkernels.explorer.texts import kernel_texts, page_about
+
+
+def test_the_header_says_whether_graphs_were_held_out(data, model):
+    training = pk.explore(data.graphs, data.target, model).html
+    assert "% predicted correctly (given model, probably on its training graphs)" in training
+    fewer = pk.explore(data.graphs[:20], data.target[:20], model).html
+    assert "(given model; its training graphs may be among them)" in fewer
+    held_out = pk.explore(data.graphs, data.target).html
+    assert "% predicted correctly (default model, held out, 5 folds)" in held_out
+    assert "chosen on the same folds" in held_out
+
+
+def test_kernels_of_a_sum_are_listed_without_seeds():
+    kernel = pk.SumKernel([pk.WeisfeilerLehman(n_jobs=2), pk.PropagationKernel(t_max=3, random_state=5)])
+    assert kernel_texts(kernel) == ["WeisfeilerLehman()", "PropagationKernel(t_max=3)"]
+
+
+def test_a_page_without_a_target_says_so():
+    paragraphs = page_about(None, pk.WeisfeilerLehman(), 7)
+    assert "the normalized kernel WeisfeilerLehman()" in paragraphs[0]
+    assert "exact 7 nearest neighbors" in paragraphs[0]
+    assert paragraphs[-1] == "There is no target, so no model was trained."
