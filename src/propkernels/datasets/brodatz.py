@@ -1,4 +1,4 @@
-"""BRODATZ: texture patches, turned and scaled, after the data set Brodatz32 of the paper."""
+"""BRODATZ: rotated and scaled texture patches, after the data set Brodatz32 of the paper."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ def load_brodatz(
 ) -> Dataset:
     """Load patches of 32 Brodatz textures: 16 per texture, in up to four versions each.
 
-    Each crop of 256 x 256 is cut into 16 patches of 64 x 64, the originals. "rotated" turns a patch by 90
-    degrees; "scaled" enlarges its middle 45 x 45 pixels to 64 x 64, bilinearly; "rotated_scaled" does
-    both. Each patch is histogram-equalized by itself, so that its gray levels are about equally
-    frequent and only their arrangement tells textures apart, and quantized to a few levels.
+    Each crop of 256 x 256 is cut into 16 patches of 64 x 64, the originals. "rotated" rotates a patch by 90
+    degrees; "scaled" enlarges its central 45 x 45 pixels to 64 x 64, bilinearly; "rotated_scaled" does both.
+    Each patch is histogram-equalized and quantized separately, so that its gray levels are about equally
+    frequent and textures differ only in their arrangement.
 
     Parameters
     ----------
     versions : str or iterable of str
-        Which of "original", "rotated", "scaled", "rotated_scaled"; all four give 2,048 grids.
+        Any of "original", "rotated", "scaled", "rotated_scaled"; all four give 2,048 grids.
     n_levels : int, default=3
-        Number of gray levels, the labels.
+        Number of gray levels, which are the labels.
     folder : str or path, optional
-        Folder that has ``brodatz32.zip``; by default the one that PROPKERNELS_DATA names.
+        Folder of ``brodatz32.zip``; by default PROPKERNELS_DATA.
 
     Returns
     -------
     Dataset
-        ``graphs`` is a GridDatabase. ``extras["groups"]`` numbers the patches: keep versions of one patch
-        together in folds (``StratifiedGroupKFold``). ``extras["versions"]`` and ``extras["images"]``, the
+        ``graphs`` is a GridDatabase. ``extras["groups"]`` numbers the patches: keep all versions of a patch
+        in the same fold (``StratifiedGroupKFold``). ``extras["versions"]`` and ``extras["images"]``, the
         patches before equalization (uint8), are in the order of the grids.
     """
     chosen = [versions] if isinstance(versions, str) else list(versions)
@@ -66,7 +66,7 @@ def load_brodatz(
 
 
 def read_crops(path: Path) -> tuple[tuple[str, ...], list[Images]]:
-    """Names and images of the crops, sorted by name."""
+    """Return names and images of the crops, sorted by name."""
     from propkernels.images.image_folder import decode_image
 
     with open_archive(path) as archive:
@@ -78,7 +78,7 @@ def read_crops(path: Path) -> tuple[tuple[str, ...], list[Images]]:
 
 
 def make_version(patches: Images, version: str) -> Images:
-    """Turn patches by 90 degrees, enlarge their middle, or both."""
+    """Return patches rotated by 90 degrees, enlarged at their center, or both."""
     if "scaled" in version:
         patches = np.stack([_enlarged(patch) for patch in patches])
     return np.rot90(patches, axes=(1, 2)) if "rotated" in version else patches

@@ -1,4 +1,4 @@
-"""Hiding and corrupting labels, for experiments with missing and noisy information."""
+"""Hide and corrupt labels, for experiments with missing and noisy labels."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
 
 def hide_labels(graphs: Any, fraction: float, random_state: Any = None) -> GraphDatabase:
-    """Make the labels of some nodes unobserved.
+    """Return graphs in which the labels of random nodes are unobserved.
 
     Parameters
     ----------
     graphs : GraphDatabase or sequence of graphs
         Graphs with node labels.
     fraction : float in [0, 1]
-        Share of the observed labels, over all graphs, that is hidden.
+        Fraction of the observed labels of all graphs to hide.
     random_state : int, RandomState or None
-        Which ones. For one seed, a larger fraction hides the same nodes and more.
+        Seed. With the same seed, a larger fraction hides the same nodes and more.
 
     Returns
     -------
@@ -31,8 +31,8 @@ def hide_labels(graphs: Any, fraction: float, random_state: Any = None) -> Graph
 
     See Also
     --------
-    flip_labels : Makes labels wrong instead.
-    LabelPropagation : The scheme for missing labels.
+    flip_labels : Replaces labels by wrong ones.
+    LabelPropagation : Propagation scheme for missing labels.
 
     Examples
     --------
@@ -50,16 +50,16 @@ def hide_labels(graphs: Any, fraction: float, random_state: Any = None) -> Graph
 
 
 def flip_labels(graphs: Any, fraction: float, random_state: Any = None) -> GraphDatabase:
-    """Give some nodes another label, drawn uniformly from the other labels that occur.
+    """Return graphs in which random nodes have another label, drawn uniformly from the labels that occur.
 
     Parameters
     ----------
     graphs : GraphDatabase or sequence of graphs
-        Graphs with node labels, at least two different ones.
+        Graphs with at least two different node labels.
     fraction : float in [0, 1]
-        Share of the observed labels, over all graphs, that is replaced.
+        Fraction of the observed labels of all graphs to replace.
     random_state : int, RandomState or None
-        Which ones, and by what.
+        Seed for the nodes and their new labels.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def flip_labels(graphs: Any, fraction: float, random_state: Any = None) -> Graph
 
     See Also
     --------
-    hide_labels : Removes labels instead.
+    hide_labels : Removes labels.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Dataset: graphs and what is to be predicted of them; the known sets, and where they are."""
+"""Dataset: graphs with targets; the catalogue of data sets and the folders that contain them."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class Dataset:
     Attributes
     ----------
     name : str
-        The name it was loaded by.
+        Name of the data set.
     graphs : GraphDatabase or GridDatabase
         The graphs.
     target : ndarray of shape (n,) or (n, columns)
-        Class labels, integers as in the file; floats where the set is one for regression.
+        Class labels, integers as in the file; floats for regression.
     target_names : tuple of str
-        What the classes are called, in the order of their sorted labels; empty where the set does not say.
+        Names of the classes, in the order of their sorted labels; empty if unknown.
     extras : dict
-        What else came with the graphs: "coordinates", "normals", "smiles", ...
+        Other data of the set: "coordinates", "normals", "smiles", ...
     description : str
-        The text that came with the set.
+        Description from the files of the set.
     label_names : dict
-        What node labels are called where people read them, such as ``{0: "C", 1: "N"}``; empty where that is
-        not known. The labels of ``graphs``, and hence all kernels, are those of the file.
+        Names of node labels for display, such as ``{0: "C", 1: "N"}``; empty if unknown. The labels of
+        ``graphs``, and hence all kernels, are those of the file.
     """
 
     name: str
@@ -60,14 +60,14 @@ class Dataset:
 
     @property
     def n_classes(self) -> int | None:
-        """Number of distinct class labels; None where the target is real-valued or has several columns."""
+        """Number of distinct class labels; None if the target is real-valued or has several columns."""
         is_class = self.target.ndim == 1 and self.target.dtype.kind in "iu"
         return len(np.unique(self.target)) if is_class else None
 
     def with_known_target(self) -> Dataset:
-        """Return the graphs whose only target is known, without extras; all where none is missing.
+        """Return the graphs with a target, without extras; the data set itself if no target is missing.
 
-        Targets of which all that are known are whole numbers, few of them different, become integers.
+        Targets become integers if all present values are whole numbers with few distinct values.
         """
         gaps = is_missing(self.target) if self.target.ndim == 1 else np.zeros(0, dtype=bool)
         if not gaps.any():
@@ -100,7 +100,7 @@ class Dataset:
         return show_result(repr(self), *parts)
 
     def _drawings(self, chosen: Any, names: Any) -> list[Any]:
-        """Examples: one of each class, or the first graphs."""
+        """Return drawings of one graph per class, or of the first graphs."""
         from propkernels._pages.fragments import Drawing
         from propkernels.graphs.drawing import graph_svg
 
@@ -123,7 +123,7 @@ HEADER = ("name", "graphs", "classes", "node labels", "attributes", "in the pape
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """One line of :func:`list_datasets`; None where a number does not apply or is chosen by the user."""
+    """A row of :func:`list_datasets`; None for numbers that do not apply or depend on parameters."""
 
     name: str
     graphs: int | None
@@ -135,7 +135,7 @@ class DatasetInfo:
 
 
 class Catalogue(tuple[DatasetInfo, ...]):
-    """Data sets, shown as a table."""
+    """A tuple of data sets, displayed as a table."""
 
     __slots__ = ()
 
@@ -193,7 +193,7 @@ ELEMENTS = _numbered(
     Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U""",
     start=1,
 )
-# Names of node labels, where the README of a set gives them. That of BBBP and HIV says: atomic numbers.
+# Names of node labels from the README of each set; the labels of BBBP and HIV are atomic numbers.
 LABEL_NAMES: dict[str, dict[int, str]] = {
     "MUTAG": _numbered("C N O F I Cl Br"),
     "AIDS": _numbered(
@@ -206,7 +206,7 @@ LABEL_NAMES: dict[str, dict[int, str]] = {
 
 
 def label_names(name: str, labels: Iterable[Any]) -> dict[Any, str]:
-    """Names of the node labels of a known set; none at all where one of its labels has no name.
+    """Return names of the node labels of a set in the catalogue; empty if any label has no name.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def label_names(name: str, labels: Iterable[Any]) -> dict[Any, str]:
 
 
 def check_name(name: Any) -> str:
-    """Refuse what cannot be the name of a data set, such as a path."""
+    """Return a valid name of a data set; raise an error for anything else, such as a path."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a data set must be a string, got {type(name).__name__}")
     if not PLAIN_NAME.fullmatch(name):
@@ -233,7 +233,7 @@ def check_name(name: Any) -> str:
 
 
 def home_expanded(path: Any) -> Path:
-    """Return a path with ~ and ~user replaced; a user who does not exist is named in one sentence."""
+    """Return a path with ~ and ~user expanded; raise FileNotFoundError for an unknown user."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -241,13 +241,13 @@ def home_expanded(path: Any) -> Path:
 
 
 def data_folder() -> Path | None:
-    """Folder named by PROPKERNELS_DATA, if that is set."""
+    """Return the folder PROPKERNELS_DATA, or None if it is not set."""
     value = os.environ.get(DATA_VARIABLE)
     return home_expanded(value) if value else None
 
 
 def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
-    """Folder for downloads: the argument, else PROPKERNELS_CACHE, else the usual place of the system."""
+    """Return the download folder: the argument, PROPKERNELS_CACHE, or the cache folder of the system."""
     value = cache or os.environ.get(CACHE_VARIABLE)
     if value:
         return home_expanded(value)
@@ -257,7 +257,7 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
 
 
 def find_in(folder: Path | None, name: str) -> Path | None:
-    """Return the zip or the folder of a data set inside a folder, if there is one."""
+    """Return the zip or folder of a data set inside a folder, or None."""
     if folder is None:
         return None
     archive, directory = folder / f"{name}.zip", folder / name
@@ -268,21 +268,21 @@ def find_in(folder: Path | None, name: str) -> Path | None:
 
 
 def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
-    """Describe the data sets that are known by name; nothing is loaded.
+    """Return descriptions of the data sets in the catalogue, without loading them.
 
     Any other set of the TUDataset collection can be loaded with ``load(name, allow_unverified=True)``.
 
     Parameters
     ----------
     cache : str or path, optional
-        Folder of downloads; by default ``PROPKERNELS_CACHE`` or the usual place of the system.
+        Download folder; by default ``PROPKERNELS_CACHE`` or the cache folder of the system.
 
     Returns
     -------
     Catalogue
         A tuple of :class:`DatasetInfo`, printed as a table. ``where`` is "data folder" (PROPKERNELS_DATA),
-        "cache", "download", "needs FILE" (images that no server offers), "bundled" (with installed
-        packages) or "generated" (a function of that name).
+        "cache", "download", "needs FILE" (images that cannot be downloaded), "bundled" (with installed
+        packages) or "generated" (by a function of that name).
 
     Examples
     --------
@@ -302,7 +302,7 @@ def _located(info: DatasetInfo, folders: dict[str, Path | None]) -> DatasetInfo:
 
 
 def _image_located(info: DatasetInfo) -> DatasetInfo:
-    """No server offers the images: say which file is needed where it is missing."""
+    """Return the info with the location of its images, or "needs FILE" if they are missing."""
     folder, file = data_folder(), IMAGE_FILES[info.name]
     here = folder is not None and (folder / file).is_file()
     return replace(info, where="data folder" if here else f"needs {file}")

@@ -14,7 +14,7 @@ from propkernels.graphs import GraphDatabase
 
 
 def quantize(images: NDArray[Any], n_levels: int, brightest: float) -> NDArray[np.int64]:
-    """Cut intensities from 0 to ``brightest`` into equally wide gray levels 0, 1, ..., n_levels - 1.
+    """Return gray levels 0, ..., n_levels - 1 of equal width for intensities from 0 to ``brightest``.
 
     Examples
     --------
@@ -26,12 +26,12 @@ def quantize(images: NDArray[Any], n_levels: int, brightest: float) -> NDArray[n
 
 
 def grid_graphs(levels: NDArray[np.int64]) -> GraphDatabase:
-    """Make one graph of each image.
+    """Return one grid graph per image.
 
     Parameters
     ----------
     levels : ndarray of int, shape (images, height, width)
-        The label of each pixel.
+        Label of each pixel.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def grid_graphs(levels: NDArray[np.int64]) -> GraphDatabase:
 
 
 def grid_adjacency(height: int, width: int) -> csr_array:
-    """Adjacency of one grid, each pixel joined to those left, right, above and below."""
+    """Return the adjacency of a grid: each pixel has edges to its left, right, upper and lower neighbor."""
     pixels = np.arange(height * width).reshape(height, width)
     across = np.stack([pixels[:, :-1].ravel(), pixels[:, 1:].ravel()], axis=1)
     down = np.stack([pixels[:-1].ravel(), pixels[1:].ravel()], axis=1)
@@ -53,7 +53,7 @@ def grid_adjacency(height: int, width: int) -> csr_array:
 
 
 def repeat_diagonal(block: csr_array, times: int) -> csr_array:
-    """Block-diagonal matrix of ``times`` equal blocks."""
+    """Return the block-diagonal matrix of ``times`` equal blocks."""
     n, entries = block.shape[0], block.nnz
     starts = np.arange(times, dtype=np.int64)[:, None]
     indices = (block.indices + starts * n).ravel()
@@ -70,12 +70,12 @@ def load_digits_grids(n_levels: int = 4) -> Dataset:
     Parameters
     ----------
     n_levels : int, default 4
-        Number of gray levels, the node labels.
+        Number of gray levels, which are the node labels.
 
     Returns
     -------
     Dataset
-        Ten classes, the digits; ``extras["images"]`` are the images, with intensities from 0 to 16.
+        One class per digit; ``extras["images"]`` are the images, with intensities from 0 to 16.
     """
     from sklearn.datasets import load_digits
 

@@ -1,4 +1,4 @@
-"""Downloads of data sets, of known size and digest."""
+"""Downloads of data sets with verified size and SHA-256."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from propkernels.datasets.tu_files import read_files
 
 
 class Checksum(NamedTuple):
-    """What is known of an archive."""
+    """Size and SHA-256 of an archive."""
 
     n_bytes: int
     sha256: str
 
 
-# Computed from copies of NAME.zip in the layout in which the TUDataset site serves them. Whether the site
-# serves these very bytes today could not be checked when they were recorded: where it does not, a download is
-# refused, and ``allow_unverified=True`` takes it as it is.
+# Computed from copies of NAME.zip in the layout of the TUDataset site. It could not be verified that the site
+# serves the same bytes today: if it does not, downloads are refused unless ``allow_unverified=True``.
 CHECKSUMS = {
     "MUTAG": Checksum(24_437, "3d31485b6499d8245475b182d64c4f11351dc57c6580cf6f0dbe09456f078f70"),
     "NCI1": Checksum(801_916, "80efa2cb4a173eb0d66c3134f21182c33463b80c38bc57e6dd3f9767195eeae8"),
@@ -47,49 +46,49 @@ CHECKSUMS = {
 
 
 BASE_URL = "https://www.chrsmrrs.com/graphkerneldatasets/"
-SCHEMES = ("https://",)  # of the address, and of whatever it redirects to
+SCHEMES = ("https://",)  # of the address and of all redirects
 SECONDS_TO_WAIT = 30
 CHUNK_BYTES = 2**16
-MOST_BYTES = 2**30  # of an archive whose size is not known
+MOST_BYTES = 2**30  # limit for archives of unknown size
 
 
 class NotOnServerError(ValueError):
-    """The site answered that it has no such data set."""
+    """The site does not have the data set."""
 
 
 class UnverifiedError(ValueError):
-    """No checksum is known, or the download does not have it."""
+    """The download has no recorded checksum or a different one."""
 
 
 class TooLongError(OSError):
-    """The site sends more than is expected."""
+    """The site sends more bytes than expected."""
 
 
 def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path:
-    """Fetch NAME.zip, verify it, and only then give it its name in the folder.
+    """Download NAME.zip into a folder and return its path; only a verified file gets this name.
 
     Parameters
     ----------
     name : str
         Name of the data set.
     folder : Path
-        The cache; created if it does not exist.
+        Cache folder; created if it does not exist.
     allow_unverified : bool, default=False
-        Whether to accept an archive without a known SHA-256, or with another one than is known.
+        Whether to accept an archive without a recorded SHA-256 or with a different one.
 
     Returns
     -------
     Path
-        The zip.
+        Path of the zip.
 
     Raises
     ------
     NotOnServerError
-        If the site has no such set.
+        If the site does not have the set.
     UnverifiedError
-        If no checksum is known, or the archive has another one.
+        If the archive has no recorded checksum or a different one.
     ValueError
-        If what came is not a zip with that set in it.
+        If the download is not a zip of that set.
     OSError
         If the site cannot be reached, leaves https or sends too much, or the folder cannot be written.
     """
@@ -109,7 +108,7 @@ def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path
 
 
 def _retrieve(url: str, name: str, folder: Path, known: Checksum | None) -> Path:
-    """Download through pooch, which verifies the checksum."""
+    """Return the path of a file downloaded by pooch, which verifies the checksum."""
     import pooch
 
     fetch = _Fetch(MOST_BYTES if known is None else known.n_bytes)
@@ -129,7 +128,7 @@ def _retrieve(url: str, name: str, folder: Path, known: Checksum | None) -> Path
 
 @contextmanager
 def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Keep pooch from announcing the download; the progress bar does that."""
+    """Silence pooch's log messages, because a progress bar shows the download."""
     before = logger.level
     logger.setLevel(logging.WARNING)
     try:
@@ -139,13 +138,13 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 
 class _Fetch:
-    """A downloader for pooch: https only, redirects included, and no more bytes than expected."""
+    """A downloader for pooch with limited size and https only, including redirects."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes, self.completed = most_bytes, False
 
     def __call__(self, url: str, output_file: str, _: Any) -> None:
-        """Write what the address serves into a file."""
+        """Download the address to a file."""
         import requests
 
         try:
@@ -163,7 +162,7 @@ class _Fetch:
         self.completed = True
 
     def _write(self, response: Any, url: str, output_file: str) -> None:
-        """Stream the body to the file, and stop where it is longer than expected."""
+        """Write the body to a file; raise TooLongError if it is longer than expected."""
         declared, done = response.headers.get("Content-Length", ""), 0
         length = int(declared) if declared.isdecimal() else None
         title = f"Downloading {url.rsplit('/', 1)[-1]}"
@@ -177,7 +176,7 @@ class _Fetch:
 
 
 def _session() -> Any:
-    """Return a session for the allowed schemes only, which asks for bytes without compression."""
+    """Return a session for the allowed schemes that requests uncompressed bytes."""
     import requests
 
     session = requests.Session()

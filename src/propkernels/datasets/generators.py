@@ -1,4 +1,4 @@
-"""Generated data sets: molecule-like graphs, and the paper's SYNTHETIC."""
+"""Generators of data sets: molecule-like graphs, and the paper's SYNTHETIC."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def make_molecules(n_graphs: int, random_state: RandomState = None, mean_nodes: 
     """Generate labeled graphs that look like molecules, in two classes.
 
     Every graph is a tree of degree at most 4 with some rings of six atoms, labeled "C", "N", "O", "F",
-    "S" or "Cl". Labels follow the same distribution in both classes, so that counting labels (t_max = 0)
-    does no better than guessing; in class 1 some N and O are neighbors, in class 0 they are at distance 2.
+    "S" or "Cl". The distribution of labels is the same in both classes, so that counting labels (t_max = 0)
+    is no better than guessing; in class 1 some N and O are neighbors, in class 0 they are at distance 2.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def make_molecules(n_graphs: int, random_state: RandomState = None, mean_nodes: 
     random_state : int, Generator, RandomState or None
         Seed of the generator.
     mean_nodes : int, default 25
-        Sizes are uniform between half and one and a half times this.
+        Numbers of nodes are uniform between 0.5 and 1.5 times this value.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def make_molecules(n_graphs: int, random_state: RandomState = None, mean_nodes: 
 
 @dataclass(frozen=True)
 class _Nodes:
-    """Nodes of all graphs: the graph of each, and its position, and the nodes from it to the end."""
+    """Nodes of all graphs: graph, position in the graph, and number of nodes from it to the end."""
 
     graph_ptr: NDArray[np.int64]
     graph: NDArray[np.int64]
@@ -86,7 +86,7 @@ class _Nodes:
 
 
 def _ring_starts(nodes: _Nodes, rng: np.random.Generator) -> NDArray[np.int64]:
-    """First atoms of rings: at most one ring in each stretch of ten nodes, wholly inside it."""
+    """Return the first atoms of rings: at most one ring inside each block of ten nodes."""
     stretches = np.flatnonzero(nodes.position % RING_SPACING == 0)
     shifts = rng.integers(0, RING_SPACING - RING_SIZE, size=len(stretches), endpoint=True)
     fits = shifts + RING_SIZE <= nodes.remaining[stretches]
@@ -95,10 +95,10 @@ def _ring_starts(nodes: _Nodes, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def _steps_to_parent(nodes: _Nodes, rings: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """How far back each node's parent lies: 1, 2 or 3, so that no node has more than three children."""
+    """Return each node's distance to its parent: 1, 2 or 3, so that nodes have at most three children."""
     steps = rng.choice([1, 2, 3], size=len(nodes.position), p=STEP_BACK_SHARES)
     steps[(rings[:, None] + np.arange(1, RING_SIZE)).ravel()] = 1
-    fourth = rings + RING_SIZE + 2  # would be the ring's last atom's fifth neighbor
+    fourth = rings + RING_SIZE + 2  # would be the fifth neighbor of the ring's last atom
     fourth = fourth[fourth < len(steps)]
     steps[fourth] = np.minimum(steps[fourth], 2)
     return np.minimum(steps, nodes.position)
@@ -114,7 +114,7 @@ def _edges(steps: NDArray[np.int64], rings: NDArray[np.int64]) -> NDArray[np.int
 def _labels(
     nodes: _Nodes, steps: NDArray[np.int64], target: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Atoms at random; then an O here and there, with an N next to it (class 1) or two bonds away."""
+    """Return random labels, with some pairs of O and N at distance 1 (class 1) or 2 (class 0)."""
     labels = rng.choice(len(ATOMS), size=len(steps), p=ATOM_SHARES).astype(np.int32)
     sites = np.flatnonzero(nodes.position % MOTIF_SPACING == MOTIF_SPACING - 1)
     sites = sites[rng.random(len(sites)) < MOTIF_SHARE]
@@ -138,21 +138,21 @@ SYNTHETIC_DESCRIPTION = (
 def make_synthetic(
     n_graphs: int = 300, n_nodes: int = 100, n_edges: int = 196, random_state: RandomState = None
 ) -> Dataset:
-    """Generate the data set SYNTHETIC from its description in the paper (section on attributed graphs).
+    """Generate the data set SYNTHETIC as described in the paper (section on attributed graphs).
 
-    All graphs are copies of one random graph whose nodes have an attribute from N(0, 1). In each graph of
-    class A the attributes of 10 random nodes are exchanged among them; in each of class B those of 5, and
-    then noise from N(0, 0.45^2) is added to all attributes. The published file, ``load("SYNTHETIC")``,
-    departs from that text: it exchanges the same nodes in all graphs of a class and has noise in both.
+    All graphs are copies of a random graph whose nodes have an attribute from N(0, 1). In each graph of
+    class A the attributes of 10 random nodes are permuted; in each graph of class B those of 5, and noise
+    from N(0, 0.45^2) is added to all attributes. The published file, ``load("SYNTHETIC")``, differs from
+    this text: it permutes the same nodes in all graphs of a class and has noise in both classes.
 
     Parameters
     ----------
     n_graphs : int, default 300
         Number of graphs, the first half (rounded up) in class A (0), the rest in class B (1).
     n_nodes : int, default 100
-        Nodes of each graph.
+        Number of nodes of each graph.
     n_edges : int, default 196
-        Edges of each graph.
+        Number of edges of each graph.
     random_state : int, Generator, RandomState or None
         Seed of the generator.
 
@@ -178,7 +178,7 @@ def make_synthetic(
 
 
 def _random_graph(n_nodes: int, n_edges: int, rng: np.random.Generator) -> Any:
-    """Adjacency with exactly ``n_edges`` edges, all such graphs equally likely."""
+    """Return the adjacency of a uniformly drawn graph with ``n_edges`` edges."""
     pairs = np.stack(np.triu_indices(n_nodes, k=1), axis=1)
     if n_edges > len(pairs):
         raise ValueError(f"n_edges must be at most {len(pairs)} for {n_nodes} nodes, got {n_edges}")
@@ -186,13 +186,13 @@ def _random_graph(n_nodes: int, n_edges: int, rng: np.random.Generator) -> Any:
 
 
 def _attributes(target: NDArray[np.int64], n_nodes: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """One row per graph: the base attributes, some exchanged, with noise in class B."""
+    """Return one row per graph: the base attributes, some permuted, with noise in class B."""
     base = rng.standard_normal(n_nodes)
     attributes = np.tile(base, (len(target), 1))
     shuffled = np.argsort(rng.random(attributes.shape), axis=1)
     for label, n_flips in enumerate((FLIPS_IN_A, FLIPS_IN_B)):
         rows = np.flatnonzero(target == label)[:, None]
         chosen = shuffled[rows[:, 0], :n_flips]
-        attributes[rows, chosen] = base[np.roll(chosen, 1, axis=1)]  # a cycle: every chosen one moves
+        attributes[rows, chosen] = base[np.roll(chosen, 1, axis=1)]  # a cycle moves every chosen attribute
     noise = NOISE_IN_B * rng.standard_normal(attributes.shape)
     return attributes + noise * (target == 1)[:, None]

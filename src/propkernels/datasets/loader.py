@@ -1,4 +1,4 @@
-"""load: a data set by its name, from wherever it is."""
+"""load: data sets by name, from packages, the data folder, the cache or the TUDataset site."""
 
 from __future__ import annotations
 
@@ -32,25 +32,24 @@ def load(
     target_required: bool = True,
     allow_unverified: bool = False,
 ) -> Dataset:
-    """Load a data set by its name.
+    """Load a data set by name.
 
-    "DIGITS" and "TEXTURES" are made of images inside installed packages; "BRODATZ", "PLANTS" and "LEAVES"
-    of images in the folder that the environment variable PROPKERNELS_DATA names (``load_brodatz`` and its
-    siblings choose parts and numbers of labels). Any other name is looked for as ``NAME.zip`` or the folder
-    ``NAME`` in that folder, then in the cache, and then downloaded from the public TUDataset site
-    into the cache. Downloads go over https, are limited in size, and are kept only if they have the SHA-256
-    that is known for them.
+    "DIGITS" and "TEXTURES" use images of installed packages; "BRODATZ", "PLANTS" and "LEAVES" use images in
+    the folder of the environment variable PROPKERNELS_DATA (``load_brodatz``, ``load_plants`` and
+    ``load_leaves`` have parameters). For other names, ``NAME.zip`` or the folder ``NAME`` is read from that
+    folder or from the cache, or else downloaded from the public TUDataset site into the cache. Downloads use
+    https, are limited in size, and are kept only if their SHA-256 equals the recorded one.
 
     Parameters
     ----------
     name : str
         See :func:`list_datasets`; names listed there may be written in lower case.
     cache : str or path, optional
-        Folder of downloads; by default ``PROPKERNELS_CACHE`` or the usual place of the system.
+        Download folder; by default ``PROPKERNELS_CACHE`` or the cache folder of the system.
     target_required : bool, default=True
         See :func:`read_tu`.
     allow_unverified : bool, default=False
-        Whether to download a set whose SHA-256 is not known, or differs from the known one.
+        Whether to accept a download without a recorded SHA-256 or with a different one.
 
     Returns
     -------
@@ -59,13 +58,13 @@ def load(
     Raises
     ------
     ValueError
-        If the name cannot be one, no such set exists, or its files are damaged.
+        If the name is invalid, no such set exists, or its files are damaged.
     OSError
-        If it has to be downloaded and cannot be.
+        If a necessary download fails.
 
     See Also
     --------
-    propkernels.datasets.list_datasets : The known names.
+    propkernels.datasets.list_datasets : The catalogue of names.
     propkernels.datasets.read_tu : From a folder or zip.
 
     Examples
@@ -120,7 +119,7 @@ def _images(name: str) -> Dataset:
 
 
 def _downloaded(name: str, folder: Path, allow_unverified: bool) -> Path:
-    """Download, and where that fails say where it was looked for and what to do."""
+    """Return the path of the downloaded zip; errors list the searched folders and remedies."""
     try:
         return download(name, folder, allow_unverified=allow_unverified)
     except (NotOnServerError, UnverifiedError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Photographs of plants and of leaves: images in the data folder, and how they become grids."""
+"""PLANTS and LEAVES: photographs in the data folder, quantized to grids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def find_pictures(file: str, folder: str | os.PathLike[str] | None = None) -> Path:
-    """Return the path of a file with images; they are on no server, so an error says where to put them."""
+    """Return the path of a file of images; raise FileNotFoundError with the required folder."""
     place = data_folder() if folder is None else Path(folder)
     if place is None:
         raise FileNotFoundError(f"{file} is needed: set {DATA_VARIABLE} to the folder that has it")
@@ -28,14 +28,14 @@ def find_pictures(file: str, folder: str | os.PathLike[str] | None = None) -> Pa
 
 
 def label_gray(images: Any, n_levels: int) -> GridDatabase:
-    """Quantize gray images to levels that are equally frequent in each of them."""
+    """Return gray images quantized to levels that are equally frequent in each image."""
     from propkernels.images.gray_levels import GrayLevels
 
     return GrayLevels(n_levels, scale="equalize").fit_transform(images)
 
 
 def label_colors(images: Any, n_colors: int, outside: Outside) -> GridDatabase:
-    """Quantize color images to the colors of a palette that is fitted to all of them."""
+    """Return color images quantized to a palette fitted to all images."""
     from propkernels.images.colors import KMeansColors
 
     return KMeansColors(n_colors, outside=outside, random_state=0).fit_transform(images)
@@ -49,13 +49,13 @@ def load_plants(
     Parameters
     ----------
     n_colors : int, default=5
-        Number of colors, the labels: a k-means palette of all images. To fit it on training
-        images only, start from ``extras["images"]`` with :class:`propkernels.images.KMeansColors`.
+        Number of colors, which are the labels: a k-means palette of all images. To fit it to training
+        images only, use ``extras["images"]`` and :class:`propkernels.images.KMeansColors`.
     outside : {None, "black"}, default=None
-        None: the black around the regions is one of the colors, as in the paper, so that the shape of a
-        region counts. "black": it is masked out.
+        None: the black background is a color, as in the paper, so that the shape of a region counts. "black":
+        the background is masked out.
     folder : str or path, optional
-        Folder that has ``plants_demo.mat``; by default the one that PROPKERNELS_DATA names.
+        Folder of ``plants_demo.mat``; by default PROPKERNELS_DATA.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def load_plants(
 
 
 def read_plants(path: Path) -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
-    """Read the images and their classes."""
+    """Return the images and their classes."""
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
 
@@ -90,9 +90,9 @@ def load_leaves(*, n_colors: int = 5, folder: str | os.PathLike[str] | None = No
     Parameters
     ----------
     n_colors : int, default=5
-        Number of colors, the labels: a k-means palette of all images.
+        Number of colors, which are the labels: a k-means palette of all images.
     folder : str or path, optional
-        Folder that has ``plantdoc_75px.zip``; by default the one that PROPKERNELS_DATA names.
+        Folder of ``plantdoc_75px.zip``; by default PROPKERNELS_DATA.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def load_leaves(*, n_colors: int = 5, folder: str | os.PathLike[str] | None = No
 
 
 def read_leaves(path: Path) -> tuple[list[np.ndarray], np.ndarray, tuple[str, ...], np.ndarray]:
-    """Read images, classes, their names, and the part that each image belongs to."""
+    """Return images, classes, names of classes, and the split ("train" or "test") of each image."""
     from propkernels.images.image_folder import as_image_folder, is_image
 
     with open_archive(path) as archive:

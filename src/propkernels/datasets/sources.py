@@ -1,4 +1,4 @@
-"""open_source: a data set from whatever a user has: a name, a folder, a table of molecules, pictures, ..."""
+"""open_source: data sets from names, files and folders; save_source: data sets to files."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from propkernels.datasets.tables import (
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn, canonical_label
 
-MOST_NAMED = 5  # molecules that an error names
+MOST_NAMED = 5  # maximum number of molecules in an error
 SUFFIXES = (".zip", ".parquet", ".csv", ".tsv", ".sdf", ".smi", ".smiles")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How tables are read.
+    """Options for reading tables.
 
     Attributes
     ----------
     smiles_column, target_column : str or None
-        Columns of a table of molecules (or graphs); found by their usual names if None.
+        Columns of a table of molecules (or graphs); None: columns with a usual name.
     target_required : bool
-        Whether a target must be there.
+        Whether a target is required.
     node_labels : str or tuple of str
         Labels of atoms, see :func:`from_smiles`.
     errors : {"raise", "skip"}
@@ -69,25 +69,25 @@ def open_source(
     errors: str = "raise",
     n_jobs: int | None = None,
 ) -> Dataset:
-    r"""Open a data set from wherever it is, in whatever form.
+    r"""Return the data set of a name, file or folder.
 
     Parameters
     ----------
     source : str or path
-        The name of a data set (see :func:`load`), in capitals or not; or the path of a TU folder or zip, a
-        Parquet file, a CSV, TSV, SDF or SMI file of molecules, a folder of images (with a subfolder per
-        class, or without), or a CSV file of edges. With a file of edges ``X_edges.csv`` go, where they exist,
-        the nodes ``X_nodes.csv`` and graphs ``X_graphs.csv``; or pass "edges.csv,nodes.csv[,graphs.csv]".
+        Name of a data set (see :func:`load`), in any case; or path of a TU folder or zip, a Parquet file, a
+        CSV, TSV, SDF or SMI file of molecules, a folder of images (with or without a subfolder per class), or
+        a CSV file of edges. ``X_edges.csv`` is read together with the nodes ``X_nodes.csv`` and graphs
+        ``X_graphs.csv``, if these exist; or pass "edges.csv,nodes.csv[,graphs.csv]".
     smiles_column, target_column : str, optional
         Columns of a table, or properties in an SDF file; by default those with a usual name.
     target_required : bool, default=True
-        Whether a target must be there; without one, the target has no columns.
+        Whether to raise an error if there is no target; otherwise the target has no columns.
     node_labels : str or tuple of str, default="symbol"
         Labels of atoms, see :func:`propkernels.from_smiles`.
     errors : {"raise", "skip"}, default="raise"
-        Whether a faulty molecule or graph is an error, or left out with a warning.
+        Raise an error for an invalid molecule or graph, or leave it out with a warning.
     n_jobs : int, optional
-        Processes that read molecules.
+        Number of processes that read molecules.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def open_source(
     Raises
     ------
     ValueError, OSError, ImportError
-        One sentence that names the file and what is wrong.
+        If the source cannot be read; the message names the file and the reason.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def open_source(
 
 
 def _known_name(name: str) -> str:
-    """The name of a known data set, however it is written."""
+    """Return the name of a data set in the catalogue in its usual case; other names unchanged."""
     known = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}
     return known.get(name.casefold(), name)
 
@@ -165,7 +165,7 @@ def _read_parquet(path: Path, how: Reading) -> Dataset:
 
 
 def _checked_target(target: Any, n_graphs: int, path: Path, how: Reading) -> NDArray[Any]:
-    """The target, classes as integers or texts and other numbers as floats; empty where there is none."""
+    """Return the target: integers or strings for classes, floats for other numbers; empty if absent."""
     if target is None:
         if how.target_required:
             raise ValueError(f"{path} has no target: name its column by --target-column")
@@ -197,11 +197,11 @@ def _read_table(path: Path, how: Reading) -> Dataset:
 
 
 def _rows_of_smiles(column: Any, path: Path, how: Reading) -> Any:
-    """Molecules of a table; those that cannot be read are named by their rows, counted from 0."""
+    """Return the molecules of a table; errors name rows of invalid molecules, counted from 0."""
     options: dict[str, Any] = {"node_labels": how.node_labels, "n_jobs": how.n_jobs}
     with warnings.catch_warnings():
         if how.errors == "raise":
-            warnings.simplefilter("ignore")  # it becomes an error below
+            warnings.simplefilter("ignore")  # an error is raised below
         graphs = from_smiles(column, errors="skip", **options)
     if how.errors == "skip":
         return graphs
@@ -216,14 +216,14 @@ def _rows_of_smiles(column: Any, path: Path, how: Reading) -> Any:
 
 
 def _companions(path: Path) -> list[Path]:
-    """The files of nodes and graphs that go with a file of edges."""
+    """Return the file of edges and the existing files of its nodes and graphs."""
     base = path.stem.removesuffix("edges")
     others = [path.with_name(f"{base}{kind}{path.suffix}") for kind in ("nodes", "graphs")]
     return [path, *(other for other in others if path.stem.endswith("edges") and other.exists())]
 
 
 def _read_edges(paths: list[Path], how: Reading) -> Dataset:
-    """Tables of edges, nodes and graphs, told apart by their columns."""
+    """Return the data set of tables of edges, nodes and graphs, distinguished by their columns."""
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(f"the file {path} does not exist")
@@ -252,11 +252,11 @@ def _read_edges(paths: list[Path], how: Reading) -> Dataset:
 
 
 Cells = dict[str, list[str]]
-KEYS = {"graph": ("graph",), "node": ("node", "source", "target")}  # read together: the same key is the same
+KEYS = {"graph": ("graph",), "node": ("node", "source", "target")}  # columns that share a type
 
 
 def _frames(tables: dict[str, Cells]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tables for :func:`from_pandas`, and which of their columns are what."""
+    """Return tables and column arguments for :func:`from_pandas`."""
     pd = import_optional("pandas", extra="pandas", purpose="tables need")
     read = {kind: _typed(table, kind) for kind, table in tables.items()}
     for names in KEYS.values():
@@ -270,7 +270,7 @@ def _frames(tables: dict[str, Cells]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _typed(table: Cells, kind: str) -> dict[str, Any]:
-    """Columns as what their texts stand for: labels of nodes and edges, and all others."""
+    """Return columns with their texts converted to labels, numbers or other values."""
     has_labels = kind != "graphs"
     return {
         name: (read_labels if has_labels and name == "label" else read_cells)(cells)
@@ -279,7 +279,7 @@ def _typed(table: Cells, kind: str) -> dict[str, Any]:
 
 
 def _columns_of(tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What the columns beside the keys are: label, weight, and numbers, which are attributes."""
+    """Return arguments for :func:`from_pandas`: label, weight, and attributes (other numeric columns)."""
     columns: dict[str, Any] = {}
     edges = tables["edges"]
     if "nodes" in tables:
@@ -301,7 +301,7 @@ def _number_columns(table: dict[str, Any], without: tuple[str, ...]) -> list[str
 
 
 def _read_smi(path: Path, how: Reading) -> Dataset:
-    """Lines of SMILES, each with a name, or a target by that name, behind it."""
+    """Return the molecules of an SMI file, with an optional name or target after each SMILES."""
     lines = [words for _, record in iter_records(path, quoted=False) if (words := smiles_of(record, path))]
     if not lines:
         raise ValueError(f"{path} has no molecules")
@@ -340,16 +340,16 @@ def _read_sdf(path: Path, how: Reading) -> Dataset:
 
 
 def save_source(data: Dataset, path: Any, *, overwrite: bool = False) -> None:
-    """Write a data set in the form that the name of a file says.
+    """Write a data set in the format given by the suffix of a path.
 
     Parameters
     ----------
     data : Dataset
     path : str or path
-        ``.parquet``, ``.zip`` (TU), ``_edges.csv`` (with ``_nodes.csv`` and ``_graphs.csv`` beside it), or,
-        without a suffix, a TU folder.
+        Path that ends in ``.parquet``, ``.zip`` (TU) or ``_edges.csv`` (also writes ``_nodes.csv`` and
+        ``_graphs.csv``); without a suffix, a TU folder.
     overwrite : bool, default=False
-        Whether files that exist may be replaced.
+        Whether to replace existing files.
     """
     from propkernels.convert.parquet import to_parquet
     from propkernels.datasets.tu_writer import write_tu
@@ -400,7 +400,7 @@ def _write_tables(graphs: Any, target: Any, path: Path, overwrite: bool) -> None
 
 
 def _check_texts(values: list[Any], what: str, path: Path) -> None:
-    """Refuse values that a text file gives back merged or missing; warn where it gives back other ones."""
+    """Raise ValueError for values that would be read back as equal or missing; warn about other changes."""
     written = list(dict.fromkeys(values))
     texts = ["" if value is None else str(value) for value in written]
     read = read_labels(texts).tolist()
@@ -422,7 +422,7 @@ def _check_texts(values: list[Any], what: str, path: Path) -> None:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text can be written to a CSV file as it is."""
+    """Return whether a text can be written to a CSV file unchanged."""
     try:
         return "\r" not in text and bool(text.encode("utf-8") or True)
     except UnicodeEncodeError:

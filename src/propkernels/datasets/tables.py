@@ -1,4 +1,4 @@
-"""Tables in text files: one reader of CSV and TSV, for whole files and for parts of files."""
+"""Readers of CSV, TSV and SMI files, whole or in parts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ BOM = b"\xef\xbb\xbf"
 
 
 def read_table(path: Path) -> dict[str, list[str]]:
-    """Return the cells of a table as texts, by the names of their columns; blank lines are left out.
+    """Return the cells of a table as strings, by column name, without blank lines.
 
-    Of columns with the same name, the first one counts.
+    Of columns with the same name, only the first is returned.
     """
     records = iter_records(path)
     _, header = next(records, (0, b""))
@@ -31,20 +31,20 @@ def read_table(path: Path) -> dict[str, list[str]]:
 
 
 def separator_of(path: Path) -> str:
-    """Return what separates the cells of a file: tabs in TSV files, commas in all others."""
+    """Return the separator of a file: tab for TSV files, comma for others."""
     return "\t" if path.suffix.lower() == ".tsv" else ","
 
 
 def iter_records(path: Path, first: int = 0, quoted: bool = True) -> Iterator[tuple[int, bytes]]:
-    """Read lines with their places in the file; a line break inside quotes does not end a record.
+    """Yield the byte position and content of each record; line breaks inside quotes do not end it.
 
     Parameters
     ----------
     path : Path
     first : int, default=0
-        The byte to begin at.
+        Position of the first byte to read.
     quoted : bool, default=True
-        Whether quotes mean anything.
+        Whether to interpret quotes.
     """
     with open(path, "rb") as stream:
         stream.seek(first)
@@ -74,7 +74,7 @@ def split_record(record: bytes, separator: str, path: Path) -> list[str]:
 
 
 def row_of(record: bytes, separator: str, n_columns: int, path: Path) -> list[str] | None:
-    """Return the cells of a line that has one per column, or None if it is blank."""
+    """Return the cells of a line, validated as one per column, or None for a blank line."""
     if not record.strip():
         return None
     cells = split_record(record, separator, path)
@@ -84,7 +84,7 @@ def row_of(record: bytes, separator: str, n_columns: int, path: Path) -> list[st
 
 
 def smiles_of(record: bytes, path: Path) -> list[str]:
-    """Return the SMILES of a line of an SMI file, and its name where it has one; nothing of a blank line."""
+    """Return the SMILES and optional name of a line of an SMI file; empty for a blank line."""
     try:
         return record.removeprefix(BOM).decode("utf-8").split(None, 1)
     except UnicodeDecodeError as error:
@@ -92,7 +92,7 @@ def smiles_of(record: bytes, path: Path) -> list[str]:
 
 
 def find_column(names: Sequence[str], wanted: str | None, usual: tuple[str, ...], path: Path) -> str | None:
-    """Return the name of a column: the one asked for, or the first with a usual name."""
+    """Return the requested column name, or the first usual name that occurs, or None."""
     if wanted is not None:
         if wanted not in names:
             raise ValueError(f"{path} has no column {wanted!r}; its columns are {listed_names(names)}")
@@ -102,6 +102,6 @@ def find_column(names: Sequence[str], wanted: str | None, usual: tuple[str, ...]
 
 
 def listed_names(names: Sequence[str], most: int = 20) -> str:
-    """Return names of columns for a sentence: the first twenty, and how many there are."""
+    """Return the first names of columns and the number of columns, for messages."""
     shown = ", ".join(map(repr, names[:most]))
     return f"[{shown}]" if len(names) <= most else f"[{shown}, ...] ({len(names):,} in all)"

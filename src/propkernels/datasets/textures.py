@@ -23,9 +23,9 @@ def load_texture_grids(patch_size: int = 32, n_levels: int = 3) -> Dataset:
     Parameters
     ----------
     patch_size : int, default 32
-        Side of the square patches, in pixels; the images have 512 x 512.
+        Side of the square patches in pixels; the images have 512 x 512 pixels.
     n_levels : int, default 3
-        Number of gray levels, the node labels.
+        Number of gray levels, which are the node labels.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def load_texture_grids(patch_size: int = 32, n_levels: int = 3) -> Dataset:
     Raises
     ------
     ImportError
-        If scikit-image is not installed, or is a version that does not ship the images.
+        If scikit-image is not installed, or its version does not contain the images.
     """
     patches = [cut_patches(read_texture(name), patch_size) for name in NAMES]
     target = np.repeat(np.arange(len(NAMES)), [len(part) for part in patches])
@@ -49,7 +49,7 @@ def load_texture_grids(patch_size: int = 32, n_levels: int = 3) -> Dataset:
 
 
 def read_texture(name: str) -> NDArray[Any]:
-    """Read one image from the installed package; nothing is downloaded."""
+    """Return an image of the installed package, without downloading."""
     skimage = import_optional("skimage", extra="images", purpose="TEXTURES needs")
     path = Path(skimage.__file__).parent / "data" / f"{name}.png"
     if not path.exists():
@@ -62,7 +62,7 @@ def read_texture(name: str) -> NDArray[Any]:
 
 
 def cut_patches(image: NDArray[Any], size: int) -> NDArray[Any]:
-    """Cut an image into square patches, row by row; what is left at the borders is dropped."""
+    """Return the square patches of an image, row by row; incomplete patches are dropped."""
     if not 1 <= size <= min(image.shape):
         raise ValueError(f"patch_size must be between 1 and {min(image.shape)}, got {size}")
     rows, columns = image.shape[0] // size, image.shape[1] // size

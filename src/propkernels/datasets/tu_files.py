@@ -1,4 +1,4 @@
-"""Files of a TU data set: members of a zip or of a folder, and the tables of numbers in them."""
+"""Files of a TU data set: members of a zip or folder, and their tables of numbers."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ MOST_MEMBERS = 10_000
 MOST_BYTES = 2**33
 MOST_BYTES_UNSUSPECTED = 2**26
 MOST_EXPANSION = 100
-# zipfile unpacks no more bytes than it is asked for of these; of bzip2 and LZMA it unpacks everything first.
+# With these methods zipfile unpacks only as many bytes as requested; with bzip2 and LZMA it unpacks all.
 BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 1
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:
-    """Open a zip; refuse members that point outside, and sizes that explode.
+    """Return an open zip; raise ValueError for members that point outside and for excessive sizes.
 
     Parameters
     ----------
     path : Path
-        The zip.
+        Path of the zip.
 
     Returns
     -------
     zipfile.ZipFile
-        To be closed by the caller.
+        The caller closes it.
 
     Raises
     ------
     ValueError
-        If it is not a zip, is damaged, or could do harm; nothing has been unpacked then.
+        If the file is not a zip, is damaged, or is unsafe; this is found before unpacking.
     """
     try:
         archive = zipfile.ZipFile(path)
@@ -57,7 +57,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
 
 
 def check_members(members: Iterable[zipfile.ZipInfo], path: Path) -> None:
-    """Check names and sizes of all members, from the directory of the zip alone."""
+    """Validate names and sizes of all members by the directory of the zip."""
     members = list(members)
     for member in members:
         if points_outside(member.filename):
@@ -104,20 +104,20 @@ ADJACENCY = "_A.txt"
 
 
 def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, bytes]]:
-    """Read all text files of a data set into memory.
+    """Return the name of a data set and the contents of all its text files.
 
     Parameters
     ----------
     path : Path
-        A folder or a zip that holds ``NAME_A.txt`` and its companions, itself or in a folder inside it.
+        Folder or zip with ``NAME_A.txt`` and the other files, at the top or in a folder inside it.
     name : str, optional
-        The NAME; found by the one file that ends in ``_A.txt`` otherwise.
+        The NAME; by default that of the only file that ends in ``_A.txt``.
 
     Returns
     -------
     name : str
     files : dict of bytes
-        Contents by kind: "A", "graph_indicator", ...; other names, such as "README", in full.
+        Contents by kind: "A", "graph_indicator", ...; other files, such as "README", by full name.
     """
     if path.is_dir():
         entries = [p.relative_to(path).as_posix() for p in [*path.glob("*.txt"), *path.glob("*/*.txt")]]
@@ -131,7 +131,7 @@ def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, byte
 
 
 def choose_files(entries: Iterable[str], name: str | None, path: Path) -> tuple[str, dict[str, str]]:
-    """Find the one data set among the entries, and its files by kind."""
+    """Return the name of the only data set among the entries, and its files by kind."""
     texts = [PurePosixPath(entry) for entry in entries if _is_text(PurePosixPath(entry))]
     wanted = ADJACENCY if name is None else name + ADJACENCY
     found = [text for text in texts if (text.name == wanted if name else text.name.endswith(wanted))]
@@ -146,7 +146,7 @@ def choose_files(entries: Iterable[str], name: str | None, path: Path) -> tuple[
 
 
 def _belonging(texts: list[PurePosixPath], name: str) -> list[PurePosixPath]:
-    """Files of one set, and readme files; not those of a set X_full that lies beside X."""
+    """Return the files of a set and readme files, without files of another set NAME_full."""
     names = [text.name.removesuffix(ADJACENCY) for text in texts if text.name.endswith(ADJACENCY)]
     longer = tuple(f"{other}_" for other in names if other.startswith(f"{name}_"))
     own = [text for text in texts if text.name.startswith(f"{name}_")]
@@ -166,23 +166,23 @@ LARGEST = np.iinfo(np.int64).max
 
 
 def clean_text(data: bytes) -> bytes:
-    """Drop a byte order mark and empty lines at the end; make every line end a newline."""
+    """Return text without byte order mark and trailing empty lines, with newlines as line ends."""
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return data.removeprefix(BYTE_ORDER_MARK).rstrip()
 
 
 def integer_table(data: bytes, file: str, columns: int | None = None) -> NDArray[np.int64]:
-    r"""Read lines of whole numbers.
+    r"""Return a table of whole numbers, one row per line.
 
     Parameters
     ----------
     data : bytes
         Contents of the file.
     file : str
-        Its name, for error messages.
+        Name of the file, for error messages.
     columns : int, optional
-        Numbers on each line; by default as many as on the first line.
+        Number of values on each line; by default that of the first line.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def integer_table(data: bytes, file: str, columns: int | None = None) -> NDArray
     Raises
     ------
     ValueError
-        If a line has another number of fields, or a field is not a whole number.
+        If a line has a different number of fields, or a field is not a whole number.
 
     Examples
     --------
@@ -202,12 +202,12 @@ def integer_table(data: bytes, file: str, columns: int | None = None) -> NDArray
 
 
 def float_table(data: bytes, file: str, columns: int | None = None) -> NDArray[np.float64]:
-    """Read lines of real numbers; as :func:`integer_table`, and "nan" is a number."""
+    """Return a table of real numbers, one row per line; like :func:`integer_table`, "nan" allowed."""
     return _table(data, file, columns, np.dtype(np.float64))
 
 
 def text_lines(data: bytes) -> list[str]:
-    """Read lines of text, without the blanks around them."""
+    """Return lines of text, stripped of blanks."""
     text = clean_text(data).decode("utf-8", errors="replace")
     return [line.strip() for line in text.split("\n")] if text else []
 
@@ -225,9 +225,9 @@ def _table(data: bytes, file: str, columns: int | None, dtype: np.dtype[Any]) ->
 
 
 def _numbers(text: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """All numbers of a text without separators, or None where something else is in it."""
+    """Return all numbers of a text without separators, or None if it contains anything else."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # how numpy reports text that is not a number
+        warnings.simplefilter("error", DeprecationWarning)  # numpy's report of text that is not a number
         try:
             values: NDArray[Any] = np.fromstring(text, dtype=dtype, sep=" ")
         except (ValueError, DeprecationWarning):
@@ -236,14 +236,14 @@ def _numbers(text: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
 
 
 def _in_range(values: NDArray[Any]) -> bool:
-    """Whether all numbers are finite, or fit their 64 bits."""
+    """Return whether all numbers are finite (floats) or within 64 bits (integers)."""
     if values.dtype.kind == "f":
         return not np.isinf(values).any()
     return bool(values.max(initial=0) < LARGEST and values.min(initial=0) > -LARGEST)
 
 
 def _is_regular(text: bytes, width: int) -> bool:
-    """Whether every line has ``width`` fields: the i-th group of fields lies between two line ends."""
+    """Return whether every line has ``width`` fields."""
     characters = np.frombuffer(text, dtype=np.uint8)
     filled = characters > BLANK
     filled[1:] &= characters[:-1] <= BLANK
@@ -251,6 +251,7 @@ def _is_regular(text: bytes, width: int) -> bool:
     ends = np.flatnonzero(characters == NEWLINE)
     if len(starts) != (len(ends) + 1) * width:
         return False
+    # line i ends after the last field of group i and before the first field of group i + 1
     last_of_line, first_of_next = starts[width - 1 : -1 : width], starts[width::width]
     return bool((last_of_line < ends).all() and (first_of_next > ends).all())
 
@@ -269,7 +270,7 @@ def _name_the_fault(text: bytes, file: str, width: int, dtype: np.dtype[Any]) ->
 
 
 def _is_number(item: bytes, dtype: np.dtype[Any]) -> bool:
-    """Whether it is a number that fits, written plainly (no underscores)."""
+    """Return whether a field is a number within range, written without underscores."""
     try:
         value = (int if dtype.kind == "i" else float)(item.decode("ascii"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The text layout of the TU Dortmund collection: nodes and edges, in the order of their graphs."""
+"""Reader of the text layout of the TU Dortmund collection."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from propkernels.graphs import GraphDatabase, LabelColumn
 
 @dataclass(frozen=True)
 class NodeOrder:
-    """Nodes in the order of their graphs, stable; ``sorting`` is None where the file has that order.
+    """Nodes sorted by graph (stable).
 
     Attributes
     ----------
     graph : ndarray
-        Graph of each node (both from 0), in the order of the file.
+        Graph of each node, counted from 0, in the order of the file.
     graph_ptr : ndarray
-        Offsets of the graphs in the new order.
+        Offsets of the graphs in the sorted order.
     sorting : ndarray or None
-        For each new position, the node of the file.
+        Node of the file at each sorted position; None if the file is sorted.
     """
 
     graph: NDArray[np.int64]
@@ -39,17 +39,17 @@ class NodeOrder:
 
     @classmethod
     def of(cls, graph: NDArray[np.int64], n_graphs: int) -> NodeOrder:
-        """Sort nodes by their graphs."""
+        """Return the order of nodes sorted by graph."""
         graph_ptr = offsets(np.bincount(graph, minlength=n_graphs))
         is_sorted = bool((np.diff(graph) >= 0).all())
         return cls(graph, graph_ptr, None if is_sorted else np.argsort(graph, kind="stable"))
 
     def sort(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Bring one row per node into the new order."""
+        """Return rows, one per node, in the sorted order."""
         return rows if self.sorting is None else rows[self.sorting]
 
     def new_numbers(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Positions of nodes in the new order."""
+        """Return the positions of nodes in the sorted order."""
         if self.sorting is None:
             return nodes
         position = np.empty_like(self.sorting)
@@ -59,14 +59,14 @@ class NodeOrder:
 
 @dataclass(frozen=True)
 class EdgeOrder:
-    """How the lines of an edge list become the stored entries of a CSR matrix.
+    """Lines of an edge list in the order of the stored entries of a CSR matrix.
 
     Attributes
     ----------
     lines : ndarray
-        Line numbers (from 0), sorted by row and column; repeated lines follow each other.
+        Line numbers (from 0), sorted by row and column; repeated lines are consecutive.
     is_first : ndarray of bool
-        Whether each of them is the first for its edge.
+        True for the first line of each edge.
     """
 
     lines: NDArray[np.int64]
@@ -74,14 +74,14 @@ class EdgeOrder:
 
     @classmethod
     def of(cls, ends: NDArray[np.int64], n_nodes: int, contents: Sequence[NDArray[Any]] = ()) -> EdgeOrder:
-        """Sort an (edges, 2) array of node numbers.
+        """Return the order of an (edges, 2) array of node numbers.
 
         Parameters
         ----------
         ends : ndarray of shape (lines, 2)
         n_nodes : int
         contents : sequence of ndarray, each of shape (lines, columns)
-            What lines say of their edges; lines that say different things are different (parallel) edges.
+            Labels and attributes of lines; lines with different contents are parallel edges.
         """
         keys = ends[:, 0] * n_nodes + ends[:, 1]
         lines = np.argsort(keys, kind="stable")
@@ -92,17 +92,17 @@ class EdgeOrder:
             lines = np.lexsort((*columns, keys))
             for column in columns:
                 a, b = column[lines[:-1]], column[lines[1:]]
-                is_first[1:] |= (a != b) & ~((a != a) & (b != b))  # NaN agrees with NaN
+                is_first[1:] |= (a != b) & ~((a != a) & (b != b))  # NaN equals NaN here
         return cls(lines, is_first)
 
     @property
     def entries(self) -> NDArray[np.int64]:
-        """For each stored entry of the matrix, the line that it comes from."""
+        """Line number of each stored entry of the matrix."""
         return self.lines[self.is_first]
 
 
 def adjacency_matrix(ends: NDArray[np.int64], order: EdgeOrder, n_nodes: int) -> csr_array:
-    """Matrix with a 1 for each listed edge, however often it is listed."""
+    """Return the matrix with a 1 per listed edge; repetitions do not count."""
     kept = ends[order.entries]
     indptr = offsets(np.bincount(kept[:, 0], minlength=n_nodes))
     small = index_dtype(len(kept), n_nodes)
@@ -111,7 +111,7 @@ def adjacency_matrix(ends: NDArray[np.int64], order: EdgeOrder, n_nodes: int) ->
 
 
 def undirected(ends: NDArray[np.int64], n_nodes: int) -> csr_array:
-    """Matrix with a 1 in both directions for each edge, listed in one."""
+    """Return the symmetric matrix with a 1 in both directions of each edge, listed in one direction."""
     both = np.concatenate([ends, ends[:, ::-1]])
     return adjacency_matrix(both, EdgeOrder.of(both, n_nodes), n_nodes)
 
@@ -141,32 +141,32 @@ def read_tu(
 
     The layout is ``NAME_A.txt`` (edges), ``NAME_graph_indicator.txt`` (the graph of each node),
     ``NAME_graph_labels.txt`` or ``NAME_graph_attributes.txt`` (the target), and optional node and edge
-    labels and attributes. Edges are kept as listed: one direction alone is a directed edge, and a line that
-    is repeated is one edge of weight 1, unless its label or attributes differ: these are parallel edges.
-    Nodes are put into the order of their graphs. Several columns of labels become tuples; a node or edge
-    label of -1 means "not observed", as everywhere in this package. Where ``NAME_node_label_names.txt``,
-    ``NAME_edge_label_names.txt`` or ``NAME_graph_label_names.txt`` is there, its line i is what label i is
-    called; ``NAME_graph_ids.txt`` holds the ids of the graphs (:func:`write_tu` writes these).
+    labels and attributes. An edge that is listed in one direction is directed. Repeated lines are an edge of
+    weight 1, or parallel edges if their labels or attributes differ. Nodes are sorted by graph. Several
+    columns of labels become tuples; a node or edge label of -1 means "not observed". Line i of the optional
+    files ``NAME_node_label_names.txt``, ``NAME_edge_label_names.txt`` and ``NAME_graph_label_names.txt`` is
+    the name of label i; ``NAME_graph_ids.txt`` contains the ids of the graphs (:func:`write_tu` writes these
+    files).
 
     Parameters
     ----------
     path : str or path
-        A folder or a zip; nothing of a zip is written to disk.
+        Folder or zip; a zip is not unpacked to disk.
     name : str, optional
-        The NAME; needed only where several sets lie in one place.
+        The NAME; required only if the path contains several sets.
     target_required : bool, default=True
-        Whether graph labels or attributes must be there; without them, the target has no columns.
+        Whether graph labels or attributes are required; without them, the target has no columns.
 
     Returns
     -------
     Dataset
-        ``extras`` holds "coordinates" and "normals" (one row per node), "graph_attributes" (beside graph
-        labels), "smiles" (one string per graph), and the lines of any other ``NAME_*.txt``.
+        ``extras`` contains "coordinates" and "normals" (one row per node), "graph_attributes" (if there are
+        also graph labels), "smiles" (one string per graph), and the lines of any other ``NAME_*.txt``.
 
     Raises
     ------
     ValueError
-        One sentence with the file and the line, where files are damaged or do not fit together.
+        If files are damaged or inconsistent; the message names the file and the line.
     """
     name, files = read_files(Path(path), name)
     return TuFiles(name, files, target_required).assemble()
@@ -181,11 +181,11 @@ class TuFiles:
     target_required: bool = True
 
     def file(self, kind: str) -> str:
-        """Name of a file."""
+        """Return the name of the file of a kind."""
         return f"{self.name}_{kind}.txt"
 
     def assemble(self) -> Dataset:
-        """Put the files together."""
+        """Return the data set of the files."""
         target = self.target()
         nodes = self.nodes(len(target))
         ends, order, edge_labels, edge_attributes = self.edges(nodes)
@@ -203,17 +203,17 @@ class TuFiles:
         return Dataset(self.name, graphs, target, names, extras, self.description())
 
     def integers(self, kind: str, columns: int | None = None) -> NDArray[np.int64]:
-        """Read a file that must be there, as whole numbers."""
+        """Return the whole numbers of a required file."""
         if kind not in self.files:
             raise ValueError(f"the data set {self.name} has no file {self.file(kind)}")
         return integer_table(self.files[kind], self.file(kind), columns)
 
     def floats(self, kind: str) -> NDArray[np.float64]:
-        """Read a file as real numbers."""
+        """Return the real numbers of a file."""
         return float_table(self.files[kind], self.file(kind))
 
     def target(self) -> NDArray[Any]:
-        """Graph labels, or graph attributes of graphs without labels."""
+        """Return graph labels, or graph attributes if there are no graph labels."""
         if not self.target_required and not {"graph_labels", "graph_attributes"} & set(self.files):
             graph = self.integers(INDICATOR, columns=1)
             n_graphs = int(graph.max(initial=0))
@@ -227,12 +227,12 @@ class TuFiles:
 
     @property
     def target_kind(self) -> str:
-        """Which file has the target, one line per graph; labels come first."""
+        """Kind of the file of the target: graph labels if present, else graph attributes."""
         is_regression = "graph_attributes" in self.files and "graph_labels" not in self.files
         return "graph_attributes" if is_regression else "graph_labels"
 
     def nodes(self, n_graphs: int) -> NodeOrder:
-        """Read the graph of each node."""
+        """Return the nodes sorted by graph."""
         graph = self.integers(INDICATOR, columns=1)[:, 0]
         file, labels = self.file(INDICATOR), self.file(self.target_kind)
         wrong = np.flatnonzero((graph < 1) | (graph > n_graphs))
@@ -246,7 +246,7 @@ class TuFiles:
         return NodeOrder.of(graph - 1, n_graphs)
 
     def edges(self, nodes: NodeOrder) -> tuple[NDArray[np.int64], EdgeOrder, Any, Any]:
-        """Read the edges, with nodes counted from 0 in their new order, and what entries carry."""
+        """Return ends of edges (sorted nodes, from 0), their order, and labels and attributes of entries."""
         ends = self.integers("A", columns=2) - 1
         self.check_ends(ends, nodes)
         ends = nodes.new_numbers(ends)
@@ -262,7 +262,7 @@ class TuFiles:
         )
 
     def per_edge(self, kind: str, n_edges: int, read: Any) -> NDArray[Any] | None:
-        """One row per line of the edges, or None."""
+        """Return one row per line of the edges, or None if the file is absent."""
         if kind not in self.files:
             return None
         table: NDArray[Any] = read(kind)
@@ -270,12 +270,12 @@ class TuFiles:
         return table
 
     def names(self, kind: str) -> list[str] | None:
-        """What labels are called, by their number, or None."""
+        """Return names of labels by number, or None."""
         file = f"{kind.removesuffix('s')}_names"
         return text_lines(self.files[file]) if file in self.files else None
 
     def named(self, kind: str, column: LabelColumn) -> LabelColumn:
-        """Labels by their names, where they have such."""
+        """Return labels replaced by their names, if these exist."""
         names = self.names(kind)
         if names is None:
             return column
@@ -286,7 +286,7 @@ class TuFiles:
         return LabelColumn(column.ids, tuple(names[int(str(value))] for value in column.values))
 
     def ids(self, n_graphs: int) -> list[Any] | None:
-        """Ids of the graphs, numbers where all are."""
+        """Return ids of the graphs, as integers if all are integers; None without ids."""
         if "graph_ids" not in self.files:
             return None
         lines = text_lines(self.files["graph_ids"])
@@ -295,7 +295,7 @@ class TuFiles:
         return [int(line) for line in lines] if numbers else lines
 
     def check_ends(self, ends: NDArray[np.int64], nodes: NodeOrder) -> None:
-        """Refuse edges to nodes that do not exist, and edges between two graphs."""
+        """Raise ValueError for edges to missing nodes and edges between two graphs."""
         n_nodes = len(nodes.graph)
         wrong = np.flatnonzero((ends < 0) | (ends >= n_nodes))
         if wrong.size:
@@ -315,7 +315,7 @@ class TuFiles:
             )
 
     def node_labels(self, nodes: NodeOrder) -> Any:
-        """Node labels in the new order, tuples where there are several columns."""
+        """Return node labels in the sorted order, as tuples if there are several columns."""
         if "node_labels" not in self.files:
             return None
         table = self.integers("node_labels")
@@ -323,7 +323,7 @@ class TuFiles:
         return self.named("node_labels", label_column(nodes.sort(table)))
 
     def per_node(self, kind: str, nodes: NodeOrder) -> NDArray[np.float64] | None:
-        """Real numbers, one row per node, in the new order."""
+        """Return real numbers, one row per node, in the sorted order, or None if the file is absent."""
         if kind not in self.files:
             return None
         table = self.floats(kind)
@@ -331,12 +331,12 @@ class TuFiles:
         return nodes.sort(table)
 
     def check_lines(self, kind: str, n_lines: int, other: str, n_other: int) -> None:
-        """Two files must have the same number of lines."""
+        """Raise ValueError if two files have different numbers of lines."""
         if n_lines != n_other:
             raise ValueError(f"{self.file(kind)} has {n_lines} lines, but {self.file(other)} has {n_other}")
 
     def extras(self, nodes: NodeOrder, n_graphs: int) -> dict[str, Any]:
-        """Everything that is not graphs or target."""
+        """Return all data other than graphs and target."""
         others = set(self.files) - {*KNOWN, *NODE_EXTRAS}
         extras: dict[str, Any] = {
             kind: text_lines(self.files[kind]) for kind in sorted(others) if "readme" not in kind.lower()
@@ -349,13 +349,13 @@ class TuFiles:
         return extras
 
     def description(self) -> str:
-        """Text of the README files."""
+        """Return the text of the README files."""
         texts = [self.files[kind] for kind in sorted(self.files) if "readme" in kind.lower()]
         return "\n\n".join(text.decode("utf-8", errors="replace").strip() for text in texts)
 
 
 def label_column(table: NDArray[np.int64]) -> LabelColumn:
-    """Labels from one column, or tuples from several."""
+    """Return labels from one column, or tuples from several columns."""
     if table.shape[1] == 1:
         return LabelColumn.from_values(table[:, 0])
     rows, ids = np.unique(table, axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Graphs to the text layout of the TU Dortmund collection."""
+"""Writer of the text layout of the TU Dortmund collection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from propkernels.datasets.dataset import Dataset, check_name
 from propkernels.graphs import GraphDatabase, GridDatabase
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
-SAME_TIME = (1980, 1, 1, 0, 0, 0)  # the same graphs make the same zip
+SAME_TIME = (1980, 1, 1, 0, 0, 0)  # a constant, so that equal graphs give equal zips
 
 
 def write_tu(
@@ -30,37 +30,37 @@ def write_tu(
     target: Any = None,
     overwrite: bool = False,
 ) -> None:
-    """Write graphs in the TU text layout, which ``read_tu`` and the tools of others read.
+    """Write graphs in the TU text layout, for ``read_tu`` and other tools.
 
-    Labels that are texts become numbers, in the order of the sorted texts, and
-    ``NAME_node_label_names.txt`` tells what they are; the same holds for edges and for classes. Ids of graphs
-    go to ``NAME_graph_ids.txt``.
+    Text labels become numbers in sorted order, and their names are written to
+    ``NAME_node_label_names.txt``; the same holds for edges and classes. Ids of graphs are written to
+    ``NAME_graph_ids.txt``.
 
     Parameters
     ----------
     data : Dataset, GraphDatabase or sequence of graphs
     path : str or path
-        A folder, or a file that ends in ``.zip``.
+        Folder, or file that ends in ``.zip``.
     name : str, optional
         The NAME of the files; by default that of the Dataset, or of the path.
     target : sequence, optional
         Classes (whole numbers or texts) or numbers, one value or row per graph; by default that of the
         Dataset.
     overwrite : bool, default=False
-        Whether a set of this name may be replaced.
+        Whether to replace an existing set of this name.
 
     Raises
     ------
     ValueError
-        If the layout cannot hold something: weights other than 1 (make them an edge attribute, with
+        If the layout does not support the data: weights other than 1 (make them an edge attribute, with
         ``graphs.with_edge_attributes(graphs.adjacency.data)``), graphs without nodes, labels that are neither
         whole numbers, texts nor tuples of whole numbers.
     FileExistsError
-        If there is such a set already.
+        If the set exists already.
 
     See Also
     --------
-    read_tu : The way back.
+    read_tu : Read the layout.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _parts(data: Any, target: Any) -> tuple[GraphDatabase, Any, tuple[str, ...]]
 
 
 def _contents(graphs: GraphDatabase, target: Any, names: tuple[str, ...]) -> dict[str, str]:
-    """Texts of the files by kind; the edges come last."""
+    """Return the texts of the files by kind, edges last."""
     if not graphs.is_unweighted:
         raise ValueError(
             "the TU layout has no weights: write them as an edge attribute, "
@@ -131,7 +131,7 @@ def _target_files(target: Any, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _label_files(column: Any, kind: str) -> dict[str, str]:
-    """Labels as numbers, and their names where they are texts."""
+    """Return the files of labels as numbers and of the names of text labels."""
     if column is None:
         return {}
     if not isinstance(column, LabelColumn):
@@ -155,7 +155,7 @@ def _label_files(column: Any, kind: str) -> dict[str, str]:
 
 
 def _are_rows(values: tuple[Any, ...]) -> bool:
-    """Whether labels are tuples of whole numbers, all of one length."""
+    """Return whether labels are tuples of whole numbers of equal length."""
     tuples = [
         value for value in values if isinstance(value, tuple) and all(type(part) is int for part in value)
     ]
@@ -163,7 +163,7 @@ def _are_rows(values: tuple[Any, ...]) -> bool:
 
 
 def _texts(values: Iterable[Any], what: str) -> str:
-    """One text per line; what would not come back the same is refused."""
+    """Return one text per line; raise ValueError for a text that would be read back differently."""
     texts = [str(value) for value in values]
     for text in texts:
         if text != text.strip() or len(text.splitlines()) > 1 or not text:
@@ -172,7 +172,7 @@ def _texts(values: Iterable[Any], what: str) -> str:
 
 
 def _lines(rows: NDArray[Any]) -> str:
-    """Numbers, one row per line, exactly as they are."""
+    """Return numbers without rounding, one row per line."""
     if rows.ndim == 1:
         return "\n".join(map(repr, rows.tolist())) + "\n" if len(rows) else ""
     return "".join(", ".join(map(repr, row)) + "\n" for row in rows.tolist())
@@ -189,7 +189,7 @@ def _write_zip(path: Path, name: str, files: dict[str, str], overwrite: bool) ->
 
 
 def _write_folder(path: Path, name: str, files: dict[str, str], overwrite: bool) -> None:
-    """Write the edges last: without them the data set does not exist yet."""
+    """Write the files, edges last, because a set without edges is ignored."""
     old = sorted(path.glob(f"{name}_*.txt")) if path.is_dir() else []
     if old and not overwrite:
         raise FileExistsError(f"{path} holds a set {name} already: pass overwrite=True to replace it")
