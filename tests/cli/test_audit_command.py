@@ -17,7 +17,7 @@ def test_sentences_and_reports(run, small_folder, tmp_path):
     assert "<!doctype html>" in (tmp_path / "report.html").read_text()
     again = run("audit", small_folder, *options)
     assert again.exit_code == 1
-    assert "report.html exists and was left as it is" in again.stderr
+    assert "report.html exists: use --force" in again.stderr
 
 
 @pytest.mark.slow

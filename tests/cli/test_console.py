@@ -100,7 +100,7 @@ def test_a_closed_standard_output_is_said():
     code += "'datasets', '--format', 'csv'], preexec_fn=lambda: os.close(1)))"
     done = run_module(code)
     assert done.returncode == 1
-    assert done.stderr == "propkernels: standard output is closed: results have nowhere to go\n"
+    assert done.stderr == "propkernels: standard output is closed, so results cannot be printed\n"
 
 
 @pytest.mark.slow

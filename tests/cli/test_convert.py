@@ -39,7 +39,7 @@ def test_what_is_left_out_is_listed(run, tmp_path):
     assert not (tmp_path / "x.parquet").exists()
     result = run("convert", "x.csv", "x.parquet", "--skip")
     assert result.exit_code == 0
-    assert "Left out 1:" in result.output
+    assert "Skipped 1:" in result.output
     assert "1: 'C1C' cannot be read as SMILES" in result.output
 
 

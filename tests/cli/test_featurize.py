@@ -24,7 +24,7 @@ def test_features_are_written_resumed_and_verified(run, database, small_data):
     features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0)
     assert (opened.to_scipy() != features.fit_transform(small_data.graphs)).nnz == 0
     checked = run("verify", "out")
-    assert checked.stdout.startswith(f"out is in order: {opened.n_parts} parts, 40 graphs, ")
+    assert checked.stdout.startswith(f"out is complete and undamaged: {opened.n_parts} parts, 40 graphs, ")
     opened.path(0).unlink()
     again = run(*command, "--nodes-per-part", 300)
     assert f"Resuming: {opened.n_parts - 1} of {opened.n_parts} parts" in again.stdout

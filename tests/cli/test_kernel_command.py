@@ -50,7 +50,7 @@ def test_existing_file_is_left_as_it_is(run, small_folder, tmp_path):
     (tmp_path / "K.npz").write_text("precious")
     result = run("kernel", small_folder, "-o", "K.npz")
     assert result.exit_code == 1
-    assert result.stderr == "propkernels: K.npz exists and was left as it is; --force overwrites it\n"
+    assert result.stderr == "propkernels: K.npz exists: use --force to overwrite it\n"
     assert (tmp_path / "K.npz").read_text() == "precious"
 
 
@@ -115,7 +115,7 @@ def test_csv(run, small_folder, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-o", "K.txt"), "K.txt must end in .npz or .csv"),
+        (("-o", "K.txt"), "K.txt has an unsupported suffix"),
         (("-o", "K.csv", "--cumulative"), "--cumulative gives several matrices"),
         (("-o", "-", "--cumulative"), "--cumulative gives several matrices"),
     ],

@@ -112,14 +112,14 @@ def test_regression_on_a_chosen_column(run, numbers, tmp_path):
 def test_which_column_must_be_said(run, numbers, options):
     result = run("fit", numbers, "-o", "model.pk", *options)
     assert result.exit_code == 1
-    message = "NUMBERS has 2 target columns: choose one by --target 0 to 1"
+    message = "NUMBERS has 2 target columns: choose one with --target 0 to 1"
     assert result.stderr == f"propkernels: {message}\n"
 
 
 def test_existing_model_is_left_as_it_is(run, small_folder, tmp_path):
     (tmp_path / "model.pk").write_text("precious")
     result = run("fit", small_folder, "-o", "model.pk")
-    assert result.stderr == "propkernels: model.pk exists and was left as it is; --force overwrites it\n"
+    assert result.stderr == "propkernels: model.pk exists: use --force to overwrite it\n"
     assert run("fit", small_folder, "-o", "model.pk", "--force", *QUICK).exit_code == 0
 
 
@@ -144,7 +144,7 @@ def test_predictions_on_the_screen(run, small_folder, model_file):
 def test_predictions_in_a_file(run, small_folder, model_file, tmp_path):
     result = run("predict", model_file, small_folder, "-o", "out.csv")
     assert result.stdout.startswith("Wrote out.csv: 40 predictions, ")
-    assert "% of them as the data set says" in result.stdout
+    assert "% of them agree with the data set" in result.stdout
     assert (tmp_path / "out.csv").read_text() == run("predict", model_file, small_folder).stdout
     assert run("predict", model_file, small_folder, "-o", "out.csv").exit_code == 1
 
@@ -176,7 +176,7 @@ def test_files_that_are_not_models(run, small_folder, tmp_path):
     assert result.stderr.startswith("propkernels: noise.pk is damaged or not a propkernels model file")
     assert result.stderr.count("\n") == 1
     pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
-    assert "kernel.pk holds a PropagationKernel" in run("predict", "kernel.pk", small_folder).stderr
+    assert "kernel.pk contains a PropagationKernel" in run("predict", "kernel.pk", small_folder).stderr
     assert (
         run("predict", "nothing.pk", small_folder).stderr
         == "propkernels: nothing.pk: no such file or directory\n"
@@ -242,9 +242,9 @@ def test_regression_is_explained(run, numbers):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-g", 40), "SMALL has the graphs 0 to 39, not 40"),
-        (("-g", 0, "--class", "red"), "the class red does not exist; the model knows ['0', '1']"),
-        (("-g", 0, "-o", "picture"), "picture has no suffix that says which kind of image it is"),
+        (("-g", 40), "SMALL has graphs 0 to 39, got 40"),
+        (("-g", 0, "--class", "red"), "the class red does not exist; the classes are ['0', '1']"),
+        (("-g", 0, "-o", "picture"), "picture has no suffix of a supported image format"),
         (("-g", 0, "-o", "nowhere/p.png"), "p.png cannot be written: nowhere is not a folder"),
     ],
 )
@@ -272,7 +272,7 @@ def test_nodes_for_programs(run, small_folder, model_file):
 def test_a_model_cannot_go_to_standard_output(run, small_folder):
     result = run("fit", small_folder, "-o", "-")
     assert result.exit_code == 1
-    assert result.stderr.startswith("propkernels: this cannot be written to standard output: name a file")
+    assert result.stderr.startswith("propkernels: output to standard output is not supported: name a file")
 
 
 def test_predictions_on_standard_output(run, small_folder, model_file, tmp_path):

@@ -154,7 +154,7 @@ def test_missing_classes_are_left_out_by_every_command(run, tmp_path, words):
     assert f"{words[0]}, {words[1]}" in fitted.stdout
     assert f"{len(RADICALS)} of them have no target and are left out." in fitted.stdout
     assert (
-        "of the 24 with a target as the data set says"
+        "of the 24 with a target agree with the data set"
         in run("predict", "model.pk", "drugs.csv", "-o", "out.csv", "--jobs", 1).stdout
     )
     evaluated = run(

@@ -44,7 +44,7 @@ def test_json_is_json(run, small_folder):
     [
         (("-o", "graph.png"), "--explain N"),
         (("-o", "a.csv", "-o", "b.csv"), "one file of scores"),
-        (("--explain", 10000), "not 10000"),
+        (("--explain", 10000), "got 10000"),
     ],
 )
 def test_refusals(run, small_folder, options, words):

@@ -57,10 +57,10 @@ def test_numbers_are_learned_if_asked_for(run, features, small_data):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("fit", "features", "-o", "m.pk", "--kernel", "labels"), "--kernel cannot be given here"),
-        (("fit", "features", "-o", "m.pk", "--folds", 3), "--folds cannot be given here"),
+        (("fit", "features", "-o", "m.pk", "--kernel", "labels"), "--kernel does not apply"),
+        (("fit", "features", "-o", "m.pk", "--folds", 3), "--folds does not apply"),
         (("fit", "features", "-o", "m.pk", "--target", 1), "one target column"),
-        (("similar", "features", "--to", 3, "--t-max", 2), "--t-max cannot be given here"),
+        (("similar", "features", "--to", 3, "--t-max", 2), "--t-max does not apply"),
         (("similar", "features", "--to", 99), "has no graph 99"),
     ],
 )
@@ -76,9 +76,9 @@ def test_other_models_and_no_folder_are_refused(run, features, small_data, tmp_p
     model = pk.PropagationClassifier(kernel=kernel, C=1.0, random_state=0)
     pk.save_model(model.fit(small_data.graphs, small_data.target), "other.pk")
     result = run("predict", "other.pk", "features", "-o", "predictions")
-    assert "which need a model" in result.stderr
+    assert "use a model that" in result.stderr
     run("fit", "features", "-o", "model.pk")
-    assert "name one by -o predictions" in run("predict", "model.pk", "features").stderr
+    assert "name one with -o predictions" in run("predict", "model.pk", "features").stderr
 
 
 def similar(run, *arguments):

@@ -65,12 +65,12 @@ def test_without_targets(run, small_folder, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--to", 40), "SMALL has the graphs 0 to 39, not 40"),
+        (("--to", 40), "SMALL has graphs 0 to 39, got 40"),
         (("--to", 1, "--kernel", "p2k"), "attributes are requested, but the graphs have no node attributes"),
-        (("--to", 1, "--index", "kernel.pk"), "kernel.pk holds a PropagationKernel, not an index"),
+        (("--to", 1, "--index", "kernel.pk"), "kernel.pk contains a PropagationKernel, not an index"),
         (("--to", 1, "--index", "fewer.pk"), "fewer.pk is an index of 10 graphs, SMALL has 40"),
-        (("--to", 1, "--index", "silent.pk"), "silent.pk does not say which graphs it was built from"),
-        (("--to", 1, "--index", "other.pk"), "other.pk is an index of other graphs than those of SMALL"),
+        (("--to", 1, "--index", "silent.pk"), "silent.pk does not store the fingerprint of its graphs"),
+        (("--to", 1, "--index", "other.pk"), "other.pk is not an index of the graphs of SMALL"),
         (("--to", 1, "--index", "noise.pk"), "noise.pk is damaged or not a propkernels model file"),
     ],
 )
@@ -100,7 +100,7 @@ def test_an_index_of_changed_graphs_is_refused(run, small_folder, tmp_path):
     write_lines(changed / "SMALL_node_labels.txt", [*labels[:size], *["0"] * (len(labels) - size)])
     result = run("similar", changed, "--to", 3, "--index", "index.pk")
     assert result.exit_code == 1
-    assert result.stderr.startswith("propkernels: index.pk is an index of other graphs than those of SMALL")
+    assert result.stderr.startswith("propkernels: index.pk is not an index of the graphs of SMALL")
 
 
 @pytest.mark.slow

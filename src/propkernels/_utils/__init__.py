@@ -1,1 +1,1 @@
-"""Helpers of all stations: checks, threads, random numbers, files, progress."""
+"""Helpers for all packages: arrays, checks, threads, safe files, randomness, progress."""

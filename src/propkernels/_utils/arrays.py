@@ -1,10 +1,9 @@
-"""Flat arrays with one run per graph, node or bin; sparse ones checked at the door; dense ones that must fit.
+"""Flat arrays with offsets, validation of sparse matrices, and a memory check for dense matrices.
 
-Offsets, sizes and indices from outside go through :func:`check_offsets`, :func:`check_sizes` and
-:func:`check_indices` before anything else looks at them: numpy and compiled loops believe them.
+Offsets, sizes and indices from outside are validated by :func:`check_offsets`, :func:`check_sizes` and
+:func:`check_indices` before any other use: numpy and compiled loops do not check them.
 
-Every dense matrix goes through :func:`check_room`: what does not fit into memory is refused before it is
-allocated, with the ways out.
+:func:`check_room` is called before every dense matrix is allocated; its error suggests alternatives.
 """
 
 from __future__ import annotations
@@ -25,24 +24,23 @@ WAYS_OUT = (
     "or search with GraphIndex"
 )
 SPARSE = "leave sparse_output=True"
-MOST_THINGS = 2.0**62  # in a flat array: sums below it never wrap around in 64 bits
-FREE_THINGS, THINGS_PER_HOLDER = 2**20, 64  # that a file may declare without holding them
-ASK_FROM = 2**26  # bytes; asking the system takes a millisecond, as long as a small kernel matrix does
+MOST_THINGS = 2.0**62  # largest sum of sizes: never overflows 64 bits
+FREE_THINGS, THINGS_PER_HOLDER = 2**20, 64  # items that a file may declare without storing them
+ASK_FROM = 2**26  # bytes; smaller matrices are not checked, because the check takes a millisecond
 MEMINFO = Path("/proc/meminfo")
 CGROUPS = Path("/sys/fs/cgroup")
-# Names of the limit, of what is used, and of the part of it that the system gives back when asked: version 2
-# of control groups, and version 1.
+# File names of limit and usage, and the field of reclaimable memory, in versions 2 and 1 of control groups.
 _VERSION_2 = ("memory.max", "memory.current", "inactive_file")
 _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 
 
 def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
-    """Return where runs of these lengths start in a flat array, and where the last one ends.
+    """Return the start of each run of these lengths in a flat array, and the end of the last run.
 
     Raises
     ------
     ValueError
-        If a length is negative, or their sum is beyond 64 bits.
+        If a length is negative, or the sum exceeds 64 bits.
 
     Examples
     --------
@@ -53,18 +51,18 @@ def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
     ends = np.zeros(len(values) + 1, dtype=np.int64)
     if len(values):
         np.cumsum(values, dtype=np.int64, out=ends[1:])
-    if bool((ends[1:] < ends[:-1]).any()):  # a sum of numbers from 0 on that wraps around falls
+    if bool((ends[1:] < ends[:-1]).any()):  # a cumulative sum that overflows decreases
         raise ValueError("lengths must not be negative, nor add up to 2**63")
     return ends
 
 
 def check_whole(values: Any, name: str) -> NDArray[Any]:
-    """Return a flat array of whole numbers, in the integer type that it has.
+    """Return values as a flat array of integers, with unchanged integer dtype.
 
     Raises
     ------
     ValueError
-        One sentence that says what was given instead.
+        If the values are not integers of at most 64 bits; the message shows them.
     """
     try:
         array = np.asarray(values)
@@ -78,27 +76,27 @@ def check_whole(values: Any, name: str) -> NDArray[Any]:
 def check_offsets(
     ptr: Any, total: int, name: str, *, pieces: int | None = None, piece: str = "piece"
 ) -> NDArray[np.int64]:
-    """Return offsets that cut ``total`` things into pieces: from 0, never falling, up to the last thing.
+    """Return valid offsets of pieces of an array: they start at 0, never decrease and end at ``total``.
 
-    Neighbors are compared, not subtracted: the difference of two 64-bit numbers may wrap around.
+    Consecutive offsets are compared, not subtracted: a difference of 64-bit integers may overflow.
 
     Parameters
     ----------
     ptr : array-like
-        Where each piece begins, and where the last one ends.
+        Start of each piece, and end of the last one.
     total : int
-        Length of the array that is cut.
+        Length of the array.
     name : str
-        What the offsets are called in an error.
+        Name of the offsets in errors.
     pieces : int, optional
-        How many pieces must result.
+        Required number of pieces.
     piece : str, default="piece"
-        What a piece is called in an error.
+        Name of a piece in errors.
 
     Raises
     ------
     ValueError
-        One sentence that names the first thing found wrong.
+        The message names the first fault.
 
     Examples
     --------
@@ -126,22 +124,22 @@ def check_offsets(
 def check_sizes(
     sizes: Any, name: str, *, total: int | None = None, pieces: int | None = None
 ) -> NDArray[np.int64]:
-    """Return sizes of pieces: none negative, with a sum that 64 bits hold, ``total`` where that is known.
+    """Return valid sizes of pieces: not negative, with a sum below 2**62, equal to ``total`` if given.
 
     Parameters
     ----------
     sizes : array-like
     name : str
-        What the sizes are called in an error.
+        Name of the sizes in errors.
     total : int, optional
-        Length of the array that they cut.
+        Required sum of the sizes.
     pieces : int, optional
-        How many sizes must be listed.
+        Required number of sizes.
 
     Raises
     ------
     ValueError
-        One sentence that names the first thing found wrong.
+        The message names the first fault.
 
     Examples
     --------
@@ -158,21 +156,21 @@ def check_sizes(
     if len(array) and int(array.min()) < 0:
         at = int(np.argmin(array))
         raise ValueError(f"{name} must not be negative, got {int(array[at])} at position {at}")
-    found = float(array.sum(dtype=np.float64))  # cannot wrap around
-    if found >= MOST_THINGS:
-        raise ValueError(f"{name} must add up to less than 2**62, got {found:.2g}")
+    total_size = float(array.sum(dtype=np.float64))  # floats do not overflow
+    if total_size >= MOST_THINGS:
+        raise ValueError(f"{name} must add up to less than 2**62, got {total_size:.2g}")
     if total is not None and int(array.sum(dtype=np.int64)) != total:
         raise ValueError(f"{name} must add up to {total}, got {int(array.sum(dtype=np.int64))}")
     return array.astype(np.int64)
 
 
 def check_indices(places: Any, length: int, name: str, *, least: int = 0) -> NDArray[np.int64]:
-    """Return positions in an array of some length; ``least=-1`` also takes -1, which stands for none.
+    """Return valid indices into an array of a given length; ``least=-1`` also allows -1 (no index).
 
     Raises
     ------
     ValueError
-        One sentence that names the first number out of range.
+        The message names an index out of range.
 
     Examples
     --------
@@ -192,20 +190,19 @@ def check_indices(places: Any, length: int, name: str, *, least: int = 0) -> NDA
 
 
 def check_declared(number: int, held: int, things: str, holders: str) -> None:
-    """Refuse things that a file only counts, and does not hold, beyond a proportion to what it holds.
+    """Raise ValueError if a file declares far more items than it stores.
 
-    A node without label, attributes and edges takes no byte of a file, so that a few bytes can ask for any
-    number of them. Up to ``FREE_THINGS`` are allowed in any file, and ``THINGS_PER_HOLDER`` more for each
-    thing that the file does hold.
+    A node without label, attributes and edges takes no bytes in a file, so a few bytes can declare any number
+    of nodes. Allowed are ``FREE_THINGS`` items per file, and ``THINGS_PER_HOLDER`` more per stored item.
 
     Parameters
     ----------
     number : int
-        What the file declares.
+        Number of declared items.
     held : int
-        Things in the file that take memory themselves.
+        Number of stored items.
     things, holders : str
-        What both are called in an error.
+        Names of declared and stored items in errors.
 
     Examples
     --------
@@ -228,10 +225,10 @@ def _shortly(value: Any) -> str:
 
 
 def sum_in_order(parts: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Add up arrays one after the other, into the first, which must not be used elsewhere.
+    """Return the sum of arrays, added in order into the first array, which is overwritten.
 
-    Each entry is the same however many there are beside it; ``np.sum(parts, axis=0)`` adds in another order
-    where each array has one entry.
+    An entry does not depend on the length of the arrays; ``np.sum(parts, axis=0)`` adds arrays of one entry
+    in another order.
 
     Examples
     --------
@@ -242,7 +239,7 @@ def sum_in_order(parts: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def index_dtype(*numbers: int) -> type[np.signedinteger[Any]]:
-    """Return the smaller of int32 and int64 that holds all the numbers: scipy's rule for sparse matrices.
+    """Return int32 if it holds all numbers, else int64: scipy's rule for sparse matrices.
 
     Examples
     --------
@@ -253,7 +250,7 @@ def index_dtype(*numbers: int) -> type[np.signedinteger[Any]]:
 
 
 def ranges(starts: ArrayLike, lengths: ArrayLike) -> NDArray[np.int64]:
-    """Concatenate ``arange(start, start + length)`` for each pair.
+    """Return the concatenation of ``arange(start, start + length)`` over all pairs.
 
     Examples
     --------
@@ -266,7 +263,7 @@ def ranges(starts: ArrayLike, lengths: ArrayLike) -> NDArray[np.int64]:
 
 
 def power_of_two(least: int) -> int:
-    """Return the smallest power of two that is at least so large, as sizes of hash tables are.
+    """Return the smallest power of two that is at least ``least``, as size of a hash table.
 
     Examples
     --------
@@ -280,26 +277,26 @@ def power_of_two(least: int) -> int:
 
 
 def check_sparse(matrix: Any, name: str) -> Any:
-    """Return a 2-d sparse matrix whose indices all lie inside its shape.
+    """Return a 2-d sparse matrix after checking that all indices are inside its shape.
 
-    scipy believes the arrays of which a matrix is made; its loops and ours would read outside of them. The
-    arrays are looked through once, before anything is converted.
+    scipy does not check the arrays of a matrix, so its loops and ours could read out of bounds. The arrays
+    are checked once, before any conversion.
 
     Parameters
     ----------
     matrix : scipy sparse matrix or array, of any format
     name : str
-        What it is called in an error.
+        Name of the matrix in errors.
 
     Returns
     -------
     sparse matrix
-        The same one; a dok matrix becomes coo.
+        The same matrix; a dok matrix is converted to coo.
 
     Raises
     ------
     ValueError
-        One sentence that names the first thing found wrong.
+        The message names the first fault.
 
     Examples
     --------
@@ -346,32 +343,32 @@ def _to_coo(matrix: Any, name: str) -> Any:
 def check_compressed(
     indptr: Any, indices: Any, n_values: int, lengths: tuple[int, int], nouns: tuple[str, str], name: str
 ) -> None:
-    """Refuse offsets and indices of a compressed matrix that lead outside of its arrays or its shape.
+    """Raise ValueError if offsets or indices of a compressed matrix are outside its arrays or its shape.
 
     Parameters
     ----------
     indptr, indices : ndarray
     n_values : int
-        How many values are stored; those behind the last offset are not used.
+        Number of stored values; values after the last offset are ignored.
     lengths : pair of int
-        Number of rows and columns (of a csc matrix, columns and rows).
+        Numbers of rows and columns (columns and rows for csc).
     nouns : pair of str
-        What these are called in an error.
+        Names of these in errors.
     name : str
-        What the matrix is called in an error.
+        Name of the matrix in errors.
     """
     with _damage(name):
         n_used = int(check_whole(indptr, "indptr")[-1]) if len(indptr) else 0
         check_offsets(indptr, n_used, "indptr", pieces=lengths[0], piece=nouns[0])
         if n_used > min(n_values, len(indices)):
-            found = f"{n_values} values and {len(indices)} indices"
-            raise ValueError(f"its offsets end at {n_used}, but it has {found}")
+            lengths_text = f"{n_values} values and {len(indices)} indices"
+            raise ValueError(f"its offsets end at {n_used}, but it has {lengths_text}")
         check_indices(indices[:n_used], lengths[1], f"its {nouns[1]} indices")
 
 
 @contextmanager
 def _damage(name: str) -> Iterator[None]:
-    """Say of a matrix that it is damaged, and why."""
+    """Prefix a ValueError with the name of the damaged matrix."""
     try:
         yield
     except ValueError as error:
@@ -379,7 +376,7 @@ def _damage(name: str) -> Iterator[None]:
 
 
 def _check_lists(matrix: Any, name: str) -> None:
-    """The format lil: a list of columns and a list of values for each row."""
+    """Check a lil matrix: one list of columns and one list of values per row."""
     rows, columns = matrix.shape
     if len(matrix.rows) != rows or len(matrix.data) != rows:
         raise ValueError(f"{name} is damaged: {_many(rows, 'row')} and {len(matrix.rows)} lists of columns")
@@ -391,13 +388,13 @@ def _check_lists(matrix: Any, name: str) -> None:
 
 
 def _many(number: int, noun: str) -> str:
-    """A number and its noun: "1 column", "2 columns"."""
+    """Return a number with its noun: "1 column", "2 columns"."""
     first, *rest = noun.split(" ")
     return " ".join([str(number), first if number == 1 else f"{first}s", *rest])
 
 
 def freeze(*arrays: NDArray[Any] | csr_array | None) -> None:
-    """Make arrays, and the arrays of sparse matrices, read-only; None is passed over."""
+    """Make arrays, and the arrays of sparse matrices, read-only; None is ignored."""
     for array in arrays:
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
@@ -406,30 +403,30 @@ def freeze(*arrays: NDArray[Any] | csr_array | None) -> None:
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array, from now on read-only."""
+    """Make an array read-only and return it."""
     array.setflags(write=False)
     return array
 
 
 class KernelTooLargeError(MemoryError):
-    """A dense matrix would not fit into the memory that is available; nothing was computed."""
+    """A dense matrix would not fit into the available memory; nothing was computed."""
 
 
 def check_room(rows: int, columns: int, matrices: int = 1, *, ways_out: str = WAYS_OUT) -> None:
-    """Refuse dense matrices of floats that would not fit, before they are allocated.
+    """Raise KernelTooLargeError if dense float64 matrices would not fit into memory.
 
     Parameters
     ----------
     rows, columns : int
     matrices : int, default=1
-        How many of that shape are in memory at a time.
+        Number of matrices of this shape in memory at the same time.
     ways_out : str
-        What to do instead.
+        Alternatives, for the error message.
 
     Raises
     ------
     KernelTooLargeError
-        With one sentence: what is needed, what there is, and the ways out.
+        The message names needed memory, available memory and alternatives.
 
     Examples
     --------
@@ -439,17 +436,17 @@ def check_room(rows: int, columns: int, matrices: int = 1, *, ways_out: str = WA
     propkernels._utils.arrays.KernelTooLargeError: a dense matrix of 10000000 x 10000000 needs 800000.0 GB ...
     """
     needed = 8 * rows * columns * matrices
-    there = None if needed < ASK_FROM else available_memory()
-    if there is not None and needed > there:
+    available = None if needed < ASK_FROM else available_memory()
+    if available is not None and needed > available:
         several = "" if matrices == 1 else f" ({matrices} of them at a time)"
         raise KernelTooLargeError(
             f"a dense matrix of {rows} x {columns}{several} needs {in_bytes(needed)} of memory, and "
-            f"{in_bytes(there)} are available: {ways_out}"
+            f"{in_bytes(available)} are available: {ways_out}"
         )
 
 
 def in_bytes(number: int) -> str:
-    """A number of bytes in the unit that shows it.
+    """Return a number of bytes as text, in GB, MB, kB or bytes.
 
     Examples
     --------
@@ -463,11 +460,11 @@ def in_bytes(number: int) -> str:
 
 
 def available_memory() -> int | None:
-    """Bytes that can be allocated before the system has to end a process, or None where nobody can tell.
+    """Return the number of bytes that can be allocated, or None if unknown.
 
-    On Linux this is the least of what the machine, every control group of the process and ``ulimit -v`` have
-    left; on macOS all of the machine's memory; on Windows None, since an allocation that is too large fails
-    there by itself.
+    On Linux: minimum of the memory left on the machine, in every control group of the process and under
+    ``ulimit -v``; on macOS: the machine's total memory; on Windows: None, because an allocation that is too
+    large fails by itself.
     """
     if MEMINFO.exists():
         return min((*_machine(), *_control_groups(), *_own_limit()), default=None)
@@ -484,7 +481,7 @@ def _machine() -> Iterator[int]:
 
 
 def _own_limit(pages: Path = Path("/proc/self/statm")) -> Iterator[int]:
-    """What is left of the addresses that this process may use."""
+    """Yield the address space left to this process under ``ulimit -v``, if limited."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -495,7 +492,7 @@ def _own_limit(pages: Path = Path("/proc/self/statm")) -> Iterator[int]:
 
 
 def _control_groups(processes: Path = Path("/proc/self/cgroup"), root: Path = CGROUPS) -> Iterator[int]:
-    """What is left in the groups of this process, from the innermost one outward."""
+    """Yield the memory left in each control group of this process, innermost group first."""
     with suppress(OSError):
         for line in processes.read_text().splitlines():
             _, controllers, path = line.split(":", 2)
@@ -510,7 +507,7 @@ def _left_inside(root: Path, path: str, limit: str, usage: str, inactive: str) -
     for group in (inner, *inner.parents):
         if root != group and root not in group.parents:
             return
-        with suppress(OSError, ValueError):  # "max": without a limit
+        with suppress(OSError, ValueError):  # "max" means no limit
             most, used = int((group / limit).read_text()), int((group / usage).read_text())
             yield max(most - used + _reclaimable(group, inactive), 0)
 

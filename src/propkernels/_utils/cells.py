@@ -1,4 +1,4 @@
-"""Columns of tables: one rule for missing values, and one for what the texts of a table stand for."""
+"""Columns of tables: detection of missing values, and conversion of text cells to typed values."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-EXACT = 2**53  # whole numbers from here on are not all floats
-LONGEST_NUMBER = 400  # characters; longer runs of digits are texts
+EXACT = 2**53  # from here on, not all integers are floats
+LONGEST_NUMBER = 400  # characters; longer numbers are strings
 BOOLEANS = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _NUMBER = re.compile(
@@ -19,7 +19,7 @@ _NUMBER = re.compile(
 
 
 def is_missing(values: Any) -> NDArray[np.bool_]:
-    """Say of each value whether it is missing: None, NaN, NaT, pandas' NA, or masked.
+    """Return a mask of missing values: None, NaN, NaT, pandas' NA, or masked.
 
     Examples
     --------
@@ -51,10 +51,10 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def typed_column(values: Any) -> NDArray[Any]:
-    """Return values as booleans, whole numbers, numbers or texts; what is missing stays missing.
+    """Return values as an array of booleans, integers, floats or strings; missing values stay missing.
 
-    Missing numbers are NaN, so that whole numbers beside them are floats; missing texts and booleans are
-    None in an array of objects. Values of several kinds become texts.
+    Missing numbers are NaN, so integers with missing values become floats; missing strings and booleans are
+    None in an array of objects. Values of several types become strings.
 
     Parameters
     ----------
@@ -73,10 +73,10 @@ def typed_column(values: Any) -> NDArray[Any]:
         return values
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     gaps = is_missing(listed)
-    known = [value for value, gap in zip(listed, gaps.tolist(), strict=True) if not gap]
-    kinds = {_kind_of_value(value) for value in known}
+    present = [value for value, gap in zip(listed, gaps.tolist(), strict=True) if not gap]
+    kinds = {_kind_of_value(value) for value in present}
     kind = common_kind(kinds | ({"missing"} if gaps.any() else set()))
-    return _filled(_converted(known, kind), gaps, kind)
+    return _filled(_converted(present, kind), gaps, kind)
 
 
 def _kind_of_value(value: Any) -> str:
@@ -87,26 +87,26 @@ def _kind_of_value(value: Any) -> str:
     return "double" if isinstance(value, (float, np.floating)) else "string"
 
 
-def _converted(known: list[Any], kind: str) -> list[Any]:
+def _converted(values: list[Any], kind: str) -> list[Any]:
     convert: Any = {"bool": bool, "int64": int, "double": float, "string": str}[kind]
-    return [convert(value) for value in known]
+    return [convert(value) for value in values]
 
 
-def _filled(known: list[Any], gaps: NDArray[np.bool_], kind: str) -> NDArray[Any]:
-    """Known values in their places, the others missing."""
+def _filled(present: list[Any], gaps: NDArray[np.bool_], kind: str) -> NDArray[Any]:
+    """Return present values at their positions, and missing values at the gaps."""
     kinds: dict[str, Any] = {"bool": np.bool_, "int64": np.int64, "double": np.float64, "string": str}
     if not gaps.any():
-        return np.array(known, dtype=kinds[kind])
-    values: NDArray[Any] = np.full(len(gaps), np.nan) if kind == "double" else _objects([None] * len(gaps))
-    values[~gaps] = known
-    return values
+        return np.array(present, dtype=kinds[kind])
+    filled: NDArray[Any] = np.full(len(gaps), np.nan) if kind == "double" else _objects([None] * len(gaps))
+    filled[~gaps] = present
+    return filled
 
 
 def kind_of_cell(cell: str) -> str:
-    """Return what a cell of a table holds: "missing", "bool", "int64", "large", "double" or "string".
+    """Return the kind of a text cell: "missing", "bool", "int64", "large", "double" or "string".
 
-    Only a blank cell is missing. Numbers are written in decimal, without zeros in front; "large" are whole
-    numbers that 64 bits do not hold.
+    Only blank cells are missing. Numbers are decimal, without leading zeros; "large" are integers beyond 64
+    bits.
 
     Examples
     --------
@@ -128,24 +128,24 @@ def kind_of_cell(cell: str) -> str:
 def common_kind(kinds: Iterable[str]) -> str:
     """Return the type of a column from the kinds of its cells: "bool", "int64", "double" or "string".
 
-    Whole numbers beside missing cells, or beyond 64 bits, are a column of "double".
+    Integers with missing cells, or beyond 64 bits, give "double".
 
     Examples
     --------
     >>> common_kind({"int64", "missing"}), common_kind({"int64", "string"}), common_kind(set())
     ('double', 'string', 'double')
     """
-    found = set(kinds)
-    known = found - {"missing"}
-    if known == {"bool"}:
+    unique = set(kinds)
+    present = unique - {"missing"}
+    if present == {"bool"}:
         return "bool"
-    if found == {"int64"}:
+    if unique == {"int64"}:
         return "int64"
-    return "double" if known <= {"int64", "large", "double"} else "string"
+    return "double" if present <= {"int64", "large", "double"} else "string"
 
 
 def parse_cell(cell: str, kind: str) -> Any:
-    """Return the value of a cell in a column of that kind; None where it is missing."""
+    """Return the value of a cell in a column of a given kind; None if missing."""
     text = cell.strip()
     if not text:
         return None
@@ -157,7 +157,7 @@ def parse_cell(cell: str, kind: str) -> Any:
 
 
 def read_cells(cells: Sequence[str]) -> NDArray[Any]:
-    """Return the column that texts stand for, as :func:`typed_column` has it.
+    """Return text cells as a typed column, see :func:`typed_column`.
 
     Examples
     --------
@@ -166,12 +166,12 @@ def read_cells(cells: Sequence[str]) -> NDArray[Any]:
     """
     kind = common_kind(map(kind_of_cell, set(cells)))
     gaps = np.array([not cell.strip() for cell in cells], dtype=bool)
-    known = [parse_cell(cell, kind) for cell in cells if cell.strip()]
-    return _filled(known, gaps, kind)
+    present = [parse_cell(cell, kind) for cell in cells if cell.strip()]
+    return _filled(present, gaps, kind)
 
 
 def read_labels(cells: Sequence[str]) -> NDArray[Any]:
-    """Return labels from texts: whole numbers of any size stay whole, None is an unobserved label.
+    """Return labels of text cells: integers of any size, other kinds, or None for unobserved labels.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def read_labels(cells: Sequence[str]) -> NDArray[Any]:
 
 
 def as_classes(values: NDArray[Any]) -> NDArray[Any]:
-    """Return floats that are whole numbers with few different values as integers, and all else as it is.
+    """Return floats as integers if they are integral with few distinct values, else unchanged.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def as_classes(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def has_fractions(values: NDArray[Any]) -> bool:
-    """Say whether known values are numbers to be predicted: floats that are not whole, or beyond 2**53.
+    """Whether finite values include floats that are not integral, or beyond 2**53.
 
     Examples
     --------
@@ -207,5 +207,5 @@ def has_fractions(values: NDArray[Any]) -> bool:
     """
     if values.dtype.kind != "f":
         return False
-    known = values[np.isfinite(values)]
-    return bool((known != np.round(known)).any() or (np.abs(known) >= EXACT).any())
+    finite = values[np.isfinite(values)]
+    return bool((finite != np.round(finite)).any() or (np.abs(finite) >= EXACT).any())

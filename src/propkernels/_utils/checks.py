@@ -1,4 +1,4 @@
-"""What estimators owe scikit-learn: parameters of the right type and range or a clear error, and tags."""
+"""Validation of parameters, and scikit-learn tags of estimators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALLEST_WIDTH = 1e-100
 
 
 def shown(value: Any) -> str:
-    """A value as a sentence can show it: short, whatever it is.
+    """Return a short representation of any value, for error messages.
 
     Examples
     --------
@@ -24,16 +24,16 @@ def shown(value: Any) -> str:
     """
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # a number of too many digits, nesting that is too deep, an object of bad manners
+    except Exception:  # too many digits, nesting too deep, or a faulty __repr__
         text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def reason_of(error: BaseException) -> str:
-    """Why something could not be read, in one line; texts for programmers are left out.
+    """Return why reading failed, in one line, without internal messages of Python.
 
-    An error of the machine (too many open files, memory, rights, the disk) says nothing about what was read,
-    which may be whole: such an error is raised as it is, so that nobody removes a good file because of it.
+    System errors (too many open files, memory, permissions, disk) are raised again unchanged: the file may be
+    intact, and users should not remove it.
 
     Examples
     --------
@@ -50,14 +50,14 @@ def reason_of(error: BaseException) -> str:
 
 
 def check_choice(value: Any, choices: Sequence[Any], name: str) -> None:
-    """Refuse a value that is not among the choices."""
+    """Raise ValueError if a value is not among the choices."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}; got {shown(value)}")
 
 
 def check_integer(value: Any, name: str, least: int, most: int | None = None) -> int:
-    """Return a whole number (numpy's too, not a bool) from ``least`` to ``most``."""
+    """Return an integer (of Python or numpy, not bool) from ``least`` to ``most``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, got {shown(value)}")
     number = int(value)
@@ -69,7 +69,7 @@ def check_integer(value: Any, name: str, least: int, most: int | None = None) ->
 
 
 def check_streams(t_max: Any, n_hashes: Any, name: str = "t_max") -> tuple[int, int]:
-    """Return the number of steps and of hashes, which must not fill the memory before anything is computed.
+    """Return the numbers of steps and hashes; raise ValueError for more than 2**20 streams.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def check_streams(t_max: Any, n_hashes: Any, name: str = "t_max") -> tuple[int, 
 
 
 def check_width(value: Any, name: str) -> float:
-    """Return the width of bins: so large that no projection divided by it overflows."""
+    """Return a bin width of at least 1e-100, so that divided projections do not overflow."""
     width = check_positive(value, name)
     if width < SMALLEST_WIDTH:
         raise ValueError(f"{name} must be at least {SMALLEST_WIDTH}, got {shown(value)}")
@@ -125,7 +125,7 @@ def check_share(value: Any, name: str) -> float:
 
 
 def check_nonnegative(value: Any, name: str) -> float:
-    """Return a finite number that is at least 0."""
+    """Return a finite number, at least 0."""
     number = _check_number(value, name)
     if not 0 <= number < np.inf:
         raise ValueError(f"{name} must be a finite number, at least 0; got {shown(value)}")
@@ -136,14 +136,14 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
 def random_generator(random_state: RandomState) -> np.random.Generator:
-    """Return a generator: the given one, one seeded by a number, or a fresh one."""
+    """Return a numpy Generator: the given one, a seeded one, or (None) a fresh one."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
     return np.random.default_rng(random_state)
 
 
 class Documented:
-    """Mixin of everything with parameters: scikit-learn's diagrams link to its page of the API reference.
+    """Mixin for estimators: scikit-learn's diagrams link to the API reference.
 
     List it before scikit-learn's ``BaseEstimator`` among the bases of a class.
     """
@@ -152,14 +152,14 @@ class Documented:
     _doc_link_template = "https://propkernels.github.io/propkernels/api/generated/{name}.html"
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
-        """Return the public name, under which the page is: classes of ``images`` have it in front."""
+        """Return the public name of the class, with ``images.`` for classes of that package."""
         package, folder, *_ = type(self).__module__.split(".")
         inside = f"{package}.images" if folder == "images" else package
         return {"name": f"{inside}.{type(self).__name__}"}
 
 
 class GraphInput(Documented):
-    """Mixin of estimators that take graphs: their X is not a table, and holds no NaN.
+    """Mixin for estimators of graphs: X is not a 2-d array and has no NaN.
 
     List it before scikit-learn's ``BaseEstimator`` among the bases of a class.
     """
@@ -172,7 +172,7 @@ class GraphInput(Documented):
 
 
 class ImageInput(GraphInput):
-    """Mixin of estimators that take images, one array of two or three dimensions each."""
+    """Mixin for estimators of images: one 2-d or 3-d array per image."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Tables that follow from an object: made when they are first needed, kept as long as the object."""
+"""Cache of derived values: computed on first use, kept for the lifetime of their owner."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _KEPT: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 
 
 def derived(owner: Any, name: str, make: Callable[[], T]) -> T:
-    """Return what ``make`` returned when ``name`` was first asked for; it is neither copied nor saved.
+    """Return the cached result of ``make()``, computed on first use; it is neither copied nor saved.
 
-    ``owner`` is hashed by identity. Two threads may both make it, and the last one is kept.
+    ``owner`` is hashed by identity. If two threads compute it at the same time, the last result is kept.
     """
     kept = _KEPT.setdefault(owner, {})
     if name not in kept:

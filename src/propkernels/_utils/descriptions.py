@@ -1,4 +1,4 @@
-"""Values as JSON and as a digest: the same in every process, so that results in files can be told apart."""
+"""Reproducible descriptions of values, as JSON and as SHA-256, to identify results in files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from propkernels._utils.checks import shown
 
 
 def digest_of(value: Any, name: str) -> str:
-    """Return a SHA-256 of a description; files hold it, so that it never changes."""
+    """Return the SHA-256 of a description; stored in files, so it must never change."""
     return hashlib.sha256(repr(described(value, name)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def described(value: Any, name: str) -> Any:
-    """A parameter as JSON, the same in every process.
+    """Return a parameter as JSON, equal in every process.
 
     Examples
     --------
@@ -42,14 +42,14 @@ def described(value: Any, name: str) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         array = np.ascontiguousarray(value)
         return {"array": hashlib.sha256(array.tobytes()).hexdigest(), "type": f"{array.dtype} {array.shape}"}
-    known = _state(value)
-    if known is None:
+    state = _state(value)
+    if state is None:
         raise TypeError(f"{name}={shown(value)} cannot be written down, so results could not be told apart")
-    return {"class": type(value).__name__, "parameters": {k: described(v, k) for k, v in known.items()}}
+    return {"class": type(value).__name__, "parameters": {k: described(v, k) for k, v in state.items()}}
 
 
 def _state(value: Any) -> dict[str, Any] | None:
-    """Parameters of an estimator, or fields of a dataclass."""
+    """Return parameters of an estimator or fields of a dataclass; None for other objects."""
     if isinstance(value, BaseEstimator):
         parameters: dict[str, Any] = value.get_params(deep=False)
         return parameters

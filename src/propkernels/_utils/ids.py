@@ -1,4 +1,4 @@
-"""Ids of graphs: plain values that stay equal when they are saved, pickled and sent to other processes."""
+"""Ids of graphs: plain values that stay equal after saving, pickling or transfer to other processes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import shown
 
 PLAIN = (type(None), bool, str, bytes, date, datetime, UUID)
-MOST_BITS = 13_287  # of a whole number: 4,000 digits, fewer than Python refuses to write
-DEEPEST = 16  # tuples inside each other
+MOST_BITS = 13_287  # of an integer: 4,000 digits, below Python's limit of 4,300
+DEEPEST = 16  # nested tuples
 
 
 def is_id(value: Any, depth: int = DEEPEST) -> bool:
-    """Whether a value can name a graph: a plain value that equals itself, or a tuple of such values.
+    """Whether a value is a valid id: a plain value that equals itself, or a tuple of such values.
 
     Examples
     --------
@@ -42,12 +42,12 @@ def is_id(value: Any, depth: int = DEEPEST) -> bool:
 
 
 def plain_ids(ids: Any) -> list[Hashable]:
-    """Return ids as a list of Python's own values.
+    """Return ids as a list of plain Python values.
 
     Raises
     ------
     TypeError
-        If ``ids`` is not a collection, or one of them cannot name a graph.
+        If ``ids`` is not a collection, or contains an invalid id.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Hashable:
 
 
 def id_array(values: Sequence[Any]) -> NDArray[Any]:
-    """Return ids as an array: of 64-bit integers where all of them are such numbers, else of objects.
+    """Return ids as an array: int64 if all ids are 64-bit integers, else objects.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""JIT compilation: the one decorator of all compiled loops."""
+"""JIT compilation: the decorator of all compiled functions."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numba import config, njit
 
 
 def compiled(function: Callable[..., Any] | None = None, *, cache: bool = True) -> Any:
-    """Compile a loop over plain arrays with numba, without the GIL.
+    """Compile a function of plain arrays with numba, without the GIL.
 
-    Machine code is cached on disk, next to the module or in the user's cache folder. Where numba can write to
-    neither (a read-only installation and no home), the function is compiled again in each process.
+    Machine code is cached on disk, next to the module or in the user's cache folder. If numba can write to
+    neither (a read-only installation without home), the function is compiled in every process.
 
-    With ``NUMBA_DISABLE_JIT=1`` functions stay Python, for a debugger or a measurement of coverage: unsigned
-    words then wrap around as silently as they do in machine code.
+    With ``NUMBA_DISABLE_JIT=1``, functions run as Python, for debuggers and coverage; overflow of unsigned
+    integers is silent, as in machine code.
 
     Parameters
     ----------
     function : callable
     cache : bool, default=True
-        Whether to keep the machine code on disk. False suits helpers, which are compiled into their callers.
+        Whether to cache machine code on disk; False for helpers, which are compiled into their callers.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Locks that are free in a forked process.
 
-``os.fork`` copies the memory of a process, but only the thread that calls it. A lock that another thread
-holds at that moment stays held in the child, and whoever waits for it there waits for ever. All locks of the
-library are therefore made here, and those of other threads are replaced in the child.
+``os.fork`` copies the memory of a process, but only the calling thread. A lock held by another thread would
+stay locked forever in the child. All locks of the library are therefore created here, and locks held by other
+threads are replaced in the child.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Value = TypeVar("Value")
 
 
 class ForkSafeLock:
-    """A reentrant lock for ``with`` blocks, which a forked child never finds held by a thread it lacks.
+    """Reentrant lock for ``with`` blocks; free in a forked child unless held by the forking thread.
 
-    What the lock protects must be whole at any moment, since the child takes it over as it is.
+    The protected data must be consistent at any moment, because the child inherits its current state.
 
     Examples
     --------
@@ -61,10 +61,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
 
 
 class cached_property(functools.cached_property[Value]):
-    """An attribute that is computed when it is first looked at, without a lock.
+    """Attribute that is computed on first access, without a lock.
 
-    Up to Python 3.11 that of functools holds one lock per class while a value is computed. Without it two
-    threads may compute the same value, and the last one stays.
+    Up to Python 3.11, ``functools.cached_property`` holds one lock per class during computation. Without it,
+    two threads may compute the same value, and the last one is kept.
     """
 
     def __init__(self, func: Callable[[Any], Value]) -> None:

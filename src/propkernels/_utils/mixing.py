@@ -1,4 +1,4 @@
-"""Hash functions and table sizes of the compiled loops; ``mix_word`` is ``randomness.mix`` of one word."""
+"""Hash functions and sizes of hash tables for compiled functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ __all__ = ["FIRST_FACTOR", "GOLDEN", "mix_other", "mix_word", "slots_for"]
 
 @compiled(cache=False)
 def mix_word(word: Any) -> Any:
-    """Spread a 64-bit word over all words, a bijection: splitmix64, the same as ``mix(word)`` of one word."""
+    """Return the splitmix64 hash of a word, a bijection; equal to ``randomness.mix(word)``.
+
+    Parameters
+    ----------
+    word : uint64
+    """
     z = word + GOLDEN
     z = (z ^ (z >> np.uint64(30))) * FIRST_FACTOR
     z = (z ^ (z >> np.uint64(27))) * SECOND_FACTOR
@@ -24,10 +29,15 @@ def mix_word(word: Any) -> Any:
 
 @compiled(cache=False)
 def mix_other(word: Any) -> Any:
-    """Spread a word in another way, so that a node and its neighbors never play the same part."""
+    """Return a hash of a word, independent of ``mix_word``, to tell a node from its neighbors.
+
+    Parameters
+    ----------
+    word : uint64
+    """
     z = (word ^ (word >> np.uint64(32))) * OTHER_FACTOR
     z = (z ^ (z >> np.uint64(32))) * OTHER_FACTOR
     return z ^ (z >> np.uint64(32))
 
 
-slots_for = compiled(cache=False)(power_of_two)  # for compiled callers; Python ones need not compile it
+slots_for = compiled(cache=False)(power_of_two)  # power_of_two for compiled callers

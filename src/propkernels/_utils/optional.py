@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are used, with an error that says what to install."""
+"""Optional packages: imported on use, with an error that names the extra to install."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def import_optional(module: str, *, extra: str, purpose: str) -> Any:
     Parameters
     ----------
     module : str
-        What to import, such as "matplotlib.pyplot".
+        Module to import, such as "matplotlib.pyplot".
     extra : str
-        The extra of this package that installs it.
+        Extra of propkernels that installs the package.
     purpose : str
-        What needs it: the subject and the verb of the sentence, such as "plots need".
+        Subject and verb of the error message, such as "plots need".
 
     Returns
     -------
@@ -41,7 +41,7 @@ def import_optional(module: str, *, extra: str, purpose: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         if error.name is not None and error.name.partition(".")[0] != root:
-            raise  # the package is there, and something that it needs is not
+            raise  # the package is installed, but one of its dependencies is missing
         package = PACKAGE_OF.get(root, root)
         raise ImportError(
             f"{purpose} {package}: install it with pip install 'propkernels[{extra}]'", name=root

@@ -1,8 +1,8 @@
-"""Where work runs: in threads of this machine, or on a device.
+"""Threads of this machine, and the device of the current computation.
 
-Compiled loops release the GIL, so plain threads use all cores. An estimator with ``device="cuda"`` runs its
-methods inside :func:`running_on`; counting and the Gram matrix ask :func:`active_device`, and hand the work
-to the device where there is one. Nothing between them has to know.
+Compiled functions release the GIL, so plain threads use all cores. An estimator with ``device="cuda"`` runs
+its methods inside :func:`running_on`; counting and the Gram matrix call :func:`active_device` and hand over
+their work. Functions in between take no device argument.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy as np
 from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
-STEPS_OF_A_THREAD = 2**18  # less work than this, some milliseconds, is not worth another thread
+STEPS_OF_A_THREAD = 2**18  # least work per thread: a few milliseconds
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` stands for, by joblib's rules (None: 1, -1: all cores).
+    """Return the number of threads for ``n_jobs``, by joblib's rules (None: 1, -1: all cores).
 
-    joblib is asked for threads: for its default, processes, it would allow only one worker inside a process
-    of ``multiprocessing``, and warn.
+    The threading backend is selected, because joblib's default (processes) allows only one worker inside a
+    process of ``multiprocessing``, and warns.
     """
     if n_jobs == 1:
         return 1
@@ -34,12 +34,12 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def threads_for(work: int, n_jobs: int | None) -> int:
-    """Return how many threads are worth starting for so many elementary steps."""
+    """Return the number of threads worth starting for ``work`` elementary steps."""
     return max(1, min(thread_count(n_jobs), work // STEPS_OF_A_THREAD))
 
 
 def run_threads(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None) -> list[Any]:
-    """Apply a function to each item, in up to ``n_jobs`` threads (None: 1, -1: all cores); keep the order."""
+    """Return the results of a function for all items, in order, using up to ``n_jobs`` threads."""
     workers = min(thread_count(n_jobs), len(items))
     if workers <= 1:
         return list(map(function, items))
@@ -55,22 +55,22 @@ def _libraries() -> Any:
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Limit BLAS to one thread, for work that runs in threads itself.
+    """Limit BLAS to one thread inside the block, for work that runs in threads itself.
 
-    Otherwise its threads compete with ours, and the last bits of results depend on their number.
+    Otherwise BLAS threads compete with ours, and the last bits of results depend on their number.
     """
     limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return limits
 
 
 def blas_threads(n_jobs: int | None) -> AbstractContextManager[Any]:
-    """Limit BLAS to as many threads as ``n_jobs`` stands for (None: 1, -1: all cores)."""
+    """Limit BLAS to ``n_jobs`` threads inside the block (None: 1, -1: all cores)."""
     limits: AbstractContextManager[Any] = _libraries().limit(limits=thread_count(n_jobs), user_api="blas")
     return limits
 
 
 def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:
-    """Cut graphs into runs of whole graphs with at least ``least`` nodes each; return run boundaries.
+    """Return boundaries of runs of whole graphs with about ``least`` nodes or more each.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def active_device() -> Any:
 
 @contextmanager
 def running_on(device: Any) -> Iterator[None]:
-    """Compute on a device inside this block; None: on the CPU."""
+    """Set the active device inside the block; None: the CPU."""
     token = _ACTIVE.set(device)
     try:
         yield

@@ -1,7 +1,7 @@
-"""The progress bar: on terminals and in notebooks, for work that takes longer than two seconds.
+"""Progress bars on terminals and in notebooks, for work that takes longer than two seconds.
 
-It is tqdm's, since that shows in notebooks with and without ipywidgets (rich shows nothing without them),
-waits before it appears, and can be stepped from any thread.
+tqdm works in notebooks with and without ipywidgets (rich shows nothing without them), can appear with a
+delay, and can be updated from any thread.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ _OPEN_END = "{desc} [{elapsed}{postfix}]"
 
 
 def is_watched() -> bool:
-    """Whether somebody sees a bar: standard error is a terminal, or this is a notebook."""
+    """Whether a bar is visible: standard error is a terminal, or this is a notebook."""
     return _is_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
 def _is_notebook() -> bool:
-    """Whether this process is the kernel of a notebook; nothing is imported to find out."""
+    """Whether this process is a notebook kernel; imports nothing."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
 
 
 class ProgressBar:
-    """Counts steps, and shows a bar on standard error or in the notebook after two seconds of work.
+    """Progress bar on standard error or in a notebook, shown after two seconds of work.
 
-    Where nobody would see it, it does nothing. A bar of one thread can be stepped from any other.
+    It does nothing if it would not be visible. It can be updated from any thread.
 
     Parameters
     ----------
     text : str
-        What is being done.
+        Description of the work.
     total : int, optional
-        Number of steps; without it, only the time that has passed is shown.
+        Number of steps; None shows only the elapsed time.
     done : int, default=0
-        Steps that were done before.
+        Number of steps completed before.
     unit : {"", "B"}, default=""
         "B": steps are bytes, shown in kB and MB.
 
@@ -85,7 +85,7 @@ class ProgressBar:
                 self._bar.update(n)
 
     def on_progress(self, done: int, total: int) -> None:
-        """Set the number of steps that are done, and of all steps: a callback for functions that report."""
+        """Set the numbers of completed and total steps; a callback for functions that report progress."""
         with self._lock:
             self.done, self.total = done, total
             if self._bar is not None:
@@ -100,7 +100,7 @@ class ProgressBar:
             self.refresh()
 
     def refresh(self) -> None:
-        """Show the time that has passed."""
+        """Update the elapsed time."""
         self.step(0)
 
     def close(self) -> None:
@@ -117,14 +117,14 @@ class ProgressBar:
 
 @contextmanager
 def spinner(text: str, interval: float = 0.5) -> Iterator[None]:
-    """Show that something without steps is running, and for how long, after two seconds.
+    """Show the elapsed time of work without steps, after two seconds.
 
     Parameters
     ----------
     text : str
-        What is being done.
+        Description of the work.
     interval : float, default=0.5
-        Seconds after which the time is shown again.
+        Seconds between updates.
     """
     with ProgressBar(text) as bar:
         if not is_watched():

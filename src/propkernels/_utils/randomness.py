@@ -1,7 +1,7 @@
-"""Counter-based randomness: numbers that are pure functions of (seed, stream, key).
+"""Counter-based random numbers: pure functions of (seed, stream, key).
 
-No generator is advanced, so nothing depends on the order in which graphs, labels or iterations are met:
-a label never seen before, another process and another machine all get the same numbers.
+There is no generator state, so numbers do not depend on the order of graphs, labels or iterations, nor on the
+process or machine.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from sklearn.utils import check_random_state
 
 from propkernels._utils.checks import shown
 
-# splitmix64 (Steele, Lea and Flood 2014): the golden ratio's increment and two multipliers
+# splitmix64 (Steele, Lea and Flood 2014): increment (golden ratio) and two multipliers
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-OTHER_FACTOR = np.uint64(0xD6E8FEB86659FD93)  # of another mixer, where two independent ones are needed
-_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")  # another one in each process
+OTHER_FACTOR = np.uint64(0xD6E8FEB86659FD93)  # of a second, independent hash function
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")  # addresses differ between processes
 
 
 def draw_seed(random_state: Any) -> int:
-    """Turn scikit-learn's ``random_state`` into one 64-bit seed.
+    """Return a 64-bit seed for scikit-learn's ``random_state``.
 
-    An integer gives the same seed each time; None gives a fresh one; a RandomState is advanced.
+    An integer gives a fixed seed; None gives a random seed; a RandomState is advanced.
     """
     try:
         generator = check_random_state(random_state)
@@ -42,19 +42,19 @@ def draw_seed(random_state: Any) -> int:
 
 
 def label_keys(values: Iterable[Hashable]) -> NDArray[np.uint64]:
-    """Map label values to 64-bit keys that are the same in every process and on every machine.
+    """Return 64-bit keys of label values, equal in every process and on every machine.
 
     Raises
     ------
     TypeError
-        If a label is an object without a stable description of itself.
+        If a label is an object whose ``repr`` contains its address.
     """
     digests = [hashlib.blake2b(_describe(value), digest_size=8).digest() for value in values]
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def _describe(value: Hashable) -> bytes:
-    """Bytes that tell one label from another, types included."""
+    """Return bytes that identify a label, including its type."""
     if isinstance(value, str):
         return b"s" + value.encode("utf-8", "surrogatepass")
     if isinstance(value, bytes):
@@ -71,7 +71,7 @@ def _describe(value: Hashable) -> bytes:
 
 
 def _describe_number(value: Any) -> str:
-    """Numbers that compare equal are one label, so whatever their types they have one description."""
+    """Return a text that is equal for equal numbers of any type: they are the same label."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, complex):
@@ -82,12 +82,12 @@ def _describe_number(value: Any) -> str:
         ratio = value.as_integer_ratio()
     except (AttributeError, OverflowError, ValueError):
         return repr(float(value))
-    # Python refuses to write more than 4,300 decimal digits.
+    # Python converts at most 4,300 decimal digits.
     return "/".join(str(part) if part.bit_length() < 14_000 else hex(part) for part in ratio)
 
 
 def mix(*words: Any) -> NDArray[np.uint64]:
-    """Mix integers (broadcast against each other) into well-spread 64-bit words, splitmix64 fashion."""
+    """Return 64-bit hashes of integers (broadcast against each other), by splitmix64."""
     state = np.uint64(0)
     with np.errstate(over="ignore"):
         for word in words:
@@ -108,17 +108,17 @@ def _finalize(z: NDArray[np.uint64]) -> Any:
 
 
 def uniform(*words: Any) -> NDArray[np.float64]:
-    """Uniform numbers in the open interval (0, 1), one for each mixed word."""
+    """Return uniform numbers in the open interval (0, 1), one per hash of the words."""
     return ((mix(*words) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
 def cauchy(*words: Any) -> NDArray[np.float64]:
-    """Standard Cauchy numbers, 1-stable."""
+    """Return standard Cauchy numbers (1-stable)."""
     return np.tan(np.pi * (uniform(*words) - 0.5))
 
 
 def gaussian(*words: Any) -> NDArray[np.float64]:
-    """Standard normal numbers, 2-stable."""
+    """Return standard normal numbers (2-stable)."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri(uniform(*words)))

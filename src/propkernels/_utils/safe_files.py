@@ -1,8 +1,8 @@
-"""Files: created, locked, replaced and removed in one way.
+"""Safe files: atomic writes, locks and removal of stale temporary files.
 
-A file is complete, or it is as it was before. One process at a time holds a lock, which the system releases
-when the process ends, however it ends. Names inside a folder are looked up in that folder: a symbolic link is
-refused where it would lead out of it, and so is all that is not a regular file.
+A write either completes or leaves the old file unchanged. A lock is held by one process at a time, and the
+system releases it when the process ends. Names in an output folder never follow symbolic links, and must be
+regular files.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from propkernels._utils.locks import ForkSafeLock
 
 Pathlike = str | os.PathLike[str]
 
-# Temporary files are called .NAME.PID-MACHINE-RANDOM.part, so that a later run can tell whether the process
-# that wrote them is still there; temporary folders are called alike.
+# Temporary files and folders are named .NAME.PID-MACHINE-RANDOM.part, so that a later run can check whether
+# their process is still running.
 _TEMPORARY = re.compile(r"\..*\.(?P<pid>\d+)-(?P<machine>[0-9a-f]{8})-[0-9a-f]{8}\.part", re.DOTALL)
-_LONGEST_STEM = 40  # characters of NAME that are kept, so that the temporary name is never too long
-_OWNER = b"process "  # a lock is empty, or begins with this
-_OWNER_WIDTH = 200  # bytes; a shorter line is filled up, so that a lock is never truncated
-_MOST_DESCRIPTORS = 2**16  # that are made use of, where the system allows more or any number
-_BYTE_OF_LOCK = 2**20  # that Windows locks: nobody reads it
-_lock, _active = ForkSafeLock(), set[str]()  # temporary files that this process is writing
-_guard, _held = ForkSafeLock(), set[str]()  # locks of this process, also against its own threads
+_LONGEST_STEM = 40  # characters of NAME in a temporary name
+_OWNER = b"process "  # first bytes of a lock that is not empty
+_OWNER_WIDTH = 200  # bytes of the owner's line, padded: locks are overwritten, not truncated
+_MOST_DESCRIPTORS = 2**16  # upper bound if the system allows more
+_BYTE_OF_LOCK = 2**20  # position of the byte that Windows locks; never read
+_lock, _active = ForkSafeLock(), set[str]()  # temporary files of this process
+_guard, _held = ForkSafeLock(), set[str]()  # locks held by threads of this process
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe returns at once
@@ -45,7 +45,7 @@ _PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _HAS_HANDLES = {os.open, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
-# What the machine lacks or forbids: such an error says nothing about the contents of a file.
+# Errors of the machine, which do not depend on the contents of a file.
 SYSTEM_ERRORS = NO_SPACE | {
     getattr(errno, name)
     for name in (
@@ -57,7 +57,7 @@ SYSTEM_ERRORS = NO_SPACE | {
 
 
 def is_system_error(error: BaseException) -> bool:
-    """Whether an error is about the machine (memory, descriptors, rights, disk), not about a file's bytes.
+    """Whether an error comes from the machine (memory, descriptors, permissions, disk), not a file's bytes.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def is_system_error(error: BaseException) -> bool:
 
 
 class _Folder:
-    """A folder that is held open where the system can: its names lead into it, whatever takes its path.
+    """Folder that is held open if the system supports it, so that renaming its path has no effect.
 
     Parameters
     ----------
@@ -90,25 +90,25 @@ class _Folder:
             os.close(self._handle)
 
     def full(self, name: str) -> str:
-        """Path of a file in the folder."""
+        """Return the path of a file in the folder."""
         return os.path.join(self.path, name)
 
     def _place(self, name: str) -> str:
         return self.full(name) if self._handle is None else name
 
     def stat(self, name: str) -> os.stat_result | None:
-        """What the system says of a file, or of a link itself; None if it is missing."""
+        """Return the status of a file or link, without following it; None if missing."""
         try:
             return os.stat(self._place(name), dir_fd=self._handle, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """Open a file; never through a link."""
+        """Open a file without following links; return its descriptor."""
         return os.open(self._place(name), flags | _NO_FOLLOW | _PLAIN, mode, dir_fd=self._handle)
 
     def replace(self, old: str, new: str) -> None:
-        """Rename a file over another one, and make that last through a power failure."""
+        """Rename a file over another one, durably (fsync of the folder)."""
         handles = {"src_dir_fd": self._handle, "dst_dir_fd": self._handle}
         os.replace(self._place(old), self._place(new), **handles)
         if sys.platform != "win32":
@@ -120,18 +120,18 @@ class _Folder:
                     os.close(handle)
 
     def remove(self, name: str) -> None:
-        """Remove a name; what it linked to stays."""
+        """Remove a file or link; the target of a link is kept."""
         with suppress(OSError):
             os.unlink(self._place(name), dir_fd=self._handle)
 
     def has(self, name: str, handle: int) -> bool:
-        """Whether an open file is the one that has a name now."""
-        found = self.stat(name)
-        return found is not None and os.path.samestat(found, os.fstat(handle))
+        """Whether an open file is still the file of this name."""
+        status = self.stat(name)
+        return status is not None and os.path.samestat(status, os.fstat(handle))
 
 
 def _kind(mode: int) -> str | None:
-    """What a file is that is not a regular one, in words; None if it is one."""
+    """Return a description of a file that is not regular; None for a regular file."""
     if stat.S_ISREG(mode):
         return None
     if stat.S_ISLNK(mode):
@@ -150,21 +150,21 @@ def atomic_write(
 def atomic_write(
     path: Pathlike, *, text: bool = False, follow_links: bool = True
 ) -> AbstractContextManager[IO[Any]]:
-    r"""Write a file that takes the place of ``path`` once it is complete; after an error nothing has changed.
+    r"""Open a stream that replaces ``path`` when it is complete; after an error, nothing has changed.
 
-    The bytes go to a temporary file in the same folder, which is flushed to the disk and then renamed. An
-    existing file keeps its permissions, a new one gets the usual ones. Temporary files that a killed process
-    left behind are removed.
+    Bytes are written to a temporary file in the same folder, which is flushed to disk and renamed. An
+    existing file keeps its permissions, a new file gets default ones. Temporary files of killed processes are
+    removed.
 
     Parameters
     ----------
     path : str or path
     text : bool, default=False
-        Whether text is written (UTF-8, line ends as they are) instead of bytes. Halves of surrogate pairs,
-        which UTF-8 does not have, are written as they are in Python: ``\udce9``.
+        Whether to write text (UTF-8, line ends unchanged) instead of bytes. Lone surrogates, which UTF-8
+        cannot encode, are written as escapes: ``\udce9``.
     follow_links : bool, default=True
-        Whether the target of a symbolic link is replaced, as suits a name that a user gave. False, for names
-        inside a folder of results: a link is refused.
+        Whether to replace the target of a symbolic link, for names given by users. False raises OSError for
+        links, for names in output folders.
 
     Yields
     ------
@@ -194,8 +194,8 @@ def _replacement(path: Pathlike, text: bool, follow_links: bool) -> Iterator[IO[
     parent, name = os.path.split(os.path.realpath(path) if follow_links else os.fspath(path))
     parent = os.path.realpath(parent)
     temporary = _temporary_name(name)
-    own = (parent, name, temporary, os.path.join(parent, name), os.path.join(parent, temporary))
-    with _naming(path, *own), _Folder(parent) as folder:
+    internal = (parent, name, temporary, os.path.join(parent, name), os.path.join(parent, temporary))
+    with _naming(path, *internal), _Folder(parent) as folder:
         mode = _mode_of(folder, name, path)
         with _writing(folder, temporary):
             with _open(folder, temporary, mode, text) as stream:
@@ -207,7 +207,7 @@ def _replacement(path: Pathlike, text: bool, follow_links: bool) -> Iterator[IO[
 
 @contextmanager
 def _naming(path: Pathlike, *instead_of: str) -> Iterator[None]:
-    """Make errors of the system name the requested file instead of another one, or of none."""
+    """Make OSErrors name the requested file instead of internal names or none."""
     try:
         yield
     except OSError as error:
@@ -218,14 +218,14 @@ def _naming(path: Pathlike, *instead_of: str) -> Iterator[None]:
 
 
 def _mode_of(folder: _Folder, name: str, path: Pathlike) -> int | None:
-    """Permissions of the file that is replaced, or None if there is none."""
-    found = folder.stat(name)
-    if found is None:
+    """Return the permissions of an existing file, or None if missing; raise OSError if it is not regular."""
+    status = folder.stat(name)
+    if status is None:
         return None
-    kind = _kind(found.st_mode)
+    kind = _kind(status.st_mode)
     if kind is not None:
         raise OSError(f"{os.fspath(path)} is {kind}: it cannot be replaced by a file")
-    return stat.S_IMODE(found.st_mode)
+    return stat.S_IMODE(status.st_mode)
 
 
 def _temporary_name(name: str) -> str:
@@ -235,7 +235,7 @@ def _temporary_name(name: str) -> str:
 
 @contextmanager
 def _writing(folder: _Folder, temporary: str) -> Iterator[None]:
-    """Note that this process is writing a temporary file, and remove what is left of it in the end."""
+    """Register a temporary file of this process inside the block, and remove it at the end."""
     remove_stale_files(folder.path)
     with _lock:
         _active.add(folder.full(temporary))
@@ -248,7 +248,7 @@ def _writing(folder: _Folder, temporary: str) -> Iterator[None]:
 
 
 def _open(folder: _Folder, temporary: str, mode: int | None, text: bool) -> IO[Any]:
-    """Create the temporary file: with the mode of the old file, or as the umask has it for new ones."""
+    """Create the temporary file, with the mode of the old file or (None) the umask's default."""
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
     handle = folder.open(temporary, flags, 0o666 if mode is None else 0o600)
     try:
@@ -256,7 +256,7 @@ def _open(folder: _Folder, temporary: str, mode: int | None, text: bool) -> IO[A
             os.chmod(handle if os.chmod in os.supports_fd else folder.full(temporary), mode)
         binary = os.fdopen(handle, "wb")
     except BaseException:
-        with suppress(OSError):  # Ctrl-C just after fdopen: the stream has closed the handle already
+        with suppress(OSError):  # Ctrl-C just after fdopen: the stream already closed the handle
             os.close(handle)
         raise
     if not text:
@@ -265,7 +265,7 @@ def _open(folder: _Folder, temporary: str, mode: int | None, text: bool) -> IO[A
 
 
 def open_regular(path: Pathlike) -> io.BufferedReader:
-    """Open a regular file for reading; a pipe or a device is refused at once instead of being waited for.
+    """Open a regular file for reading; raise OSError for pipes and devices instead of waiting.
 
     Raises
     ------
@@ -293,7 +293,7 @@ def read_regular(path: Pathlike) -> bytes:
 
 
 def n_descriptors() -> int:
-    """Number of files that this process may have open at a time."""
+    """Return the number of files that this process may open at the same time."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -303,7 +303,7 @@ def n_descriptors() -> int:
 
 
 def inner_folder(parent: Pathlike, name: str) -> Path:
-    """Return a folder inside another one, made where it is missing; a link to elsewhere is refused."""
+    """Return a subfolder, created if missing; raise OSError if it is a link or a file."""
     os.makedirs(parent, exist_ok=True)
     path = Path(parent) / name
     with suppress(FileExistsError):
@@ -315,22 +315,22 @@ def inner_folder(parent: Pathlike, name: str) -> Path:
 
 @contextmanager
 def zip_writer(stream: IO[bytes], compression: int = ZIP_STORED) -> Iterator[ZipFile]:
-    """Write an archive to a stream; an error inside, or Ctrl-C, comes out as it is.
+    """Open a zip archive for writing; errors inside the block, and Ctrl-C, are raised unchanged.
 
-    ``ZipFile`` by itself finishes the archive whatever happened, and then complains of the member that was
-    being written, which hides the error.
+    ``ZipFile`` finishes the archive even after an error, and raises a second error for the open member, which
+    hides the first.
     """
     archive = ZipFile(stream, "w", compression)
     try:
         yield archive
         archive.close()
     except BaseException:
-        archive.fp = None  # nothing is written any more, not even when it is collected
+        archive.fp = None  # no further writes, not even at garbage collection
         raise
 
 
 def write_arrays(stream: IO[bytes], arrays: Mapping[str, Any]) -> None:
-    """Write arrays to an archive as ``numpy.savez`` does, which ``numpy.load`` reads."""
+    """Write arrays to a zip archive in the format of ``numpy.savez``."""
     import numpy as np
 
     with zip_writer(stream) as archive:
@@ -343,19 +343,19 @@ def write_arrays(stream: IO[bytes], arrays: Mapping[str, Any]) -> None:
 def locked(path: Pathlike) -> Iterator[None]:
     """Hold the lock of a folder (``.lock`` in it), or of a file (``.NAME.lock`` beside it).
 
-    The lock is a regular file, which is removed in the end. One that a killed process left behind is taken.
+    The lock is a regular file, removed at the end. A lock left by a killed process is taken over.
 
     Parameters
     ----------
     path : str or path
-        A folder must be there; a file need not.
+        A folder must exist; a file may be missing.
 
     Raises
     ------
     BlockingIOError
-        If another run holds it; the message says which.
+        If another run holds the lock; the message names its process.
     OSError
-        If the lock is a link, not a regular file, or a file that no run wrote; nothing is changed then.
+        If the lock is a link, not a regular file, or not written by a run; nothing is changed.
     """
     parent, name = _lock_of(os.path.realpath(path))
     key = os.path.join(parent, name)
@@ -387,7 +387,7 @@ def _lock_of(path: str) -> tuple[str, str]:
 
 
 def _take_lock(folder: _Folder, name: str, path: Pathlike) -> int:
-    """Open the lock and take it; one that was removed between the two steps is made again."""
+    """Open and acquire the lock; retry if it was removed in between. Return its descriptor."""
     full = folder.full(name)
     while True:
         _check_lock(folder.stat(name), full)
@@ -412,16 +412,16 @@ def _take_lock(folder: _Folder, name: str, path: Pathlike) -> int:
         os.close(handle)
 
 
-def _check_lock(found: os.stat_result | None, full: str) -> None:
-    if found is None:
+def _check_lock(status: os.stat_result | None, full: str) -> None:
+    if status is None:
         return
-    kind = _kind(found.st_mode) or ("a file with a second name" if found.st_nlink > 1 else None)
+    kind = _kind(status.st_mode) or ("a file with a second name" if status.st_nlink > 1 else None)
     if kind is not None:
         raise OSError(f"{full} is {kind}, and not a lock: remove it, or choose another folder")
 
 
 def _acquire(handle: int) -> bool:
-    """Take the lock without waiting; record locks are not inherited by worker processes."""
+    """Try to acquire the lock without waiting; record locks are not inherited by worker processes."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -440,7 +440,7 @@ def _acquire(handle: int) -> bool:
 
 
 def _sign(handle: int, full: str) -> None:
-    """Write who holds the lock over what is there."""
+    """Overwrite the lock with process id and host."""
     text = f"process {os.getpid()} on {socket.gethostname()}".encode()[: _OWNER_WIDTH - 1]
     with _naming(full):
         os.lseek(handle, 0, os.SEEK_SET)
@@ -449,7 +449,7 @@ def _sign(handle: int, full: str) -> None:
 
 @contextmanager
 def temporary_folder(parent: Path) -> Iterator[Path]:
-    """Yield a new folder inside another one; it is removed in the end, or by a later run after a kill."""
+    """Yield a new temporary folder, removed at the end, or by a later run if this process is killed."""
     name = _temporary_name("folder")
     with _Folder(os.path.realpath(parent)) as folder, _writing(folder, name):
         path = Path(folder.full(name))
@@ -461,7 +461,7 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
 
 
 def discard_unfinished() -> None:
-    """Remove the temporary files of this process: it is about to end without finishing them."""
+    """Remove all temporary files of this process, before it exits."""
     with _lock:
         unfinished = list(_active)
     for temporary in unfinished:
@@ -477,7 +477,7 @@ def _remove(temporary: str) -> None:
 
 
 def remove_stale_files(folder: Pathlike) -> None:
-    """Remove temporary files of :func:`atomic_write` whose processes on this machine have ended."""
+    """Remove temporary files of ended processes on this machine from a folder."""
     with suppress(OSError), os.scandir(os.path.realpath(folder)) as entries:
         for entry in entries:
             match = _TEMPORARY.fullmatch(entry.name)
@@ -486,12 +486,12 @@ def remove_stale_files(folder: Pathlike) -> None:
 
 
 def _is_written(temporary: str, pid: int) -> bool:
-    """Whether a process may still be writing the file."""
+    """Whether the process may still be writing the temporary file."""
     if pid == os.getpid():
         with _lock:
             return temporary in _active
     if sys.platform == "win32":
-        return False  # a file that is open there cannot be removed
+        return False  # Windows does not remove open files
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -503,17 +503,17 @@ def _is_written(temporary: str, pid: int) -> bool:
 
 @cache
 def _machine() -> str:
-    """Where process numbers mean the same: this host since it was started, and this container on it."""
-    known = [socket.gethostname()]
+    """Return a hash of host, boot and container: process ids are comparable only within these."""
+    names = [socket.gethostname()]
     with suppress(OSError):
-        known.append(os.readlink("/proc/self/ns/pid"))
+        names.append(os.readlink("/proc/self/ns/pid"))
     with suppress(OSError):
-        known.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
-    return hashlib.blake2b(" ".join(known).encode(), digest_size=4).hexdigest()
+        names.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
+    return hashlib.blake2b(" ".join(names).encode(), digest_size=4).hexdigest()
 
 
 def _forget_parent() -> None:
-    """Begin anew in a forked process: unfinished files and locks are the parent's."""
+    """Clear temporary files and locks in a forked child: they belong to the parent."""
     _active.clear()
     _held.clear()
 

@@ -1,11 +1,11 @@
-"""What classes say about their own state, so that storage can check objects from a file without a table.
+"""Annotations of savable classes, used by ``storage`` to check objects loaded from files.
 
-A savable class says three things, all beside its fields:
+A savable class declares three things next to its fields:
 
-- the annotations of its fields, or of what ``fit`` learns, are the types that values must have;
-- an array of whole numbers is annotated with what it points to, :class:`Offsets` or :class:`Indices`, or as
-  :data:`ANY_NUMBER`: compiled loops believe offsets and indices;
-- ``check_parts`` refuses parts that do not fit together, by :func:`require`.
+- annotations of its fields, or of attributes learned by ``fit``, are the required types;
+- an array of integers is annotated as :class:`Offsets` or :class:`Indices` of another attribute, or as
+  :data:`ANY_NUMBER`: compiled functions do not check offsets and indices;
+- ``check_parts`` raises ValueError for inconsistent attributes, by :func:`require`.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ import numpy as np
 
 from propkernels._utils.arrays import check_indices, check_offsets
 
-ANY_NUMBER = "any number"  # hashes, and numbers of iterations, which are only shown and compared
-SOMETIMES = "sometimes"  # learned by some versions, or with some parameters
+ANY_NUMBER = "any number"  # not an index: hashes and numbers of iterations
+SOMETIMES = "sometimes"  # learned only by some versions, or with some parameters
 
 
 class Offsets(NamedTuple):
-    """Offsets cut something into pieces.
+    """Annotation of offsets that cut another attribute into pieces.
 
     Attributes
     ----------
     of : str
-        Attribute that is cut; dots lead to attributes of attributes, "values.shape.1" to a number.
+        Attribute that is cut; dots separate nested attributes and positions, as in "values.shape.1".
     pieces : str or None
-        Attribute that has one entry per piece.
+        Attribute with one entry per piece.
     """
 
     of: str
     pieces: str | None = None
 
     def check(self, thing: Any, values: Any, name: str) -> None:
-        """Refuse offsets that fall, or that lead elsewhere."""
+        """Raise ValueError if offsets decrease or are out of range."""
         pieces = None if self.pieces is None else length_of(thing, self.pieces)
         check_offsets(values, length_of(thing, self.of), name, pieces=pieces)
 
 
 class Indices(NamedTuple):
-    """Positions in something; ``of`` names the attribute, as in :class:`Offsets`."""
+    """Annotation of indices into another attribute, named by ``of`` as in :class:`Offsets`."""
 
     of: str
 
     def check(self, thing: Any, values: Any, name: str) -> None:
-        """Refuse positions that lead elsewhere."""
+        """Raise ValueError if indices are out of range."""
         check_indices(values, length_of(thing, self.of), name)
 
 
@@ -66,7 +66,7 @@ def length_of(thing: Any, path: str) -> int:
 
 
 def require(fits: Any, clause: str) -> None:
-    """Refuse an object whose parts do not fit together; the clause says which.
+    """Raise ValueError with a clause, unless a condition holds.
 
     Raises
     ------
@@ -77,15 +77,15 @@ def require(fits: Any, clause: str) -> None:
 
 
 def is_array(array: Any, kinds: str, ndim: int) -> bool:
-    """Whether something is an array of one of some kinds ("f", "i", ...), with so many axes."""
+    """Whether a value is an array with a dtype kind in ``kinds`` and ``ndim`` axes."""
     return isinstance(array, np.ndarray) and array.dtype.kind in kinds and array.ndim == ndim
 
 
 def is_whole(value: Any, least: int) -> bool:
-    """Whether something is a Python integer from ``least`` on."""
+    """Whether a value is a Python integer, at least ``least``."""
     return type(value) is int and value >= least
 
 
 def not_negative(values: Any) -> bool:
-    """Whether all numbers are finite and have square roots."""
+    """Whether all numbers are finite and at least 0."""
     return bool((np.isfinite(values) & (values >= 0)).all())

@@ -1,4 +1,4 @@
-"""Small tables as text."""
+"""Numbers and tables as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def format_number(value: float) -> str:
-    """Return a number with a sign and four digits.
+    """Return a number as text, with a sign and four digits.
 
     Examples
     --------
@@ -17,7 +17,7 @@ def format_number(value: float) -> str:
 
 
 def format_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str] = ()) -> str:
-    """Return columns side by side, their names above; numbers to the right, columns in ``left`` to the left.
+    """Return an aligned text table with a header; columns in ``left`` are left-aligned, others right-aligned.
 
     Examples
     --------

@@ -15,11 +15,11 @@ WITHOUT_COMPUTING = {"datasets", "info"}
 
 
 def main() -> None:
-    """Run the command line; after Ctrl-C the status is 130."""
+    """Run the command line; the exit status after Ctrl-C is 130."""
     with _quiet_imports():
         from propkernels.cli.app import app
 
-        _import_what_computes(sys.argv[1:])
+        _import_libraries(sys.argv[1:])
     _escape_surrogates()
     try:
         with prompt_interrupts():
@@ -27,7 +27,7 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as error:
         if isinstance(error, SystemExit) and error.code != INTERRUPTED:
             raise
-        # A usual exit could still end by the signal: Python remembers an interrupt that came inside exec().
+        # sys.exit could still end with the signal: Python remembers an interrupt inside exec().
         with suppress(OSError, ValueError):
             sys.stdout.flush()
             sys.stderr.flush()
@@ -36,9 +36,9 @@ def main() -> None:
 
 @contextmanager
 def _quiet_imports() -> Iterator[None]:
-    """End at Ctrl-C without a traceback of the import machinery: nothing is half done yet."""
+    """Exit on Ctrl-C without a traceback during imports."""
     before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler:  # ignored in the background, or the business of a host
+    if before is not signal.default_int_handler:  # ignored in the background, or handled by a host program
         yield
         return
     signal.signal(signal.SIGINT, _leave)
@@ -55,13 +55,13 @@ def _leave(*_: Any) -> None:
 
 
 def _escape_surrogates() -> None:
-    r"""Print characters that the terminal's encoding lacks, lone surrogates too, as \udce9."""
+    r"""Make standard output escape characters that its encoding lacks, such as \udce9."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _import_what_computes(words: list[str]) -> None:
-    """Import scikit-learn with placeholders for what it does not use, if the command will compute."""
+def _import_libraries(words: list[str]) -> None:
+    """Import scikit-learn, with placeholders for unused modules, if the command needs it."""
     if _will_compute(words):
         from propkernels.cli._quick_import import quick_import
 
@@ -70,7 +70,7 @@ def _import_what_computes(words: list[str]) -> None:
 
 
 def _run(app: Any) -> None:
-    """Run the command; skip garbage collection at exit, which saves 0.3 s."""
+    """Run the command; skip garbage collection at exit, which takes 0.3 s."""
     try:
         app(prog_name="propkernels")
     finally:
@@ -78,7 +78,7 @@ def _run(app: Any) -> None:
 
 
 def _will_compute(words: list[str]) -> bool:
-    """Whether the command line needs scikit-learn: a command that computes, and not its help."""
+    """Whether the command line needs scikit-learn: a command that computes, without --help."""
     is_command = bool(words) and not words[0].startswith("-") and words[0] not in WITHOUT_COMPUTING
     return is_command and not {"-h", "--help"} & set(words)
 

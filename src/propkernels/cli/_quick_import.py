@@ -1,8 +1,8 @@
-"""Importing scikit-learn without what it does not use.
+"""Faster import of scikit-learn, with placeholders for unused modules.
 
-scikit-learn's base imports ``scipy.stats`` for one function that is hardly ever called, and pandas, if it is
-installed, for none; that is most of its start-up time. Nothing is lost if these imports find placeholders:
-naming or importing the modules later loads them. Only the command does this, in its own process.
+scikit-learn's base imports ``scipy.stats`` for one rarely called function, and pandas (if installed) for
+none; that is most of its import time. Placeholders load the real modules on first use. Only the command line
+uses them, in its own process.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Placeholder(ModuleType):
 def quick_import() -> Iterator[None]:
     """Install module placeholders and pause garbage collection during an import.
 
-    Afterwards the placeholders are gone: importing such a module or naming it loads it, as always. A module
-    that is loaded already, or not installed, gets no placeholder; where scikit-learn is loaded, none does.
+    Placeholders are removed afterwards: using or importing such a module loads it. Modules that are already
+    loaded, or not installed, get no placeholder; if scikit-learn is already loaded, nothing is done.
     """
     if "sklearn" in sys.modules:
         yield
@@ -52,7 +52,7 @@ def quick_import() -> Iterator[None]:
 
 
 def _is_installed(name: str) -> bool:
-    """Whether the package is; its parts are not looked for, which would load it."""
+    """Whether the package of a module is installed; finding the submodule would import the package."""
     return PathFinder.find_spec(name.partition(".")[0]) is not None
 
 

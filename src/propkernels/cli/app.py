@@ -1,4 +1,4 @@
-"""The application: its commands, and what they have in common."""
+"""Command-line application with all commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments that commands share, and the estimators that they stand for."""
+"""Arguments shared by commands, and functions that build estimators from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Metric(StrEnum):
-    """Distances that the hash can preserve."""
+    """Distances that the hash preserves."""
 
     tv = "tv"
     hellinger = "hellinger"
@@ -34,7 +34,7 @@ class Labels(StrEnum):
 
 
 class Normalization(StrEnum):
-    """How diffusion weighs the neighbors of a node."""
+    """Normalization of the weights of neighbors in diffusion."""
 
     row = "row"
     symmetric = "symmetric"
@@ -42,7 +42,7 @@ class Normalization(StrEnum):
 
 
 class BaseKernel(StrEnum):
-    """How counts are compared."""
+    """Base kernels on counts."""
 
     linear = "linear"
     rbf = "rbf"
@@ -52,7 +52,7 @@ class BaseKernel(StrEnum):
 
 
 class Selection(StrEnum):
-    """How candidates are compared."""
+    """Strategies of model selection."""
 
     auto = "auto"
     race = "race"
@@ -60,21 +60,19 @@ class Selection(StrEnum):
 
 
 class Format(StrEnum):
-    """How results are printed."""
+    """Output formats of results."""
 
     table = "table"
     csv = "csv"
     json = "json"
 
 
-FormatOption = Annotated[
-    Format, typer.Option("--format", help="A table for people, or CSV or JSON for programs.")
-]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output as a table, CSV or JSON.")]
 
 
 def _check_jobs(jobs: int) -> int:
     if jobs == 0:
-        raise typer.BadParameter("0 threads cannot do any work; use 1 or more, or -1 for all cores")
+        raise typer.BadParameter("the number of threads must not be 0: use 1 or more, or -1 for all cores")
     return jobs
 
 
@@ -98,13 +96,13 @@ TargetColumn = Annotated[
         "--target",
         "--target-column",
         metavar="COLUMN",
-        help="Column (or SDF property) of the target; by default 'target' or the like.",
+        help="Column (or SDF property) of the target; default 'target' ...",
     ),
 ]
 
 
 class Errors(StrEnum):
-    """What becomes of molecules that cannot be read."""
+    """Treatment of invalid molecules."""
 
     stop = "stop"
     skip = "skip"
@@ -112,11 +110,11 @@ class Errors(StrEnum):
 
 ErrorsOption = Annotated[
     Errors,
-    typer.Option("--errors", help="Molecules that cannot be read: stop and name them, or leave them out."),
+    typer.Option("--errors", help="Invalid molecules: stop and name them, or skip them."),
 ]
 TMax = Annotated[int, typer.Option("--t-max", min=0, metavar="N", help="Number of propagation steps.")]
 MetricOption = Annotated[Metric, typer.Option("--metric", help="Distance that the hash preserves.")]
-BinWidth = Annotated[float, typer.Option("--bin-width", metavar="X", help="Width of the hash's bins.")]
+BinWidth = Annotated[float, typer.Option("--bin-width", metavar="X", help="Bin width of the hash.")]
 NHashes = Annotated[int, typer.Option("--n-hashes", min=1, metavar="N", help="Hashes per step, averaged.")]
 LabelsOption = Annotated[
     Labels, typer.Option("--labels", help="Initial labels; auto: node labels, else degrees.")
@@ -127,15 +125,13 @@ SchemeOption = Annotated[
 ]
 Laziness = Annotated[
     float | None,
-    typer.Option("--laziness", metavar="X", help="Diffusion: probability of staying, 0 (the paper) to 1."),
+    typer.Option("--laziness", metavar="X", help="Diffusion: probability of staying, from 0 (paper) to 1."),
 ]
 NormalizationOption = Annotated[
     Normalization | None,
-    typer.Option(
-        "--normalization", help="Diffusion: row: mean of the neighbors (the paper); none: their sum."
-    ),
+    typer.Option("--normalization", help="Diffusion: row: mean of the neighbors (paper); none: their sum."),
 ]
-BaseKernelOption = Annotated[BaseKernel, typer.Option("--base-kernel", help="How counts are compared.")]
+BaseKernelOption = Annotated[BaseKernel, typer.Option("--base-kernel", help="Base kernel on counts.")]
 Normalize = Annotated[
     bool, typer.Option("--normalize/--no-normalize", help="Divide by the graphs' self-similarities.")
 ]
@@ -150,7 +146,7 @@ NodeLabels = Annotated[
     typer.Option(
         "--node-labels",
         metavar="RECIPE",
-        help="Atoms of molecules: symbol, symbol+aromatic, invariants, pharmacophore; several with commas.",
+        help="Labels of atoms: symbol, symbol+aromatic, invariants, pharmacophore, or several (commas).",
     ),
 ]
 
@@ -164,7 +160,7 @@ def open_dataset(
     errors: Errors = Errors.stop,
     node_labels: str = "symbol",
 ) -> Dataset:
-    """Load a data set by its name, or from a path in any form that is known; with or without a target."""
+    """Load a data set by name, or from a path in any supported format, with or without a target."""
     from propkernels.datasets import open_source
 
     return open_source(
@@ -178,7 +174,7 @@ def open_dataset(
 
 
 def build_scheme(scheme: str, laziness: float | None, normalization: Normalization | None) -> Any:
-    """Name of a scheme, or a diffusion with its two options."""
+    """Return the name of a scheme, or a Diffusion with laziness and normalization."""
     if laziness is None and normalization is None:
         return scheme
     if scheme not in ("auto", "diffusion"):
@@ -194,7 +190,7 @@ def label_source(labels: Labels) -> str | None:
 
 
 def compile_loops() -> None:
-    """Trigger JIT compilation on a few small graphs, so that timings exclude it."""
+    """Compile all loops on a few small graphs, so that timings exclude JIT compilation."""
     from propkernels import PropagationKernel
     from propkernels.datasets import make_molecules
 
@@ -203,7 +199,7 @@ def compile_loops() -> None:
 
 
 class KernelName(StrEnum):
-    """Kernels that can be chosen."""
+    """Kernels by name."""
 
     auto = "auto"
     propagation = "propagation"
@@ -215,7 +211,7 @@ class KernelName(StrEnum):
 
 
 class Task(StrEnum):
-    """What is predicted."""
+    """Kind of target."""
 
     auto = "auto"
     classes = "classes"
@@ -223,7 +219,7 @@ class Task(StrEnum):
 
 
 class Solver(StrEnum):
-    """How a model is trained."""
+    """Solvers of models."""
 
     auto = "auto"
     kernel = "kernel"
@@ -231,7 +227,9 @@ class Solver(StrEnum):
     gp = "gp"
 
 
-KernelOption = Annotated[KernelName, typer.Option("--kernel", help="Kernel; auto: by what the graphs carry.")]
+KernelOption = Annotated[
+    KernelName, typer.Option("--kernel", help="Kernel; auto: chosen by labels and attributes.")
+]
 CLASSES = {
     KernelName.propagation: "PropagationKernel",
     KernelName.p2k: "P2K",
@@ -243,19 +241,19 @@ CLASSES = {
 
 
 def build_kernel(name: KernelName, t_max: int | None, seed: int | None, jobs: int) -> Any:
-    """Return the kernel of that name with the settings that apply to it; None for "auto"."""
+    """Return a kernel by name, with the settings it supports; None for "auto"."""
     if name is KernelName.auto:
         return None
     from propkernels import kernels
 
     kernel = getattr(kernels, CLASSES[name])()
     settings = {"t_max": t_max, "n_iter": t_max, "random_state": seed, "n_jobs": jobs}
-    known = kernel.get_params(deep=False)
-    return kernel.set_params(**{k: v for k, v in settings.items() if k in known and v is not None})
+    parameters = kernel.get_params(deep=False)
+    return kernel.set_params(**{k: v for k, v in settings.items() if k in parameters and v is not None})
 
 
 def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
-    """Return the name of a kernel and those of its parameters that differ from the defaults.
+    """Return the name of a kernel with its non-default parameters.
 
     Examples
     --------
@@ -272,16 +270,16 @@ def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
     return f"{type(kernel).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File that 'propkernels fit' wrote.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels fit'.")]
 
 
 def open_model(path: Path) -> tuple[Any, str]:
-    """Load a fitted classifier or regressor, and the labels that it was given of atoms."""
+    """Return a saved classifier or regressor, and the node labels of molecules it was trained with."""
     from propkernels.storage.model_files import read_model
 
     model, notes = read_model(path)
     if not hasattr(model, "predict"):
         raise ValueError(
-            f"{path} holds a {type(model).__name__}, which cannot predict: use a model written by 'fit'"
+            f"{path} contains a {type(model).__name__}, which cannot predict: use a model written by 'fit'"
         )
     return model, notes.get("node_labels", "symbol")

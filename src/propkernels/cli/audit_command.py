@@ -20,12 +20,12 @@ def audit(
             "--output",
             "-o",
             metavar="FILE",
-            help="Report to write: report.html, report.md or report.json; may be given several times.",
+            help="Report to write: report.html, report.md or report.json; may be repeated.",
         ),
     ] = None,
     test: Annotated[
         str | None,
-        typer.Option("--test", metavar="NAME", help="Data set of test graphs, to be searched in NAME."),
+        typer.Option("--test", metavar="NAME", help="Data set of test graphs, compared with NAME."),
     ] = None,
     force: Force = False,
     t_max: arguments.TMax = 5,
@@ -42,15 +42,15 @@ def audit(
     for file in output or []:
         check_output(file, force, "report.html")
         if file.suffix.lower() not in (".html", ".md", ".json"):
-            raise ValueError(f"{file} does not say what to write: use .html, .md or .json")
+            raise ValueError(f"{file} has an unsupported suffix: use .html, .md or .json")
     columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
     data = open_dataset(name, target_required=False, **columns)
-    tested = None if test is None else open_dataset(test, target_required=False, **columns)
-    from propkernels.auditing.examine import audit as look_over
+    test_data = None if test is None else open_dataset(test, target_required=False, **columns)
+    from propkernels.auditing.examine import audit as audit_graphs
 
-    found = look_over(data, test=tested, t_max=t_max, random_state=seed, n_jobs=jobs)
-    print_text(str(found))
-    print_text(f"\nThis took {seconds(found.seconds)} ({found.processor_seconds:.1f} s of processor time).")
+    report = audit_graphs(data, test=test_data, t_max=t_max, random_state=seed, n_jobs=jobs)
+    print_text(str(report))
+    print_text(f"\nThis took {seconds(report.seconds)} ({report.processor_seconds:.1f} s of processor time).")
     for file in output or []:
-        found.save(file)
+        report.save(file)
         print_text(f"Wrote {file} ({size_of(file)}).")

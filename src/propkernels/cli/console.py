@@ -1,4 +1,4 @@
-"""What commands have in common: output files, tables, numbers, progress, errors, and --version."""
+"""Output of commands: files, tables, numbers, progress, errors, and --version."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it e
 
 
 def check_output(output: Path, force: bool, example: str = "K.npz") -> None:
-    """Refuse, before anything is computed, a file that cannot be written."""
+    """Raise ValueError, before any computation, if a file is not writable or already exists."""
     if output == Path("-"):
-        raise ValueError(f"this cannot be written to standard output: name a file, such as {example}")
+        raise ValueError(f"output to standard output is not supported: name a file, such as {example}")
     if output.is_dir():
         raise ValueError(f"{output} is a folder: name a file in it, such as {output / example}")
     if not output.parent.is_dir():
         raise ValueError(f"{output.name} cannot be written: {output.parent} is not a folder")
     if output.exists() and not force:
-        raise ValueError(f"{output} exists and was left as it is; --force overwrites it")
+        raise ValueError(f"{output} exists: use --force to overwrite it")
 
 
 def size_of(path: Path) -> str:
-    """Size of a file in words."""
+    """Return the size of a file as text."""
     n_bytes = path.stat().st_size
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.1f} kB"
 
 
-EXPECTED = (ValueError, OSError, ImportError, MemoryError, RuntimeError)  # with texts written for people
+EXPECTED = (ValueError, OSError, ImportError, MemoryError, RuntimeError)  # with messages for users
 TRACEBACK = "PROPKERNELS_TRACEBACK"
-USAGE_ERROR: Any = typer.BadParameter.__mro__[2]  # the base of all errors in options
+USAGE_ERROR: Any = typer.BadParameter.__mro__[2]  # base class of all errors in options
 ENDINGS: tuple[type[BaseException], ...] = (BrokenPipeError, typer.Exit, typer.Abort, USAGE_ERROR)
 
 
 class OneSentenceErrors(TyperGroup):
-    """Commands whose errors end with one sentence instead of a traceback."""
+    """Group of commands that print errors as one sentence, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; an error becomes one sentence."""
+        """Run the command, with errors printed as one sentence."""
         with one_sentence_errors():
             return super().invoke(ctx)
 
 
 @contextmanager
 def one_sentence_errors() -> Iterator[None]:
-    """End the process with one sentence on stderr if an error is raised inside.
+    """Print an error inside the block as one sentence on stderr, and exit with status 1.
 
     With the environment variable PROPKERNELS_TRACEBACK, the traceback is shown instead.
     """
@@ -74,7 +74,7 @@ def one_sentence_errors() -> Iterator[None]:
 
 
 def sentence(error: BaseException) -> str:
-    r"""Return what an error says, on one line.
+    r"""Return the message of an error as one line.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def sentence(error: BaseException) -> str:
     >>> sentence(FileNotFoundError(2, "No such file or directory", "K.npz"))
     'K.npz: no such file or directory'
     >>> sentence(KeyError("bins"))
-    "KeyError: 'bins' (a mistake in propkernels; PROPKERNELS_TRACEBACK=1 shows where)"
+    "KeyError: 'bins' (a bug in propkernels; PROPKERNELS_TRACEBACK=1 shows where)"
     """
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
@@ -93,16 +93,16 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, EXPECTED):
         return text or type(error).__name__
     name = type(error).__name__ + (f": {text}" if text else "")
-    return f"{name} (a mistake in propkernels; {TRACEBACK}=1 shows where)"
+    return f"{name} (a bug in propkernels; {TRACEBACK}=1 shows where)"
 
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print warnings that are given inside as lines on standard error, each once, after it has ended."""
-    with warnings.catch_warnings(record=True) as said:
+    """Print warnings raised inside the block on standard error, each once, after the block."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for text in dict.fromkeys(str(warning.message) for warning in said):
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
         typer.echo(f"propkernels: {text}", err=True)
 
 
@@ -110,7 +110,7 @@ WIDTH_OF_FILES = 200
 
 
 def stdout() -> Any:
-    """Return a console for results: as wide as the terminal, and wide enough for any table in a file."""
+    """Return a rich console for results: as wide as the terminal, or 200 characters for files."""
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -120,19 +120,19 @@ def stdout() -> Any:
 
 
 def results_stream() -> Any:
-    """Return standard output for results; refuse, in one sentence, where it is closed."""
+    """Return standard output; raise OSError if it is closed."""
     if sys.stdout is None:
-        raise OSError("standard output is closed: results have nowhere to go")
+        raise OSError("standard output is closed, so results cannot be printed")
     return sys.stdout
 
 
 def print_text(text: str = "") -> None:
-    """Print text as it is; long lines are left to the terminal."""
+    """Print text unchanged, without wrapping lines."""
     stdout().print(text, markup=False, soft_wrap=True)
 
 
 def new_table(words: Sequence[str], numbers: Sequence[str]) -> Any:
-    """Return an empty table: columns of words, to the left, then of numbers, to the right."""
+    """Return an empty table with left-aligned columns of words, then right-aligned columns of numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -145,7 +145,7 @@ def new_table(words: Sequence[str], numbers: Sequence[str]) -> Any:
 
 
 def cell(value: Any) -> str:
-    r"""Text of a cell, as it is: brackets are not markup.
+    r"""Return the text of a table cell, with markup escaped.
 
     Examples
     --------
@@ -160,15 +160,15 @@ def cell(value: Any) -> str:
 def print_records(
     records: Sequence[Mapping[str, Any]], output_format: str, formats: Mapping[str, str] | None = None
 ) -> None:
-    """Print one line per record: aligned text for people, CSV or JSON for programs.
+    """Print one line per record, as an aligned table, CSV or JSON.
 
     Parameters
     ----------
     records : sequence of dict
-        With the same keys, the names of the columns.
+        Records with equal keys, the column names.
     output_format : {"table", "csv", "json"}
     formats : dict of str, optional
-        How tables show the numbers of a column, such as ``{"share": ".2f"}``; programs get all digits.
+        Number formats of columns in tables, such as ``{"share": ".2f"}``; CSV and JSON have all digits.
     """
     stream = results_stream()
     if output_format == "json":
@@ -192,19 +192,19 @@ def _in_table(value: Any, number_format: str | None) -> str:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how far something is, after two seconds.
+    """Show a progress bar after two seconds.
 
     Yields
     ------
     callable
-        To be called with the number of parts done, and of all parts.
+        Callback that takes the numbers of completed and total steps.
     """
     with ProgressBar(title) as bar:
         yield bar.on_progress
 
 
 def seconds(value: float) -> str:
-    """Time in a form that is easy to read.
+    """Return a duration as text.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def seconds(value: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """Share with one decimal.
+    """Return a fraction as a percentage with one decimal.
 
     Examples
     --------
@@ -229,8 +229,8 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.1f} %"
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"propkernels {__version__}")
         raise typer.Exit
 
@@ -240,4 +240,4 @@ def common(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Take the options that come before a command."""
+    """Handle options before the command."""

@@ -1,4 +1,4 @@
-"""``propkernels counterfactuals``: the smallest changes of a graph that change its prediction."""
+"""``propkernels counterfactuals``: smallest edits of a graph that change its prediction."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from propkernels.cli.explain_command import molecule_of
 def counterfactuals(
     model: ModelFile,
     name: arguments.Name,
-    graph: Annotated[
-        int, typer.Option("--graph", "-g", min=0, metavar="N", help="Which graph, counted from 0.")
-    ],
+    graph: Annotated[int, typer.Option("--graph", "-g", min=0, metavar="N", help="Graph number, from 0.")],
     max_edits: Annotated[
         int, typer.Option("--max-edits", min=1, max=2, metavar="1|2", help="Single edits, or also pairs.")
     ] = 2,
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of changes to print.")] = 10,
     target: Annotated[
         str | None,
-        typer.Option("--to", metavar="CLASS|X", help="Class, or number, to reach; by default any other."),
+        typer.Option("--to", metavar="CLASS|X", help="Class or number to reach; by default any other class."),
     ] = None,
     kinds: Annotated[
         list[str] | None,
@@ -35,26 +33,29 @@ def counterfactuals(
         ),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", min=0, metavar="N", help="Most pairs of edits that are tried.")
+        int | None,
+        typer.Option("--budget", min=0, metavar="N", help="Maximum number of pairs of edits to try."),
     ] = None,
     output_format: arguments.FormatOption = arguments.Format.table,
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Find the smallest changes that change a prediction.
+    """Find the smallest edits that change a prediction.
 
-    Nodes are relabeled, and edges and leaves added or removed; every change that is shown was checked by
-    predicting the edited graph. Of molecules, only changes that leave valences intact count.
+    Edits relabel nodes, and add or remove edges and leaves. Every result is checked by predicting the edited
+    graph. For molecules, only edits with valid valences are listed.
     """
     fitted, node_labels = open_model(model)
     if not hasattr(fitted, "counterfactuals"):
-        raise ValueError(f"{model} holds a {type(fitted).__name__}, which predicts nothing to be changed")
+        raise ValueError(
+            f"{model} contains a {type(fitted).__name__}, which does not support counterfactuals"
+        )
     columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
     data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
     if graph >= len(data.graphs):
-        raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {graph}")
+        raise ValueError(f"{data.name} has graphs 0 to {len(data.graphs) - 1}, got {graph}")
     with spinner("Searching"):
-        found = fitted.counterfactuals(
+        result = fitted.counterfactuals(
             data.graphs[graph],
             max_edits,
             top,
@@ -65,13 +66,13 @@ def counterfactuals(
             label_names=data.label_names,
         )
     if output_format is arguments.Format.table:
-        print_text(f"Graph {graph} of {data.name}\n\n{found}")
+        print_text(f"Graph {graph} of {data.name}\n\n{result}")
     else:
-        print_records(found.records(), output_format)
+        print_records(result.records(), output_format)
 
 
 def _named(model: Any, target: str | None) -> Any:
-    """Return the class that a text stands for, or the number."""
+    """Return the class with this name, or the number of a regressor's target."""
     if target is None:
         return None
     if not hasattr(model, "classes_"):
@@ -83,5 +84,5 @@ def _named(model: Any, target: str | None) -> Any:
     if target not in names:
         from propkernels.datasets.tables import listed_names
 
-        raise ValueError(f"the class {target} does not exist; the model knows {listed_names(list(names))}")
+        raise ValueError(f"the class {target} does not exist; the classes are {listed_names(list(names))}")
     return names[target]

@@ -1,4 +1,4 @@
-"""``propkernels demo``: classification of graphs that need no download."""
+"""``propkernels demo``: classify graphs that need no download."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ different bonds. LABELS counts node labels and ignores the edges (t_max = 0);
 PK spreads labels along the edges first. In each of 3 folds, t_max and C are
 chosen on the training part; the last column shows median and range.
 
-What to do next:
+Next steps:
   propkernels demo --html demo.html  a page for the browser: a map and a model
-  propkernels datasets               what can be loaded by name
+  propkernels datasets               list of data sets by name
   propkernels evaluate MUTAG         a benchmark, downloaded if needed
-  propkernels kernel MUTAG -o K.npz  the kernel matrix, for programs of your own
+  propkernels kernel MUTAG -o K.npz  the kernel matrix, for other programs
   python -c "import propkernels as pk; help(pk.PropagationClassifier)"
-                                     the same in Python, with your own graphs"""
+                                     the same in Python, for your graphs"""
 NUMBERS = ("graphs", "nodes", "kernel time", "LABELS", "PK", "t_max")
 
 
 def demo(
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Write a page to explore instead, for the browser."),
+        typer.Option("--html", metavar="FILE", help="Write an HTML page to explore instead."),
     ] = None,
 ) -> None:
     """Classify graphs that need no download, as text or a page."""
@@ -53,7 +53,7 @@ def demo(
 
 
 def write_demo(path: Path) -> None:
-    """Write the explorer of generated molecules: a map, a model, and graphs that can be edited."""
+    """Write an explorer page of generated molecules: a map, a model and editable graphs."""
     from propkernels import explore
     from propkernels.datasets import make_molecules
 
@@ -64,14 +64,14 @@ def write_demo(path: Path) -> None:
 
 
 def load_all() -> list[Dataset]:
-    """Return the data sets: images inside scikit-learn, and generated molecules."""
+    """Return the data sets: images of scikit-learn, and generated molecules."""
     from propkernels.datasets import load, make_molecules
 
     return [load("DIGITS"), make_molecules(500, random_state=SEED)]
 
 
 def row(data: Dataset) -> list[str]:
-    """Evaluate LABELS and PK on the same folds."""
+    """Return the table row of a data set: LABELS and PK on the same folds."""
     labels, result = (cross_validate(data, t_max) for t_max in (0, None))
     return [
         data.name,
@@ -85,7 +85,7 @@ def row(data: Dataset) -> list[str]:
 
 
 def cross_validate(data: Dataset, t_max: Any) -> Evaluation:
-    """Evaluate the kernel for this t_max, or choose it."""
+    """Cross-validate the kernel with a fixed t_max, or (None) with t_max chosen."""
     from propkernels import PropagationKernel
     from propkernels.evaluation.cross_validation import evaluate
 

@@ -1,4 +1,4 @@
-"""``propkernels evaluate``: the default model beside LABELS, PK and WL, in nested cross-validation."""
+"""``propkernels evaluate``: nested cross-validation of the default model, LABELS, PK and WL."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from propkernels.evaluation.evaluation_result import Evaluation
 
 NOTE = """
-default: PropagationClassifier() or PropagationRegressor(), which chooses its
-kernel too. LABELS: PK at t_max = 0, which ignores the edges. WL: Weisfeiler-
-Lehman. t_max and C: median over the folds, and range; all are chosen on the
-training part of each fold. kernel: time per repeat; total: with all SVMs."""
+default: PropagationClassifier() or PropagationRegressor(), which also chooses
+its kernel. LABELS: PK at t_max = 0, which ignores the edges. WL: Weisfeiler-
+Lehman. t_max and C: median and range over the folds, chosen on the training
+part of each fold. kernel: time per repeat; total: with all SVMs."""
 DEFAULT, LABELS, PK, WL = "default", "LABELS", "PK", "WL"
 LEAVE_ONE_OUT = "loo"
 
@@ -36,7 +36,9 @@ def _check_folds(folds: str | None) -> str | None:
     if folds is None:
         return folds
     if folds != LEAVE_ONE_OUT and not (folds.isdecimal() and int(folds) >= 2):
-        raise typer.BadParameter(f'a whole number from 2 on, or "loo" to leave one out; got {folds!r}')
+        raise typer.BadParameter(
+            f'the number of folds must be an integer of at least 2, or "loo" (leave one out); got {folds!r}'
+        )
     return folds
 
 
@@ -45,11 +47,13 @@ def evaluate(
     t_max: arguments.TMax = 10,
     cost: Annotated[
         float | None,
-        typer.Option("--C", metavar="X", help="Fixed cost C, with t_max fixed too: nothing is chosen."),
+        typer.Option("--C", metavar="X", help="Fixed cost C, with fixed t_max: no model selection."),
     ] = None,
     paper_costs: Annotated[
         bool,
-        typer.Option("--paper-costs", help="Choose C among the paper's values, for the kernel as it is."),
+        typer.Option(
+            "--paper-costs", help="Choose C among the values of the paper, for the unscaled kernel."
+        ),
     ] = False,
     folds: Annotated[
         str | None,
@@ -57,33 +61,34 @@ def evaluate(
             "--folds",
             callback=_check_folds,
             metavar="N|loo",
-            help="Folds (10 by default, fewer for small classes), or leave one out.",
+            help="Number of folds (default 10, fewer for small classes), or leave one out.",
         ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, metavar="N", help="Repeats with new folds and hashes.")
+        int,
+        typer.Option("--repeats", min=1, metavar="N", help="Number of repeats, with new folds and hashes."),
     ] = 1,
     groups: Annotated[
         Path | None,
         typer.Option(
             "--groups",
             metavar="FILE",
-            help="File with the group of each graph, one per line: groups stay together.",
+            help="File with the group of each graph, one per line: groups are not split between folds.",
         ),
     ] = None,
     kernels: Annotated[
         list[KernelName] | None,
-        typer.Option("--kernel", help="Instead of all rows: LABELS and this kernel; may be repeated."),
+        typer.Option("--kernel", help="Evaluate only LABELS and this kernel; may be repeated."),
     ] = None,
     scoring: Annotated[
         str | None,
         typer.Option(
-            "--scoring", metavar="NAME", help="A scorer of scikit-learn: roc_auc, balanced_accuracy, f1, ..."
+            "--scoring", metavar="NAME", help="Scorer of scikit-learn: roc_auc, balanced_accuracy, f1, ..."
         ),
     ] = None,
     selection: Annotated[
         arguments.Selection,
-        typer.Option("--selection", help="How thoroughly candidates are compared."),
+        typer.Option("--selection", help="Strategy of model selection."),
     ] = arguments.Selection.auto,
     normalize: arguments.Normalize = False,
     propagation: arguments.SchemeOption = "auto",
@@ -96,14 +101,17 @@ def evaluate(
     base_kernel: arguments.BaseKernelOption = arguments.BaseKernel.linear,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Also write one line per fold to this CSV file."),
+        typer.Option("--output", "-o", metavar="FILE", help="Also write a CSV file, one line per fold."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the folds to this file.")
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Also write an image of the scores per fold."),
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Also write a page: table, folds, confusion matrices."),
+        typer.Option(
+            "--html", metavar="FILE", help="Also write an HTML page: table, folds, confusion matrices."
+        ),
     ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
@@ -111,15 +119,17 @@ def evaluate(
     target_column: arguments.TargetColumn = None,
     node_labels: arguments.NodeLabels = "symbol",
 ) -> None:
-    """Accuracy on a data set, by nested cross-validation.
+    """Estimate accuracy on a data set by nested cross-validation.
 
-    The default model, which 'propkernels fit' learns, stands beside LABELS (counts of node labels), PK as in
-    the paper, and WL. In every fold, t_max (0 up to --t-max), C and whatever else there is to choose are
-    chosen on the training part alone. Options of the kernel concern LABELS, PK and WL. With --C or
-    --paper-costs the default model is left out, since it chooses C among its own values.
+    Compares the default model of 'propkernels fit' with LABELS (counts of node labels), PK as in the paper,
+    and WL. In every fold, t_max (0 to --t-max), C and other parameters are chosen on the training part alone.
+    Kernel options apply to LABELS, PK and WL. With --C or --paper-costs, the default model is left out,
+    because it chooses C from its own grid.
     """
     if cost is not None and paper_costs:
-        raise typer.BadParameter("--C fixes the cost, and --paper-costs has it chosen: use one of them")
+        raise typer.BadParameter(
+            "--C and --paper-costs exclude each other: --C fixes the cost, --paper-costs chooses it"
+        )
     for file, example in ((output, "folds.csv"), (plot, "folds.png"), (html, "page.html")):
         if file is not None:
             check_output(file, True, example)
@@ -170,7 +180,7 @@ def run_rows(
 ) -> dict[str, Evaluation]:
     """Evaluate every row of the table on the same folds.
 
-    The default model, which takes longest, comes last: a wrong option of a kernel is reported at once.
+    The default model takes longest and is evaluated last, so that invalid kernel options are reported early.
     """
     print_text(repr(data))
     compile_loops()
@@ -182,35 +192,35 @@ def run_rows(
         rows[WL] = refined, choosing
         if "C" not in choosing:
             rows = {DEFAULT: (default_model(data, kernel, protocol["scoring"]), {}), **rows}
-    last_the_default = sorted(rows, key=lambda row: row == DEFAULT)
-    results = {row: run_row(row, *rows[row], data, protocol) for row in last_the_default}
+    default_last = sorted(rows, key=lambda row: row == DEFAULT)
+    results = {row: run_row(row, *rows[row], data, protocol) for row in default_last}
     return {row: results[row] for row in rows}
 
 
 def named_rows(
     names: list[KernelName],
-    own: tuple[Any, Any],
+    pk_row: tuple[Any, Any],
     data: Any,
     choosing: dict[str, Any],
     protocol: dict[str, Any],
 ) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """Rows of the kernels that were asked for; "auto" is the default model."""
-    kernel, rows = own[0], dict[str, tuple[Any, dict[str, Any]]]()
+    """Return the rows of the requested kernels; "auto" is the default model."""
+    kernel, rows = pk_row[0], dict[str, tuple[Any, dict[str, Any]]]()
     for name in names:
         if name is KernelName.auto:
             rows[DEFAULT] = default_model(data, kernel, protocol["scoring"]), {}
         elif name is KernelName.propagation:
-            rows[PK] = own
+            rows[PK] = pk_row
         else:
             estimator = build_kernel(name, kernel.t_max, None, kernel.n_jobs)
-            known = estimator.get_params(deep=False)
-            has_steps = "t_max" in known or "n_iter" in known
+            parameters = estimator.get_params(deep=False)
+            has_steps = "t_max" in parameters or "n_iter" in parameters
             rows[name.value] = estimator, choosing if has_steps else {**choosing, "t_max": None}
     return rows
 
 
 def default_model(data: Any, kernel: Any, scoring: str | None) -> Any:
-    """The model that 'propkernels fit' learns."""
+    """Return the default model of 'propkernels fit'."""
     from propkernels.models.classifier import PropagationClassifier
     from propkernels.models.regressor import PropagationRegressor
 
@@ -220,7 +230,7 @@ def default_model(data: Any, kernel: Any, scoring: str | None) -> Any:
 
 
 def refinement(kernel: Any) -> Any:
-    """Weisfeiler-Lehman with the options of the kernel."""
+    """Return Weisfeiler-Lehman with the options of the kernel."""
     from propkernels import WeisfeilerLehman
 
     names = ("labels", "base_kernel", "normalize", "n_jobs")
@@ -230,21 +240,21 @@ def refinement(kernel: Any) -> Any:
 def run_row(
     row: str, estimator: Any, choosing: dict[str, Any], data: Any, protocol: dict[str, Any]
 ) -> Evaluation:
-    """Evaluate one row; what is said about it on the way is said once, on standard error."""
+    """Evaluate a row; warnings of LABELS are printed once, on standard error."""
     import warnings
 
     from propkernels.evaluation.cross_validation import evaluate as cross_validate
 
-    with warnings.catch_warnings(record=True) as told, progress_bar(f"{row} on {data.name}") as tell:
+    with warnings.catch_warnings(record=True) as caught, progress_bar(f"{row} on {data.name}") as on_progress:
         warnings.simplefilter("always", UserWarning)
-        result = cross_validate(estimator, data, progress=tell, **protocol, **choosing)
-    for text in dict.fromkeys(str(warning.message) for warning in told) if row == LABELS else ():
+        result = cross_validate(estimator, data, progress=on_progress, **protocol, **choosing)
+    for text in dict.fromkeys(str(warning.message) for warning in caught) if row == LABELS else ():
         typer.echo(f"propkernels: {text}", err=True)
     return result
 
 
 def print_table(results: dict[str, Evaluation]) -> None:
-    """Print one row per method, and whether they are different."""
+    """Print one row per method, and tests of the differences from LABELS."""
     first = results[LABELS]
     numbers = [first.metric, "std. error", "t_max", "C", "kernel", "total"]
     table = new_table(["method"], numbers)
@@ -262,7 +272,7 @@ def print_table(results: dict[str, Evaluation]) -> None:
 
 
 def describe_difference(results: dict[str, Evaluation], row: str) -> str:
-    """Say how sure the difference from LABELS is."""
+    """Return the difference from LABELS with p-values of paired t-tests."""
     test = results[row].compare(results[LABELS])
     gap = results[row].format_score(test.difference).removesuffix(" %")
     sign = "" if test.difference < 0 else "+"
@@ -271,14 +281,14 @@ def describe_difference(results: dict[str, Evaluation], row: str) -> str:
 
 
 def choices_and_times(row: str, result: Evaluation) -> list[str]:
-    """Return the last columns of a row; the default model computes its kernels fold by fold."""
+    """Return t_max, C and times of a row; the default model has no separate kernel time."""
     kernel_seconds = sum(result.kernel_seconds) / len(result.kernel_seconds)
     chosen = [result.describe_choices(name) for name in ("t_max", "C")]
     return [*chosen, "-" if row == DEFAULT else seconds(kernel_seconds), seconds(result.seconds)]
 
 
 def write_records(results: dict[str, Evaluation], path: Path) -> None:
-    """Write one line per method and fold."""
+    """Write a CSV file, one line per method and fold."""
     import csv
 
     rows = [{**record, "kernel": row} for row, result in results.items() for record in result.records]
@@ -289,7 +299,7 @@ def write_records(results: dict[str, Evaluation], path: Path) -> None:
 
 
 def write_html(results: dict[str, Evaluation], path: Path) -> None:
-    """Write the page."""
+    """Write the HTML page."""
     from propkernels.evaluation.evaluation_page import write_evaluations
 
     differences = [describe_difference(results, row) for row in results if row != LABELS]
@@ -298,7 +308,7 @@ def write_html(results: dict[str, Evaluation], path: Path) -> None:
 
 
 def draw(results: dict[str, Evaluation], path: Path) -> None:
-    """Draw the folds' values."""
+    """Write an image of the scores per fold."""
     from propkernels.plotting import plot_evaluation
 
     ax = plot_evaluation(results)

@@ -1,4 +1,4 @@
-"""``propkernels explain``: the nodes of a graph that a prediction rests on."""
+"""``propkernels explain``: contributions of the nodes of a graph to its prediction."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def explain(
     graph: Annotated[
         int,
         typer.Option(
-            "--graph", "--molecule", "-g", min=0, metavar="N", help="Which graph or molecule, counted from 0."
+            "--graph", "--molecule", "-g", min=0, metavar="N", help="Graph or molecule number, from 0."
         ),
     ],
     output: Annotated[
@@ -44,7 +44,7 @@ def explain(
     force: Force = False,
     spoken_for: Annotated[
         str | None,
-        typer.Option("--class", metavar="CLASS", help="Class to explain; by default the predicted one."),
+        typer.Option("--class", metavar="CLASS", help="Class to explain; default: predicted class."),
     ] = None,
     against: Annotated[
         str | None, typer.Option("--against", metavar="CLASS", help="Class to compare with.")
@@ -54,10 +54,10 @@ def explain(
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Show what each node of a graph adds to its prediction.
+    """Show the contribution of each node to a prediction.
 
-    Contributions of nodes and steps add up to the decision. With -o, the graph (image, molecule) is drawn,
-    its nodes colored by their contributions.
+    Contributions of nodes and steps add up to the decision value. With -o, the graph (image, molecule) is
+    drawn with nodes colored by contribution.
     """
     if output is not None:
         check_picture(output, force)
@@ -65,7 +65,7 @@ def explain(
     columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
     data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
     if graph >= len(data.graphs):
-        raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {graph}")
+        raise ValueError(f"{data.name} has graphs 0 to {len(data.graphs) - 1}, got {graph}")
     chosen = data.graphs[[graph]]
     with spinner("Explaining"):
         prediction = fitted.predict(chosen)[0]
@@ -82,15 +82,15 @@ def explain(
 
 
 def check_picture(output: Path, force: bool) -> None:
-    """Refuse a file that cannot be written, or an unknown kind of image."""
+    """Raise ValueError if an image file is not writable or has an unsupported suffix."""
     check_output(output, force, "graph.png")
     if output.suffix[1:].lower() not in SUFFIXES:
-        known = ", ".join(f".{suffix}" for suffix in SUFFIXES)
-        raise ValueError(f"{output} has no suffix that says which kind of image it is: use {known}")
+        supported = ", ".join(f".{suffix}" for suffix in SUFFIXES)
+        raise ValueError(f"{output} has no suffix of a supported image format: use {supported}")
 
 
 def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, against: str | None) -> Any:
-    """Explain for the classes that were named, or for the predicted one."""
+    """Return the explanation for the given classes, or for the predicted class."""
     if not can_explain(model):
         from propkernels.models.model import why_not_explained
 
@@ -103,20 +103,20 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, 
 
 
 def can_explain(model: Any) -> bool:
-    """Whether decisions are sums over nodes."""
+    """Whether decision values are sums over nodes."""
     return hasattr(model, "explain") and bool(model.rule_.compares_bins)
 
 
-def _named(names: dict[str, Any], wanted: str) -> Any:
-    if wanted not in names:
+def _named(names: dict[str, Any], text: str) -> Any:
+    if text not in names:
         from propkernels.datasets.tables import listed_names
 
-        raise ValueError(f"the class {wanted} does not exist; the model knows {listed_names(list(names))}")
-    return names[wanted]
+        raise ValueError(f"the class {text} does not exist; the classes are {listed_names(list(names))}")
+    return names[text]
 
 
 def named_nodes(explanation: Any, top: int, names: dict[Any, str]) -> list[dict[str, Any]]:
-    """Return the strongest nodes; beside the label stands its name, where labels have names."""
+    """Return records of the nodes with the largest contributions, with names of labels if available."""
     records = explanation.top_nodes(0, top)
     if not names:
         return list(records)
@@ -127,7 +127,7 @@ def named_nodes(explanation: Any, top: int, names: dict[Any, str]) -> list[dict[
 
 
 def print_nodes(explanation: Any, top: int, names: dict[Any, str]) -> None:
-    """Print the strongest nodes, and what all of them add up to."""
+    """Print the nodes with the largest contributions, and the sum over all nodes."""
     print_text(f"Contributions {explanation.subject}:\n")
     records = explanation.top_nodes(0, top)
     steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
@@ -142,13 +142,17 @@ def print_nodes(explanation: Any, top: int, names: dict[Any, str]) -> None:
 
 
 def coordinates(data: Dataset, graph: int) -> Any:
-    """Return where the nodes lie, if the data set says so."""
-    places = data.extras.get("coordinates")
-    return None if places is None else places[data.graphs.graph_ptr[graph] : data.graphs.graph_ptr[graph + 1]]
+    """Return the coordinates of the nodes, or None if the data set has none."""
+    positions = data.extras.get("coordinates")
+    return (
+        None
+        if positions is None
+        else positions[data.graphs.graph_ptr[graph] : data.graphs.graph_ptr[graph + 1]]
+    )
 
 
 def molecule_of(data: Dataset, graph: int) -> Any:
-    """Return the molecule that a graph was made of, atom by atom; None where that is not known."""
+    """Return the molecule of a graph, with equal order of atoms; None if unknown."""
     molecules = data.extras.get("molecules", data.extras.get("smiles"))
     if molecules is None:
         return None
@@ -156,12 +160,12 @@ def molecule_of(data: Dataset, graph: int) -> Any:
     from propkernels.molecules.read_molecules import as_molecules
 
     (molecule,) = as_molecules([molecules[graph]])
-    own, drawn = data.graphs[[graph]].adjacency, from_rdkit([molecule]).adjacency
-    return molecule if own.shape == drawn.shape and not abs(own - drawn).nnz else None
+    stored, converted = data.graphs[[graph]].adjacency, from_rdkit([molecule]).adjacency
+    return molecule if stored.shape == converted.shape and not abs(stored - converted).nnz else None
 
 
 def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) -> None:
-    """Draw the graph without opening a window; a molecule, as RDKit depicts it."""
+    """Write an image of the graph; molecules are drawn by RDKit."""
     molecule = molecule_of(data, graph) if output.suffix.lower() in (".svg", ".png") else None
     if molecule is not None:
         from propkernels.molecules import draw_molecule

@@ -1,4 +1,4 @@
-"""``propkernels explore``: one HTML file with a map, a model, and graphs that can be edited."""
+"""``propkernels explore``: HTML page with a map, a model and editable graphs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from propkernels.cli.console import size_of, spinner, warnings_as_lines
 
 def explore(
     name: arguments.Name,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="HTML page to write.")],
     model: Annotated[
         Path | None,
-        typer.Option("--model", metavar="FILE", help="Model that 'fit' wrote; by default one is trained."),
+        typer.Option("--model", metavar="FILE", help="Model written by 'fit'; by default, a new model."),
     ] = None,
     title: Annotated[
-        str | None, typer.Option("--title", help="Title; by default the data set's name.")
+        str | None, typer.Option("--title", help="Title; default: name of the data set.")
     ] = None,
     first: Annotated[
         int | None, typer.Option("--first", min=2, metavar="N", help="Only the first N graphs.")
@@ -32,7 +32,7 @@ def explore(
 ) -> None:
     """Write a page with a map of a data set and a model.
 
-    The page is one file that works offline, for 2 to 50,000 graphs. Without a target there is only the map.
+    The page is one file that works offline, for 2 to 50,000 graphs. Without a target, it has only the map.
     """
     from propkernels import explore as make_page
 
@@ -59,5 +59,5 @@ def explore(
 
 
 def print_written(path: Path) -> None:
-    """Say what was written, and how to look at it."""
+    """Print the name and size of a written page."""
     typer.echo(f"Wrote {path} ({size_of(path)}). Open it in a browser: it needs no network.", err=True)

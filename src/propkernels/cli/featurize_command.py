@@ -1,4 +1,4 @@
-"""``propkernels featurize`` and ``propkernels verify``: features of files of graphs, written to a folder."""
+"""``propkernels featurize`` and ``propkernels verify``: compute and check features in files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Features(StrEnum):
 
 
 class Errors(StrEnum):
-    """What is done about faulty molecules."""
+    """Treatment of invalid molecules."""
 
     stop = "raise"
     skip = "skip"
@@ -42,7 +42,7 @@ CLASSES = {
 
 
 def parse_number(text: str) -> int:
-    """Read a number, or a power such as 2**20.
+    """Return the integer of a text, such as "1000" or "2**20".
 
     Examples
     --------
@@ -67,10 +67,10 @@ Sources = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", "-j", min=1, metavar="N", help="Processes; by default one per core."),
+    typer.Option("--workers", "-j", min=1, metavar="N", help="Number of processes; default: one per core."),
 ]
 Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write; an earlier run is resumed.")
+    Path, typer.Option("--output", "-o", metavar="DIR", help="Output folder; an earlier run is resumed.")
 ]
 
 
@@ -79,9 +79,11 @@ def featurize(
     output: Output,
     n_features: Annotated[
         int,
-        typer.Option("--n-features", parser=parse_number, metavar="N", help="Columns to hash into."),
+        typer.Option("--n-features", parser=parse_number, metavar="N", help="Number of columns."),
     ] = 2**20,
-    features: Annotated[Features, typer.Option("--features", help="What is counted.")] = Features.propagation,
+    features: Annotated[
+        Features, typer.Option("--features", help="Features to compute.")
+    ] = Features.propagation,
     t_max: arguments.TMax = 10,
     labels: arguments.LabelsOption = arguments.Labels.auto,
     seed: arguments.Seed = 0,
@@ -89,29 +91,31 @@ def featurize(
     scheduler: Annotated[
         str | None,
         typer.Option(
-            "--scheduler", metavar="ADDRESS", help="Dask scheduler, tcp://...: its workers are used."
+            "--scheduler", metavar="ADDRESS", help="Use the workers of a Dask scheduler (tcp://...)."
         ),
     ] = None,
     nodes_per_part: Annotated[
         int,
-        typer.Option("--nodes-per-part", parser=parse_number, metavar="N", help="Most nodes of one file."),
+        typer.Option(
+            "--nodes-per-part", parser=parse_number, metavar="N", help="Maximum number of nodes per part."
+        ),
     ] = 2_000_000,
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
     errors: Annotated[
-        Errors, typer.Option("--errors", help="Stop at a faulty molecule, or skip it.")
+        Errors, typer.Option("--errors", help="Invalid molecules: raise an error, or skip them.")
     ] = Errors.stop,
 ) -> None:
     """Compute features of files of graphs, part by part.
 
-    Each part becomes one Parquet file that is complete or not there. Whatever is killed, the same command
-    again computes what is missing. 'propkernels verify' checks the folder.
+    Writes one Parquet file per part, either complete or absent. After an interruption, the same command
+    computes the missing parts. 'propkernels verify' checks the folder.
     """
     from propkernels.scale import featurize as compute
     from propkernels.scale import partition
 
     if scheduler is not None and workers is not None:
-        raise ValueError("--workers and --scheduler exclude each other: a scheduler has its own workers")
+        raise ValueError("--workers and --scheduler exclude each other: the scheduler provides the workers")
     estimator = build_features(features, n_features, t_max, labels, seed)
     start = perf_counter()
     plan = partition(
@@ -122,14 +126,14 @@ def featurize(
         errors=errors.value,
     )
     print_text(repr(plan))
-    found = n_found(output)
-    if found:
-        print_text(f"Resuming: {found} of {len(plan)} parts are in {output} already.")
-    executor = scheduler or executor_of(workers, len(plan) - found)
-    with warnings.catch_warnings(record=True) as said:
+    n_complete = n_existing_parts(output)
+    if n_complete:
+        print_text(f"Resuming: {n_complete} of {len(plan)} parts are already in {output}.")
+    executor = scheduler or executor_of(workers, len(plan) - n_complete)
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         opened = compute(plan, estimator, output, executor)
-    for warning in said:
+    for warning in caught:
         typer.echo(f"propkernels: {warning.message}", err=True)
     took = perf_counter() - start
     n_bytes = opened.manifest.n_bytes
@@ -138,7 +142,7 @@ def featurize(
 
 
 def build_features(kind: Features, n_features: int, t_max: int, labels: Any, seed: int) -> Any:
-    """Return the estimator with the settings that apply to it."""
+    """Return the features estimator with the settings it supports."""
     from propkernels import kernels
 
     estimator = getattr(kernels, CLASSES[kind])()
@@ -149,37 +153,38 @@ def build_features(kind: Features, n_features: int, t_max: int, labels: Any, see
         "labels": arguments.label_source(labels),
         "random_state": seed,
     }
-    known = estimator.get_params(deep=False)
-    return estimator.set_params(**{name: value for name, value in settings.items() if name in known})
+    parameters = estimator.get_params(deep=False)
+    return estimator.set_params(**{name: value for name, value in settings.items() if name in parameters})
 
 
-def n_found(output: Path) -> int:
-    """Number of parts that an earlier run left."""
+def n_existing_parts(output: Path) -> int:
+    """Return the number of parts written by an earlier run."""
     return len(list(output.glob("*.parquet"))) if (output / "plan.json").exists() else 0
 
 
 def executor_of(workers: int | None, n_parts: int) -> int | None:
-    """Processes to start: no more than there are parts; one part is computed in this process."""
+    """Return the number of processes, at most one per part; None for a single part (this process)."""
     n_workers = min(workers or os.cpu_count() or 1, n_parts)
     return n_workers if n_workers > 1 else None
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that 'featurize' wrote.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by 'featurize'.")],
     jobs: arguments.Jobs = -1,
 ) -> None:
-    """Check a folder that 'featurize' wrote.
+    """Check a folder written by 'featurize'.
 
-    Its plan, its manifest, and every byte of its files are compared.
+    Compares its plan, its manifest and every byte of its files.
     """
     from propkernels.scale import verify as check
     from propkernels.scale.verifying import DamagedFolderError
 
     try:
-        found = check(folder, n_jobs=jobs)
+        verified = check(folder, n_jobs=jobs)
     except DamagedFolderError as error:
         for problem in error.problems:
             typer.echo(f"propkernels: {folder}: {problem}", err=True)
         sys.exit(1)
-    size = f"{found.n_bytes / 1e6:,.1f} MB"
-    print_text(f"{folder} is in order: {found.n_parts:,} parts, {found.n_graphs:,} graphs, {size}")
+    size = f"{verified.n_bytes / 1e6:,.1f} MB"
+    counts = f"{verified.n_parts:,} parts, {verified.n_graphs:,} graphs, {size}"
+    print_text(f"{folder} is complete and undamaged: {counts}")

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
 OPTIMISTIC = """
-This score is that of the best of all candidates on the folds that chose it, and
-therefore tends to be optimistic. 'propkernels evaluate' estimates the score on
-new graphs."""
+This score is optimistic: it is the best score of all candidates, on the folds
+that were used to choose. 'propkernels evaluate' estimates the score on new
+graphs."""
 
 
 def fit(
@@ -51,15 +51,17 @@ def fit(
     force: Force = False,
     task: Annotated[
         Task,
-        typer.Option("--task", help="Predict classes or numbers; auto: classes where targets are integers."),
+        typer.Option("--task", help="Predict classes or numbers; auto: classes if targets are not floats."),
     ] = Task.auto,
     kernel: KernelOption = KernelName.auto,
     t_max: Annotated[
         int | None,
-        typer.Option("--t-max", min=0, metavar="N", help="Most propagation steps; all from 0 are tried."),
+        typer.Option(
+            "--t-max", min=0, metavar="N", help="Maximum number of propagation steps; 0 to N are tried."
+        ),
     ] = None,
     cost: Annotated[
-        float | None, typer.Option("--C", metavar="X", help="Fixed cost C; by default it is chosen.")
+        float | None, typer.Option("--C", metavar="X", help="Fixed cost C; default: chosen.")
     ] = None,
     solver: Annotated[
         Solver,
@@ -68,12 +70,12 @@ def fit(
     scoring: Annotated[
         str | None,
         typer.Option(
-            "--scoring", metavar="NAME", help="Scorer of scikit-learn to choose by: roc_auc, f1, ..."
+            "--scoring", metavar="NAME", help="Scorer of scikit-learn for the choice: roc_auc, f1, ..."
         ),
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option("--folds", min=2, metavar="N", help="Folds of the cross-validation; 5 by default."),
+        typer.Option("--folds", min=2, metavar="N", help="Number of folds of cross-validation; default 5."),
     ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
@@ -84,29 +86,28 @@ def fit(
             "--target",
             "--target-column",
             metavar="COLUMN",
-            help="Column (or SDF property) of the target; of a TU data set with several, its number from 0.",
+            help="Column (or SDF property) of the target; column number from 0 for TU data sets.",
         ),
     ] = None,
     errors: arguments.ErrorsOption = arguments.Errors.stop,
     node_labels: arguments.NodeLabels = "symbol",
 ) -> None:
-    """Train a model on a data set, and write it to a file.
+    """Train a model on a data set and write it to a file.
 
     Kernel, t_max, normalization and C are chosen by cross-validation. Graphs without a target are left out.
-    From a folder that 'featurize' wrote, a linear model is learned part by part, with the C that is given (1
-    by default).
+    From a folder written by 'featurize', a linear model is trained part by part, with fixed C (default 1).
     """
     check_output(output, force, "model.pk")
     if is_parts(name):
         chosen: dict[str, Any] = {"--t-max": t_max is not None, "--scoring": scoring, "--folds": folds}
         chosen |= {"--kernel": kernel is not KernelName.auto, "--solver": solver is not Solver.auto}
-        refuse(chosen, "a folder of features is learned from by a linear model as it is")
+        refuse(chosen, "a folder of features is used unchanged, by a linear model")
         fit_parts(name, output, task, target_column, cost, jobs)
         return
     columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
     data = open_dataset(name, **columns, errors=errors, node_labels=node_labels)
-    known = replace(data, target=choose_target(data, target_column)).with_known_target()
-    graphs, target = known.graphs, known.target
+    labeled = replace(data, target=choose_target(data, target_column)).with_known_target()
+    graphs, target = labeled.graphs, labeled.target
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
         "solver": solver.value,
@@ -131,7 +132,7 @@ def fit(
 
 
 def choose_target(data: Dataset, column: str | None) -> Any:
-    """Return the target, or the one of its columns that has this number."""
+    """Return the target, or the column of a target with several columns."""
     target = data.target
     number = int(column) if column is not None and column.isdecimal() else None
     if target.ndim == 1:
@@ -140,12 +141,12 @@ def choose_target(data: Dataset, column: str | None) -> Any:
         return target
     if number is None or number >= target.shape[1]:
         last = target.shape[1] - 1
-        raise ValueError(f"{data.name} has {last + 1} target columns: choose one by --target 0 to {last}")
+        raise ValueError(f"{data.name} has {last + 1} target columns: choose one with --target 0 to {last}")
     return target[:, number]
 
 
 def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
-    """Return a classifier or a regressor that is not fitted yet."""
+    """Return an unfitted classifier or regressor."""
     from propkernels.models.classifier import PropagationClassifier
     from propkernels.models.regressor import PropagationRegressor
 
@@ -154,14 +155,14 @@ def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
 
 
 def write(model: Any, output: Path, node_labels: str) -> None:
-    """Save the model, and what it was told of atoms, so that 'predict' reads molecules in the same way."""
+    """Save the model with its node labels of molecules, so that 'predict' reads molecules in the same way."""
     from propkernels.storage.model_files import write_model
 
     write_model(model, output, {} if node_labels == "symbol" else {"node_labels": node_labels})
 
 
 def report(model: Any, output: Path, took: float) -> None:
-    """Print what was chosen, how well it does, and what to do next."""
+    """Print the chosen parameters, the score and the next commands."""
     table = new_table(["chosen", "value"], [])
     for name, value in choices(model):
         table.add_row(name, cell(value))
@@ -174,7 +175,7 @@ def report(model: Any, output: Path, took: float) -> None:
 
 
 def choices(model: Any) -> list[tuple[str, str]]:
-    """Return what fit decided, by name."""
+    """Return names and values of the parameters chosen by fit."""
     is_class = hasattr(model, "classes_")
     name = model.scoring or ("accuracy" if is_class else "R^2")
     score = percent(model.score_) if name == "accuracy" else f"{model.score_:.3f}"

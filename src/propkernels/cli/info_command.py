@@ -1,4 +1,4 @@
-"""``propkernels datasets``, ``convert`` and ``info``: what can be loaded, written, and what is installed."""
+"""``propkernels datasets``, ``convert`` and ``info``: data sets, file formats and versions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "pooch", "netwo
 
 
 def datasets(output_format: FormatOption = Format.table) -> None:
-    """List the data sets that are known by name."""
+    """List the data sets that can be loaded by name."""
     from propkernels.datasets import list_datasets
 
-    known = list_datasets()
+    listing = list_datasets()
     if output_format is not Format.table:
-        print_records([asdict(info) for info in known], output_format)
+        print_records([asdict(info) for info in listing], output_format)
         return
-    print_text(str(known))
+    print_text(str(listing))
     print_text(
         "\nA path can be given instead of a name: a TU folder or zip, Parquet, CSV, SDF or SMI files of"
     )
@@ -44,23 +44,21 @@ def convert(
         ),
     ],
     force: Force = False,
-    skip: Annotated[
-        bool, typer.Option("--skip", help="Leave out molecules and graphs that cannot be read.")
-    ] = False,
+    skip: Annotated[bool, typer.Option("--skip", help="Skip invalid molecules and graphs.")] = False,
     node_labels: Annotated[
         str,
         typer.Option(
-            "--node-labels", help="Atoms of molecules: symbol, symbol+aromatic, invariants or pharmacophore."
+            "--node-labels", help="Labels of atoms: symbol, symbol+aromatic, invariants or pharmacophore."
         ),
     ] = "symbol",
     jobs: arguments.Jobs = -1,
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Write a data set in another form.
+    """Convert a data set to another format.
 
-    Everything that graphs carry goes along: labels, attributes, weights where the form has them, ids and
-    the target. With --skip, what was left out is listed.
+    Keeps labels, attributes, ids, the target, and weights if the format supports them. With --skip, skipped
+    items are listed.
     """
     from propkernels.datasets import open_source
     from propkernels.datasets.sources import save_source
@@ -81,13 +79,13 @@ def convert(
     print_text(f"Wrote {output}: {data!r}.")
     skipped = getattr(data.graphs, "skipped", {})
     if skipped:
-        print_text(f"Left out {len(skipped)}:")
+        print_text(f"Skipped {len(skipped)}:")
         for name, reason in skipped.items():
             print_text(f"  {name}: {reason}")
 
 
 def info(output_format: FormatOption = Format.table) -> None:
-    """Print versions, threads, and where data is looked for."""
+    """Print versions, threads and data folders."""
     rows = [*versions(), *threads(), *places()]
     if output_format is not Format.table:
         print_records([{"name": name, "value": value} for name, value in rows], output_format)
@@ -98,17 +96,17 @@ def info(output_format: FormatOption = Format.table) -> None:
 
 
 def versions() -> list[tuple[str, str]]:
-    """Versions of this package, of Python and of the dependencies."""
+    """Return versions of propkernels, Python and dependencies."""
     from propkernels._version import __version__
 
     system = f"{platform.system()} {platform.machine()}"
-    own = [("propkernels", __version__), ("python", platform.python_version()), ("system", system)]
-    return own + [(name, _version(name)) for name in PACKAGES]
+    core = [("propkernels", __version__), ("python", platform.python_version()), ("system", system)]
+    return core + [(name, _version(name)) for name in PACKAGES]
 
 
 def threads() -> list[tuple[str, str]]:
-    """Return the numbers of cores and of BLAS threads."""
-    import numpy as np  # noqa: F401 -- its BLAS is what is asked about
+    """Return the numbers of cores and BLAS threads."""
+    import numpy as np  # noqa: F401 -- loads its BLAS
     from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
     pools = [f"{pool['internal_api']} {pool['num_threads']}" for pool in threadpool_info()]
@@ -117,7 +115,7 @@ def threads() -> list[tuple[str, str]]:
 
 
 def places() -> list[tuple[str, str]]:
-    """Return where data sets are looked for, in this order."""
+    """Return the folders that are searched for data sets, in order."""
     from propkernels.datasets.dataset import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
 
     folder, cache = data_folder(), cache_folder()

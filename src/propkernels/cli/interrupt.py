@@ -1,4 +1,4 @@
-"""Ctrl-C: one line at once, and the end of the process within a second."""
+"""Ctrl-C: print one line immediately, and end the process within a second."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
-GRACE = 0.7  # seconds for the command to end by itself
+GRACE = 0.7  # seconds for the command to exit by itself
 INTERRUPTED = 130
 LINE = "propkernels: interrupted, stopping\n"
 
 
 @contextmanager
 def prompt_interrupts() -> Iterator[None]:
-    """Answer Ctrl-C at once, also while compiled code keeps the main thread.
+    """Respond to Ctrl-C immediately, even while compiled code is running.
 
-    Python raises KeyboardInterrupt only once the main thread is back in Python, which takes seconds in the
-    middle of a large SVM. Here another thread is woken by the signal: it prints one line, gives the main
-    thread a moment to end, and then ends the process. Files are written atomically, so nothing is half
-    written; temporary files are removed. This changes how the process treats signals, so it is only for the
-    command's own process.
+    Python raises KeyboardInterrupt only when the main thread returns to Python code, which takes seconds
+    during a large SVM. Here the signal wakes another thread: it prints one line, waits briefly for the main
+    thread to exit, then ends the process. Files are written atomically, so no partial file remains; temporary
+    files are removed. This changes signal handling, so it is only for the process of the command line.
     """
     reader, writer = socket.socketpair()
     writer.setblocking(False)
@@ -36,7 +35,7 @@ def prompt_interrupts() -> Iterator[None]:
     finally:
         done.set()
         signal.set_wakeup_fd(before)
-        writer.close()  # ends the thread, after it has printed the line for a signal that just came
+        writer.close()  # ends the thread, after it has printed the line for a pending signal
         thread.join(GRACE)
 
 

@@ -50,8 +50,8 @@ def kernel(
 ) -> None:
     """Write the kernel matrix of a data set.
 
-    K.npz holds the arrays kernel and target, and the parameters as JSON; K.csv has one line per graph: its
-    target, and its kernel values.
+    K.npz contains the arrays kernel and target, and the parameters as JSON; K.csv has one line per graph:
+    target and kernel values.
     """
     from propkernels import PropagationKernel
 
@@ -76,7 +76,7 @@ def kernel(
             data, PropagationKernel(propagation=scheme, n_jobs=jobs, **parameters), cumulative
         )
         target = data.target
-        if target.dtype == object:  # .npz files hold no None: missing texts are empty
+        if target.dtype == object:  # .npz files cannot store None: missing strings are empty
             target = np.array(["" if value is None else str(value) for value in target.tolist()])
         arrays = {"kernel": matrix, "target": target, "parameters": describe(name, scheme, parameters)}
         if output.suffix == ".npz":
@@ -88,7 +88,7 @@ def kernel(
 
 
 def compute(data: Dataset, estimator: PropagationKernel, cumulative: bool) -> tuple[Any, float]:
-    """Return the kernel matrix, or all of them, and the time in seconds."""
+    """Return the kernel matrix (cumulative: one per t_max) and the time in seconds."""
     start = perf_counter()
     run = estimator.fit_transform_cumulative if cumulative else estimator.fit_transform
     matrix = run(data.graphs)
@@ -96,7 +96,7 @@ def compute(data: Dataset, estimator: PropagationKernel, cumulative: bool) -> tu
 
 
 def describe(name: str, scheme: Any, parameters: dict[str, Any]) -> str:
-    """Return all that determines the kernel, as JSON."""
+    """Return everything that determines the kernel, as JSON."""
     from propkernels._version import __version__
 
     how = scheme if isinstance(scheme, str) else {"diffusion": scheme.get_params()}
@@ -104,13 +104,13 @@ def describe(name: str, scheme: Any, parameters: dict[str, Any]) -> str:
 
 
 def check_kernel_file(output: Path, force: bool, cumulative: bool) -> None:
-    """Refuse a file that cannot be written, or whose name does not say what kind of file it is."""
+    """Raise ValueError if the output is not writable or has an unsupported suffix."""
     if output != STDOUT:
         check_output(output, force)
         if output.suffix not in (".npz", ".csv"):
-            raise ValueError(f"{output} must end in .npz or .csv, which says what kind of file to write")
+            raise ValueError(f"{output} has an unsupported suffix: use .npz or .csv")
     if cumulative and output.suffix != ".npz":
-        raise ValueError("--cumulative gives several matrices, which only a .npz file can hold")
+        raise ValueError("--cumulative gives several matrices: use a .npz file")
 
 
 def write(output: Path, arrays: dict[str, Any]) -> None:
@@ -120,10 +120,10 @@ def write(output: Path, arrays: dict[str, Any]) -> None:
 
 
 def write_csv(output: Path, matrix: Any, target: Any, took: float) -> None:
-    """Write one line per graph: its target, and one kernel value for each graph."""
+    """Write a CSV file, one line per graph: target and kernel values."""
     columns = target.reshape(len(matrix), -1)
     names = ["target"] if columns.shape[1] == 1 else [f"target_{i}" for i in range(columns.shape[1])]
-    rows = ([*own, *values] for own, values in zip(columns.tolist(), matrix.tolist(), strict=True))
+    rows = ([*targets, *values] for targets, values in zip(columns.tolist(), matrix.tolist(), strict=True))
     table = [[*names, *range(len(matrix))], *rows]
     if output == STDOUT:
         csv.writer(results_stream(), lineterminator="\n").writerows(table)
@@ -135,7 +135,7 @@ def write_csv(output: Path, matrix: Any, target: Any, took: float) -> None:
 
 
 def report(output: Path, shape: tuple[int, ...], took: float) -> None:
-    """Tell what was written, and how to read it."""
+    """Print the contents of the written file, and how to load it."""
     dimensions = " x ".join(map(str, shape))
     print_text(
         f"Wrote {output} ({size_of(output)}): kernel {dimensions}, in {seconds(took)}; target; parameters."

@@ -1,4 +1,4 @@
-"""``fit``, ``predict`` and ``similar`` on folders of parts, and ``index``, which writes one."""
+"""``fit``, ``predict`` and ``similar`` on folders of parts, and ``propkernels index``."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from propkernels.cli.featurize_command import Output, Sources, Workers, executor
 
 
 def is_parts(name: str) -> bool:
-    """Whether a path is a folder that 'featurize' wrote."""
+    """Whether a path is a folder written by 'featurize'."""
     return (Path(name) / "manifest.json").is_file()
 
 
 def is_index(name: str) -> bool:
-    """Whether a path is a folder that 'index' wrote."""
+    """Whether a path is a folder written by 'index'."""
     return (Path(name) / "plan00000" / "plan.json").is_file()
 
 
 def refuse(options: dict[str, Any], why: str) -> None:
-    """Refuse options that were given, and mean nothing here."""
+    """Raise ValueError if an option is set that does not apply."""
     given = [name for name, value in options.items() if value]
     if given:
-        raise ValueError(f"{given[0]} cannot be given here: {why}")
+        raise ValueError(f"{given[0]} does not apply: {why}")
 
 
 def fit_parts(
     folder: str, output: Path, task: Task, column: str | None, cost: float | None, jobs: int
 ) -> None:
-    """Train a linear model on a folder of features, and write it to a file."""
+    """Train a linear model on a folder of features and write it to a file."""
     from propkernels._utils.cells import as_classes, is_missing, typed_column
     from propkernels.models.linear_model import LinearModel
     from propkernels.scale import open_features
@@ -54,11 +54,11 @@ def fit_parts(
     print_text(repr(features))
     target = choose_column(features.target, column, folder)
     gaps = is_missing(target)
-    known = as_classes(typed_column(target[~gaps]))
-    is_class = known.dtype.kind in "iubUSO" if task is Task.auto else task is Task.classes
+    present = as_classes(typed_column(target[~gaps]))
+    is_class = present.dtype.kind in "iubUSO" if task is Task.auto else task is Task.classes
     if gaps.any():
         target = target.astype(object)
-        target[~gaps] = known.tolist()
+        target[~gaps] = present.tolist()
     loss = "logistic" if is_class else "squared"
     start = perf_counter()
     model = LinearModel(loss=loss, C=1.0 if cost is None else cost, n_jobs=jobs)
@@ -78,9 +78,9 @@ def fit_parts(
 
 
 def choose_column(target: Any, column: str | None, folder: str) -> Any:
-    """Return the target, or one of its columns."""
+    """Return the target, or the column of a target with several columns."""
     if target is None:
-        raise ValueError(f"the files of {folder} hold no target, so that there is nothing to learn")
+        raise ValueError(f"the files of {folder} have no target to learn")
     number = int(column) if column is not None and column.isdecimal() else None
     if target.ndim == 1:
         if column is not None and number != 0:
@@ -88,7 +88,7 @@ def choose_column(target: Any, column: str | None, folder: str) -> Any:
         return target
     last = target.shape[1] - 1
     if number is None or number > last:
-        raise ValueError(f"{folder} has {last + 1} target columns: choose one by --target 0 to {last}")
+        raise ValueError(f"{folder} has {last + 1} target columns: choose one with --target 0 to {last}")
     return target[:, number]
 
 
@@ -99,10 +99,10 @@ def predict_parts(model: Any, folder: str, output: Path | None, jobs: int) -> No
 
     if not isinstance(model, LinearModel):
         raise ValueError(
-            f"{folder} holds features, which need a model that 'propkernels fit' learned from some"
+            f"{folder} contains features: use a model that 'propkernels fit' trained on features"
         )
     if output is None:
-        raise ValueError("predictions of a folder are written to a folder: name one by -o predictions")
+        raise ValueError("predictions of a folder are written to a folder: name one with -o predictions")
     features = open_features(folder)
     files = model.set_params(n_jobs=jobs).predict_parts(features, output)
     parts = "1 file" if len(files) == 1 else f"{len(files):,} files"
@@ -110,16 +110,14 @@ def predict_parts(model: Any, folder: str, output: Path | None, jobs: int) -> No
 
 
 def rows_of(model: Any, graphs: Any) -> Any:
-    """Features of graphs, for a model that was learned from a folder of them."""
+    """Return features of graphs, for a model trained on a folder of features."""
     if model.features_ is None:
-        raise ValueError(
-            "this model does not say what its features are: predict a folder of features with it"
-        )
+        raise ValueError("this model does not store its features estimator: use it with a folder of features")
     return model.features_.fit_transform(graphs)
 
 
 def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format, jobs: int) -> None:
-    """Search a folder of features, or an index on the disk, for the graphs most similar to one."""
+    """Search a folder of features, or an index on disk, for the graphs most similar to a graph."""
     from propkernels.scale import open_features
     from propkernels.search.index import GraphIndex
     from propkernels.search.nearest import nearest_rows
@@ -127,14 +125,14 @@ def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format,
     with spinner("Searching"):
         if is_index(folder):
             index = GraphIndex.open(folder, n_jobs=jobs)
-            what, found = repr(index), index.query(index.graph(to), k=k + 1)
+            description, nearest = repr(index), index.query(index.graph(to), k=k + 1)
         else:
             features = open_features(folder)
-            what, found = repr(features), nearest_rows(features, to, k + 1)
-    pairs = zip(found.ids.tolist(), found.similarities.tolist(), strict=True)
+            description, nearest = repr(features), nearest_rows(features, to, k + 1)
+    pairs = zip(nearest.ids.tolist(), nearest.similarities.tolist(), strict=True)
     rows = [{"graph": number, "similarity": value} for number, value in pairs if number != to][:k]
     if output_format is arguments.Format.table:
-        print_text(f"Most similar to graph {to} of {folder}, {what}\n")
+        print_text(f"Most similar to graph {to} of {folder}, {description}\n")
     print_records(rows, output_format, {"similarity": ".4f"})
 
 
@@ -147,15 +145,17 @@ def index(
     workers: Workers = None,
     nodes_per_part: Annotated[
         int,
-        typer.Option("--nodes-per-part", parser=parse_number, metavar="N", help="Most nodes of one shard."),
+        typer.Option(
+            "--nodes-per-part", parser=parse_number, metavar="N", help="Maximum number of nodes per shard."
+        ),
     ] = 2_000_000,
-    add: Annotated[bool, typer.Option("--add", help="Add to the index that is in the folder.")] = False,
+    add: Annotated[bool, typer.Option("--add", help="Add graphs to an existing index.")] = False,
     smiles_column: arguments.SmilesColumn = None,
 ) -> None:
-    """Index files of graphs on the disk for searches.
+    """Index files of graphs on disk, for searches.
 
-    Each part becomes one shard that is complete or not there. Whatever is killed, the same command again goes
-    on. With --add, the index that is in the folder gets further shards, with the kernel that it has.
+    Writes one shard per part, either complete or absent. After an interruption, the same command resumes.
+    With --add, an existing index gets further shards, with its kernel.
     """
     from propkernels.scale import partition
     from propkernels.search.index import GraphIndex

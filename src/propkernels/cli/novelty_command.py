@@ -1,4 +1,4 @@
-"""``propkernels novelty``: which graphs are unlike those of another data set."""
+"""``propkernels novelty``: graphs that are unlike the graphs of another data set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMATS = {"score": ".4f", "p_value": ".4f"}
 
 
 class Score(StrEnum):
-    """What normal means."""
+    """Novelty scores by name."""
 
     auto = "auto"
     neighbors = "neighbors"
@@ -33,8 +33,8 @@ class Score(StrEnum):
 
 
 def novelty(
-    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Data set of graphs that are normal.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Data set of graphs to be judged.")],
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Data set of normal graphs.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Data set of graphs to score.")],
     output: Annotated[
         list[Path] | None,
         typer.Option(
@@ -46,13 +46,13 @@ def novelty(
     ] = None,
     explain: Annotated[
         int | None,
-        typer.Option("--explain", min=0, metavar="N", help="Graph of NEW whose nodes are explained."),
+        typer.Option("--explain", min=0, metavar="N", help="Explain the nodes of graph N of NEW."),
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE", help="Image of the graph that is explained.")
+        Path | None, typer.Option("--picture", metavar="FILE", help="Image of the explained graph.")
     ] = None,
     force: Force = False,
-    score: Annotated[Score, typer.Option("--score", help="What normal means.")] = Score.auto,
+    score: Annotated[Score, typer.Option("--score", help="Novelty score.")] = Score.auto,
     top: Annotated[
         int, typer.Option("--top", min=1, metavar="N", help="Number of graphs and nodes to print.")
     ] = 10,
@@ -62,29 +62,29 @@ def novelty(
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Find graphs that are unlike those of another data set.
+    """Find graphs that are unlike the graphs of another data set.
 
-    A small p-value means that few normal graphs are as strange. With --explain, the nodes of one graph are
-    listed by what they add to its rarity, with the first step at which their surroundings were never seen.
+    A small p-value means that few normal graphs are as unusual. With --explain, the nodes of a graph are
+    listed by contribution to its rarity, with the first step at which their surroundings are unseen.
     """
     table, image = outputs(output or [], picture, explain, force)
     columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    known = open_dataset(train, target_required=False, **columns)
+    normal = open_dataset(train, target_required=False, **columns)
     data = open_dataset(new, target_required=False, **columns)
     if explain is not None and explain >= len(data.graphs):
-        raise ValueError(f"{data.name} has the graphs 0 to {len(data.graphs) - 1}, not {explain}")
+        raise ValueError(f"{data.name} has graphs 0 to {len(data.graphs) - 1}, got {explain}")
     from propkernels import NoveltyDetector
 
     detector = NoveltyDetector(score=score.value, random_state=seed, n_jobs=jobs)
-    with spinner(f"Learning what {known.name} is like"):
-        detector.fit(known.graphs)
-    with spinner(f"Judging {data.name}"):
-        records = judged(detector, data.graphs)
+    with spinner(f"Learning from {normal.name}"):
+        detector.fit(normal.graphs)
+    with spinner(f"Scoring {data.name}"):
+        records = score_records(detector, data.graphs)
     is_table = output_format is arguments.Format.table
     if table is not None:
         write_scores(records, table)
     if is_table:
-        print_summary(records, known, data)
+        print_summary(records, normal, data)
     order = sorted(records, key=lambda record: (record["p_value"], record["score"]))[:top]
     print_records(order, output_format, FORMATS)
     if explain is not None:
@@ -97,14 +97,14 @@ def novelty(
 def outputs(
     files: list[Path], picture: Path | None, explain: int | None, force: bool
 ) -> tuple[Path | None, Path | None]:
-    """Tell the file of scores from the image, and refuse what cannot be written."""
+    """Return the file of scores and the image; raise ValueError if they are not writable."""
     images = [file for file in files if file.suffix[1:].lower() in SUFFIXES]
     tables = [file for file in files if file not in images]
     images += [] if picture is None else [picture]
     if len(tables) > 1 or len(images) > 1:
         raise ValueError("-o takes one file of scores and one image at most")
     if images and explain is None:
-        raise ValueError(f"{images[0]} would show one graph: say which by --explain N")
+        raise ValueError(f"{images[0]} needs a graph to draw: choose one with --explain N")
     for table in tables:
         check_output(table, force, "scores.csv")
     for image in images:
@@ -112,8 +112,8 @@ def outputs(
     return tables[0] if tables else None, images[0] if images else None
 
 
-def judged(detector: Any, graphs: Any) -> list[dict[str, Any]]:
-    """Return one record per graph."""
+def score_records(detector: Any, graphs: Any) -> list[dict[str, Any]]:
+    """Return one record per graph: score, p-value and decision."""
     scores, chances = detector.score_samples(graphs), detector.predict_p(graphs)
     novel = scores < detector.offset_
     return [
@@ -123,18 +123,18 @@ def judged(detector: Any, graphs: Any) -> list[dict[str, Any]]:
 
 
 def write_scores(records: list[dict[str, Any]], file: Path) -> None:
-    """Write one line per graph, in their order."""
+    """Write a CSV file, one line per graph."""
     with atomic_write(file, text=True) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["graph", "score", "p_value", "novel"])
         writer.writerows([list(record.values()) for record in records])
 
 
-def print_summary(records: list[dict[str, Any]], known: Dataset, data: Dataset) -> None:
-    """Say how many graphs are novel."""
+def print_summary(records: list[dict[str, Any]], normal: Dataset, data: Dataset) -> None:
+    """Print the number of novel graphs."""
     number = sum(record["novel"] == "yes" for record in records)
     share = f"{number} of {len(records)} graphs of {data.name}"
-    print_text(f"{share} are unlike the {len(known.graphs)} of {known.name}. The least likely first:\n")
+    print_text(f"{share} are unlike the {len(normal.graphs)} of {normal.name}. The least likely first:\n")
 
 
 def _explain(
@@ -143,7 +143,7 @@ def _explain(
     explanation = detector.explain(data.graphs[[graph]])
     records = [r | {"graph": graph} for r in named_nodes(explanation, top, data.label_names)]
     if output_format == arguments.Format.table:
-        print_text(f"\nGraph {graph} of {data.name}: nodes by what they add to its rarity.\n")
+        print_text(f"\nGraph {graph} of {data.name}: nodes by contribution to its rarity.\n")
         steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
         print_records(records, output_format, dict.fromkeys(("total", *steps), ".3f"))
     if image is not None:

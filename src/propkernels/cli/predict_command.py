@@ -29,7 +29,7 @@ def predict(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="CSV file to write; by default, or as -, standard output."
+            "--output", "-o", metavar="FILE", help="CSV file to write; default, or -: standard output."
         ),
     ] = None,
     force: Force = False,
@@ -40,10 +40,10 @@ def predict(
 ) -> None:
     """Predict the targets of graphs, as CSV.
 
-    The columns are id, prediction, and the probability of each class (or, of a Gaussian process, std).
-    Graphs (rows of a table) are counted from 0. The data set need not have targets; where it has classes, the
-    share of correct predictions is printed. Of a folder that 'featurize' wrote, predictions are Parquet files
-    in the folder that -o names, one per part.
+    The columns are id, prediction, and the probability of each class (std for a Gaussian process). Graphs
+    (rows of a table) are numbered from 0. Targets are optional; if the data set has classes, the accuracy is
+    printed. For a folder written by 'featurize', predictions are written to the folder -o, one Parquet file
+    per part.
     """
     output = None if output == Path("-") else output
     if is_parts(name):
@@ -68,7 +68,7 @@ def predict(
 
 
 def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
-    """Return predictions, and further columns by name."""
+    """Return predictions and further columns (probabilities or std) by name."""
     if hasattr(model, "features_"):
         graphs = rows_of(model, graphs)
     if hasattr(model, "predict_proba"):
@@ -82,12 +82,12 @@ def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def ids_of(graphs: Any) -> list[Any]:
-    """Positions of the graphs in their source, from 0, where some were left out; else simply from 0 on."""
+    """Return the numbers of the graphs in their source, from 0; skipped graphs leave gaps."""
     return graphs.ids.tolist() if getattr(graphs, "skipped", None) else list(range(len(graphs)))
 
 
 def write_rows(stream: Any, ids: list[Any], predictions: Any, columns: dict[str, Any]) -> None:
-    """Write a header, and one line per graph."""
+    """Write a CSV header and one line per graph."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["id", "prediction", *columns])
     further = [column.tolist() for column in columns.values()]
@@ -95,14 +95,14 @@ def write_rows(stream: Any, ids: list[Any], predictions: Any, columns: dict[str,
 
 
 def agreement(model: Any, predictions: Any, target: Any) -> str:
-    """Return how many predictions are correct, if the targets are classes of the model."""
+    """Return the accuracy as a clause, if the targets are classes of the model; else ""."""
     from propkernels._utils.cells import is_missing, typed_column
 
     if not hasattr(model, "classes_") or target.ndim != 1:
         return ""
-    known = ~is_missing(target)
-    truth = typed_column(target[known])
-    if not known.any() or not set(truth.tolist()) <= set(model.classes_.tolist()):
+    present = ~is_missing(target)
+    truth = typed_column(target[present])
+    if not present.any() or not set(truth.tolist()) <= set(model.classes_.tolist()):
         return ""
-    of = "them" if known.all() else f"the {known.sum():,} with a target"
-    return f", {percent((predictions[known] == truth).mean())} of {of} as the data set says"
+    of = "them" if present.all() else f"the {present.sum():,} with a target"
+    return f", {percent((predictions[present] == truth).mean())} of {of} agree with the data set"

@@ -1,4 +1,4 @@
-"""``propkernels similar``: search for the graphs most similar to a given one."""
+"""``propkernels similar``: search for the graphs most similar to a given graph."""
 
 from __future__ import annotations
 
@@ -21,44 +21,45 @@ DEFAULTS: dict[str, Any] = {"kernel": KernelName.propagation.value, "t_max": 5, 
 
 def similar(
     name: arguments.Name,
-    to: Annotated[
-        int, typer.Option("--to", min=0, metavar="N", help="The graph to compare with, counted from 0.")
-    ],
-    k: Annotated[int, typer.Option("-k", min=1, metavar="N", help="How many similar graphs.")] = 10,
+    to: Annotated[int, typer.Option("--to", min=0, metavar="N", help="Number of the query graph, from 0.")],
+    k: Annotated[int, typer.Option("-k", min=1, metavar="N", help="Number of similar graphs.")] = 10,
     source: Annotated[
         str | None,
-        typer.Option("--from", metavar="NAME", help="Data set that --to is in; by default the one searched."),
+        typer.Option("--from", metavar="NAME", help="Data set of the query graph; default: NAME."),
     ] = None,
     index_file: Annotated[
         Path | None,
-        typer.Option("--index", metavar="FILE", help="File of an index: used if it exists, else written."),
+        typer.Option("--index", metavar="FILE", help="Index file: used if it exists, else written."),
     ] = None,
     kernel: Annotated[
-        KernelName | None, typer.Option("--kernel", help="Kernel; by default propagation, or the index's.")
+        KernelName | None,
+        typer.Option("--kernel", help="Kernel; default: propagation, or that of the index."),
     ] = None,
     t_max: Annotated[
         int | None,
-        typer.Option("--t-max", min=0, metavar="N", help="Propagation steps; by default 5, or the index's."),
+        typer.Option(
+            "--t-max", min=0, metavar="N", help="Propagation steps; default: 5, or those of the index."
+        ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, metavar="N", help="Seed; by default 0, or the index's."),
+        typer.Option("--seed", min=0, metavar="N", help="Seed; default: 0, or that of the index."),
     ] = None,
     output_format: arguments.FormatOption = arguments.Format.table,
     jobs: arguments.Jobs = -1,
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
 ) -> None:
-    """Search a data set for the graphs most similar to one.
+    """Search a data set for the graphs most similar to a graph.
 
-    Similarity is the normalized kernel: 1 for graphs that it cannot tell apart. The graph itself is not
-    listed. An index belongs to its graphs and options: with others it is refused. Folders that 'featurize' or
-    'index' wrote are searched on the disk, part by part.
+    Similarity is the normalized kernel: 1 for graphs with equal features. The graph itself is not listed. An
+    index is valid only for the graphs and options it was built with. Folders written by 'featurize' or
+    'index' are searched on disk, part by part.
     """
     if is_parts(name) or is_index(name):
         chosen: dict[str, Any] = {"--from": source, "--index": index_file, "--kernel": kernel}
         chosen |= {"--t-max": t_max is not None, "--seed": seed is not None}
-        refuse(chosen, f"{name} is searched as it is")
+        refuse(chosen, f"{name} is searched unchanged")
         similar_parts(name, to, k, output_format, jobs)
         return
     data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
@@ -69,23 +70,23 @@ def similar(
             source, target_required=False, smiles_column=smiles_column, target_column=target_column
         )
     )
-    asked = data if other is None else other
-    if to >= len(asked.graphs):
-        raise ValueError(f"{asked.name} has the graphs 0 to {len(asked.graphs) - 1}, not {to}")
+    queried = data if other is None else other
+    if to >= len(queried.graphs):
+        raise ValueError(f"{queried.name} has graphs 0 to {len(queried.graphs) - 1}, got {to}")
     compile_loops()
     options = {"kernel": kernel and kernel.value, "t_max": t_max, "seed": seed}
     index = find_index(data, index_file, {k: v for k, v in options.items() if v is not None}, jobs)
     index.set_params(n_jobs=jobs)
     with spinner("Searching"):
-        rows = search(index, asked.graphs[to], k, None if other is not None else to)
-    heading = f"Most similar to graph {to} of {asked.name}, by {describe_kernel(index.kernel_)}"
+        rows = search(index, queried.graphs[to], k, None if other is not None else to)
+    heading = f"Most similar to graph {to} of {queried.name}, by {describe_kernel(index.kernel_)}"
     if output_format is arguments.Format.table:
         print_text(f"{heading}\n")
     print_records(records(rows, data), output_format, {"similarity": ".4f"})
 
 
 def find_index(data: Dataset, file: Path | None, options: dict[str, Any], jobs: int) -> GraphIndex:
-    """Load the index if there is one; otherwise build it, and write it if asked to."""
+    """Return the index of a file, or a new index, which is written if a file is given."""
     from propkernels import GraphIndex
 
     if file is not None and file.exists():
@@ -104,7 +105,7 @@ def find_index(data: Dataset, file: Path | None, options: dict[str, Any], jobs: 
 
 
 def write_index(index: GraphIndex, file: Path, data: Dataset, options: dict[str, Any]) -> None:
-    """Write an index together with the fingerprint of its graphs and the options it was built with."""
+    """Save an index with the fingerprint of its graphs and its options."""
     from propkernels.graphs.fingerprint import fingerprint
     from propkernels.storage.model_files import write_model
 
@@ -113,21 +114,21 @@ def write_index(index: GraphIndex, file: Path, data: Dataset, options: dict[str,
 
 
 def read_index(file: Path, data: Dataset, options: dict[str, Any]) -> GraphIndex:
-    """Load an index; refuse one of other graphs, or one that was built with other options."""
+    """Return a saved index; raise ValueError if it has other graphs or other options."""
     from propkernels import GraphIndex
     from propkernels.graphs.fingerprint import fingerprint
     from propkernels.storage.model_files import read_model
 
     index, notes = read_model(file)
     if not isinstance(index, GraphIndex):
-        raise ValueError(f"{file} holds a {type(index).__name__}, not an index")
+        raise ValueError(f"{file} contains a {type(index).__name__}, not an index")
     if index.ids_.tolist() != list(range(len(data.graphs))):
         raise ValueError(f"{file} is an index of {len(index)} graphs, {data.name} has {len(data.graphs)}")
-    remedy = "remove it, or name another file, to have the index built again"
+    remedy = "remove it or name another file, to build a new index"
     if "graphs" not in notes:
-        raise ValueError(f"{file} does not say which graphs it was built from: {remedy}")
+        raise ValueError(f"{file} does not store the fingerprint of its graphs: {remedy}")
     if notes["graphs"] != fingerprint(data.graphs):
-        raise ValueError(f"{file} is an index of other graphs than those of {data.name}: {remedy}")
+        raise ValueError(f"{file} is not an index of the graphs of {data.name}: {remedy}")
     for key, value in options.items():
         if notes.get(key) != str(value):
             option = f"--{key.replace('_', '-')}"
@@ -136,14 +137,14 @@ def read_index(file: Path, data: Dataset, options: dict[str, Any]) -> GraphIndex
 
 
 def search(index: GraphIndex, graph: Any, k: int, itself: int | None) -> list[tuple[int, float]]:
-    """Return ids and similarities, without the graph itself."""
-    found = index.query(graph, k=k if itself is None else k + 1)
-    pairs = zip(found.ids.tolist(), found.similarities.tolist(), strict=True)
+    """Return ids and similarities of the k nearest graphs, without the graph itself."""
+    nearest = index.query(graph, k=k if itself is None else k + 1)
+    pairs = zip(nearest.ids.tolist(), nearest.similarities.tolist(), strict=True)
     return [(number, value) for number, value in pairs if number != itself][:k]
 
 
 def records(rows: list[tuple[int, float]], data: Dataset) -> list[dict[str, Any]]:
-    """Return one record per graph: its number, similarity, target and size."""
+    """Return one record per graph: number, similarity, target and size."""
     target = data.target.tolist() if data.target.ndim == 1 else None
     return [
         {
@@ -158,7 +159,7 @@ def records(rows: list[tuple[int, float]], data: Dataset) -> list[dict[str, Any]
 
 
 def _text(data: Dataset, target: Any) -> str | None:
-    """A class by its name, where the data set has names; None where it is missing."""
+    """Return a target as text, by class name if available; None if missing."""
     if target is None or target != target:
         return None
     if isinstance(target, float):
