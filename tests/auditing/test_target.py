@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from propkernels.auditing.target import Target
+from propkernels.auditing.target import Target, check_audit_target
 
 EVERYONE = np.arange(4)
 
@@ -36,3 +36,10 @@ def test_numbers_are_standardized():
     np.testing.assert_allclose(target.predictions(target.columns), target.values)
     assert target.score(target.columns, EVERYONE) == 1.0
     assert target.score(np.zeros((4, 1)), EVERYONE) == pytest.approx(0.0)
+
+
+def test_targets_of_test_graphs_may_lack_classes():
+    train = check_audit_target(["x", "y", "z"], 3, ("X", "Y", "Z"))
+    test = check_audit_target(["z", "x"], 2, (), like=train)
+    assert test.values.tolist() == [2, 0]
+    assert [test.name(value) for value in test.values] == ["Z", "X"]

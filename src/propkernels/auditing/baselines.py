@@ -1,4 +1,4 @@
-"""Baselines without structure: sizes, label counts, degree counts, and attribute means."""
+"""Baselines that ignore structure: sizes, label counts, degree counts and attribute means."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.selection.folds import Folds
 
 Table = NDArray[np.float64]
-MOST_COLUMNS = 50  # labels or degrees that are counted separately; the rarer ones are counted together
-N_STEPS, MOST_STEPS = 9, 400  # of a column, and of all columns
+MOST_COLUMNS = 50  # labels or degrees that are counted separately; rarer ones share a column
+N_STEPS, MOST_STEPS = 9, 400  # quantile steps per column, and of all columns together
 PENALTIES = (0.3, 3.0, 30.0)
 
 
 def baseline_predictions(graphs: GraphDatabase, columns: Table, folds: Folds) -> dict[str, list[Table]]:
-    """Predict the test graphs of each fold from each simple table.
+    """Return the predictions of each baseline for the test graphs of each fold.
 
     Parameters
     ----------
     graphs : GraphDatabase
-    columns : ndarray, (graphs, columns)
-        What ridge regression predicts: 1 and -1 for classes, or numbers.
+    columns : ndarray of shape (graphs, columns)
+        Targets of ridge regression: 1 and -1 for classes, or numbers.
     folds : sequence of (train, test)
 
     Returns
     -------
     dict
-        For each baseline, the predictions fold by fold.
+        Per baseline, one array of predictions per fold.
     """
     return {
         title: [additive(table[train], columns[train], table[test]) for train, test in folds]
@@ -42,7 +42,7 @@ def baseline_predictions(graphs: GraphDatabase, columns: Table, folds: Folds) ->
 
 
 def simple_tables(graphs: GraphDatabase) -> dict[str, Table]:
-    """Return tables with one row per graph: sizes, label counts, degree counts, and attribute means."""
+    """Return the tables of all baselines by name, with one row per graph."""
     sizes, edges = graphs.graph_sizes, edges_of_graphs(graphs)
     tables = {
         "counting nodes and edges": np.column_stack([sizes, edges, edges / np.maximum(sizes, 1)]).astype(
@@ -64,7 +64,7 @@ def simple_tables(graphs: GraphDatabase) -> dict[str, Table]:
 
 
 def counts_by_graph(values: NDArray[Any], owners: NDArray[Any], n_graphs: int) -> Table:
-    """Count each value in each graph; rare values share the last column.
+    """Return the count of each value per graph, most frequent values first; rare ones share the last column.
 
     Examples
     --------
@@ -72,46 +72,47 @@ def counts_by_graph(values: NDArray[Any], owners: NDArray[Any], n_graphs: int) -
     array([[1., 0.],
            [1., 1.]])
     """
-    found, numbers = np.unique(values, return_inverse=True)
-    rank = np.empty(len(found), dtype=np.int64)
-    rank[np.argsort(-np.bincount(numbers, minlength=len(found)), kind="stable")] = np.arange(len(found))
-    places = np.minimum(rank[numbers], MOST_COLUMNS - 1)
-    width = min(len(found), MOST_COLUMNS)
-    table = csr_array((np.ones(len(values)), (owners, places)), shape=(n_graphs, width))
+    distinct, numbers = np.unique(values, return_inverse=True)
+    frequencies = np.bincount(numbers, minlength=len(distinct))
+    rank = np.empty(len(distinct), dtype=np.int64)
+    rank[np.argsort(-frequencies, kind="stable")] = np.arange(len(distinct))
+    columns = np.minimum(rank[numbers], MOST_COLUMNS - 1)
+    width = min(len(distinct), MOST_COLUMNS)
+    table = csr_array((np.ones(len(values)), (owners, columns)), shape=(n_graphs, width))
     return np.asarray(table.toarray())
 
 
 def means_by_graph(table: Table, graphs: GraphDatabase) -> Table:
     """Return mean and standard deviation of each attribute per graph; missing values count as 0."""
-    known = np.nan_to_num(table)
+    filled = np.nan_to_num(table)
     sizes = np.maximum(graphs.graph_sizes, 1)[:, None]
 
-    def summed(values: Table) -> Table:
+    def mean(values: Table) -> Table:
         return np.column_stack([np.bincount(graphs.graph_ids, v, len(graphs)) for v in values.T]) / sizes
 
-    means = summed(known)
-    spread = np.sqrt(np.maximum(summed(known**2) - means**2, 0.0))
-    return np.column_stack([means, spread])
+    means = mean(filled)
+    deviations = np.sqrt(np.maximum(mean(filled**2) - means**2, 0.0))
+    return np.column_stack([means, deviations])
 
 
-def additive(known: Table, columns: Table, new: Table) -> Table:
-    """Predict new rows by ridge regression on steps at the quantiles of each column: one curve per column.
+def additive(train: Table, columns: Table, test: Table) -> Table:
+    """Return predictions for test rows by ridge regression on quantile steps of each column.
 
-    The penalty is chosen on the known rows, by leave-one-out.
+    The penalty is chosen by leave-one-out on the training rows.
     """
     from sklearn.linear_model import RidgeCV
 
-    steps = _steps(known, np.concatenate([known, new]))
+    steps = _steps(train, np.concatenate([train, test]))
     with config_context(skip_parameter_validation=True, assume_finite=True):
-        model = RidgeCV(PENALTIES).fit(steps[: len(known)], columns)
-        return np.asarray(model.predict(steps[len(known) :])).reshape(len(new), -1)
+        model = RidgeCV(PENALTIES).fit(steps[: len(train)], columns)
+        return np.asarray(model.predict(steps[len(train) :])).reshape(len(test), -1)
 
 
-def _steps(known: Table, table: Table) -> Table:
-    """Return standardized values, and for each value which quantiles of the known rows it exceeds."""
+def _steps(train: Table, table: Table) -> Table:
+    """Return standardized values, and indicators of the training quantiles that each value exceeds."""
     n_steps = max(1, min(N_STEPS, MOST_STEPS // max(table.shape[1], 1)))
-    quantiles = np.quantile(known, np.arange(1, n_steps + 1) / (n_steps + 1), axis=0)
-    is_new = np.diff(quantiles, axis=0, prepend=-np.inf) > 0  # equal quantiles are one step
+    quantiles = np.quantile(train, np.arange(1, n_steps + 1) / (n_steps + 1), axis=0)
+    is_new = np.diff(quantiles, axis=0, prepend=-np.inf) > 0  # equal quantiles give one step
     exceeds = (table[:, None, :] > quantiles)[:, is_new]
-    standardized = (table - known.mean(axis=0)) / (known.std(axis=0) + 1e-12)
+    standardized = (table - train.mean(axis=0)) / (train.std(axis=0) + 1e-12)
     return np.concatenate([standardized, exceeds], axis=1)

@@ -25,9 +25,9 @@ from propkernels.auditing.refined_colors import (
 from propkernels.auditing.target import Target
 from propkernels.graphs.database import GraphDatabase
 
-N_REFINEMENTS = 10  # before candidates for duplicates are compared exactly
-NEARLY = 0.95  # normalized kernel from which on two graphs are near duplicates
-TEST_SHARE = 0.1  # of a random split, for which leaks are expected
+N_REFINEMENTS = 10  # color refinements before candidate duplicates are compared exactly
+NEARLY = 0.95  # least normalized kernel of near duplicates
+TEST_SHARE = 0.1  # share of test graphs in the random split of expected_leak
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class Duplicates:
     n_conflicting : int
         Graphs in groups whose targets differ.
     undecided : int
-        Graphs that refinement does not distinguish, and whose exact comparison reached its limit.
+        Graphs that color refinement does not distinguish and whose exact comparison reached its limit.
     bound : float or None
-        Highest accuracy (R^2 for numbers) of any method that predicts equal targets for equal graphs.
+        Highest accuracy (R^2 for regression) of any method that predicts equal targets for equal graphs.
     expected_leak : float
-        Expected share of test graphs that have a duplicate among the others, if a tenth is drawn at random.
+        Expected share of test graphs with a duplicate in training, for random test sets of 10 %.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -72,11 +72,11 @@ class Leaks:
     ----------
     n_test : int
     exact : tuple of (int, int)
-        A test graph, and the first training graph that is the same.
+        Test graph, and the first training graph that is isomorphic to it.
     conflicting : tuple of (int, int)
-        Those with different targets.
+        Pairs of ``exact`` with different targets.
     alike : tuple of (int, int)
-        Test graphs that differ from a training graph, but not to ``t_max`` steps.
+        Other test graphs that ``t_max`` steps do not distinguish from a training graph.
     near : tuple of (int, int, float)
         Other test graphs with a similarity of at least 0.95 to a training graph.
     """
@@ -97,16 +97,16 @@ class NearDuplicates:
     threshold : float
         Least similarity of a pair.
     n_looked_at : int
-        Number of graphs that were compared.
+        Number of compared graphs.
     n_graphs : int
         Graphs with a near duplicate.
     n_clusters : int
         Groups of graphs connected by such pairs.
     largest_cluster : int
     n_disagreeing : int
-        Graphs whose most similar near duplicate has another class; 0 for numbers.
+        Graphs whose most similar near duplicate has another class; 0 for regression.
     pairs : tuple of (int, int, float)
-        The most similar ones.
+        The most similar pairs, and their similarity.
     """
 
     threshold: float
@@ -127,7 +127,7 @@ class Sameness:
     by_step : tuple of Indistinguishable
         Graphs that t = 0, ..., t_max steps distinguish by labels, attributes and weights.
     by_step_without_edges : tuple of Indistinguishable
-        The same with equal edges; empty if edges are equal anyway.
+        The same without edge labels, attributes and weights; empty if all edges are equal.
     duplicates : Duplicates
         Isomorphic graphs with equal labels, attributes and weights.
     same_but_for_attributes : Duplicates or None
@@ -153,7 +153,7 @@ def sameness_of(
     t_max: int,
     n_jobs: int | None,
 ) -> Sameness:
-    """Compare all graphs with labels, attributes and weights, in linear time except for exact duplicates."""
+    """Return duplicates, leaks and indistinguishable graphs, in linear time except for exact duplicates."""
     n, together = len(graphs), graphs if test is None else GraphDatabase.concat([graphs, test])
     contents = everything(together)
     steps = groups_by_step(contents, max(t_max, N_REFINEMENTS), n_jobs)
@@ -187,7 +187,7 @@ def _plain_steps(
 
 
 def duplicates_of(classes: Groups, target: Target | None, undecided: int = 0) -> Duplicates:
-    """List groups of more than one graph."""
+    """Return the groups of isomorphic graphs, from one class number per graph."""
     together = in_company(classes)
     members: dict[int, list[int]] = {}
     for graph in np.flatnonzero(together).tolist():
@@ -207,12 +207,15 @@ def duplicates_of(classes: Groups, target: Target | None, undecided: int = 0) ->
 
 
 def _differ(target: Target, graphs: list[int]) -> bool:
-    """Return whether the known targets of some graphs differ."""
+    """Return whether the observed targets of a group of graphs differ."""
     return len(np.unique(target.values[graphs][target.known[graphs]])) > 1
 
 
 def expected_leak(sizes: NDArray[Any], n_graphs: int) -> float:
     """Return the expected share of test graphs with a duplicate in training, for test sets of 10 %.
+
+    ``sizes`` are those of groups of duplicates. A graph in a group of size s has a duplicate in training
+    unless all s - 1 others are test graphs.
 
     Examples
     --------
@@ -227,7 +230,7 @@ def expected_leak(sizes: NDArray[Any], n_graphs: int) -> float:
 def leaks_of(
     classes: Groups, alike: Groups, n_train: int, target: Target | None, test_target: Target | None
 ) -> Leaks:
-    """Look up test graphs among the training graphs."""
+    """Return the test graphs that are training graphs; the first ``n_train`` entries are training graphs."""
     exact = _looked_up(classes, n_train)
     pairs = tuple((int(i), int(exact[i])) for i in np.flatnonzero(exact >= 0))
     conflicting: tuple[tuple[int, int], ...] = ()
@@ -243,7 +246,7 @@ def leaks_of(
 
 
 def _looked_up(groups: Groups, n_train: int) -> NDArray[np.int64]:
-    """Return for each test graph the first training graph of its group, or -1."""
+    """Return the first training graph in the group of each test graph, or -1."""
     first: dict[int, int] = {}
     for graph, group in enumerate(groups[:n_train].tolist()):
         first.setdefault(group, graph)
@@ -253,7 +256,7 @@ def _looked_up(groups: Groups, n_train: int) -> NDArray[np.int64]:
 def near_duplicates(
     matrix: NDArray[np.float64], classes: Groups, target: Target | None, most: int = 12
 ) -> NearDuplicates:
-    """Find pairs of different graphs whose normalized kernel is at least 0.95."""
+    """Return pairs of graphs that are not isomorphic and whose normalized kernel is at least 0.95."""
     rows, columns = np.nonzero(np.triu(matrix >= NEARLY, k=1))
     different = classes[rows] != classes[columns]
     rows, columns = rows[different], columns[different]
@@ -276,12 +279,12 @@ def near_duplicates(
 def _disagreeing(
     rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n: int, target: Target | None
 ) -> int:
-    """Return how many graphs have a most similar partner (the first among equals) of another class."""
+    """Return the number of graphs whose most similar partner (the first of equals) has another class."""
     if target is None or not target.is_classes or not len(rows):
         return 0
-    one, other = np.concatenate([rows, columns]), np.concatenate([columns, rows])
-    order = np.lexsort((other, -np.tile(values, 2), one))
-    graphs, first = np.unique(one[order], return_index=True)
-    nearest = other[order][first]
+    graph, partner = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+    order = np.lexsort((partner, -np.tile(values, 2), graph))
+    graphs, first = np.unique(graph[order], return_index=True)
+    nearest = partner[order][first]
     known = target.known[graphs] & target.known[nearest]
     return int(np.count_nonzero(known & (target.values[graphs] != target.values[nearest])))

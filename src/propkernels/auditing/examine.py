@@ -26,10 +26,10 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.models.defaults import default_kernels
 from propkernels.selection.kernel_sources import compute_stack, step_parameter
 
-MANY = 2000  # graphs from which on single precision is enough: its error is far below that of the scores
-MOST_COMPARED = 5000  # graphs that are compared with each other and learned from; of more, a sample
-LEAST_LEARNED = 10
-N_STAGES = 6
+MANY = 2000  # with more graphs, float32 kernels: their error is far below that of the scores
+MOST_COMPARED = 5000  # more graphs are sampled for pairwise comparison and scores
+LEAST_LEARNED = 10  # fewer graphs with a target are not scored
+N_STAGES = 6  # of the progress bar, besides two per iteration
 
 
 def audit(
@@ -46,30 +46,30 @@ def audit(
     """Check a data set for duplicates, leaks and label errors, and score a kernel and baselines on it.
 
     Exact duplicates are isomorphic graphs with equal labels, attributes and weights. Graphs that no method of
-    ``t_max`` steps can distinguish are found in linear time. Scores are those of nested cross-validation:
-    t and C are chosen on the training part of each of five folds.
+    ``t_max`` steps can distinguish are detected in linear time. Scores are computed by nested
+    cross-validation: t and C are chosen on the training part of each of five folds.
 
     Parameters
     ----------
     graphs : Dataset, GraphDatabase or sequence of graphs
         See :func:`propkernels.check_graphs`.
     target : array-like of shape (n,), optional
-        Class or number of each graph; None: that of the data set, if it has one. Numbers with fractions are
-        predicted as numbers. Graphs whose target is missing (None or NaN) are compared with the others, but
-        left out of the scores.
+        One class or number per graph; None: the target of the Dataset, if it has one. Numbers with fractions
+        are a regression target. Graphs with a missing target (None or NaN) are compared with the others, but
+        not scored.
     test : Dataset, GraphDatabase or sequence of graphs, optional
-        Test graphs, which are searched among the others; they are left out of the scores.
+        Test graphs, which are compared with ``graphs`` but not scored.
     test_target : array-like, optional
-        Their targets; None: those of the data set, if it has any.
+        Targets of the test graphs; None: the target of the Dataset, if it has one.
     kernel : estimator or None, default=None
-        The kernel that compares graphs; it is always normalized. None: the
-        propagation kernel with histogram intersection that models try by default for such graphs.
+        Kernel that compares graphs; it is normalized. None: the default kernel of models with histogram
+        intersection and t steps.
     t_max : int, default=5
         The largest number of steps.
     random_state : int, RandomState or None, default=0
-        Seed of hash functions, folds and, of more than 5000 graphs, of the sample that is learned from.
+        Seed of the hash functions, the folds and, for more than 5000 graphs, the scored sample.
     n_jobs : int or None, default=None
-        Threads; None is one, -1 all cores.
+        Number of threads; None: 1, -1: all cores.
 
     Returns
     -------
@@ -79,14 +79,14 @@ def audit(
     See Also
     --------
     Audit : The result.
-    evaluate : The protocol of the paper, for any kernel or model.
-    NoveltyDetector : New graphs that are unlike these.
+    evaluate : Nested cross-validation of the paper, for any kernel or model.
+    NoveltyDetector : Detects new graphs that are unlike the training graphs.
 
     Notes
     -----
-    The kernel's machine is kernel ridge classification or regression, whose folds are all computed from one
-    inverse [1]_: t and C are chosen by leave-one-out inside each training part. Graphs that are wrong in
-    each of five further cross-validations are suspected of errors in the target [2]_.
+    The kernel is scored by kernel ridge classification or regression, with the predictions of all folds
+    computed from one inverse [1]_; t and C are chosen by leave-one-out inside each training part. Graphs that
+    are misclassified in each of five additional cross-validations are suspected label errors [2]_.
 
     References
     ----------
@@ -146,7 +146,7 @@ def audit(
             tell("suspected label errors")
             matrix = kernels[learning.chosen_t]
             suspects = suspects_of(matrix, learning.chosen_C, known, seed, chosen[have])
-    found = Audit(
+    result = Audit(
         name=str(names.get("name", "graphs")),
         statistics=statistics,
         sameness=sameness,
@@ -164,13 +164,13 @@ def audit(
         target=wanted,
         label_names=names.get("label_names", {}),
     )
-    return replace(found, sentences=sentences_of(found))
+    return replace(result, sentences=sentences_of(result))
 
 
 def _opened(
     data: Any, target: Any, like: Target | None
 ) -> tuple[GraphDatabase, Target | None, dict[str, Any]]:
-    """Return graphs, their target or None, and the names of the data set and its labels."""
+    """Return the graphs, their target or None, and the names of the data set and of its labels."""
     is_dataset = hasattr(data, "graphs") and hasattr(data, "target")
     graphs = check_graphs(data.graphs if is_dataset else data)
     if not isinstance(graphs, GraphDatabase):
@@ -188,19 +188,19 @@ def _opened(
 
 
 def _checked_kernel(kernel: Any, graphs: GraphDatabase, t_max: int, seed: int, n_jobs: int | None) -> Any:
-    """Return the kernel, unfitted, normalized, with t_max steps if it has steps."""
+    """Return an unfitted, normalized clone of the kernel, with t_max steps if it has steps."""
     if kernel is None:
         kernel = default_kernel(graphs)
     elif isinstance(kernel, type) or not (hasattr(kernel, "fit_transform") and hasattr(kernel, "transform")):
         raise TypeError(f"kernel must be an estimator with fit_transform, got {shown(kernel)}")
     measure, name = clone(kernel), step_parameter(kernel)
     wanted = {"normalize": True, "random_state": seed, "n_jobs": n_jobs} | ({name: t_max} if name else {})
-    known = measure.get_params(deep=False)
-    return measure.set_params(**{key: value for key, value in wanted.items() if key in known})
+    parameters = measure.get_params(deep=False)
+    return measure.set_params(**{key: value for key, value in wanted.items() if key in parameters})
 
 
 def default_kernel(graphs: GraphDatabase) -> Any:
-    """Return the first default kernel with intersection and steps, with edge labels if there are any."""
+    """Return the default kernel with intersection and steps, with edge labels if the graphs have them."""
     fitting = [
         kernel
         for kernel in default_kernels(graphs)
@@ -210,7 +210,7 @@ def default_kernel(graphs: GraphDatabase) -> Any:
 
 
 def sample_of(graphs: GraphDatabase, target: Target | None, seed: int) -> NDArray[np.int64]:
-    """Return all graphs, or a stratified sample of more than 5000."""
+    """Return the positions of all graphs, or of a stratified sample of 5000."""
     n = len(graphs)
     if n <= MOST_COMPARED:
         return np.arange(n)
@@ -222,26 +222,26 @@ def sample_of(graphs: GraphDatabase, target: Target | None, seed: int) -> NDArra
 
 
 def can_learn(target: Target) -> bool:
-    """Return whether at least ten graphs have a target, and targets differ."""
+    """Return whether at least ten graphs have a target, and not all targets are equal."""
     values = target.values[target.known]
     return len(values) >= LEAST_LEARNED and len(np.unique(values)) > 1
 
 
 def _renamed(near: Any, names: NDArray[np.int64]) -> Any:
-    """Return pairs with the numbers of the graphs in the whole data set."""
+    """Return pairs with positions in the whole data set."""
     pairs = tuple((int(names[a]), int(names[b]), value) for a, b, value in near.pairs)
     return replace(near, pairs=pairs)
 
 
 def _with_near(leaks: Leaks, kernel: Any, test: Any, names: NDArray[np.int64]) -> Leaks:
-    """Add test graphs that are near duplicates of a training graph, and not exact ones."""
-    known = {graph for graph, _ in leaks.exact}
+    """Return leaks with test graphs that are near, but not exact, duplicates of a training graph."""
+    exact = {graph for graph, _ in leaks.exact}
     near = []
     for start in range(0, len(test), MOST_COMPARED):
         rows = kernel.transform(test[start : start + MOST_COMPARED])
         best = rows.argmax(axis=1)
         for place in np.flatnonzero(rows.max(axis=1) >= NEARLY).tolist():
-            if start + place not in known:
+            if start + place not in exact:
                 near.append((start + place, int(names[best[place]]), float(rows[place, best[place]])))
     return replace(leaks, near=tuple(sorted(near, key=lambda pair: (-pair[2], pair[0]))))
 

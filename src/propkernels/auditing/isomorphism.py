@@ -1,9 +1,9 @@
 """Isomorphism classes: canonical forms of graphs with labels, attributes and weights.
 
-Colors are refined until they are stable; then one node of a graph's first ambiguous color gets a color of
-its own, and so on until all nodes differ ("individualize and refine" [1]_). The graph written down in the
-order of its colors is its form. Equal forms are the same graph, whatever the hash; where the forms of two
-graphs with the same stable colors differ, a search over the other choices decides.
+Colors are refined until they are stable; then a node of the first ambiguous color of a graph gets a new
+color, and so on until all nodes differ ("individualize and refine" [1]_). The form of a graph lists its nodes
+and edges in the order of colors. Equal forms imply isomorphism, regardless of hash collisions. If the forms
+of two graphs with the same stable colors differ, a search over the other choices of nodes decides.
 
 References
 ----------
@@ -21,36 +21,36 @@ from numpy.typing import NDArray
 from propkernels._utils.randomness import mix
 from propkernels.auditing.refined_colors import Contents, Groups, Words, in_company, number_equal
 
-AT_ONCE = 4  # refinements between two looks at whether colors are stable
-MOST_CHOICES = 300  # nodes of a graph that get a color of their own
-MOST_TRIALS = 2000  # choices that are tried for a pair of graphs
+AT_ONCE = 4  # refinements between two checks for stability
+MOST_CHOICES = 300  # individualized nodes per graph
+MOST_TRIALS = 2000  # choices tried per pair of graphs
 
 
 def isomorphism_classes(contents: Contents, alike: Groups, n_jobs: int | None) -> tuple[Groups, int]:
-    """Number graphs, equal numbers being the same graph up to the order of its nodes.
+    """Return one class number per graph, equal for isomorphic graphs, and the number of undecided graphs.
 
     Parameters
     ----------
     contents : Contents
     alike : ndarray of int64
-        Groups that hold all graphs that may be the same.
+        One group number per graph; isomorphic graphs are in the same group.
     n_jobs : int or None
 
     Returns
     -------
     classes : ndarray of int64
     undecided : int
-        Graphs that are like another one to every refinement, and for which the search was given up: they
-        are counted as different.
+        Graphs that color refinement does not distinguish from another graph, and for which the search reached
+        its limit; they count as different.
     """
     candidates = np.flatnonzero(in_company(alike))
     forms: list[object] = [("alone", i) for i in range(len(alike))]
-    found = canonical_forms(contents.take(candidates), n_jobs) if len(candidates) else []
-    known: dict[int, list[tuple[int, bytes]]] = {}  # different graphs of each group
-    undecided = sum(form is None for form in found)
-    for member, form in zip(candidates.tolist(), found, strict=True):
+    candidate_forms = canonical_forms(contents.take(candidates), n_jobs) if len(candidates) else []
+    representatives: dict[int, list[tuple[int, bytes]]] = {}  # distinct graphs of each group
+    undecided = sum(form is None for form in candidate_forms)
+    for member, form in zip(candidates.tolist(), candidate_forms, strict=True):
         if form is not None:
-            others = known.setdefault(int(alike[member]), [])
+            others = representatives.setdefault(int(alike[member]), [])
             forms[member], is_sure = _class_of(contents, member, form, others)
             undecided += not is_sure
     return number_equal(forms), undecided
@@ -59,7 +59,7 @@ def isomorphism_classes(contents: Contents, alike: Groups, n_jobs: int | None) -
 def _class_of(
     contents: Contents, member: int, form: bytes, representatives: list[tuple[int, bytes]]
 ) -> tuple[bytes, bool]:
-    """The form of the first graph of its group that is the same, and whether the answer is sure."""
+    """Return the form of the first isomorphic graph of its group, and whether the answer is certain."""
     if any(form == other for _, other in representatives):
         return form, True
     is_sure = True
@@ -73,7 +73,7 @@ def _class_of(
 
 
 def canonical_forms(contents: Contents, n_jobs: int | None = None) -> list[bytes | None]:
-    """One form per graph; None where too many nodes had to be told apart by choice.
+    """Return one form per graph; None if more than 300 nodes had to be individualized.
 
     Examples
     --------
@@ -103,43 +103,43 @@ def canonical_forms(contents: Contents, n_jobs: int | None = None) -> list[bytes
 
 
 def stable_colors(contents: Contents, colors: Words, n_jobs: int | None = None) -> Words:
-    """Refine until no graph's nodes fall into more colors."""
-    owners, number = contents.graphs.graph_ids, -1
+    """Return colors refined until the number of colors no longer grows."""
+    owners, n_before = contents.graphs.graph_ids, -1
     while True:
-        found = len(np.unique(mix(owners, colors)))
-        if found == number or found == len(colors):
+        n_colors = len(np.unique(mix(owners, colors)))
+        if n_colors in (n_before, len(colors)):
             return colors
-        number = found
+        n_before = n_colors
         colors = contents.refined(colors, AT_ONCE, n_jobs)[-1].view(np.uint64)
 
 
 def told_apart(contents: Contents) -> Words:
-    """Start colors: what nodes carry, and their rank among nodes with the same neighbors.
+    """Return initial colors: labels and attributes of nodes, and their rank among nodes with equal neighbors.
 
-    To exchange two such nodes changes nothing, so that any order of them is as good as any other.
+    Exchanging two nodes with equal neighbors is an automorphism, so any order of them gives the same form.
     """
     adjacency, keys = contents.graphs.adjacency, contents.edge_keys
     rows = np.repeat(np.arange(len(contents.nodes)), np.diff(adjacency.indptr))
     edges = np.zeros(adjacency.nnz, dtype=np.uint64) if keys is None else keys
     seen = _sums(rows, mix(adjacency.indices, edges, 1), len(contents.nodes))
     seen += _sums(adjacency.indices, mix(rows, edges, 2), len(contents.nodes))
-    own = contents.node_keys
-    colors = mix(own, _ranks(mix(own, seen)))
-    if keys is None:  # neighbors of each other, with all others in common
-        everyone, zero = np.arange(len(contents.nodes)), np.uint64(0)
-        colors = mix(colors, _ranks(mix(own, seen + mix(everyone, zero, 1) + mix(everyone, zero, 2))))
+    node_keys = contents.node_keys
+    colors = mix(node_keys, _ranks(mix(node_keys, seen)))
+    if keys is None:  # adjacent nodes whose other neighbors are equal: each counts as its own neighbor
+        nodes, zero = np.arange(len(contents.nodes)), np.uint64(0)
+        colors = mix(colors, _ranks(mix(node_keys, seen + mix(nodes, zero, 1) + mix(nodes, zero, 2))))
     return colors
 
 
 def _sums(places: NDArray[np.int64], words: Words, number: int) -> Words:
-    """Sums of words, modulo 2^64, by place."""
+    """Return the sum of words modulo 2^64 at each place."""
     sums = np.zeros(number, dtype=np.uint64)
     np.add.at(sums, places, words)
     return sums
 
 
 def _ranks(words: Words) -> NDArray[np.int64]:
-    """For each word, how many equal ones come before it."""
+    """Return, for each word, the number of equal words before it."""
     order = np.argsort(words, kind="stable")
     ordered = words[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(words) else np.zeros(0, np.int64)
@@ -149,18 +149,18 @@ def _ranks(words: Words) -> NDArray[np.int64]:
 
 
 def first_ambiguous(colors: Words, graph_ptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each graph, a node of its smallest color that several nodes have; -1: all colors differ."""
+    """Return, for each graph, a node of its smallest repeated color; -1: all colors differ."""
     owners = np.repeat(np.arange(len(graph_ptr) - 1), np.diff(graph_ptr))
     order = np.lexsort((colors, owners))
     same = (colors[order][1:] == colors[order][:-1]) & (owners[order][1:] == owners[order][:-1])
     places = np.flatnonzero(same)
-    found = np.full(len(graph_ptr) - 1, -1, dtype=np.int64)
-    found[owners[order[places]][::-1]] = order[places][::-1]  # the first is written last
-    return found
+    nodes = np.full(len(graph_ptr) - 1, -1, dtype=np.int64)
+    nodes[owners[order[places]][::-1]] = order[places][::-1]  # reversed, so that the first of a graph wins
+    return nodes
 
 
 def written_down(contents: Contents, place: int, colors: Words) -> bytes:
-    """A graph with its nodes in the order of their colors: what they carry, and all edges."""
+    """Return the form of a graph: node labels and attributes in the order of colors, and sorted edges."""
     start, stop = contents.graphs.graph_ptr[place : place + 2]
     indptr = contents.graphs.adjacency.indptr
     entries = slice(int(indptr[start]), int(indptr[stop]))
@@ -176,15 +176,15 @@ def written_down(contents: Contents, place: int, colors: Words) -> bytes:
 
 @dataclass
 class _Search:
-    """A search for an order of one graph's nodes in which it is written down like another graph."""
+    """A search for a node order of a graph in which its form equals that of another graph."""
 
     contents: Contents
-    levels: list[tuple[Words, np.uint64]]  # of the other graph: sorted stable colors, and the color chosen
+    levels: list[tuple[Words, np.uint64]]  # of the other graph: sorted stable colors, individualized color
     form: bytes
     trials: int = 0
 
     def run(self, colors: Words, level: int) -> bool | None:
-        """Whether there is one among all choices from this level on; None: given up."""
+        """Return whether any choice from this level on gives the form; None: the limit was reached."""
         if self.trials >= MOST_TRIALS:
             return None
         self.trials += 1
@@ -206,9 +206,9 @@ class _Search:
 
 
 def same_graph(one: Contents, other: Contents) -> bool | None:
-    """Whether two graphs are the same up to the order of their nodes; None: not decided in time.
+    """Return whether two graphs are isomorphic; None: the search reached its limit.
 
-    Both hold one graph, and number labels alike.
+    Each argument contains one graph; label numbers must be those of the same database.
     """
     colors, levels = told_apart(one), []
     for _ in range(MOST_CHOICES + 1):

@@ -1,4 +1,4 @@
-"""Nested scores of the kernel and of baselines, the learning curve, and calibration."""
+"""Nested cross-validation of the kernel and of baselines, the learning curve, and calibration."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ from propkernels.selection.folds import Folds, choosing_folds
 Matrix = NDArray[Any]
 COSTS = (1.0, 0.1)  # C, for the normalized kernel
 N_FOLDS = 5
-SHARES = (0.1, 0.2, 0.4, 0.7)  # of the training part, for the learning curve; the whole part comes last
-N_BINS = 10
-LEVELS = (0.5, 0.8, 0.9, 0.95)
+SHARES = (
+    0.1,
+    0.2,
+    0.4,
+    0.7,
+)  # of the training part, for the learning curve, which ends with the whole part
+N_BINS = 10  # of confidence
+LEVELS = (0.5, 0.8, 0.9, 0.95)  # of prediction intervals
 
 
 @dataclass(frozen=True)
 class Score:
-    """Accuracy (R^2 for numbers) on held-out graphs, and its standard error over the folds."""
+    """Accuracy (R^2 for regression) on held-out graphs, and its standard error over the folds."""
 
     name: str
     mean: float
@@ -34,7 +39,7 @@ class Score:
 
     @classmethod
     def of(cls, name: str, values: Sequence[float]) -> Score:
-        """Return the mean of the scores of folds, and its standard error."""
+        """Return the mean score of the folds, and its standard error."""
         spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
         return cls(name, float(np.mean(values)), spread / float(np.sqrt(len(values))))
 
@@ -46,14 +51,14 @@ class CalibrationReport:
     Attributes
     ----------
     confidence, observed : tuple of float
-        For classes: mean probability of the predicted class in each bin, and the share of correct
-        predictions. For numbers: levels of intervals, and the share of targets inside them.
+        Classification: mean probability of the predicted class per bin, and share of correct predictions.
+        Regression: levels of intervals, and share of targets inside them.
     counts : tuple of int
         Graphs per bin.
     error : float
-        Mean absolute difference between confidence and observed, over graphs.
+        Mean absolute difference between confidence and observed, weighted by graphs.
     by_chance : float
-        Expected error of perfect confidence with that many graphs.
+        Expected error of perfectly calibrated confidence for these counts.
     """
 
     confidence: tuple[float, ...]
@@ -71,7 +76,7 @@ class Learning:
     ----------
     metric : {"accuracy", "R^2"}
     n_graphs : int
-        Graphs that took part: all, or a sample of many.
+        Number of scored graphs: all, or a sample.
     n_folds : int
     scores : tuple of Score
         Baselines first, then the kernel.
@@ -81,11 +86,11 @@ class Learning:
         Number of training graphs, score and its standard error.
     calibration : CalibrationReport or None
     chosen_t, chosen_C : int, float
-        The most frequent choice of the folds.
+        Setting chosen by most folds.
     predictions : ndarray
-        Class or number of each graph that took part, by the machine of its fold.
+        Held-out prediction, class or number, of each scored graph.
     score_with_duplicate, score_without : float or None
-        Of graphs that have, and have not, a duplicate in the training part of their fold.
+        Scores of graphs with and without a duplicate in the training part of their fold.
     """
 
     metric: str
@@ -114,7 +119,7 @@ class CrossValidation:
     target : Target
     folds : sequence of (train, test)
     held_out : dict
-        For each setting (t, C), the predictions of its machines, fold by fold.
+        For each setting (t, C), one set of predictions per fold.
     """
 
     target: Target
@@ -122,7 +127,7 @@ class CrossValidation:
     held_out: dict[Setting, list[HeldOut]]
 
     def choose(self, t: int | None = None) -> list[Setting]:
-        """Return the best setting of each fold, by leave-one-out inside its training part; t may be fixed."""
+        """Return the best setting per fold, by leave-one-out inside its training part; ``t`` fixes t."""
         settings = [setting for setting in self.held_out if t is None or setting[0] == t]
         return [
             min(settings, key=lambda s: (self.target.loss(self.held_out[s][i].train, train), s))
@@ -130,12 +135,12 @@ class CrossValidation:
         ]
 
     def at(self, chosen: Sequence[Setting]) -> list[HeldOut]:
-        """Return the predictions of each fold with the setting that was chosen there."""
+        """Return the predictions of each fold with its chosen setting."""
         return [self.held_out[setting][fold] for fold, setting in enumerate(chosen)]
 
     def score(self, name: str, chosen: Sequence[Setting]) -> Score:
-        """Score the held-out graphs of each fold with the setting that was chosen there."""
-        return Score.of(name, self.fold_scores([one.test for one in self.at(chosen)]))
+        """Return the score on the held-out graphs of each fold with its chosen setting."""
+        return Score.of(name, self.fold_scores([held.test for held in self.at(chosen)]))
 
     def fold_scores(self, decisions: Sequence[Matrix]) -> list[float]:
         """Return the score of each fold from the decisions on its test graphs."""
@@ -150,7 +155,7 @@ def learning_of(
     seed: int,
     tell: Callable[[str], None],
 ) -> Learning:
-    """Cross-validate the kernels, one for each t, and the baselines; settings are chosen inside the folds."""
+    """Return nested cross-validation scores of the kernels, one per t, and of the baselines."""
     folds, held_out = choosing_folds(target.values, N_FOLDS, None, None, seed), {}
     for t, kernel in enumerate(kernels):
         for cost in COSTS:
@@ -162,7 +167,7 @@ def learning_of(
     tell("baselines")
     baselines = _baseline_scores(graphs, validation)
     tell("learning curve")
-    decisions = _scattered(validation, [one.test for one in validation.at(chosen)])
+    decisions = _scattered(validation, [held.test for held in validation.at(chosen)])
     t, cost = max(chosen, key=chosen.count)
     return Learning(
         "accuracy" if target.is_classes else "R^2",
@@ -180,7 +185,7 @@ def learning_of(
 
 
 def _scattered(validation: CrossValidation, parts: Sequence[Matrix]) -> Matrix:
-    """Return decisions in the order of the graphs, from those of the folds."""
+    """Return the decisions of all folds in the order of the graphs."""
     decisions = np.empty_like(validation.target.columns)
     for part, (_, test) in zip(parts, validation.folds, strict=True):
         decisions[test] = part
@@ -198,7 +203,7 @@ def _baseline_scores(graphs: GraphDatabase, validation: CrossValidation) -> list
 def learning_curve(
     kernels: Sequence[Matrix], validation: CrossValidation, chosen: Sequence[Setting], seed: int
 ) -> list[tuple[int, float, float]]:
-    """Score each fold with machines fitted on random subsets of its training graphs."""
+    """Return scores of models fitted on random subsets of the training graphs: (size, mean, error)."""
     columns, points = validation.target.columns, []
     for share in SHARES:
         sizes, decisions = [], []
@@ -221,25 +226,27 @@ def _last_point(validation: CrossValidation, score: Score) -> tuple[int, float, 
 
 
 def calibration_of(held: Sequence[HeldOut], target: Target, folds: Folds) -> CalibrationReport | None:
-    """Compare confidence, learned inside the training part, with the frequencies of held-out graphs.
+    """Return the calibration of held-out predictions, with confidence learned inside the training parts.
 
-    None where the training part of a fold lacks a class.
+    None if the training part of a fold lacks a class.
     """
     if not target.is_classes:
         return _coverage(held, target, folds)
-    sure, right = [], []
-    for one, (train, test) in zip(held, folds, strict=True):
+    confidence, is_correct = [], []
+    for decisions, (train, test) in zip(held, folds, strict=True):
         truth = target.values
         if len(np.unique(truth[train])) < len(target.classes):
             return None
-        chances = Calibration.learn(one.train, truth[train]).probabilities(one.test)
-        sure.append(chances.max(axis=1))
-        right.append(chances.argmax(axis=1) == truth[test])
-    return reliability(np.concatenate(sure), np.concatenate(right))
+        probabilities = Calibration.learn(decisions.train, truth[train]).probabilities(decisions.test)
+        confidence.append(probabilities.max(axis=1))
+        is_correct.append(probabilities.argmax(axis=1) == truth[test])
+    return reliability(np.concatenate(confidence), np.concatenate(is_correct))
 
 
 def reliability(sure: Matrix, right: NDArray[np.bool_]) -> CalibrationReport:
-    """Bin predictions by confidence, in bins of equal width from 0 to 1; leave out empty bins.
+    """Return the share of correct predictions (``right``) in ten equal bins of confidence (``sure``).
+
+    Empty bins are omitted.
 
     Examples
     --------
@@ -268,11 +275,11 @@ def chance_error(shares: NDArray[Any], counts: NDArray[Any]) -> float:
 
 
 def _coverage(held: Sequence[HeldOut], target: Target, folds: Folds) -> CalibrationReport:
-    """Return the share of targets within intervals as wide as the errors inside the training part."""
+    """Return the coverage of prediction intervals whose widths are error quantiles of the training part."""
     inside, numbers = np.zeros(len(LEVELS)), target.columns[:, 0]
-    for one, (train, test) in zip(held, folds, strict=True):
-        widths = np.quantile(np.abs(one.train[:, 0] - numbers[train]), LEVELS)
-        inside += (np.abs(one.test[:, 0] - numbers[test])[:, None] <= widths).sum(axis=0)
+    for decisions, (train, test) in zip(held, folds, strict=True):
+        widths = np.quantile(np.abs(decisions.train[:, 0] - numbers[train]), LEVELS)
+        inside += (np.abs(decisions.test[:, 0] - numbers[test])[:, None] <= widths).sum(axis=0)
     n = len(numbers)
     observed = inside / n
     error = float(np.abs(observed - LEVELS).mean())
@@ -283,11 +290,11 @@ def _coverage(held: Sequence[HeldOut], target: Target, folds: Folds) -> Calibrat
 def _scores_by_duplicate(
     decisions: Matrix, classes: NDArray[np.int64], target: Target, folds: Folds
 ) -> tuple[float | None, float | None]:
-    """Score graphs with and without a duplicate in the training part of their fold."""
-    known = np.zeros(len(decisions), dtype=bool)
+    """Return the scores of graphs with and without a duplicate in the training part of their fold."""
+    has_twin = np.zeros(len(decisions), dtype=bool)
     for train, test in folds:
-        known[test] = np.isin(classes[test], classes[train])
-    if not known.any() or known.all():
+        has_twin[test] = np.isin(classes[test], classes[train])
+    if not has_twin.any() or has_twin.all():
         return None, None
-    twins, others = np.flatnonzero(known), np.flatnonzero(~known)
+    twins, others = np.flatnonzero(has_twin), np.flatnonzero(~has_twin)
     return target.score(decisions[twins], twins), target.score(decisions[others], others)

@@ -1,4 +1,4 @@
-"""The outline of a report: sections of sentences, tables, charts and drawings."""
+"""Outline of a report: sections of sentences, tables, charts and drawings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A graph to be drawn, and its caption."""
+    """A graph to draw, and its caption."""
 
     graph: int
     caption: str
@@ -57,7 +57,7 @@ class Section:
 
 
 def outline(found: Audit) -> list[Section]:
-    """Return all sections that have sentences or tables."""
+    """Return all sections with sentences or tables."""
     sections = [
         _section(found, "graphs", "Graphs", *_graphs(found)),
         _section(found, "sameness", "Duplicates and near duplicates", *_sameness(found)),

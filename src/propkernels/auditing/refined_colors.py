@@ -1,8 +1,7 @@
-"""Color refinement on labels, attributes and edges: which graphs t steps can distinguish.
+"""Color refinement on labels, attributes and edges: the graphs that t steps can distinguish.
 
-The Weisfeiler-Lehman code of a node at t determines everything that t messages of its neighbors can tell it.
-The distributions of propagation kernels, and the outputs of a network of t message-passing layers, are
-functions of it [1]_.
+The distributions of propagation kernels after t steps, and the outputs of a network of t message-passing
+layers, are functions of the Weisfeiler-Lehman code of a node at iteration t [1]_.
 
 References
 ----------
@@ -11,7 +10,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -39,9 +38,9 @@ class Contents:
     ----------
     graphs : GraphDatabase
     nodes : ndarray of uint64, (N, columns)
-        Labels (numbered within this database) and attributes, bit by bit.
+        Label numbers of this database, and the bits of attributes.
     edges : ndarray of uint64, (stored entries, columns)
-        Labels, weights and attributes.
+        Label numbers, and the bits of attributes and weights.
     """
 
     graphs: GraphDatabase
@@ -50,25 +49,25 @@ class Contents:
 
     @property
     def node_keys(self) -> Words:
-        """One word per node."""
+        """Hash of the labels and attributes of each node."""
         return _keys(self.nodes)
 
     @property
     def edge_keys(self) -> Words | None:
-        """One word per stored edge; None if all edges are equal."""
+        """Hash of the labels, attributes and weights of each stored edge; None if all edges are equal."""
         if not len(self.edges) or bool((self.edges == self.edges[0]).all()):
             return None
         return _keys(self.edges)
 
     def take(self, positions: NDArray[np.int64]) -> Contents:
-        """Return some of the graphs; labels keep their numbers."""
+        """Return the graphs at the given positions; label numbers do not change."""
         starts, indptr = self.graphs.graph_ptr[positions], self.graphs.adjacency.indptr
         rows = ranges(starts, self.graphs.graph_ptr[positions + 1] - starts)
         entries = ranges(indptr[rows], indptr[rows + 1] - indptr[rows])
         return Contents(self.graphs[positions], self.nodes[rows], self.edges[entries])
 
     def refined(self, colors: Words, n_iter: int, n_jobs: int | None = None) -> NDArray[np.int64]:
-        """Return Weisfeiler-Lehman codes from given colors: (n_iter + 1, N)."""
+        """Return Weisfeiler-Lehman codes that start from ``colors``: (n_iter + 1, N)."""
         return multiset_codes(self.graphs, colors, self.edge_keys, n_iter, n_jobs).codes
 
 
@@ -93,7 +92,7 @@ def labels_alone(graphs: GraphDatabase) -> Contents:
 
 
 def bits(table: Any) -> Words:
-    """Return numbers as 64-bit words: equal words for equal numbers, and for missing ones.
+    """Return numbers as 64-bit words; all NaN give the same word, and so do 0.0 and -0.0.
 
     Examples
     --------
@@ -125,9 +124,9 @@ class Indistinguishable:
     n_groups : int
         Number of groups of graphs with equal codes.
     n_graphs : int
-        Graphs with the codes of another one.
+        Number of graphs with the same codes as another graph.
     bound : float or None
-        Highest accuracy (R^2 for numbers) that any function of the codes can reach on these graphs.
+        Highest accuracy (R^2 for regression) of any function of the codes on these graphs.
     """
 
     t: int
@@ -137,13 +136,13 @@ class Indistinguishable:
 
 
 def groups_by_step(contents: Contents, t_max: int, n_jobs: int | None) -> list[Groups]:
-    """Return for t = 0, ..., t_max one number per graph: equal for graphs with equal codes up to t."""
+    """Return, for t = 0, ..., t_max, one group number per graph; graphs of a group have equal codes."""
     codes = contents.refined(contents.node_keys, t_max, n_jobs)
     return [equal_multisets(row, contents.graphs.graph_ptr) for row in codes]
 
 
 def equal_multisets(codes: NDArray[Any], graph_ptr: NDArray[np.int64]) -> Groups:
-    """Number graphs by their sorted codes, in order of first appearance.
+    """Return one group number per graph, in order of first appearance; graphs of a group have equal codes.
 
     Examples
     --------
@@ -155,14 +154,14 @@ def equal_multisets(codes: NDArray[Any], graph_ptr: NDArray[np.int64]) -> Groups
     return number_equal([ordered[a:b].tobytes() for a, b in pairwise(graph_ptr)])
 
 
-def number_equal(things: Sequence[Any]) -> Groups:
-    """Number hashable things, equal ones alike, in order of first appearance."""
-    table: dict[Any, int] = {}
-    return np.array([table.setdefault(thing, len(table)) for thing in things], dtype=np.int64)
+def number_equal(items: Sequence[Hashable]) -> Groups:
+    """Return one number per item, equal for equal items, in order of first appearance."""
+    table: dict[Hashable, int] = {}
+    return np.array([table.setdefault(item, len(table)) for item in items], dtype=np.int64)
 
 
 def describe_steps(groups: Sequence[Groups], target: Target | None) -> tuple[Indistinguishable, ...]:
-    """Summarize the groups at each t."""
+    """Return a summary of the groups at each t."""
     return tuple(
         Indistinguishable(
             t,
@@ -175,14 +174,14 @@ def describe_steps(groups: Sequence[Groups], target: Target | None) -> tuple[Ind
 
 
 def in_company(groups: Groups) -> NDArray[np.bool_]:
-    """Return whether the group of each graph has other members."""
+    """Return a mask of the graphs whose group has other members."""
     return np.asarray(np.bincount(groups)[groups] > 1) if len(groups) else np.zeros(0, dtype=bool)
 
 
 def best_possible(groups: Groups, target: Target) -> float:
-    """Return the accuracy, or R^2, of the best rule that treats the graphs of a group alike.
+    """Return the highest accuracy, or R^2, of rules with equal predictions for the graphs of a group.
 
-    The rule predicts the most frequent class of each group, or the mean of its numbers.
+    The best rule predicts the most frequent class, or the mean target, of each group.
 
     Examples
     --------

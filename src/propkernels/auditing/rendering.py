@@ -1,4 +1,4 @@
-"""An audit as Markdown, as a page that stands alone, and as a fragment for notebooks."""
+"""Render an audit as Markdown, as a self-contained page, and as a fragment for notebooks."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def markdown(found: Audit) -> str:
 
 def about(found: Audit) -> str:
     """Return one sentence on the method."""
-    looked = "all graphs" if found.sample is None else f"a sample of {len(found.sample):,} graphs"
+    scored = "all graphs" if found.sample is None else f"a sample of {len(found.sample):,} graphs"
     return (
-        f"Scores are those of nested cross-validation on {looked} with `{found.kernel}`, normalized, and "
+        f"Scores are those of nested cross-validation on {scored} with `{found.kernel}`, normalized, and "
         f"kernel ridge; t and C are chosen inside the training parts. Seed {found.random_state}."
     )
 

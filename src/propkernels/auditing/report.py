@@ -1,4 +1,4 @@
-"""Audit: the findings as numbers, sentences, a page, Markdown and JSON."""
+"""Audit: findings as numbers and sentences, exported as a page, Markdown or JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FORMATS = (".html", ".json", ".md")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    r"""The findings of an audit; returned by :func:`propkernels.audit`.
+    r"""Findings of an audit, returned by :func:`propkernels.audit`.
 
     Attributes
     ----------
@@ -37,12 +37,12 @@ class Audit:
     learning : Learning or None
         Scores, by t and by training size, and calibration; None without a target.
     suspects : Suspects or None
-        Graphs that are wrong in every cross-validation.
+        Graphs that are misclassified in every cross-validation.
     sample : tuple of int or None
-        Graphs that were compared and scored; None: all.
+        Positions of the compared and scored graphs; None: all.
     t_max : int
     kernel : str
-        The kernel in use.
+        The ``repr`` of the kernel.
     random_state : int
     seconds, processor_seconds : float
         Wall time and processor time.
@@ -53,7 +53,7 @@ class Audit:
 
     See Also
     --------
-    audit : Makes one.
+    audit : Returns an Audit.
 
     References
     ----------
@@ -106,22 +106,22 @@ class Audit:
         return markdown(self)
 
     def to_html(self) -> str:
-        """Return a page that stands alone: sentences, tables, charts and drawings."""
+        """Return a self-contained page with sentences, tables, charts and drawings."""
         from propkernels.auditing.rendering import page
 
         return page(self)
 
     def save(self, path: Any) -> None:
-        """Write a report in the format of the file name's suffix.
+        """Write a report in the format given by the file suffix.
 
         Parameters
         ----------
         path : str or path
-            ``.html`` is a page, ``.md`` Markdown, ``.json`` all numbers.
+            ``.html``: a page; ``.md``: Markdown; ``.json``: all numbers.
         """
         kind = Path(path).suffix.lower()
         if kind not in FORMATS:
-            raise ValueError(f"the name of a report ends with {', '.join(FORMATS)}; got {str(path)!r}")
+            raise ValueError(f"the file name must end with {', '.join(FORMATS)}; got {str(path)!r}")
         makers = {".html": self.to_html, ".md": self.to_markdown, ".json": self.to_json}
         text = makers[kind]()
         with atomic_write(path, text=True) as stream:
@@ -131,8 +131,8 @@ class Audit:
         return "\n".join([f"Audit of {self.name}", *(f"- {sentence.text}" for sentence in self.sentences)])
 
     def __repr__(self) -> str:
-        found = self.sameness.duplicates
-        return f"Audit({self.name}: {self.statistics.n_graphs} graphs, {found.n_graphs} with a duplicate)"
+        n_graphs, n_duplicates = self.statistics.n_graphs, self.sameness.duplicates.n_graphs
+        return f"Audit({self.name}: {n_graphs} graphs, {n_duplicates} with a duplicate)"
 
     def _repr_html_(self) -> str:
         from propkernels.auditing.rendering import fragment
@@ -141,7 +141,7 @@ class Audit:
 
 
 def _plain(value: Any) -> Any:
-    """Return plain values; NaN and infinity become None."""
+    """Return a value as dicts, lists and scalars; NaN and infinity become None."""
     if is_dataclass(value) and not isinstance(value, type):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, (np.ndarray, np.generic)):

@@ -13,9 +13,9 @@ from propkernels.auditing.statistics import Statistics
 if TYPE_CHECKING:
     from propkernels.auditing.report import Audit
 
-CLEAR = 2.0  # standard errors from which on a difference is called one
-RARE = 0.1  # share of the most frequent class below which a class is called rare
-UNCALIBRATED = 0.05
+CLEAR = 2.0  # standard errors of a clear difference
+RARE = 0.1  # a class is rare below this share of the largest class
+UNCALIBRATED = 0.05  # calibration error above which probabilities are poorly calibrated
 
 Said = Iterator[tuple[str, str]]
 

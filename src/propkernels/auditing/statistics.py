@@ -14,21 +14,21 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
 Values = NDArray[Any]
-MOST_LABELS = 30  # frequencies that are listed; the others are counted together
+MOST_LABELS = 30  # labels whose frequencies are listed
 N_BARS = 20  # of a histogram
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Quantiles and histogram of a number per graph or node.
+    """Quantiles and histogram of one number per graph or node.
 
     Attributes
     ----------
     least, lower, median, upper, most : float
-        The quartiles, with the extremes.
+        Minimum, quartiles and maximum.
     mean : float
     edges, counts : tuple
-        A histogram: ends of its bars, one more than bars, and how many lie in each.
+        Histogram: the edges of its bars (one more than bars), and the count of each bar.
     """
 
     least: float
@@ -42,19 +42,19 @@ class Spread:
 
     @classmethod
     def of(cls, values: Values) -> Spread | None:
-        """Return the spread of finite numbers; None where there are none."""
-        known = np.asarray(values, dtype=np.float64)
-        known = known[np.isfinite(known)]
-        if not known.size:
+        """Return the spread of the finite values; None if there are none."""
+        finite = np.asarray(values, dtype=np.float64)
+        finite = finite[np.isfinite(finite)]
+        if not finite.size:
             return None
-        counts, edges = np.histogram(known, bars(known))
-        least, lower, median, upper, most = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist()
+        counts, edges = np.histogram(finite, bars(finite))
+        least, lower, median, upper, most = np.quantile(finite, [0, 0.25, 0.5, 0.75, 1]).tolist()
         histogram = tuple(edges.tolist()), tuple(counts.tolist())
-        return cls(least, lower, median, upper, most, float(known.mean()), *histogram)
+        return cls(least, lower, median, upper, most, float(finite.mean()), *histogram)
 
 
 def bars(values: Values) -> Values:
-    """Ends of the bars of a histogram: around whole numbers where the numbers are whole.
+    """Return the edges of histogram bars; bars of integers are centered at integers.
 
     Examples
     --------
@@ -77,11 +77,11 @@ class LabelCounts:
     values : tuple of str
     counts : tuple of int
     n_values, total : int
-        Labels and their nodes or edges in all; no more than 30 labels are listed.
+        Number of all labels, and of their nodes or edges; at most 30 labels are listed.
     missing : int
-        Nodes or edges whose label is unobserved.
+        Number of nodes or edges with an unobserved label.
     only_once : int
-        Labels of a single node or edge.
+        Number of labels of a single node or edge.
     """
 
     values: tuple[str, ...]
@@ -95,7 +95,7 @@ class LabelCounts:
     def of(
         cls, column: LabelColumn | None, names: dict[Any, str], halved: bool = False
     ) -> LabelCounts | None:
-        """Count the labels of a column; ``halved`` where every label is stored in both directions."""
+        """Return the frequencies of labels; ``halved``: each edge is stored in both directions."""
         if not isinstance(column, LabelColumn):
             return None
         stored = np.bincount(column.ids[column.observed], minlength=len(column.values))
@@ -130,11 +130,11 @@ class TargetCounts:
     ----------
     kind : {"classes", "numbers"}
     classes, counts : tuple
-        Names of classes and their numbers of graphs.
+        Names of the classes, and graphs per class.
     spread : Spread or None
-        Of numbers.
+        Spread of a regression target.
     missing : int
-        Graphs without a target.
+        Number of graphs without a target.
     """
 
     kind: str
@@ -159,7 +159,7 @@ class Statistics:
     node_attributes, edge_attributes : tuple of AttributeRange
     target : TargetCounts or None
     typical, extreme : tuple of (int, str)
-        Graphs to draw, with the reason.
+        Graphs to draw, and the reason.
     """
 
     n_graphs: int
@@ -218,7 +218,7 @@ def statistics_of(
 
 
 def _plain(column: Any) -> LabelColumn | None:
-    """Return labels if each node has one, None for distributions."""
+    """Return a column with one label per node, or None for label distributions."""
     return column if isinstance(column, LabelColumn) else None
 
 
@@ -230,13 +230,13 @@ def _ranges(table: Values | None, names: tuple[str, ...] | None) -> tuple[Attrib
 
 
 def _range(title: str, values: Values) -> AttributeRange:
-    known = values[~np.isnan(values)]
-    is_constant = known.size > 0 and bool((known == known[0]).all())
+    observed = values[~np.isnan(values)]
+    is_constant = observed.size > 0 and bool((observed == observed[0]).all())
     return AttributeRange(title, Spread.of(values), int(np.isnan(values).sum()), is_constant)
 
 
 def edges_of_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
-    """Number of edges of each graph; an edge stored in both directions counts once."""
+    """Return the number of edges of each graph; an edge stored in both directions counts once."""
     stored = np.diff(graphs.adjacency.indptr[graphs.graph_ptr].astype(np.int64))
     looped = np.flatnonzero(graphs.adjacency.diagonal())
     loops = np.bincount(graphs.graph_ids[looped], minlength=len(graphs))
@@ -244,7 +244,7 @@ def edges_of_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
 
 
 def components_of_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
-    """Number of connected components of each graph."""
+    """Return the number of connected components of each graph."""
     if not graphs.n_nodes:
         return np.zeros(len(graphs), dtype=np.int64)
     number, component = connected_components(graphs.adjacency, directed=False)
@@ -254,27 +254,27 @@ def components_of_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
 
 
 def typical_graphs(sizes: Values, edges: Values, n: int = 3) -> tuple[tuple[int, str], ...]:
-    """Graphs nearest to the medians of nodes and edges, in units of the quartiles' distance."""
+    """Return the n graphs nearest to the median numbers of nodes and edges, in interquartile ranges."""
     if not len(sizes):
         return ()
-    both = np.column_stack([sizes, edges]).astype(np.float64)
-    unit = np.maximum(np.subtract(*np.quantile(both, [0.75, 0.25], axis=0)), 1.0)
-    distance = np.abs((both - np.median(both, axis=0)) / unit).sum(axis=1)
+    table = np.column_stack([sizes, edges]).astype(np.float64)
+    unit = np.maximum(np.subtract(*np.quantile(table, [0.75, 0.25], axis=0)), 1.0)
+    distance = np.abs((table - np.median(table, axis=0)) / unit).sum(axis=1)
     return tuple((int(i), "typical") for i in np.argsort(distance, kind="stable")[:n])
 
 
 def extreme_graphs(
     sizes: Values, edges: Values, components: Values, neighbors: Values, graph_ptr: Values
 ) -> tuple[tuple[int, str], ...]:
-    """The smallest and largest graphs, the densest, those with most components and the largest degree."""
+    """Return the graphs with extreme sizes, density, number of components and degree, and the reasons."""
     if not len(sizes):
         return ()
-    found = {int(np.argmin(sizes)): "fewest nodes"}
-    found.setdefault(int(np.argmax(sizes)), "most nodes")
-    found.setdefault(int(np.argmax(edges / np.maximum(sizes, 1))), "most edges per node")
+    reasons = {int(np.argmin(sizes)): "fewest nodes"}
+    reasons.setdefault(int(np.argmax(sizes)), "most nodes")
+    reasons.setdefault(int(np.argmax(edges / np.maximum(sizes, 1))), "most edges per node")
     if components.max() > 1:
-        found.setdefault(int(np.argmax(components)), f"most components ({components.max()})")
+        reasons.setdefault(int(np.argmax(components)), f"most components ({components.max()})")
     if neighbors.size:
         graph = int(np.searchsorted(graph_ptr, np.argmax(neighbors), side="right")) - 1
-        found.setdefault(graph, f"largest degree ({neighbors.max()})")
-    return tuple(found.items())
+        reasons.setdefault(graph, f"largest degree ({neighbors.max()})")
+    return tuple(reasons.items())

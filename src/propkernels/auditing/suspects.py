@@ -1,4 +1,4 @@
-"""Graphs that are misclassified in every cross-validation: candidates for errors in the target."""
+"""Suspected label errors: graphs that are misclassified in every cross-validation."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from propkernels.selection.folds import choosing_folds
 
 Matrix = NDArray[Any]
 REPEATS, FOLDS = 5, 10
-FENCE = 3.0  # interquartile ranges above the upper quartile from which on an error is far out (Tukey)
+FENCE = 3.0  # an outlying error exceeds the upper quartile by this many interquartile ranges (Tukey)
 MOST_LISTED = 24
 N_NEIGHBORS = 3
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A graph that is wrong in every cross-validation.
+    """A graph that is misclassified in every cross-validation.
 
     Attributes
     ----------
     graph : int
     given, predicted : str
-        Its target, and the prediction from the other graphs.
+        Target and held-out prediction.
     margin : float
-        Difference of the decisions (1 and -1 are the classes), or the error in standard
-        deviations of the target.
+        Score of the best other class minus that of the given one, or the error in standard deviations of the
+        target.
     neighbors : tuple of (int, str, float)
-        The most similar graphs of another class (of any number), their target and similarity.
+        Most similar graphs of other classes (for regression, of all graphs): number, target and similarity.
     own : tuple of (int, float) or None
-        The most similar graph of its own class.
+        Most similar graph of the same class: number and similarity.
     """
 
     graph: int
@@ -47,18 +47,18 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Suspects:
-    """All graphs that are wrong in every cross-validation.
+    """Graphs that are misclassified, or have an outlying error, in every cross-validation.
 
     Attributes
     ----------
     repeats : int
-        How often each graph was predicted, from other graphs each time.
+        Number of cross-validations.
     graphs : tuple of int
-        All of them, the surest first.
+        All suspects, largest margin first.
     listed : tuple of Suspect
-        Those with the largest margins.
+        Details of the suspects with the largest margins.
     sometimes : int
-        Graphs that are wrong in some repeats only.
+        Number of graphs that are wrong in some cross-validations only.
     """
 
     repeats: int
@@ -68,9 +68,9 @@ class Suspects:
 
 
 def suspects_of(kernel: Matrix, cost: float, target: Target, seed: int, names: NDArray[np.int64]) -> Suspects:
-    """Predict each graph in five ten-fold cross-validations, and list those that are wrong in all.
+    """Return the graphs that are wrong in all of five ten-fold cross-validations.
 
-    ``names`` are the numbers of the graphs in the whole data set.
+    ``names`` are the positions of the graphs in the whole data set.
     """
     machines = RidgeFolds.fit(kernel, cost)
     decisions = np.array(
@@ -92,18 +92,18 @@ def suspects_of(kernel: Matrix, cost: float, target: Target, seed: int, names: N
 
 
 def _wrong_classes(decisions: Matrix, target: Target) -> tuple[NDArray[np.bool_], Matrix]:
-    """Return which predictions are wrong, and by how much another class leads on average."""
-    truth, everyone = target.values, np.arange(len(target.values))
-    wrong = np.array([target.losses(one, everyone) > 0 for one in decisions])
+    """Return a mask (repeats, graphs) of wrong predictions, and the mean lead of the best other class."""
+    truth, rows = target.values, np.arange(len(target.values))
+    wrong = np.array([target.losses(repeat, rows) > 0 for repeat in decisions])
     mean = decisions.mean(axis=0)
     scores = np.column_stack([-mean, mean]) if mean.shape[1] == 1 else mean
-    given = scores[everyone, truth]
-    scores[everyone, truth] = -np.inf
+    given = scores[rows, truth]
+    scores[rows, truth] = -np.inf
     return wrong, scores.max(axis=1) - given
 
 
 def _outliers(decisions: Matrix, target: Target) -> tuple[NDArray[np.bool_], Matrix]:
-    """Return which errors are outliers among all errors, and their mean size."""
+    """Return a mask (repeats, graphs) of outlying errors, and the mean absolute error of each graph."""
     errors = np.abs(decisions[:, :, 0] - target.columns[:, 0])
     low, high = np.quantile(errors, [0.25, 0.75], axis=1)
     return errors > (high + FENCE * (high - low))[:, None], errors.mean(axis=0)
@@ -116,12 +116,12 @@ def _described(
     similar[graph] = -np.inf
     order = np.argsort(-similar, kind="stable")[:-1]
     same = target.values[order] == target.values[graph] if target.is_classes else np.zeros(len(order), bool)
-    others, own = order[~same][:N_NEIGHBORS], order[same][:1]
+    others, nearest_same = order[~same][:N_NEIGHBORS], order[same][:1]
     return Suspect(
         int(names[graph]),
         target.name(target.values[graph]),
         target.name(predicted),
         margin,
         tuple((int(names[i]), target.name(target.values[i]), float(similar[i])) for i in others),
-        (int(names[own[0]]), float(similar[own[0]])) if len(own) else None,
+        (int(names[nearest_same[0]]), float(similar[nearest_same[0]])) if len(nearest_same) else None,
     )

@@ -1,4 +1,4 @@
-"""The target of an audit: classes or numbers, as columns of ridge regression, and their scores."""
+"""Target of an audit: classes or numbers, as columns of ridge regression, and scores of decisions."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Target:
     Attributes
     ----------
     values : ndarray
-        Numbers of classes 0, 1, ... (int64; -1: missing), or numbers to be predicted (float64; NaN: missing).
+        Class numbers 0, 1, ... (int64; -1: missing), or real numbers (float64; NaN: missing).
     classes : tuple of str
-        What the classes are called; none where numbers are predicted.
+        Names of the classes; empty for regression.
     labels : tuple
-        The classes as they were given.
+        The class labels of the user.
     """
 
     values: NDArray[Any]
@@ -39,7 +39,7 @@ class Target:
 
     @property
     def is_classes(self) -> bool:
-        """Whether classes are predicted."""
+        """Whether the target has classes; otherwise, it has numbers."""
         return bool(self.classes)
 
     @property
@@ -54,12 +54,12 @@ class Target:
         return self.classes[int(value)] if self.is_classes else f"{value:.4g}"
 
     def take(self, positions: NDArray[Any]) -> Target:
-        """Return the target of some graphs."""
+        """Return the target of the graphs at the given positions."""
         return Target(self.values[positions], self.classes, self.labels)
 
     @cached_property
     def task(self) -> Classification | Regression:
-        """The task whose losses are counted; numbers are standardized."""
+        """The task that defines the losses; regression targets are standardized."""
         if self.is_classes:
             return Classification()
         return Regression(middle=float(self.values.mean()), unit=float(self.values.std()) or 1.0)
@@ -76,7 +76,7 @@ class Target:
         return DecisionLayout(len(self.classes), pairwise=False)
 
     def predictions(self, decisions: NDArray[Any]) -> NDArray[Any]:
-        """Return the classes or numbers of decisions."""
+        """Return the predicted class numbers or real numbers."""
         if isinstance(self.task, Classification):
             return self._layout.predictions(decisions)
         return np.asarray(decisions[:, 0] * self.task.unit + self.task.middle)
@@ -88,7 +88,7 @@ class Target:
         return self.task.losses(decisions[:, 0], self.columns[places, 0])
 
     def loss(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> float:
-        """Return the mean loss, by which settings are chosen; squared errors break ties of classes."""
+        """Return the mean loss for the choice of settings, with squared errors to break ties."""
         squares = float(np.square(decisions - self.columns[places]).mean())
         return float(self.losses(decisions, places).mean()) + TIE_BREAK * squares
 
@@ -98,7 +98,7 @@ class Target:
         return 1.0 - float(self.losses(decisions, places).sum()) / total if total else 0.0
 
     def counts(self) -> TargetCounts:
-        """Return the balance of the classes, or the spread of the numbers."""
+        """Return the number of graphs per class, or the spread of the numbers."""
         missing = int(np.count_nonzero(~self.known))
         if not self.is_classes:
             return TargetCounts("numbers", spread=Spread.of(self.values), missing=missing)
@@ -109,7 +109,7 @@ class Target:
 def check_audit_target(
     target: Any, n_graphs: int, names: Sequence[str], like: Target | None = None
 ) -> Target:
-    """Return classes, or numbers where they have fractions; ``like``: what the training graphs have.
+    """Return a validated target: numbers if they have fractions, else classes.
 
     Parameters
     ----------
@@ -117,15 +117,15 @@ def check_audit_target(
         Entries that are None or NaN are missing.
     n_graphs : int
     names : sequence of str
-        What the classes are called, in the order of their sorted labels; may be empty.
+        Names of the classes, in the order of their sorted labels; may be empty.
     like : Target, optional
-        The target of the training graphs, whose kind and classes are meant.
+        Target of the training graphs, which determines the kind and the class numbers.
     """
     values = np.asarray(target)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
-        raise ValueError(f"an audit takes one target per graph, got shape {values.shape}: choose a column")
+        raise ValueError(f"an audit takes one target per graph, got shape {values.shape}: select a column")
     if len(values) != n_graphs:
         raise ValueError(f"target has {len(values)} values for {n_graphs} graphs")
     known = known_targets(target if isinstance(target, np.ma.MaskedArray) else values, n_graphs)
@@ -133,15 +133,16 @@ def check_audit_target(
         numbers = np.full(n_graphs, np.nan)
         numbers[known.places] = check_numbers(known.target, len(known.places), known.places)
         return Target(numbers, ())
-    found = _classes(known.target, names, like)
+    observed = _classes(known.target, names, like)
     classes = np.full(n_graphs, -1)
-    classes[known.places] = found.values
-    return replace(found, values=classes)
+    classes[known.places] = observed.values
+    return replace(observed, values=classes)
 
 
 def _classes(values: NDArray[Any], names: Sequence[str], like: Target | None) -> Target:
-    found, numbers = np.unique(values, return_inverse=True)
-    labels = tuple(found.tolist())
+    """Return class numbers of observed labels; those of ``like`` if it is given."""
+    distinct, numbers = np.unique(values, return_inverse=True)
+    labels = tuple(distinct.tolist())
     if like is None:
         texts = names if len(names) == len(labels) else [str(label) for label in labels]
         return Target(numbers.astype(np.int64), tuple(texts), labels)

@@ -1,4 +1,4 @@
-"""The whole audit: what is planted is found, and nothing else."""
+"""audit: the whole audit, samples, missing targets and invalid input."""
 
 import json
 import warnings
@@ -9,42 +9,8 @@ import pytest
 
 import propkernels as pk
 from propkernels.auditing.examine import sample_of
-from propkernels.auditing.target import Target, check_audit_target
-
-N = 60
-
-
-def two_kinds(n=N, seed=3):
-    """Random graphs, all different, whose classes share one label of two: no kernel errs on them."""
-    random = np.random.default_rng(seed)
-    target = np.arange(n) % 2
-    graphs = [nx.gnp_random_graph(int(random.integers(9, 15)), 0.3, seed=i) for i in range(n)]
-    for graph, kind in zip(graphs, target.tolist(), strict=True):
-        labels = random.integers(2, size=len(graph)) + kind
-        nx.set_node_attributes(graph, dict(enumerate(labels.tolist())), "label")
-    return pk.from_networkx(graphs), target
-
-
-def shuffled(graphs, seed=0):
-    """The same graphs, the nodes of each in another order."""
-    order = np.concatenate(
-        [
-            start + np.random.default_rng([seed, i]).permutation(stop - start)
-            for i, (start, stop) in enumerate(zip(graphs.graph_ptr, graphs.graph_ptr[1:], strict=False))
-        ]
-    )
-    return pk.GraphDatabase(
-        graphs.adjacency[order][:, order], graphs.graph_ptr, node_labels=graphs.node_labels[order]
-    )
-
-
-@pytest.fixture(scope="module")
-def clean():
-    return two_kinds()
-
-
-def joined(*databases):
-    return pk.GraphDatabase.concat(databases)
+from propkernels.auditing.target import Target
+from tests.auditing.conftest import N
 
 
 def test_nothing_is_found_where_nothing_is(clean):
@@ -55,52 +21,6 @@ def test_nothing_is_found_where_nothing_is(clean):
     assert report.sameness.leaks is None
     assert report.suspects.graphs == ()
     assert not [s for s in report.sentences if s.kind == "bad" and s.topic in ("sameness", "suspects")]
-
-
-def test_planted_duplicates_are_found_and_nothing_else(clean):
-    graphs, target = clean
-    planted = [3, 17, 17, 40]
-    together = joined(graphs, shuffled(graphs[planted]))
-    report = pk.audit(together, np.append(target, target[planted]), t_max=2)
-    assert report.sameness.duplicates.groups == ((17, N + 1, N + 2), (3, N), (40, N + 3))
-    assert report.sameness.duplicates.conflicts == ()
-    assert report.sameness.duplicates.bound == 1.0
-    assert (report.sameness.duplicates.n_graphs, report.sameness.duplicates.n_superfluous) == (7, 4)
-
-
-def test_planted_conflicts_are_found_and_bound_the_accuracy(clean):
-    graphs, target = clean
-    planted, agreeing = [5, 9], [20]
-    together = joined(graphs, shuffled(graphs[planted + agreeing]))
-    classes = np.concatenate([target, 1 - target[planted], target[agreeing]])
-    report = pk.audit(together, classes, t_max=2)
-    assert report.sameness.duplicates.conflicts == ((5, N), (9, N + 1))
-    assert report.sameness.duplicates.bound == (N + 1) / (N + 3)
-    assert any("no method can exceed 96.8 %" in sentence.text for sentence in report.sentences)
-
-
-def test_planted_leaks_are_found_and_nothing_else(clean):
-    graphs, target = clean
-    train, test = graphs[:40], joined(graphs[40:], shuffled(graphs[[2, 30]]))
-    classes = np.concatenate([target[40:], target[[2]], 1 - target[[30]]])
-    leaks = pk.audit(train, target[:40], test, test_target=classes, t_max=2).sameness.leaks
-    assert leaks.exact == ((20, 2), (21, 30))
-    assert leaks.conflicting == ((21, 30),)
-    assert leaks.n_test == 22
-    assert not {graph for graph, _ in (*leaks.alike, *((a, b) for a, b, _ in leaks.near))} & {20, 21}
-
-
-def test_planted_label_errors_are_found_and_nothing_else(clean):
-    graphs, target = clean
-    wrong = [4, 33, 51]
-    flipped = target.copy()
-    flipped[wrong] = 1 - flipped[wrong]
-    report = pk.audit(graphs, flipped)
-    assert sorted(report.suspects.graphs) == wrong
-    for suspect in report.suspects.listed:
-        assert suspect.given != suspect.predicted
-        assert suspect.neighbors
-        assert all(name != suspect.given for _, name, _ in suspect.neighbors)
 
 
 def test_numbers():
@@ -188,7 +108,7 @@ def test_wrong_input(clean):
     graphs, target = clean
     with pytest.raises(ValueError, match="target has 3 values for 60 graphs"):
         pk.audit(graphs, [1, 2, 3])
-    with pytest.raises(ValueError, match="choose a column"):
+    with pytest.raises(ValueError, match="select a column"):
         pk.audit(graphs, np.zeros((N, 2)))
     with pytest.raises(TypeError, match="grids have no edges"):
         pk.audit(pk.GridDatabase([np.zeros((3, 3), dtype=int)]))
@@ -198,13 +118,6 @@ def test_wrong_input(clean):
         pk.audit(graphs, target, graphs[:2], test_target=[0, 7])
     with pytest.raises(ValueError, match="t_max"):
         pk.audit(graphs, t_max=-1)
-
-
-def test_targets_of_test_graphs_may_lack_classes():
-    train = check_audit_target(["x", "y", "z"], 3, ("X", "Y", "Z"))
-    test = check_audit_target(["z", "x"], 2, (), like=train)
-    assert test.values.tolist() == [2, 0]
-    assert [test.name(value) for value in test.values] == ["Z", "X"]
 
 
 @pytest.mark.parametrize("kind", ["numbers of classes", "texts", "numbers"])
@@ -225,15 +138,6 @@ def test_missing_targets_are_not_a_class(clean, kind):
     assert f"{N // 3} graphs have no target: scores leave them out." in str(found)
     assert json.loads(found.to_json())["statistics"]["target"]["missing"] == N // 3
     assert "class nan" not in found.to_html()
-
-
-def test_duplicates_conflict_only_by_targets_that_are_known(clean):
-    graphs, target = clean
-    twice = joined(graphs, graphs[:2])
-    found = pk.audit(twice, [*target.tolist(), None, int(1 - target[1])], t_max=1)
-    assert found.sameness.duplicates.conflicts == ((1, N + 1),)
-    leaks = pk.audit(graphs, target, graphs[:2], test_target=[None, int(1 - target[1])], t_max=1)
-    assert leaks.sameness.leaks.conflicting == ((1, 1),)
 
 
 @pytest.mark.parametrize(("unit", "message"), [(1e155, "at most"), (1e-200, "must differ by at least")])

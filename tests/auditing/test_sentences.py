@@ -1,0 +1,70 @@
+"""Sentences: numbers, nouns and verdicts of the findings."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.auditing.learnability import Score
+from propkernels.auditing.sentences import (
+    as_score,
+    listed,
+    many,
+    many_have,
+    percent,
+    sentences_of,
+    with_error,
+)
+
+
+def test_numbers_and_nouns_agree():
+    assert (many(1, "node"), many(1200, "class")) == ("1 node", "1,200 classes")
+    assert (many_have(1, "graph"), many_have(2, "graph")) == ("1 graph has", "2 graphs have")
+    assert (listed((4,)), listed((4, 5)), listed((4, 5, 6))) == ("4", "4 and 5", "4, 5 and 6")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0 %"), (1.0, "100 %"), (0.00001, "0.1 %"), (0.99999, "99.9 %"), (0.5, "50.0 %")],
+)
+def test_shares_are_never_rounded_to_none_or_all(share, text):
+    assert percent(share) == text
+
+
+def test_scores_have_the_unit_of_their_metric():
+    assert as_score(0.25, "accuracy") == "25.0 %"
+    assert as_score(0.25, "R^2") == "an R^2 of 0.250"
+    assert with_error(0.25, 0.011, "accuracy") == "25.0 ± 1.1 %"
+    assert with_error(0.25, 0.011, "R^2") == "an R^2 of 0.250 ± 0.011"
+
+
+def texts(report, topic):
+    return [(sentence.kind, sentence.text) for sentence in sentences_of(report) if sentence.topic == topic]
+
+
+def test_duplicates_with_different_classes_bound_the_accuracy(report):
+    bad = [text for kind, text in texts(report, "sameness") if kind == "bad"]
+    assert bad[0].startswith("2 of 61 graphs (3.3 %) have an exact duplicate, in 1 group; 1 can be removed.")
+    assert bad[1].startswith("1 group of duplicates has different classes (2 graphs): no method can exceed")
+
+
+@pytest.mark.parametrize(
+    ("mean", "kind", "verdict"), [(0.6, "bad", "not clearly better"), (0.9, "good", "gain")]
+)
+def test_the_kernel_is_compared_with_the_best_baseline(report, mean, kind, verdict):
+    scores = (
+        Score("majority class", 0.5, 0.0),
+        Score("counting degrees", 0.6, 0.01),
+        Score("kernel", mean, 0.01),
+    )
+    found = texts(replace(report, learning=replace(report.learning, scores=scores)), "learning")
+    assert found[1][0] == kind
+    assert found[1][1].startswith("Counting degrees alone reaches 60.0 ± 1.0 %")
+    assert verdict in found[1][1]
+
+
+def test_a_rare_class_asks_for_balanced_accuracy():
+    graphs = pk.datasets.make_molecules(22, random_state=0).graphs
+    report = pk.audit(graphs, np.arange(22) == 0, t_max=0)
+    assert any(kind == "bad" and "report balanced accuracy" in text for kind, text in texts(report, "graphs"))
