@@ -34,10 +34,10 @@ def cases(graphs: Any, folder: Path) -> Iterator[Case]:
     def node_labels() -> list[Any]:
         return np.split(graphs.node_labels, starts[1:-1])
 
-    yield "networkx", lambda: pk.to_networkx(graphs), pk.from_networkx
-    yield "networkx by check_graphs", lambda: pk.to_networkx(graphs), pk.check_graphs
-    yield "igraph", lambda: pk.to_igraph(graphs), pk.from_igraph
-    yield "GraKeL dictionaries", lambda: pk.to_grakel(graphs), pk.from_grakel
+    yield "networkx", lambda: pk.convert.to_networkx(graphs), pk.from_networkx
+    yield "networkx by check_graphs", lambda: pk.convert.to_networkx(graphs), pk.check_graphs
+    yield "igraph", lambda: pk.convert.to_igraph(graphs), pk.from_igraph
+    yield "GraKeL dictionaries", lambda: pk.convert.to_grakel(graphs), pk.convert.from_grakel
     yield "PyTorch Geometric (numpy)", lambda: _data(graphs, labels), pk.from_pyg
     yield "PyTorch Geometric Batch (numpy)", lambda: _batch(graphs, labels), pk.from_pyg
     yield (
@@ -51,7 +51,11 @@ def cases(graphs: Any, folder: Path) -> Iterator[Case]:
         pk.check_graphs,
     )
     yield "dense stack (n, 16, 16)", lambda: _stack(len(graphs)), pk.from_adjacency
-    yield "pandas", lambda: pk.to_pandas(graphs), lambda tables: pk.from_pandas(*tables, label="label")
+    yield (
+        "pandas",
+        lambda: pk.convert.to_pandas(graphs),
+        lambda tables: pk.from_pandas(*tables, label="label"),
+    )
     yield "points, k = 4, curvature", lambda: _clouds(sizes), pk.from_points
     yield "triples, radius 1", lambda: _triples(len(graphs)), pk.from_triples
     file = folder / "graphs.parquet"
@@ -59,9 +63,9 @@ def cases(graphs: Any, folder: Path) -> Iterator[Case]:
     yield "from Parquet", lambda: file, from_parquet
     yield "save", lambda: graphs, lambda some: some.save(folder / "graphs.pk")
     yield "load", lambda: folder / "graphs.pk", pk.GraphDatabase.load
-    yield "to_networkx", lambda: graphs, pk.to_networkx
-    yield "to_igraph", lambda: graphs, pk.to_igraph
-    yield "to_pandas", lambda: graphs, pk.to_pandas
+    yield "to_networkx", lambda: graphs, pk.convert.to_networkx
+    yield "to_igraph", lambda: graphs, pk.convert.to_igraph
+    yield "to_pandas", lambda: graphs, pk.convert.to_pandas
 
 
 def molecule_cases(smiles: list[str]) -> Iterator[Case]:

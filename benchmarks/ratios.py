@@ -32,7 +32,7 @@ def half_hidden(propagation: str, fraction: float = 0.5) -> Prepare:
     def prepare(data: Any, threads: int) -> Call:
         import propkernels as pk
 
-        graphs = pk.hide_labels(data.graphs, fraction, random_state=0)
+        graphs = pk.datasets.hide_labels(data.graphs, fraction, random_state=0)
         model = build("PropagationKernel", threads, {"t_max": 10, "propagation": propagation})
         return lambda: model.fit_transform(graphs)
 

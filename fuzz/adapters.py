@@ -213,7 +213,7 @@ def from_grakel(rng: Generator) -> Any:
         pick(rng, ([edges()], [edges(), marks()], [edges(), marks(), marks()], edges(), thing(rng)))
         for _ in range(int(rng.integers(1, 3)))
     ]
-    return pk.from_grakel(graphs, **options(rng))
+    return pk.convert.from_grakel(graphs, **options(rng))
 
 
 def frame(rng: Generator, columns: tuple[str, ...], n: int) -> Any:

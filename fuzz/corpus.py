@@ -98,7 +98,7 @@ def read_index(path: Path) -> None:
 
 
 def read_plan(path: Path) -> None:
-    str(try_to(lambda: pk.Plan.load(path), OSError))
+    str(try_to(lambda: pk.scale.Plan.load(path), OSError))
 
 
 def _unpacked(path: Path) -> Path:

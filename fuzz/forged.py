@@ -155,7 +155,7 @@ def plan(rng: Generator, seed: int) -> None:
     files = {"plan.json": json.dumps(changed_tree(data, rng)).encode()}
     remember("plan", ".json", files["plan.json"])
     with scratch(str(seed), files) as folder:
-        found = try_to(lambda: pk.Plan.load(folder / "plan.json"), OSError)
+        found = try_to(lambda: pk.scale.Plan.load(folder / "plan.json"), OSError)
         repr(found), str(found)
         if rng.random() < 0.2:
             shutil.copy(whole().source, folder)

@@ -93,7 +93,7 @@ def other_kinds() -> dict[str, Kind]:
     )
     images = [np.arange(12, dtype=np.uint8).reshape(3, 4) * 20 + i for i in range(4)]
     index = lambda: pk.GraphIndex(random_state=0).fit(zoo).add(zoo[:1], ids=["x"]).remove([0])  # noqa: E731
-    hidden = pk.hide_labels(graphs, 0.3, random_state=0)
+    hidden = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
     return {
         "gaussian paths": Kind(lambda: pk.ShortestPath(attributes="gaussian").fit(zoo), transform),
         "exact refinement": Kind(lambda: pk.WeisfeilerLehman(exact=True).fit(zoo), transform),

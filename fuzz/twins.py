@@ -41,7 +41,7 @@ def lazy_diffusion(graphs: pk.GraphDatabase, rng: np.random.Generator) -> None:
 def label_propagation(graphs: pk.GraphDatabase, rng: np.random.Generator) -> None:
     if len(graphs.label_values) == 0:
         return
-    graphs = pk.hide_labels(graphs, 0.4, random_state=int(rng.integers(1000)))
+    graphs = pk.datasets.hide_labels(graphs, 0.4, random_state=int(rng.integers(1000)))
     clamp = ("after", "before")[rng.integers(2)]
     scheme = pk.LabelPropagation(clamp)
     if not len(graphs.label_values):

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import inspect
 import re
+from operator import attrgetter
 
 import pytest
 
 import propkernels as pk
+from propkernels._utils.deprecation import MOVED
 
-PUBLIC = {
-    name: getattr(pk, name)
-    for name in sorted(pk.__all__)
-    if not name.startswith("_") and not inspect.ismodule(getattr(pk, name))
-}
+
+def public():
+    """Names of the top level, and those that moved from there into modules."""
+    for name in sorted({*pk.__all__, *MOVED.values()}):
+        value = attrgetter(name)(pk)
+        if not name.startswith("_") and not inspect.ismodule(value) and not inspect.ismethod(value):
+            yield name.split(".")[-1], value
+
+
+PUBLIC = dict(public())
 CLASSES = [name for name, value in PUBLIC.items() if inspect.isclass(value)]
 WITHOUT_PAPER = {"Graph", "GraphDatabase", "Grid", "ModelFileError"}  # containers and errors
 WITHOUT_PAPER |= {"FeatureFolder", "PartsFailedError", "Plan"}

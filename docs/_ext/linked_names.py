@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from inspect import ismodule
 from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
 
-NAME = re.compile(r"(?:pk\.|propkernels\.)?((?:datasets\.|images\.)?\w+)(?:\(.*\))?", re.DOTALL)
+NAME = re.compile(r"(?:pk\.|propkernels\.)?((?:[a-z]+\.)?\w+)(?:\(.*\))?", re.DOTALL)
 
 
 @cache
@@ -18,12 +19,12 @@ def public() -> dict[str, str]:
     import propkernels as pk
 
     names = {name: f"propkernels.{name}" for name in pk.__all__ if not name.startswith("_")}
-    for module in ("datasets", "images"):
+    for module in [name for name in names if ismodule(getattr(pk, name))]:
         names.pop(module)
         for name in getattr(pk, module).__all__:
             full = f"propkernels.{name}" if name in names else f"propkernels.{module}.{name}"
             names |= {f"{module}.{name}": full}
-            if name[0].isupper():
+            if name[0].isupper() or name.startswith(("plot_", "draw_")):
                 names[name] = full
     return names
 

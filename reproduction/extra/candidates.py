@@ -126,7 +126,7 @@ def compare(
     if kind in ("labels", "partial"):
         graphs = graphs.with_attributes(None)
     if kind == "partial":
-        graphs = pk.hide_labels(graphs, HIDDEN, random_state=0)
+        graphs = pk.datasets.hide_labels(graphs, HIDDEN, random_state=0)
     target = check_target(np.asarray(data.target)[some], len(graphs))
     n_folds = 5 if len(target) > 1000 else 10
     folds = [

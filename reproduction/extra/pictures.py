@@ -43,7 +43,7 @@ def explained_molecule() -> tuple[Any, int]:
 def draw_molecule() -> Any:
     """Nodes of a molecule colored by the class they count for."""
     explanation, graph = explained_molecule()
-    ax = pk.plot_explanation(explanation, graph=graph, labels=ATOMS, class_names=MUTAGENIC)
+    ax = pk.plotting.plot_explanation(explanation, graph=graph, labels=ATOMS, class_names=MUTAGENIC)
     ax.set_title("")
     return ax.figure
 
@@ -51,7 +51,7 @@ def draw_molecule() -> Any:
 def draw_iterations() -> Any:
     """The same molecule, iteration by iteration."""
     explanation, graph = explained_molecule()
-    axes = pk.plot_explanation(
+    axes = pk.plotting.plot_explanation(
         explanation, graph=graph, t="each", labels=ATOMS, class_names={1: "mutagenic", -1: "not"}
     )
     return axes[0].figure
@@ -64,7 +64,7 @@ def draw_similar() -> Any:
     graphs = pk.datasets.load("MUTAG").graphs
     figure, axes = pyplot.subplots(1, 2, figsize=(7.6, 3.0), layout="constrained")
     kernel = pk.WeisfeilerLehman(n_iter=3)
-    pk.plot_similarity(kernel, graphs[0], graphs[10], t=3, labels=ATOMS, ax=axes)
+    pk.plotting.plot_similarity(kernel, graphs[0], graphs[10], t=3, labels=ATOMS, ax=axes)
     return figure
 
 
@@ -86,7 +86,7 @@ def draw_leaf() -> Any:
     axes[0].imshow(photograph)
     axes[0].set_axis_off()
     gray = photograph.mean(axis=2) / 255 * 0.6 + 0.4
-    pk.plot_explanation(
+    pk.plotting.plot_explanation(
         model, data.graphs, graph, picture=gray, class_names={RUST: "rust", HEALTHY: "healthy"}, ax=axes[1]
     )
     axes[1].set_title("")
@@ -105,7 +105,7 @@ def draw_object() -> Any:
     nodes = slice(*data.graphs.graph_ptr[OBJECT : OBJECT + 2])
     coordinates = data.extras["coordinates"][nodes]
     figure, ax = pyplot.subplots(figsize=(6.6, 2.8), layout="constrained")
-    pk.plot_explanation(model, data.graphs, OBJECT, layout=coordinates, ax=ax)
+    pk.plotting.plot_explanation(model, data.graphs, OBJECT, layout=coordinates, ax=ax)
     ax.set_title("")
     return figure
 
@@ -117,8 +117,8 @@ def draw_kernel() -> Any:
     data = pk.datasets.load("MSRC_9")
     gram = pk.PropagationKernel(t_max=3, normalize=True, random_state=0).fit_transform(data.graphs)
     figure, axes = pyplot.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
-    pk.plot_kernel(gram, data.target, ax=axes[0])
-    pk.plot_embedding(gram, data.target, ax=axes[1])
+    pk.plotting.plot_kernel(gram, data.target, ax=axes[0])
+    pk.plotting.plot_embedding(gram, data.target, ax=axes[1])
     return figure
 
 

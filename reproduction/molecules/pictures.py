@@ -30,12 +30,14 @@ def by_iteration() -> MoleculePicture:
     classifier = pk.PropagationClassifier(kernel=kernel, scoring="roc_auc", C=1, random_state=0)
     model = make_pipeline(pk.MoleculesToGraphs(), classifier)
     model.fit([data.mols[i] for i in others], target[others])
-    return pk.draw_molecule(model, [held], t="each", size=(380, 300))
+    return pk.molecules.draw_molecule(model, [held], t="each", size=(380, 300))
 
 
 def shared() -> MoleculePicture:
     """Two esters of ethanol."""
-    return pk.draw_similarity(pk.WeisfeilerLehman(n_iter=2, edge_labels=True), *ESTERS, size=(380, 300))
+    return pk.molecules.draw_similarity(
+        pk.WeisfeilerLehman(n_iter=2, edge_labels=True), *ESTERS, size=(380, 300)
+    )
 
 
 def main() -> None:

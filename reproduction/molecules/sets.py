@@ -113,5 +113,5 @@ def folds(data: Molecules, split: str) -> list[Fold]:
     """Five folds: at random, or such that no Murcko scaffold is in two of them."""
     if split == RANDOM:
         return list(KFold(N_FOLDS, shuffle=True, random_state=SEED).split(data.mols))
-    groups = pk.scaffolds(data.mols)
+    groups = pk.molecules.scaffolds(data.mols)
     return list(GroupKFold(N_FOLDS, shuffle=True, random_state=SEED).split(data.mols, groups=groups))

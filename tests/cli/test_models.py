@@ -217,7 +217,7 @@ def test_nodes_are_drawn_at_their_coordinates(run, small_folder, model_file, tmp
     graphs = pk.datasets.read_tu(small_folder).graphs
     write_lines(folder / "SMALL_coordinates.txt", [f"{node}, {node % 5}" for node in range(graphs.n_nodes)])
     seen = {}
-    plot = pk.plot_explanation
+    plot = pk.plotting.plot_explanation
 
     def spy(explanation, **options):
         seen.update(options)

@@ -66,7 +66,7 @@ def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
     assert f"Wrote picture.{suffix}" in result.stdout
     title = "Graph 12 of drugs: predicted 1"
     fitted, graphs = pk.load_model(tmp_path / model), pk.from_smiles(SMILES)
-    expected = pk.draw_molecule(fitted.explain(graphs, 1), SMILES, 12, title=title, size=(600, 450))
+    expected = pk.molecules.draw_molecule(fitted.explain(graphs, 1), SMILES, 12, title=title, size=(600, 450))
     found = (tmp_path / f"picture.{suffix}").read_bytes()
     assert found == (expected.svg.encode() if suffix == "svg" else expected.png)
 

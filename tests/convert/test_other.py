@@ -18,10 +18,10 @@ def test_points_are_the_knn_graphs_of_each_cloud():
     for mutual in (False, True):
         graphs = pk.from_points(clouds, k=4, normals=normals, mutual=mutual)
         for cloud, normal, graph in zip(clouds, normals, graphs, strict=True):
-            expected = pk.knn_graph(cloud, 4, mutual=mutual)
+            expected = pk.graphs.knn_graph(cloud, 4, mutual=mutual)
             assert np.array_equal(graph.adjacency.toarray(), expected.toarray())
             np.testing.assert_allclose(
-                graph.node_attributes[:, 0], pk.curvature(expected, normal), rtol=1e-12
+                graph.node_attributes[:, 0], pk.graphs.curvature(expected, normal), rtol=1e-12
             )
             rows, cols = graph.adjacency.tocoo().coords
             lengths = np.linalg.norm(cloud[rows] - cloud[cols], axis=1)
@@ -217,22 +217,22 @@ def test_matrices_that_are_wrong():
 def test_every_format_of_grakel(edges):
     labels = {0: "a", 1: "b", 2: "a"}
     expected = GraphDatabase([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [0, 3], ["a", "b", "a"])
-    assert pk.from_grakel([[edges, labels]]) == expected
+    assert pk.convert.from_grakel([[edges, labels]]) == expected
     assert pk.check_graphs([[edges, labels]]) == expected
     named = {(0, 1): "x", (1, 0): "x", (1, 2): "y", (2, 1): "y"}
-    assert pk.from_grakel([(edges, labels, named)]).edge_labels.tolist() == ["x", "x", "y", "y"]
+    assert pk.convert.from_grakel([(edges, labels, named)]).edge_labels.tolist() == ["x", "x", "y", "y"]
 
 
 def test_grakel_attributes_and_faults():
     edges = {(0, 1), (1, 0)}
-    assert pk.from_grakel([[edges, {0: [1.0, 2.0], 1: [3.0, 4.0]}]]).node_attributes.tolist() == [
+    assert pk.convert.from_grakel([[edges, {0: [1.0, 2.0], 1: [3.0, 4.0]}]]).node_attributes.tolist() == [
         [1, 2],
         [3, 4],
     ]
     with pytest.raises(ValueError, match=r"graph 0: edge \(.*\) names node 1, which has no label"):
-        pk.from_grakel([[edges, {0: "a"}]])
+        pk.convert.from_grakel([[edges, {0: "a"}]])
     with pytest.raises(TypeError, match="graph 1 is not a graph in one of GraKeL's formats"):
-        pk.from_grakel([[edges, {0: "a", 1: "a"}], 5])
+        pk.convert.from_grakel([[edges, {0: "a", 1: "a"}], 5])
 
 
 # Parquet
@@ -311,11 +311,11 @@ def test_files_that_are_wrong(tmp_path):
 @pytest.mark.parametrize(
     ("module", "call", "extra"),
     [
-        ("igraph", lambda graphs: pk.to_igraph(graphs), "igraph"),
-        ("pandas", lambda graphs: pk.to_pandas(graphs), "pandas"),
+        ("igraph", lambda graphs: pk.convert.to_igraph(graphs), "igraph"),
+        ("pandas", lambda graphs: pk.convert.to_pandas(graphs), "pandas"),
         ("rdkit.Chem", lambda graphs: pk.from_smiles(["C"]), "chem"),
         ("pyarrow", lambda graphs: graphs.to_parquet("x"), "parquet"),
-        ("torch", lambda graphs: pk.to_pyg(graphs), "pyg"),
+        ("torch", lambda graphs: pk.convert.to_pyg(graphs), "pyg"),
     ],
 )
 def test_missing_packages_are_named_with_their_extra(module, call, extra, monkeypatch):

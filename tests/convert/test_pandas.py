@@ -149,4 +149,4 @@ def test_things_that_are_not_tables():
     with pytest.raises(ValueError, match="label and attributes are columns of nodes, which is not given"):
         pk.from_pandas(EDGES, label="l")
     with pytest.raises(ValueError, match="two graphs have the same id"):
-        pk.to_pandas(pk.GraphDatabase(np.zeros((2, 2)), [0, 1, 2], ids=["a", "a"]))
+        pk.convert.to_pandas(pk.GraphDatabase(np.zeros((2, 2)), [0, 1, 2], ids=["a", "a"]))

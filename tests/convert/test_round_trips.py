@@ -29,19 +29,19 @@ def attributed(graphs):
 
 
 def through_networkx(graphs):
-    return pk.from_networkx(pk.to_networkx(graphs), edge_attributes=_names(graphs), ids=graphs.ids)
+    return pk.from_networkx(pk.convert.to_networkx(graphs), edge_attributes=_names(graphs), ids=graphs.ids)
 
 
 def through_igraph(graphs):
-    return pk.from_igraph(pk.to_igraph(graphs), edge_attributes=_names(graphs), ids=graphs.ids)
+    return pk.from_igraph(pk.convert.to_igraph(graphs), edge_attributes=_names(graphs), ids=graphs.ids)
 
 
 def through_grakel(graphs):
-    return pk.from_grakel(pk.to_grakel(graphs))
+    return pk.convert.from_grakel(pk.convert.to_grakel(graphs))
 
 
 def through_pandas(graphs):
-    tables = pk.to_pandas(graphs)
+    tables = pk.convert.to_pandas(graphs)
     columns = {"label": "label"} if graphs.node_labels is not None else {}
     columns |= {"edge_label": "label"} if graphs.edge_labels is not None else {}
     columns |= {"edge_attributes": _names(graphs)} if graphs.edge_attributes is not None else {}
@@ -125,17 +125,17 @@ def test_grakel(name):
     found = through_grakel(graphs)
     assert found == graphs
     with pytest.raises(ValueError, match="graph 0 has parallel edges, which GraKeL's format cannot hold"):
-        pk.to_grakel(rich()["parallel"])
+        pk.convert.to_grakel(rich()["parallel"])
 
 
 def test_grakel_computes_the_same_kernel_on_both_sides():
     grakel = pytest.importorskip("grakel")
     graphs = pk.datasets.make_molecules(12, random_state=0).graphs
     ours = pk.WeisfeilerLehman(n_iter=2).fit_transform(graphs)
-    theirs = grakel.WeisfeilerLehman(n_iter=2).fit_transform(pk.to_grakel(graphs))
+    theirs = grakel.WeisfeilerLehman(n_iter=2).fit_transform(pk.convert.to_grakel(graphs))
     assert np.array_equal(ours, theirs)
-    objects = [grakel.Graph(*parts) for parts in pk.to_grakel(graphs)]
-    again = pk.from_grakel(objects)
+    objects = [grakel.Graph(*parts) for parts in pk.convert.to_grakel(graphs)]
+    again = pk.convert.from_grakel(objects)
     assert np.array_equal(pk.WeisfeilerLehman(n_iter=2).fit_transform(again), ours)
     assert np.array_equal(pk.WeisfeilerLehman(n_iter=2).fit_transform(objects), ours)  # by check_graphs
 

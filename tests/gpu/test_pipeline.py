@@ -89,7 +89,7 @@ def both_codes(runtime, graphs, scheme, t_max=5, n_hashes=1, plain=False):
 def test_codes_are_the_same_bits(runtime, sizes, scheme):
     graphs = many_graphs(sizes)
     if isinstance(scheme, pk.LabelPropagation) and graphs.n_nodes:
-        graphs = pk.hide_labels(graphs, 0.3, random_state=0)
+        graphs = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
     computed, expected = both_codes(runtime, graphs, scheme)
     np.testing.assert_array_equal(computed, expected)
 

@@ -21,7 +21,7 @@ OTHERS = {
     "labels": lambda: GRAPHS.with_labels(None),
     "attributes": lambda: GRAPHS.with_attributes(np.zeros((GRAPHS.n_nodes, 1))),
     "one bit of the weights": changed_weight,
-    "hidden labels": lambda: pk.hide_labels(GRAPHS, 0.5, random_state=0),
+    "hidden labels": lambda: pk.datasets.hide_labels(GRAPHS, 0.5, random_state=0),
     "fewer": lambda: GRAPHS[:5],
 }
 

@@ -154,7 +154,7 @@ def test_other_labels():
     assert other[0].shape == grids[0].shape
     with pytest.raises(ValueError, match="have labels"):
         grids.with_labels(None)
-    hidden = pk.hide_labels(grids, 0.5, random_state=0)
+    hidden = pk.datasets.hide_labels(grids, 0.5, random_state=0)
     assert isinstance(hidden, pk.GridDatabase)
     assert 0 < np.count_nonzero(hidden.node_labels == -1) < grids.n_nodes
 

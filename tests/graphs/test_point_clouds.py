@@ -22,19 +22,19 @@ def naive(points, k, mutual):
 @pytest.mark.parametrize("k", [1, 4, 100])
 def test_equals_the_definition(k, mutual):
     points = np.random.default_rng(k).normal(size=(40, 3))
-    computed = pk.knn_graph(points, k, mutual=mutual)
+    computed = pk.graphs.knn_graph(points, k, mutual=mutual)
     assert np.array_equal(computed.toarray(), naive(points, k, mutual).astype(float))
 
 
 def test_points_that_coincide_are_not_neighbors_of_themselves():
-    graph = pk.knn_graph(np.zeros((12, 2)), 3)
+    graph = pk.graphs.knn_graph(np.zeros((12, 2)), 3)
     assert not graph.diagonal().any()
     assert (graph.toarray().sum(axis=1) >= 3).all()
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_too_few_points_have_no_edges(n):
-    graph = pk.knn_graph(np.zeros((n, 3)))
+    graph = pk.graphs.knn_graph(np.zeros((n, 3)))
     assert graph.shape == (n, n)
     assert graph.nnz == 0
 
@@ -43,7 +43,7 @@ def test_the_graph_goes_into_a_kernel():
     rng = np.random.default_rng(0)
     clouds = [rng.normal(size=(20, 3)) for _ in range(3)]
     kernel = pk.PropagationKernel(t_max=2, random_state=0)
-    computed = kernel.fit_transform([(pk.knn_graph(cloud), [0, 1] * 10) for cloud in clouds])
+    computed = kernel.fit_transform([(pk.graphs.knn_graph(cloud), [0, 1] * 10) for cloud in clouds])
     expected = kernel.fit_transform([(naive(cloud, 4, False).astype(float), [0, 1] * 10) for cloud in clouds])
     assert np.array_equal(computed, expected)
 
@@ -54,12 +54,12 @@ def test_the_graph_goes_into_a_kernel():
 )
 def test_bad_points(points, message):
     with pytest.raises(ValueError, match=message):
-        pk.knn_graph(points)
+        pk.graphs.knn_graph(points)
 
 
 def test_bad_number():
     with pytest.raises(ValueError, match="n_neighbors"):
-        pk.knn_graph([[0.0], [1.0]], 0)
+        pk.graphs.knn_graph([[0.0], [1.0]], 0)
 
 
 def naive_curvature(adjacency, normals):
@@ -73,47 +73,51 @@ def naive_curvature(adjacency, normals):
 def random_cloud(seed):
     rng = np.random.default_rng(seed)
     normals = rng.normal(size=(30, 3))
-    return pk.knn_graph(rng.normal(size=(30, 3))), normals / np.linalg.norm(normals, axis=1)[:, None]
+    return pk.graphs.knn_graph(rng.normal(size=(30, 3))), normals / np.linalg.norm(normals, axis=1)[:, None]
 
 
 def test_curvature_equals_the_definition():
     graph, normals = random_cloud(0)
-    assert np.allclose(pk.curvature(graph, normals), naive_curvature(graph.toarray(), normals), atol=1e-14)
+    assert np.allclose(
+        pk.graphs.curvature(graph, normals), naive_curvature(graph.toarray(), normals), atol=1e-14
+    )
 
 
 def test_length_and_direction_of_normals_do_not_matter():
     graph, normals = random_cloud(1)
     other = normals * np.random.default_rng(2).choice([-3.0, 0.5], size=(30, 1))
-    assert np.allclose(pk.curvature(graph, other), pk.curvature(graph, normals))
+    assert np.allclose(pk.graphs.curvature(graph, other), pk.graphs.curvature(graph, normals))
 
 
 def test_weights_and_self_loops_do_not_matter():
     graph, normals = random_cloud(3)
     changed = graph.toarray() * 7 + np.eye(30)
-    assert np.allclose(pk.curvature(changed, normals), pk.curvature(graph, normals))
+    assert np.allclose(pk.graphs.curvature(changed, normals), pk.graphs.curvature(graph, normals))
 
 
 def test_mean_divides_by_the_neighbours():
     graph, normals = random_cloud(4)
     degrees = np.diff(graph.indptr)
-    assert np.allclose(pk.curvature(graph, normals, mean=True), pk.curvature(graph, normals) / degrees)
+    assert np.allclose(
+        pk.graphs.curvature(graph, normals, mean=True), pk.graphs.curvature(graph, normals) / degrees
+    )
 
 
 def test_unknown_normals_do_not_count():
     path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    computed = pk.curvature(path, [[0, 0, 1], [0, 1, 1], [np.nan, np.nan, np.nan]])
+    computed = pk.graphs.curvature(path, [[0, 0, 1], [0, 1, 1], [np.nan, np.nan, np.nan]])
     assert np.allclose(computed, [1 - 0.5**0.5, 1 - 0.5**0.5, np.nan], equal_nan=True)
 
 
 def test_shapes_must_fit():
     with pytest.raises(ValueError, match="do not fit"):
-        pk.curvature(np.zeros((2, 2)), np.zeros((3, 3)))
+        pk.graphs.curvature(np.zeros((2, 2)), np.zeros((3, 3)))
 
 
 @pytest.mark.slow
 @pytest.mark.data
 def test_the_attribute_in_the_files_is_one_less_the_mean(data_folder):
     data = pk.datasets.read_tu(data_folder / "FIRSTMM_DB.zip")
-    mean = pk.curvature(data.graphs.adjacency, data.extras["normals"], mean=True)
+    mean = pk.graphs.curvature(data.graphs.adjacency, data.extras["normals"], mean=True)
     same = np.abs(1 - mean - data.graphs.node_attributes[:, 0]) < 1e-5
     assert same.mean() > 0.99

@@ -147,7 +147,7 @@ def test_constant_labels_at_t_0_compare_attributes_alone():
 
 @every_treatment
 def test_partially_labelled_graphs(treatment):
-    graphs = pk.hide_labels(some_graphs(), 0.4, random_state=0)
+    graphs = pk.datasets.hide_labels(some_graphs(), 0.4, random_state=0)
     estimator = kernel(treatment)
     matrix = estimator.fit_transform(graphs)
     assert np.array_equal(estimator.transform(graphs), matrix)

@@ -83,7 +83,7 @@ def test_labels_are_filled_in_before():
     pipeline = make_pipeline(pk.LabelImputer(), pk.WeisfeilerLehman(n_iter=3))
     reference = pk.WeisfeilerLehman(n_iter=3).fit_transform(graphs)
     assert np.array_equal(pipeline.fit_transform(graphs), reference)
-    partial = pk.hide_labels(graphs, 0.3, random_state=0)
+    partial = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
     imputed = pk.LabelImputer().fit_transform(partial)
     reference = pk.WeisfeilerLehman(n_iter=3).fit_transform(imputed)
     assert np.array_equal(pipeline.fit_transform(partial), reference)

@@ -32,10 +32,10 @@ def model():
 def test_values_are_those_of_the_explanation(model):
     explanation = model[-1].explain(pk.from_smiles(SMILES))
     for given in (model, model[-1], explanation):
-        picture = pk.draw_molecule(given, SMILES, 4)
+        picture = pk.molecules.draw_molecule(given, SMILES, 4)
         np.testing.assert_allclose(picture.values, explanation.of_graph(4).sum(axis=1))
         np.testing.assert_allclose(
-            pk.draw_molecule(given, SMILES, 4, t=1).values, explanation.of_graph(4)[:, 1]
+            pk.molecules.draw_molecule(given, SMILES, 4, t=1).values, explanation.of_graph(4)[:, 1]
         )
 
 
@@ -48,7 +48,7 @@ def circles(svg):
 def test_colors_are_those_of_the_map(model):
     from matplotlib.colors import to_hex
 
-    picture = pk.draw_molecule(model, SMILES, 1, limit=0.5)
+    picture = pk.molecules.draw_molecule(model, SMILES, 1, limit=0.5)
     expected = [to_hex(color) for color in light_colors()(0.5 + picture.values)]
     found = circles(picture.svg)
     assert len(found) == 4
@@ -58,13 +58,13 @@ def test_colors_are_those_of_the_map(model):
 
 
 def test_oxygen_speaks_for_its_class(model):
-    values = pk.draw_molecule(model, SMILES, 0).values
+    values = pk.molecules.draw_molecule(model, SMILES, 0).values
     assert values.argmax() == 2  # the oxygen of CCO
-    assert pk.draw_molecule(model, SMILES, 0, classes=(0, 1)).values.argmin() == 2
+    assert pk.molecules.draw_molecule(model, SMILES, 0, classes=(0, 1)).values.argmin() == 2
 
 
 def test_files(model, tmp_path):
-    picture = pk.draw_molecule(model, SMILES, 6, title="phenol", size=(300, 200))
+    picture = pk.molecules.draw_molecule(model, SMILES, 6, title="phenol", size=(300, 200))
     picture.save(tmp_path / "phenol.png")
     picture.save(tmp_path / "phenol.SVG")
     image = matplotlib.image.imread(tmp_path / "phenol.png")
@@ -77,27 +77,27 @@ def test_files(model, tmp_path):
 
 
 def test_hydrogens_are_drawn_where_graphs_have_them():
-    picture = pk.draw_molecule(pipeline(explicit_hydrogens=True), SMILES, 0)
+    picture = pk.molecules.draw_molecule(pipeline(explicit_hydrogens=True), SMILES, 0)
     assert picture.molecule.GetNumAtoms() == len(picture.values) == 9
 
 
 def test_molecules_are_not_changed(model):
     mols = [Chem.MolFromSmiles(text) for text in SMILES]
     before = [mol.ToBinary() for mol in mols]
-    pk.draw_molecule(model, mols, 2)
+    pk.molecules.draw_molecule(model, mols, 2)
     assert [mol.ToBinary() for mol in mols] == before
     assert mols[2].GetNumConformers() == 0
 
 
 def test_figures_show_the_depiction(model):
     mols = [Chem.MolFromSmiles(text) for text in SMILES]
-    axes = pk.plot_explanation(model[-1], mols, 5)
+    axes = pk.plotting.plot_explanation(model[-1], mols, 5)
     assert len(axes.images) == 1
     assert not axes.collections
     assert axes.get_title().startswith("graph 5: ")
-    panels = pk.plot_explanation(model[-1].explain(mols), mols, 5, t="each")
+    panels = pk.plotting.plot_explanation(model[-1].explain(mols), mols, 5, t="each")
     assert [len(panel.images) for panel in panels] == [1, 1]
-    nodes = pk.plot_explanation(model[-1], mols, 5, layout="spring")
+    nodes = pk.plotting.plot_explanation(model[-1], mols, 5, layout="spring")
     assert not nodes.images
     assert nodes.collections
 
@@ -114,46 +114,46 @@ def test_figures_show_the_depiction(model):
 def test_bad_input_is_named(model, which, molecules, number, error, message):
     given = model if which == "model" else model[-1].explain(pk.from_smiles(SMILES))
     with pytest.raises(error, match=message):
-        pk.draw_molecule(given, molecules, number)
+        pk.molecules.draw_molecule(given, molecules, number)
 
 
 def test_bonds_have_their_parts_in_the_surroundings(model):
     explanation = model[-1].explain(pk.from_smiles(SMILES))
-    picture = pk.draw_molecule(model, SMILES, 4)
+    picture = pk.molecules.draw_molecule(model, SMILES, 4)
     ends, values = explanation.edge_contributions(4)
     pairs = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in picture.molecule.GetBonds()]
     known = {tuple(pair): value for pair, value in zip(ends.tolist(), values, strict=True)}
     np.testing.assert_allclose(picture.bonds, [known[min(pair), max(pair)] for pair in pairs])
-    plain = pk.draw_molecule(model, SMILES, 4, bonds=False)
+    plain = pk.molecules.draw_molecule(model, SMILES, 4, bonds=False)
     assert plain.bonds is None
     assert plain.svg != picture.svg
 
 
 def test_several_molecules_and_iterations(model):
-    grid = pk.draw_molecule(model, SMILES, [0, 6, 7], n_columns=2, size=(200, 150))
+    grid = pk.molecules.draw_molecule(model, SMILES, [0, 6, 7], n_columns=2, size=(200, 150))
     assert [len(panel.values) for panel in grid.panels] == [3, 7, 7]
     assert "width='400px' height='300px'" in grid.svg
     assert repr(grid) == "MoleculePicture(3 panels)"
-    each = pk.draw_molecule(model, SMILES, 6, t="each")
-    total = pk.draw_molecule(model, SMILES, 6).values
+    each = pk.molecules.draw_molecule(model, SMILES, 6, t="each")
+    total = pk.molecules.draw_molecule(model, SMILES, 6).values
     np.testing.assert_allclose(sum(panel.values for panel in each.panels), total)
     assert not each.panels[0].bonds.any()
-    titled = pk.draw_molecule(model, SMILES, [0, 1], title=["ethanol", "propanol"])
+    titled = pk.molecules.draw_molecule(model, SMILES, [0, 1], title=["ethanol", "propanol"])
     assert [panel.title for panel in titled.panels] == ["ethanol", "propanol"]
     with pytest.raises(ValueError, match="2 panels, but 1 titles"):
-        pk.draw_molecule(model, SMILES, [0, 1], title=["ethanol"])
+        pk.molecules.draw_molecule(model, SMILES, [0, 1], title=["ethanol"])
     with pytest.raises(ValueError, match="at least one molecule"):
-        pk.draw_molecule(model, SMILES, [])
+        pk.molecules.draw_molecule(model, SMILES, [])
 
 
 def test_figures_of_a_pipeline(model):
-    axes = pk.plot_explanation(model, SMILES, 5)
+    axes = pk.plotting.plot_explanation(model, SMILES, 5)
     assert len(axes.images) == 1
     assert axes.get_title().startswith("graph 5: ")
     with pytest.raises(IndexError, match="no molecule 8"):
-        pk.plot_explanation(model, SMILES, 8)
+        pk.plotting.plot_explanation(model, SMILES, 8)
     with pytest.raises(ValueError, match="needs molecules"):
-        pk.plot_explanation(model)
+        pk.plotting.plot_explanation(model)
 
 
 def test_explanations_of_molecules_draw_themselves(model, tmp_path):
@@ -161,15 +161,17 @@ def test_explanations_of_molecules_draw_themselves(model, tmp_path):
     graphs = model[:-1].transform(SMILES)
     explanation = model[-1].explain(graphs[[6, 4, 1]])
     picture = explanation.draw_molecule(1)
-    assert picture.svg == pk.draw_molecule(explanation, [SMILES[6], SMILES[4], SMILES[1]], 1).svg
-    np.testing.assert_allclose(picture.values, pk.draw_molecule(model, SMILES, 4).values)
+    assert picture.svg == pk.molecules.draw_molecule(explanation, [SMILES[6], SMILES[4], SMILES[1]], 1).svg
+    np.testing.assert_allclose(picture.values, pk.molecules.draw_molecule(model, SMILES, 4).values)
     explanation.draw_molecule([0, 2], t="each", size=(200, 150)).save(tmp_path / "picture.svg")
     mols = [Chem.MolFromSmiles(text) for text in SMILES]
-    assert model[-1].explain(mols).draw_molecule(4).svg == pk.draw_molecule(model, SMILES, 4).svg
+    assert model[-1].explain(mols).draw_molecule(4).svg == pk.molecules.draw_molecule(model, SMILES, 4).svg
     forgetful = model[-1].explain(pickle.loads(pickle.dumps(graphs)))
     with pytest.raises(ValueError, match=r"pass these as molecules=\[...\]"):
         forgetful.draw_molecule(0)
-    assert forgetful.draw_molecule(4, molecules=SMILES).svg == pk.draw_molecule(model, SMILES, 4).svg
+    assert (
+        forgetful.draw_molecule(4, molecules=SMILES).svg == pk.molecules.draw_molecule(model, SMILES, 4).svg
+    )
 
 
 def test_sources_leave_out_what_was_skipped():

@@ -119,7 +119,7 @@ def test_a_pipeline_is_cross_validated():
 
 @pytest.mark.slow
 def test_scaffolds_are_groups_and_classes_have_weights():
-    groups = pk.scaffolds(SMILES)
+    groups = pk.molecules.scaffolds(SMILES)
     model = pipeline(class_weight="balanced")
     scores = cross_val_score(model, SMILES, TARGET, groups=groups, cv=GroupKFold(2))
     np.testing.assert_array_equal(scores, 1.0)

@@ -48,6 +48,6 @@ def test_seen_and_numbers_are_those_of_the_nodes_codes():
 
 def test_an_explanation_is_drawn():
     plt = pytest.importorskip("matplotlib.pyplot")
-    ax = pk.plot_explanation(detector().fit(TRAIN), NEW, graph=2)
+    ax = pk.plotting.plot_explanation(detector().fit(TRAIN), NEW, graph=2)
     assert ax.figure.axes[1].get_ylabel() == "contribution to the rarity"
     plt.close(ax.figure)

@@ -25,7 +25,7 @@ def test_points_are_those_of_principal_component_analysis():
 
 
 def test_classes_have_colors_and_a_legend():
-    ax = pk.plot_embedding(POINTS @ POINTS.T, TARGET, target_names=["x", "y", "z"])
+    ax = pk.plotting.plot_embedding(POINTS @ POINTS.T, TARGET, target_names=["x", "y", "z"])
     assert [len(part) for part in offsets(ax)] == [4, 4, 4]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["x", "y", "z"]
     assert len({tuple(part.get_facecolor()[0]) for part in ax.collections}) == 3
@@ -36,13 +36,13 @@ def test_classes_have_colors_and_a_legend():
 
 
 def test_features_and_their_kernel_give_the_same_picture():
-    kernel = pk.plot_embedding(POINTS @ POINTS.T)
+    kernel = pk.plotting.plot_embedding(POINTS @ POINTS.T)
     for features in (POINTS, csr_array(POINTS)):
-        assert offsets(pk.plot_embedding(features))[0] == pytest.approx(offsets(kernel)[0], abs=1e-9)
+        assert offsets(pk.plotting.plot_embedding(features))[0] == pytest.approx(offsets(kernel)[0], abs=1e-9)
 
 
 def test_numbers_get_a_color_bar():
-    ax = pk.plot_embedding(POINTS, np.linspace(0, 1, 12))
+    ax = pk.plotting.plot_embedding(POINTS, np.linspace(0, 1, 12))
     assert ax.get_legend() is None
     assert ax.figure.axes[-1].get_ylabel() == "target"
     assert np.array_equal(ax.collections[0].get_array(), np.linspace(0, 1, 12))
@@ -56,22 +56,22 @@ def test_too_little_to_see(matrix):
     points, shares = embed(matrix)
     assert np.isfinite(points).all()
     assert 0 <= shares.sum() <= 1 + 1e-12
-    pk.plot_embedding(matrix).figure.canvas.draw()
+    pk.plotting.plot_embedding(matrix).figure.canvas.draw()
 
 
 def test_it_draws_where_it_is_told():
     ax = Figure().subplots()
-    assert pk.plot_embedding(POINTS, ax=ax) is ax
+    assert pk.plotting.plot_embedding(POINTS, ax=ax) is ax
 
 
 def test_bad_arguments():
     with pytest.raises(ValueError, match="one row per graph"):
-        pk.plot_embedding(np.ones(3))
+        pk.plotting.plot_embedding(np.ones(3))
     with pytest.raises(ValueError, match="one value for each of 12 graphs"):
-        pk.plot_embedding(POINTS, TARGET[:5])
+        pk.plotting.plot_embedding(POINTS, TARGET[:5])
 
 
 def test_without_matplotlib_the_error_names_the_extra(without):
     without("matplotlib")
     with pytest.raises(ImportError, match=r"propkernels\[plot\]"):
-        pk.plot_embedding(POINTS)
+        pk.plotting.plot_embedding(POINTS)

@@ -26,7 +26,7 @@ FIRST, SECOND = make_evaluation([[0.8, 0.8, 0.9]]), make_evaluation([[0.7, 0.8, 
 
 
 def test_every_fold_is_a_dot():
-    ax = pk.plot_evaluation({"PK": FIRST, "LABELS": SECOND})
+    ax = pk.plotting.plot_evaluation({"PK": FIRST, "LABELS": SECOND})
     assert [label.get_text() for label in ax.get_xticklabels()] == ["PK", "LABELS"]
     dots = [
         np.asarray(collection.get_offsets()) for collection in ax.collections if len(collection.get_offsets())
@@ -37,26 +37,26 @@ def test_every_fold_is_a_dot():
 
 
 def test_only_equal_folds_are_connected():
-    connected = pk.plot_evaluation([FIRST, SECOND])
-    apart = pk.plot_evaluation([FIRST, make_evaluation([[0.7, 0.8, 0.8]], split="b")])
+    connected = pk.plotting.plot_evaluation([FIRST, SECOND])
+    apart = pk.plotting.plot_evaluation([FIRST, make_evaluation([[0.7, 0.8, 0.8]], split="b")])
     assert len(connected.lines) - len(apart.lines) == 3
 
 
 def test_one_evaluation_and_other_metrics():
-    ax = pk.plot_evaluation(make_evaluation([[0.1, 0.2]], metric="rmse"))
+    ax = pk.plotting.plot_evaluation(make_evaluation([[0.1, 0.2]], metric="rmse"))
     assert ax.get_ylabel() == "rmse"
     assert [label.get_text() for label in ax.get_xticklabels()] == ["PK"]
 
 
 def test_axes_of_the_user():
     _, ax = matplotlib.pyplot.subplots()
-    assert pk.plot_evaluation(FIRST, ax=ax) is ax
+    assert pk.plotting.plot_evaluation(FIRST, ax=ax) is ax
 
 
 def test_what_cannot_be_drawn():
     with pytest.raises(TypeError, match="results of evaluate"):
-        pk.plot_evaluation([1, 2])
+        pk.plotting.plot_evaluation([1, 2])
     with pytest.raises(ValueError, match="different metrics"):
-        pk.plot_evaluation([FIRST, make_evaluation([[0.1]], metric="rmse")])
+        pk.plotting.plot_evaluation([FIRST, make_evaluation([[0.1]], metric="rmse")])
     with pytest.raises(ValueError, match="names must have 1 entries"):
-        pk.plot_evaluation(FIRST, names=["a", "b"])
+        pk.plotting.plot_evaluation(FIRST, names=["a", "b"])

@@ -43,7 +43,7 @@ def color_bar(ax):
 
 
 def test_nodes_and_edges_are_drawn(explained):
-    ax = pk.plot_explanation(explained)
+    ax = pk.plotting.plot_explanation(explained)
     assert np.array_equal(points(ax).get_array(), [-3, -1, 0, 2])
     assert points(ax).get_offsets().shape == (4, 2)
     assert len(lines(ax).get_segments()) == 4
@@ -52,7 +52,7 @@ def test_nodes_and_edges_are_drawn(explained):
 
 
 def test_colors_are_centered_and_ordered(explained):
-    drawn = points(pk.plot_explanation(explained))
+    drawn = points(pk.plotting.plot_explanation(explained))
     assert drawn.get_clim() == (-3, 3)
     against, weakly, nothing, speaks_for = drawn.to_rgba(drawn.get_array())[:, :3]
     assert against[2] > against[0], "blue speaks against"
@@ -62,75 +62,78 @@ def test_colors_are_centered_and_ordered(explained):
 
 
 def test_the_limit_of_colors(explained):
-    assert points(pk.plot_explanation(explained, limit=2)).get_clim() == (-2, 2)
+    assert points(pk.plotting.plot_explanation(explained, limit=2)).get_clim() == (-2, 2)
     with pytest.raises(ValueError, match="limit must be a finite number above 0"):
-        pk.plot_explanation(explained, limit=0)
+        pk.plotting.plot_explanation(explained, limit=0)
     n = 1500
     graphs = pk.check_graphs([np.zeros((n, n))])
     values = np.ones((n, 1))
     values[3] = -1000
     outlier = Explanation(values, graphs.graph_ptr, 0.0, graphs, 1, 0)
-    assert points(pk.plot_explanation(outlier, layout=np.zeros((n, 2)))).get_clim() == (-1, 1)
+    assert points(pk.plotting.plot_explanation(outlier, layout=np.zeros((n, 2)))).get_clim() == (-1, 1)
 
 
 def test_the_color_bar_names_the_classes(explained):
-    label = color_bar(pk.plot_explanation(explained)).get_ylabel()
+    label = color_bar(pk.plotting.plot_explanation(explained)).get_ylabel()
     assert label.startswith("← class no")
     assert label.endswith("class yes →")
-    named = pk.plot_explanation(explained, class_names={"yes": "mutagenic"})
+    named = pk.plotting.plot_explanation(explained, class_names={"yes": "mutagenic"})
     assert "mutagenic →" in color_bar(named).get_ylabel()
     alone = Explanation(explained.contributions, explained.graph_ptr, 0.0, explained.graphs, "yes", None)
-    assert color_bar(pk.plot_explanation(alone)).get_ylabel().startswith("← others")
+    assert color_bar(pk.plotting.plot_explanation(alone)).get_ylabel().startswith("← others")
     number = Explanation(explained.contributions, explained.graph_ptr, 0.0, explained.graphs)
-    assert color_bar(pk.plot_explanation(number)).get_ylabel() == "contribution to the prediction"
+    assert color_bar(pk.plotting.plot_explanation(number)).get_ylabel() == "contribution to the prediction"
 
 
 def test_one_iteration_and_each_of_them(explained):
-    ax = pk.plot_explanation(explained, t=1)
+    ax = pk.plotting.plot_explanation(explained, t=1)
     assert np.array_equal(points(ax).get_array(), [-2, 1, 0, 1])
     assert "t = 1" in ax.get_title()
-    several = pk.plot_explanation(explained, t="each")
+    several = pk.plotting.plot_explanation(explained, t="each")
     assert [np.asarray(points(ax).get_array()).tolist() for ax in several] == [[-1, -2, 0, 1], [-2, 1, 0, 1]]
     assert {points(ax).get_clim() for ax in several} == {(-2, 2)}
     assert [ax.get_title() for ax in several] == ["t = 0: -2", "t = 1: +0"]
-    assert len(pk.plot_explanation(explained, t=[1])) == 1
+    assert len(pk.plotting.plot_explanation(explained, t=[1])) == 1
 
 
 def test_it_draws_where_it_is_told(explained):
     figure = Figure()
     axes = figure.subplots(1, 2)
-    assert pk.plot_explanation(explained, ax=axes[0]) is axes[0]
-    assert pk.plot_explanation(explained, t="each", ax=axes) == list(axes)
+    assert pk.plotting.plot_explanation(explained, ax=axes[0]) is axes[0]
+    assert pk.plotting.plot_explanation(explained, t="each", ax=axes) == list(axes)
     with pytest.raises(ValueError, match="ax must hold 2 axes"):
-        pk.plot_explanation(explained, t="each", ax=axes[:1])
+        pk.plotting.plot_explanation(explained, t="each", ax=axes[:1])
     with pytest.raises(TypeError, match="ax must be matplotlib axes, got str"):
-        pk.plot_explanation(explained, ax="here")
+        pk.plotting.plot_explanation(explained, ax="here")
 
 
 def test_a_single_node_and_an_empty_graph(explained):
-    assert len(points(pk.plot_explanation(explained, graph=1)).get_offsets()) == 1
-    assert np.array_equal(points(pk.plot_explanation(explained, graph=-1)).get_array(), [5])
+    assert len(points(pk.plotting.plot_explanation(explained, graph=1)).get_offsets()) == 1
+    assert np.array_equal(points(pk.plotting.plot_explanation(explained, graph=-1)).get_array(), [5])
     empty = pk.GraphDatabase(np.zeros((0, 0)), [0, 0])
-    ax = pk.plot_explanation(Explanation(np.zeros((0, 2)), empty.graph_ptr, 0.0, empty, 1, 0))
+    ax = pk.plotting.plot_explanation(Explanation(np.zeros((0, 2)), empty.graph_ptr, 0.0, empty, 1, 0))
     assert len(points(ax).get_offsets()) == 0
     ax.figure.canvas.draw()
 
 
 def test_given_coordinates(explained):
     where = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
-    assert np.array_equal(points(pk.plot_explanation(explained, layout=where)).get_offsets(), where)
+    assert np.array_equal(points(pk.plotting.plot_explanation(explained, layout=where)).get_offsets(), where)
 
 
 def test_a_grid_is_a_picture_with_a_heat_map(grids):
     found = explained_grids(grids)
-    ax = pk.plot_explanation(found, graph=1)
+    ax = pk.plotting.plot_explanation(found, graph=1)
     below, heat = (image.get_array() for image in ax.get_images())
     assert below.shape == (5, 3)
     assert heat.shape == (5, 3, 4)
     values = found.image(1)
     strength = np.asarray(heat[..., 3])
     assert np.array_equal(np.argsort(np.abs(values).ravel()), np.argsort(strength.ravel()))
-    assert [len(image.get_images()) for image in pk.plot_explanation(found, graph=0, t="each")] == [2, 2]
+    assert [len(image.get_images()) for image in pk.plotting.plot_explanation(found, graph=0, t="each")] == [
+        2,
+        2,
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -141,10 +144,10 @@ def molecules():
 @pytest.mark.slow
 def test_a_model_explains_by_itself(molecules):
     model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(molecules.graphs, molecules.target)
-    ax = pk.plot_explanation(model, molecules.graphs, 3)
+    ax = pk.plotting.plot_explanation(model, molecules.graphs, 3)
     expected = model.explain(molecules.graphs).of_graph(3).sum(axis=1)
     assert np.allclose(points(ax).get_array(), expected)
-    turned = pk.plot_explanation(model, molecules.graphs, 3, classes=(0, 1))
+    turned = pk.plotting.plot_explanation(model, molecules.graphs, 3, classes=(0, 1))
     assert np.allclose(points(turned).get_array(), -expected)
     assert ax.get_title().startswith("graph 3:")
 
@@ -153,7 +156,7 @@ def test_a_model_explains_by_itself(molecules):
 def test_of_several_classes_the_predicted_one_is_explained(molecules):
     target = np.arange(45) % 3
     model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(molecules.graphs, target)
-    ax = pk.plot_explanation(model, molecules.graphs, 5)
+    ax = pk.plotting.plot_explanation(model, molecules.graphs, 5)
     predicted = model.predict(molecules.graphs[[5]])[0]
     label = color_bar(ax).get_ylabel()
     assert label.startswith("← others")
@@ -174,30 +177,30 @@ def test_of_several_classes_the_predicted_one_is_explained(molecules):
 )
 def test_bad_arguments(explained, arguments, kind, message):
     with pytest.raises(kind, match=message):
-        pk.plot_explanation(explained, **arguments)
+        pk.plotting.plot_explanation(explained, **arguments)
 
 
 def test_other_graphs_and_no_graphs(explained, molecules):
     with pytest.raises(ValueError, match="not the explained ones"):
-        pk.plot_explanation(explained, molecules.graphs)
+        pk.plotting.plot_explanation(explained, molecules.graphs)
     bare = Explanation(explained.contributions, explained.graph_ptr, 0.0)
     with pytest.raises(ValueError, match="does not include its graphs"):
-        pk.plot_explanation(bare)
-    assert len(points(pk.plot_explanation(bare, explained.graphs)).get_offsets()) == 4
+        pk.plotting.plot_explanation(bare)
+    assert len(points(pk.plotting.plot_explanation(bare, explained.graphs)).get_offsets()) == 4
     with pytest.raises(TypeError, match="fitted model with a method explain, got int"):
-        pk.plot_explanation(3, molecules.graphs)
+        pk.plotting.plot_explanation(3, molecules.graphs)
     with pytest.raises(ValueError, match="a model needs graphs"):
-        pk.plot_explanation(pk.PropagationClassifier())
+        pk.plotting.plot_explanation(pk.PropagationClassifier())
 
 
 def test_without_matplotlib_the_error_names_the_extra(explained, without):
     without("matplotlib")
     with pytest.raises(ImportError, match=r"propkernels\[plot\]"):
-        pk.plot_explanation(explained)
+        pk.plotting.plot_explanation(explained)
 
 
 def test_without_networkx_only_its_layouts_are_missing(explained, without):
     without("networkx")
-    pk.plot_explanation(explained)
+    pk.plotting.plot_explanation(explained)
     with pytest.raises(ImportError, match=r"propkernels\[networkx\]"):
-        pk.plot_explanation(explained, layout="spring")
+        pk.plotting.plot_explanation(explained, layout="spring")

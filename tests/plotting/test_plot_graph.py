@@ -22,55 +22,55 @@ def node_colors(ax):
 
 def test_labels_of_nodes_and_edges():
     graphs = one(3, path_edges(3), ["C", "O", None], edge_labels=["single", "double"]).with_ids(["mine"])
-    ax = pk.plot_graph(graphs)
+    ax = pk.plotting.plot_graph(graphs)
     assert ax.get_title() == "graph mine: 3 nodes, 2 edges"
     assert texts(ax) == ["C", "O", "?"]
     assert entries(ax) == ["C", "O", "unobserved", "double", "single"]
-    assert entries(pk.plot_graph(graphs, edge_labels=False)) == ["C", "O", "unobserved"]
-    assert entries(pk.plot_graph(graphs, legend=False)) == []
-    assert texts(pk.plot_graph(graphs, labels={"C": "carbon"}))[0] == "carbon"
-    assert texts(pk.plot_graph(graphs[0], labels=False)) == []
+    assert entries(pk.plotting.plot_graph(graphs, edge_labels=False)) == ["C", "O", "unobserved"]
+    assert entries(pk.plotting.plot_graph(graphs, legend=False)) == []
+    assert texts(pk.plotting.plot_graph(graphs, labels={"C": "carbon"}))[0] == "carbon"
+    assert texts(pk.plotting.plot_graph(graphs[0], labels=False)) == []
 
 
 def test_a_label_has_its_color_in_every_graph():
     several = pk.GraphDatabase.concat([one(2, [(0, 1)], ["a", "b"]), one(2, [(0, 1)], ["b", "b"])])
-    first, second = (node_colors(pk.plot_graph(several, i)) for i in (0, 1))
+    first, second = (node_colors(pk.plotting.plot_graph(several, i)) for i in (0, 1))
     assert first[1].tolist() == second[0].tolist() != first[0].tolist()
 
 
 def test_attributes_and_given_numbers():
     graphs = one(3, path_edges(3), None, attributes=[[0.0, 5.0], [1.0, np.nan], [2.0, 7.0]])
-    ax = pk.plot_graph(graphs)
+    ax = pk.plotting.plot_graph(graphs)
     assert len(ax.figure.axes) == 2
     assert ax.figure.axes[1].get_ylabel() == "attribute 0"
-    assert pk.plot_graph(graphs, color=1).figure.axes[1].get_ylabel() == "attribute 1"
-    assert pk.plot_graph(graphs, color=[3, 2, 1]).figure.axes[1].get_ylabel() == "value"
-    assert len(pk.plot_graph(graphs, color=None).figure.axes) == 1
+    assert pk.plotting.plot_graph(graphs, color=1).figure.axes[1].get_ylabel() == "attribute 1"
+    assert pk.plotting.plot_graph(graphs, color=[3, 2, 1]).figure.axes[1].get_ylabel() == "value"
+    assert len(pk.plotting.plot_graph(graphs, color=None).figure.axes) == 1
 
 
 def test_parallel_edges_and_directions_are_arcs_and_arrows():
     graph = nx.MultiDiGraph()
     graph.add_edges_from([(0, 1, {"label": "a"}), (0, 1, {"label": "b"}), (1, 0, {"label": "a"}), (1, 1, {})])
-    ax = pk.plot_graph([graph])
+    ax = pk.plotting.plot_graph([graph])
     assert len(ax.patches) == 3
     ends = {tuple(np.round(patch.get_path().vertices[1], 6)) for patch in ax.patches}
     assert len(ends) == 3  # none lies on another
     undirected = nx.MultiGraph()
     undirected.add_edges_from([(0, 1, {"label": "a"}), (0, 1, {"label": "b"})])
-    assert len(pk.plot_graph([undirected]).patches) == 2
+    assert len(pk.plotting.plot_graph([undirected]).patches) == 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, graphs in zoo().items() if len(graphs)])
 def test_the_zoo_can_be_drawn(name):
-    pk.plot_graph(zoo()[name]).figure.canvas.draw()
+    pk.plotting.plot_graph(zoo()[name]).figure.canvas.draw()
 
 
 def test_pictures():
     grids = pk.GridDatabase([np.arange(12).reshape(3, 4)])
-    assert pk.plot_graph(grids).get_title() == "graph 0: 3 x 4 pixels"
+    assert pk.plotting.plot_graph(grids).get_title() == "graph 0: 3 x 4 pixels"
     volume = pk.GridDatabase([np.zeros((3, 4, 5), dtype=int)])
-    assert pk.plot_graph(volume[0]).get_title() == "graph: 3 x 4 x 5 pixels"
+    assert pk.plotting.plot_graph(volume[0]).get_title() == "graph: 3 x 4 x 5 pixels"
 
 
 def test_wrong_colors():
@@ -82,25 +82,25 @@ def test_wrong_colors():
         ([1, 2, 3], "a number for each of 2 nodes"),
     ):
         with pytest.raises(ValueError, match=message):
-            pk.plot_graph(graphs, color=color)
+            pk.plotting.plot_graph(graphs, color=color)
 
 
 def test_without_matplotlib(without):
     without("matplotlib", "matplotlib.pyplot")
     with pytest.raises(ImportError, match="plots need matplotlib"):
-        pk.plot_graph(one(1))
+        pk.plotting.plot_graph(one(1))
 
 
 def test_molecules_are_depicted():
     pytest.importorskip("rdkit")
     graphs = pk.from_smiles(["CCO", "c1ccccc1"])
-    ax = pk.plot_graph(graphs, 1, molecule="c1ccccc1")
+    ax = pk.plotting.plot_graph(graphs, 1, molecule="c1ccccc1")
     assert ax.get_title() == "graph 1: 6 nodes, 6 edges"
     assert len(ax.images) == 1
     assert np.asarray(ax.images[0].get_array()).min() < 0.2  # something is drawn
     hydrogens = pk.from_smiles(["C"], explicit_hydrogens=True)
-    assert len(pk.plot_graph(hydrogens, molecule="C").images) == 1
+    assert len(pk.plotting.plot_graph(hydrogens, molecule="C").images) == 1
     with pytest.raises(ValueError, match="3 atoms, but the graph 6 nodes"):
-        pk.plot_graph(graphs, 1, molecule="CCO")
+        pk.plotting.plot_graph(graphs, 1, molecule="CCO")
     with pytest.raises(ValueError, match="RDKit molecule or SMILES"):
-        pk.plot_graph(graphs, 1, molecule="C(C")
+        pk.plotting.plot_graph(graphs, 1, molecule="C(C")

@@ -21,7 +21,7 @@ def shown(ax):
 
 
 def test_classes_side_by_side_with_lines_and_names(kernel):
-    ax = pk.plot_kernel(kernel, TARGET)
+    ax = pk.plotting.plot_kernel(kernel, TARGET)
     diagonal = shown(ax).diagonal()
     assert sorted(diagonal[:3]) == sorted(kernel.diagonal()[TARGET == "a"])
     assert sorted(diagonal[3:]) == sorted(kernel.diagonal()[TARGET == "b"])
@@ -32,15 +32,15 @@ def test_classes_side_by_side_with_lines_and_names(kernel):
 
 
 def test_names_of_classes(kernel):
-    ax = pk.plot_kernel(kernel, TARGET, target_names=["apples", "beans"])
+    ax = pk.plotting.plot_kernel(kernel, TARGET, target_names=["apples", "beans"])
     assert [label.get_text() for label in ax.get_xticklabels()] == ["apples", "beans"]
     with pytest.raises(ValueError, match="target_names must name 2 classes, got 1"):
-        pk.plot_kernel(kernel, TARGET, target_names=["apples"])
+        pk.plotting.plot_kernel(kernel, TARGET, target_names=["apples"])
 
 
 def test_as_they_come_and_by_cluster(kernel):
-    assert np.array_equal(shown(pk.plot_kernel(kernel, order=None)), kernel)
-    clustered = shown(pk.plot_kernel(kernel)).diagonal().tolist()
+    assert np.array_equal(shown(pk.plotting.plot_kernel(kernel, order=None)), kernel)
+    clustered = shown(pk.plotting.plot_kernel(kernel)).diagonal().tolist()
     assert sorted(clustered) == sorted(kernel.diagonal().tolist())
     near = [clustered.index(25.0), clustered.index(26.0)]
     assert abs(near[0] - near[1]) == 1, "graphs at distance 1 are side by side"
@@ -54,12 +54,12 @@ def test_distances_are_those_between_the_features():
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_one_or_two_graphs(n):
-    assert shown(pk.plot_kernel(np.eye(n))).shape == (n, n)
+    assert shown(pk.plotting.plot_kernel(np.eye(n))).shape == (n, n)
 
 
 def test_it_draws_where_it_is_told(kernel):
     ax = Figure().subplots()
-    assert pk.plot_kernel(kernel, ax=ax) is ax
+    assert pk.plotting.plot_kernel(kernel, ax=ax) is ax
     assert len(ax.figure.axes) == 2, "the picture and its colour bar"
 
 
@@ -76,10 +76,10 @@ def test_it_draws_where_it_is_told(kernel):
 )
 def test_bad_arguments(matrix, arguments, message):
     with pytest.raises(ValueError, match=message):
-        pk.plot_kernel(matrix, **arguments)
+        pk.plotting.plot_kernel(matrix, **arguments)
 
 
 def test_without_matplotlib_the_error_names_the_extra(kernel, without):
     without("matplotlib")
     with pytest.raises(ImportError, match=r"propkernels\[plot\]"):
-        pk.plot_kernel(kernel)
+        pk.plotting.plot_kernel(kernel)

@@ -18,7 +18,7 @@ def shown(ax):
 
 
 def test_nodes_show_their_part_on_either_side():
-    left, right = pk.plot_similarity(KERNEL, G, H)
+    left, right = pk.plotting.plot_similarity(KERNEL, G, H)
     assert shown(left)[0].tolist() == [2, 1, 2]
     assert shown(right)[0].tolist() == [4, 1, 0]
     assert shown(left)[1].get_clim() == shown(right)[1].get_clim() == (0, 4)
@@ -28,7 +28,7 @@ def test_nodes_show_their_part_on_either_side():
 
 
 def test_one_iteration():
-    left, right = pk.plot_similarity(KERNEL, G, H, t=1)
+    left, right = pk.plotting.plot_similarity(KERNEL, G, H, t=1)
     assert shown(left)[0].tolist() == [1, 0, 1]
     assert shown(right)[0].tolist() == [2, 0, 0]
 
@@ -36,31 +36,33 @@ def test_one_iteration():
 def test_what_was_found_before_is_drawn():
     found = pk.similar_because(KERNEL, G, H)
     axes = Figure().subplots(1, 2)
-    assert pk.plot_similarity(found, G, H, ax=axes) == list(axes)
+    assert pk.plotting.plot_similarity(found, G, H, ax=axes) == list(axes)
     with pytest.raises(ValueError, match="of other graphs"):
-        pk.plot_similarity(found, G, (np.zeros((1, 1)), ["C"]))
+        pk.plotting.plot_similarity(found, G, (np.zeros((1, 1)), ["C"]))
 
 
 def test_grids():
     mask = np.array([[True, False, True], [True, True, True]])
     grids = pk.GridDatabase([np.zeros((2, 3), dtype=int), np.zeros((2, 2), dtype=int)], masks=[mask, None])
-    left, right = pk.plot_similarity(pk.PropagationKernel(t_max=0, random_state=0), grids[0], grids[1])
+    left, right = pk.plotting.plot_similarity(
+        pk.PropagationKernel(t_max=0, random_state=0), grids[0], grids[1]
+    )
     heat = np.asarray(left.get_images()[1].get_array())
     assert np.array_equal(heat[..., 3] > 0, mask)
     assert right.get_images()[1].get_array().shape == (2, 2, 4)
 
 
 def test_nothing_in_common():
-    left, _ = pk.plot_similarity(pk.LabelHistogram(), (PATH, list("CCC")), (PATH, list("OOO")))
+    left, _ = pk.plotting.plot_similarity(pk.LabelHistogram(), (PATH, list("CCC")), (PATH, list("OOO")))
     assert shown(left)[0].tolist() == [0, 0, 0]
     assert left.get_title() == "g: 0 of 3 nodes"
 
 
 def test_bad_arguments(without):
     with pytest.raises(ValueError, match="t must be between 0 and 1; got 2"):
-        pk.plot_similarity(KERNEL, G, H, t=2)
+        pk.plotting.plot_similarity(KERNEL, G, H, t=2)
     with pytest.raises(TypeError, match="is not a dot product or a ratio of counts"):
-        pk.plot_similarity(pk.PropagationKernel(base_kernel="rbf"), G, H)
+        pk.plotting.plot_similarity(pk.PropagationKernel(base_kernel="rbf"), G, H)
     without("matplotlib")
     with pytest.raises(ImportError, match=r"propkernels\[plot\]"):
-        pk.plot_similarity(KERNEL, G, H)
+        pk.plotting.plot_similarity(KERNEL, G, H)

@@ -14,10 +14,10 @@ from tests.propagation import naive
 
 GENERATOR = np.random.default_rng(5)
 FILTERS = {
-    "N14": pk.circular_neighborhood(1, 4),
-    "N18": pk.circular_neighborhood(1, 8),
-    "N216": pk.circular_neighborhood(2, 16),
-    "N1.5,7": pk.circular_neighborhood(1.5, 7),
+    "N14": pk.graphs.circular_neighborhood(1, 4),
+    "N18": pk.graphs.circular_neighborhood(1, 8),
+    "N216": pk.graphs.circular_neighborhood(2, 16),
+    "N1.5,7": pk.graphs.circular_neighborhood(1.5, 7),
     "odd": GENERATOR.random((3, 5)),
     "one-sided": np.array([[0, 0, 0], [0, 0, 0.5], [0, 0.25, 0]]),
     "box": np.ones((5, 3)),
@@ -311,7 +311,7 @@ def test_separable_filters_are_products():
 
 
 def test_taps_of_a_symmetric_filter_form_few_groups():
-    taps = arrange_taps([pk.circular_neighborhood(2, 16)])
+    taps = arrange_taps([pk.graphs.circular_neighborhood(2, 16)])
     assert sorted(np.diff(taps.group_ptr).tolist()) == [4, 4, 4, 8]
     assert sorted({tuple(o) for o in taps.offsets.tolist()}) == sorted(map(tuple, taps.offsets.tolist()))
     odd = arrange_taps([GENERATOR.random((3, 3))])

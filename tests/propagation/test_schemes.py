@@ -258,7 +258,7 @@ def test_the_documented_examples_run():
     names = {}
     for block in blocks_of_python():
         exec(block, names)
-    pk.check_scheme(names["HeaviestEdge"]())
+    pk.propagation.check_scheme(names["HeaviestEdge"]())
     assert names["K"].shape == (2, 2)
 
 
@@ -266,7 +266,7 @@ class DuckDiffusion:
     """Diffusion, without subclassing anything and without saying that it is affine."""
 
     def prepare(self, graphs, initial):
-        return pk.transition_matrix(graphs)
+        return pk.propagation.transition_matrix(graphs)
 
     def step(self, prepared, current, initial):
         return prepared @ current
@@ -280,7 +280,7 @@ class AffineDuck(DuckDiffusion):
 @pytest.mark.parametrize("duck", [DuckDiffusion, AffineDuck])
 def test_a_scheme_needs_no_base_class(duck, metric):
     parameters = {"t_max": 4, "random_state": 0, "metric": metric}
-    pk.check_scheme(duck())
+    pk.propagation.check_scheme(duck())
     reference = pk.PropagationKernel(propagation="diffusion", **parameters).fit_transform(labelled_zoo())
     computed = pk.PropagationKernel(propagation=duck(), **parameters).fit_transform(labelled_zoo())
     assert np.array_equal(computed, reference)
@@ -296,13 +296,13 @@ def test_a_scheme_may_look_at_the_probabilities():
             self.power = power
 
         def prepare(self, graphs, initial):
-            return pk.transition_matrix(graphs)
+            return pk.propagation.transition_matrix(graphs)
 
         def step(self, prepared, current, initial):
             mean = (prepared @ current) ** self.power
             return mean / mean.sum(axis=1, keepdims=True)
 
-    pk.check_scheme(Sharpened())
+    pk.propagation.check_scheme(Sharpened())
     kernel = pk.PropagationKernel(propagation=Sharpened(power=1.0), t_max=3, random_state=0)
     reference = pk.PropagationKernel(propagation="diffusion", t_max=3, random_state=0)
     assert np.array_equal(kernel.fit_transform(labelled_zoo()), reference.fit_transform(labelled_zoo()))
@@ -343,7 +343,7 @@ def test_the_protocol_has_two_methods():
 @every_scheme
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_every_scheme_satisfies_the_contract(name, seed):
-    pk.check_scheme(SCHEMES[name], random_state=seed)
+    pk.propagation.check_scheme(SCHEMES[name], random_state=seed)
 
 
 class WrongShape(AffineDuck):
@@ -428,14 +428,14 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
 def test_the_contract_catches(wrong):
     with pytest.raises(AssertionError, match=f"^{WRONG[wrong]}"):
-        pk.check_scheme(wrong())
+        pk.propagation.check_scheme(wrong())
 
 
 def test_what_is_not_affine_passes_once_it_says_so():
     class Honest(NotAffine):
         affine = False
 
-    pk.check_scheme(Honest())
+    pk.propagation.check_scheme(Honest())
 
 
 def test_operators_are_what_prepare_of_an_affine_scheme_returns():

@@ -26,14 +26,14 @@ def dense_rows(adjacency):
 @pytest.mark.parametrize(("name", "graphs"), zoo_databases())
 def test_the_walk_on_the_zoo(name, graphs):
     reference = dense_rows(graphs.adjacency)
-    computed = pk.transition_matrix(graphs)
+    computed = pk.propagation.transition_matrix(graphs)
     assert np.allclose(computed.toarray(), reference, rtol=1e-14, atol=0)
     assert np.allclose(computed.sum(axis=1), 1)
 
 
 @given(databases(weighted=True, directed=True))
 def test_the_walk_on_generated_graphs(graphs):
-    computed = pk.transition_matrix(graphs)
+    computed = pk.propagation.transition_matrix(graphs)
     assert np.allclose(computed.toarray(), dense_rows(graphs.adjacency), rtol=1e-14, atol=0)
 
 
@@ -49,22 +49,22 @@ def test_directions(graphs):
         adjacency = directed_adjacency(graphs, direction)
         assert np.array_equal(adjacency.toarray(), reference)
         assert adjacency.has_sorted_indices
-        walk = pk.transition_matrix(graphs, direction).toarray()
+        walk = pk.propagation.transition_matrix(graphs, direction).toarray()
         assert np.allclose(walk, dense_rows(adjacency), rtol=1e-14, atol=0)
 
 
 def test_a_dead_end_is_left_by_the_way_it_was_entered():
     graphs = one(2, [(0, 1)], directed=True)
-    assert pk.transition_matrix(graphs).toarray().tolist() == [[0, 1], [0, 1]]
-    assert pk.transition_matrix(graphs, "reverse").toarray().tolist() == [[1, 0], [1, 0]]
-    assert pk.transition_matrix(graphs, "both").toarray().tolist() == [[0, 1], [1, 0]]
+    assert pk.propagation.transition_matrix(graphs).toarray().tolist() == [[0, 1], [0, 1]]
+    assert pk.propagation.transition_matrix(graphs, "reverse").toarray().tolist() == [[1, 0], [1, 0]]
+    assert pk.propagation.transition_matrix(graphs, "both").toarray().tolist() == [[0, 1], [1, 0]]
 
 
 def test_the_database_is_left_as_it_was():
     graphs = labelled_zoo()
     before = graphs.adjacency.copy()
     for direction in ("follow", "reverse", "both"):
-        pk.transition_matrix(graphs, direction)
+        pk.propagation.transition_matrix(graphs, direction)
     assert (graphs.adjacency != before).nnz == 0
 
 
@@ -81,4 +81,4 @@ def test_symmetric_normalisation():
 
 def test_an_unknown_direction_is_refused():
     with pytest.raises(ValueError, match=r"direction must be one of .*; got 'sideways'"):
-        pk.transition_matrix(labelled_zoo(), "sideways")
+        pk.propagation.transition_matrix(labelled_zoo(), "sideways")

@@ -17,7 +17,7 @@ CLAMPS, DIRECTIONS = ("after", "before"), ("follow", "reverse", "both")
 
 @cache
 def half_labelled_mutag():
-    return pk.hide_labels(pk.datasets.load("MUTAG").graphs, 0.5, random_state=0)
+    return pk.datasets.hide_labels(pk.datasets.load("MUTAG").graphs, 0.5, random_state=0)
 
 
 @cache

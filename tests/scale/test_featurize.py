@@ -172,7 +172,7 @@ def test_missing_labels_need_fitted_features(tmp_path):
     graphs = pk.check_graphs([(path, ["C", "O", "C"])] * 3 + [(path, ["C", None, "C"])])
     graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=1)
     features = pk.PropagationFeatures(n_features=64, random_state=0)
-    with pytest.raises(pk.PartsFailedError, match="a node without a label"):
+    with pytest.raises(pk.scale.PartsFailedError, match="a node without a label"):
         pk.featurize(tmp_path / "graphs.parquet", features, tmp_path / "out")
     fitted = features.fit(graphs)
     opened = pk.featurize(tmp_path / "graphs.parquet", fitted, tmp_path / "fitted")

@@ -113,7 +113,7 @@ def test_a_changed_byte_is_noticed(out, plan, features):
     with pytest.raises(DamagedFolderError, match="has changed since it was written: remove it and run again"):
         pk.verify(out)
     (out / "manifest.json").unlink()  # now nobody vouches for the files: they are read again
-    with pytest.raises(pk.PartsFailedError, match="remove it and run again"):
+    with pytest.raises(pk.scale.PartsFailedError, match="remove it and run again"):
         pk.featurize(plan, features, out)
     assert victim.read_bytes() == data
     victim.unlink()
@@ -128,7 +128,7 @@ def test_every_changed_bit_is_noticed_without_a_manifest(out, plan, features):
     for place in (4, 9, 20, len(data) // 3, len(data) - 9):  # magic, headers of pages, pages, footer
         victim.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
         with pytest.raises(
-            pk.PartsFailedError, match="has changed since it was written: remove it and run again"
+            pk.scale.PartsFailedError, match="has changed since it was written: remove it and run again"
         ):
             pk.featurize(plan, features, out)
         (out / "manifest.json").unlink()
@@ -211,7 +211,7 @@ def test_a_changed_source_fails_its_parts_only(molecules, features, tmp_path):
     plan = pk.partition(tmp_path)
     molecules.graphs[:30].to_parquet(tmp_path / "b.parquet")
     with pytest.raises(
-        pk.PartsFailedError,
+        pk.scale.PartsFailedError,
         match=r"part 1 .*b.parquet.* has changed since the plan was made: make a new plan",
     ):
         pk.featurize(plan, features, tmp_path / "out")

@@ -45,7 +45,7 @@ def test_reading_the_parts_gives_the_database(molecules, tmp_path, nodes_per_par
 def test_a_plan_is_the_same_again_and_from_json(database, plan, tmp_path):
     assert pk.partition(str(database), nodes_per_part=500) == plan
     plan.save(tmp_path / "plan.json")
-    again = pk.Plan.load(tmp_path / "plan.json")
+    again = pk.scale.Plan.load(tmp_path / "plan.json")
     assert again == plan
     assert again.digest == plan.digest
     again.save(tmp_path / "again.json")
@@ -242,7 +242,7 @@ def test_a_damaged_plan_is_refused(plan, tmp_path, change):
     change(known)
     (tmp_path / "plan.json").write_text(json.dumps(known))
     with pytest.raises(ValueError, match="not a plan of propkernels, or it is damaged"):
-        pk.Plan.load(tmp_path / "plan.json")
+        pk.scale.Plan.load(tmp_path / "plan.json")
 
 
 @pytest.mark.parametrize("name", ["path", "reading"])
@@ -252,4 +252,4 @@ def test_places_before_the_first_are_not_the_last(plan, tmp_path, name):
     known["parts"][0][name] = -1
     (tmp_path / "plan.json").write_text(json.dumps(known))
     with pytest.raises(ValueError, match="-1 is not an integer"):
-        pk.Plan.load(tmp_path / "plan.json")
+        pk.scale.Plan.load(tmp_path / "plan.json")

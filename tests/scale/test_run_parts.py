@@ -71,7 +71,7 @@ def test_a_part_that_fails_three_times_is_named_and_all_others_are_complete(
 ):
     bad = plan.parts[1]
     executor = inline(lambda first, attempt: ValueError("no such\nluck") if first == bad.first else None)
-    with pytest.raises(pk.PartsFailedError) as caught:
+    with pytest.raises(pk.scale.PartsFailedError) as caught:
         pk.featurize(plan, features, tmp_path / "out", executor)
     assert f"1 of {len(plan)} parts failed" in str(caught.value)
     assert f"part 1 ({bad.path}, rows {bad.first} to {bad.last - 1}): no such luck" in str(caught.value)
@@ -95,7 +95,9 @@ def test_lost_workers_are_replaced(plan, features, expected, inline, tmp_path, e
 def test_a_part_that_kills_workers_alone_is_given_up(plan, features, inline, tmp_path):
     bad = plan.parts[0]
     executor = inline(lambda first, attempt: BrokenProcessPool() if first == bad.first else None, True)
-    with pytest.raises(pk.PartsFailedError, match="its worker died 8 times, perhaps out of memory") as caught:
+    with pytest.raises(
+        pk.scale.PartsFailedError, match="its worker died 8 times, perhaps out of memory"
+    ) as caught:
         pk.featurize(plan, features, tmp_path / "out", executor)
     assert list(caught.value.failures) == [0]
     assert executor.tries[bad.first] == run.MOST_LOSSES + run.MOST_FAILURES

@@ -197,7 +197,7 @@ def test_index(tmp_path):
 
 
 def test_pipelines_of_this_library_s_estimators(tmp_path):
-    graphs = pk.hide_labels(SMALL.graphs, 0.2, random_state=0)
+    graphs = pk.datasets.hide_labels(SMALL.graphs, 0.2, random_state=0)
     pipeline = make_pipeline(pk.LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(n_iter=2)).fit(graphs[:30])
     assert_identical(round_trip(pipeline, tmp_path).transform(graphs), pipeline.transform(graphs))
     model = pk.PropagationClassifier(kernel=clone(pipeline), C=1.0, random_state=0)

@@ -72,7 +72,7 @@ class ModelMachine(RuleBasedStateMachine):
         self.path.write_bytes(data[: int(at * len(data))])
         try:
             pk.load_model(self.path)
-        except pk.ModelFileError:
+        except pk.storage.ModelFileError:
             self.path.write_bytes(data)
             return
         raise AssertionError("half of a model was loaded")

@@ -151,7 +151,7 @@ def test_estimators_that_lack_what_fit_always_leaves_are_refused(name, tmp_path)
     for attribute in always_learned(type(model)):
         header, arrays = parts_of(whole)
         del header["model"]["object"]["state"][attribute]
-        with pytest.raises(pk.ModelFileError, match=f"{name} lacks {attribute}"):
+        with pytest.raises(pk.storage.ModelFileError, match=f"{name} lacks {attribute}"):
             load_bytes(forged(header, arrays), tmp_path)
 
 
@@ -159,5 +159,5 @@ def test_estimators_that_lack_what_fit_always_leaves_are_refused(name, tmp_path)
 def test_names_of_columns_that_are_none_are_refused(names, tmp_path):
     header, arrays = parts_of(to_file(FITS["LinearModel"]()))
     header["model"]["object"]["state"]["feature_names_in_"] = names
-    with pytest.raises(pk.ModelFileError, match="the attributes of LinearModel are inconsistent"):
+    with pytest.raises(pk.storage.ModelFileError, match="the attributes of LinearModel are inconsistent"):
         load_bytes(forged(header, arrays), tmp_path)

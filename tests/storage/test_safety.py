@@ -88,7 +88,7 @@ def load_bytes(data, folder):
 
 
 def refused(data, folder, message="received.pk"):
-    with pytest.raises(pk.ModelFileError, match=message) as caught:
+    with pytest.raises(pk.storage.ModelFileError, match=message) as caught:
         load_bytes(data, folder)
     assert "received.pk" in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -149,7 +149,7 @@ def test_flipped_bits(name, folder, data):
         received[place] ^= 1 << data.draw(st.integers(0, 7))
     try:
         model = load_bytes(bytes(received), folder)
-    except pk.ModelFileError:
+    except pk.storage.ModelFileError:
         return
     assert np.array_equal(use(model), use(fitted(name)))
 
@@ -200,7 +200,7 @@ def walk(tree):
 def harmless(data, folder):
     try:
         model = load_bytes(data, folder)
-    except pk.ModelFileError:
+    except pk.storage.ModelFileError:
         return
     if big(model):
         return

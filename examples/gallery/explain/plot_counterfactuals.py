@@ -30,6 +30,6 @@ limit = abs(explanation.node_totals).max()
 fig, axes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 titles = ["the graph", ", ".join(map(str, changes.edits[0]))]
 for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):
-    pk.plot_explanation(explanation, graph=i, limit=limit, ax=ax)
+    pk.plotting.plot_explanation(explanation, graph=i, limit=limit, ax=ax)
     ax.set_title(f"{title}\ndecision {explanation.decisions[i]:+.2f}", fontsize=10)
 plt.show()

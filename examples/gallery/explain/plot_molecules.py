@@ -54,6 +54,6 @@ probabilities = model.predict_proba(new)[:, 1]
 
 fig, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 for i, ax in enumerate(axes):
-    pk.plot_explanation(model, new, i, class_names={0: "inactive", 1: "active"}, ax=ax)
+    pk.plotting.plot_explanation(model, new, i, class_names={0: "inactive", 1: "active"}, ax=ax)
     ax.set_title(f"{new[i]}\nprobability of being active: {probabilities[i]:.2f}", fontsize=10)
 plt.show()

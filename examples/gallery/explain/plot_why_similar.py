@@ -19,7 +19,7 @@ print(why)
 # %%
 # Atoms whose surroundings up to two bonds away are the same in both.
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-pk.plot_similarity(why, graphs[0], graphs[1], t=2, ax=axes)
+pk.plotting.plot_similarity(why, graphs[0], graphs[1], t=2, ax=axes)
 for ax, name in zip(axes, names, strict=True):
     ax.set_title(name)
 fig.suptitle(f"normalized kernel {why.value:.2f}")

@@ -50,7 +50,7 @@ class HeaviestEdge(pk.PropagationScheme):
         return (current + prepared @ current) / 2
 
 
-pk.check_scheme(HeaviestEdge())  # says what a scheme violates, if it does
+pk.propagation.check_scheme(HeaviestEdge())  # says what a scheme violates, if it does
 
 # %%
 # The same kernel with two ways to spread.
@@ -66,6 +66,6 @@ for ax, (name, scheme) in zip(axes, schemes.items(), strict=True):
     K = pk.PropagationKernel(
         propagation=scheme, t_max=1, bin_width=0.1, normalize=True, random_state=0
     ).fit_transform(graphs)
-    pk.plot_kernel(K, target, target_names=["apart", "tied"], ax=ax)
+    pk.plotting.plot_kernel(K, target, target_names=["apart", "tied"], ax=ax)
     ax.set_title(f"{name}: accuracy {results[name].mean:.0%}")
 plt.show()

@@ -17,7 +17,7 @@ graphs = pk.check_graphs([(path, list("abba")), (star, list("baaa"))])
 
 # %%
 # Distributions over the labels a and b: at t = 0 each node knows itself, at t = 1 its neighbors.
-T = pk.transition_matrix(graphs)
+T = pk.propagation.transition_matrix(graphs)
 P = [np.array([[label == "a", label == "b"] for label in graphs.node_labels], float)]
 P.append(T @ P[0])
 print(P[1])
@@ -34,7 +34,7 @@ for t, row in enumerate(axes):
     total += counts[0] @ counts[1]
     print(f"t = {t}: counts {counts.tolist()}, contribution {counts[0] @ counts[1]}")
     for graph, ax in enumerate(row):
-        pk.plot_graph(
+        pk.plotting.plot_graph(
             graphs,
             graph,
             color=P[t][4 * graph : 4 * graph + 4, 0],

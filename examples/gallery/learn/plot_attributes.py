@@ -19,7 +19,7 @@ def field(kind, n=60):
     """Return places of sensors, their graph, and what they measure."""
     places = rng.uniform(size=(n, 2))
     values = np.sin(4 * places[:, 0] + rng.uniform(0, 6)) + np.cos(4 * places[:, 1])
-    return places, pk.knn_graph(places, 4), values if kind == "smooth" else rng.permutation(values)
+    return places, pk.graphs.knn_graph(places, 4), values if kind == "smooth" else rng.permutation(values)
 
 
 kinds = np.array(["smooth", "shuffled"] * 40)
@@ -44,7 +44,9 @@ for name, result in results.items():
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 for i, ax in enumerate(axes[:2]):
-    pk.plot_graph(graphs, i, color="attribute", labels=False, layout=fields[i][0], legend=False, ax=ax)
+    pk.plotting.plot_graph(
+        graphs, i, color="attribute", labels=False, layout=fields[i][0], legend=False, ax=ax
+    )
     ax.set_title(kinds[i])
-pk.plot_evaluation(results, ax=axes[2])
+pk.plotting.plot_evaluation(results, ax=axes[2])
 plt.show()

@@ -32,7 +32,7 @@ print(len(groups), "groups of duplicates,", len(conflicting), "of them with diff
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 first, second = conflicting[0]
 for ax, i in zip(axes, (first, second), strict=True):
-    pk.plot_graph(graphs, i, ax=ax, legend=False)
+    pk.plotting.plot_graph(graphs, i, ax=ax, legend=False)
     ax.set_title(f"graph {i}: class {target[i]}")
 fig.suptitle("the same graph, twice, with different classes")
 plt.show()

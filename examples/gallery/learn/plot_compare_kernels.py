@@ -39,5 +39,5 @@ for name, result in results.items():
 
 # %%
 fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-pk.plot_evaluation(results, ax=ax)
+pk.plotting.plot_evaluation(results, ax=ax)
 plt.show()

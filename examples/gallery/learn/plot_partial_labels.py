@@ -60,7 +60,7 @@ kernels = {
 shares = [0.0, 0.4, 0.7, 0.9]
 accuracy = {name: [] for name in kernels}
 for share in shares:
-    hidden = pk.hide_labels(graphs, share, random_state=0)
+    hidden = pk.datasets.hide_labels(graphs, share, random_state=0)
     filled = pk.LabelImputer().fit_transform(hidden)
     for name, kernel in kernels.items():
         seen = filled if name.startswith("filled") else hidden

@@ -50,8 +50,8 @@ print("agreement", adjusted_rand_score(kind, groups))
 
 # %%
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-pk.plot_kernel(K, groups, ax=left)
+pk.plotting.plot_kernel(K, groups, ax=left)
 left.set_title("the kernel matrix, ordered by group")
-pk.plot_embedding(K, kind, target_names=names, ax=right)
+pk.plotting.plot_embedding(K, kind, target_names=names, ax=right)
 right.set_title("kernel PCA, colored by family")
 plt.show()

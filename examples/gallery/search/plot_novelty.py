@@ -16,7 +16,7 @@ import propkernels as pk
 # Normal are graphs like molecules. The strange ones have 40 % of their labels replaced at random.
 graphs = pk.datasets.make_molecules(300, random_state=0).graphs
 train, normal = graphs[:200], graphs[200:250]
-strange = pk.flip_labels(graphs[250:], 0.4, random_state=0)
+strange = pk.datasets.flip_labels(graphs[250:], 0.4, random_state=0)
 
 detector = pk.NoveltyDetector(score="neighbors", random_state=0).fit(train)
 p_normal, p_strange = detector.predict_p(normal), detector.predict_p(strange)
@@ -34,5 +34,5 @@ left.hist([p_normal, p_strange], bins, label=["normal", "strange"], color=["tab:
 left.axvline(0.05, color="0.4", linestyle="--", linewidth=1)
 left.set(xlabel="p-value", ylabel="graphs")
 left.legend()
-pk.plot_explanation(rarity, graph=worst, ax=right)
+pk.plotting.plot_explanation(rarity, graph=worst, ax=right)
 plt.show()

@@ -1,4 +1,6 @@
 """Audits of data sets: duplicates, leaks, baseline scores and suspected label errors."""
 
-from propkernels.auditing.examine import audit as audit
-from propkernels.auditing.report import Audit as Audit
+from propkernels.auditing.examine import audit
+from propkernels.auditing.report import Audit
+
+__all__ = ["Audit", "audit"]

@@ -78,7 +78,7 @@ def audit(
 
     See Also
     --------
-    Audit : The result.
+    propkernels.auditing.Audit : The result.
     evaluate : Nested cross-validation of the paper, for any kernel or model.
     NoveltyDetector : Detects new graphs that are unlike the training graphs.
 

@@ -51,9 +51,9 @@ def check_graphs(graphs: Any) -> GraphDatabase:
     graphs : GraphDatabase, GridDatabase, array of shape (n, m, m), or sequence
         A sequence may mix graphs of other libraries, which are read as their ``from_X`` does by default
         (:func:`from_networkx`, :func:`from_igraph`, :func:`from_pyg`, :func:`from_rdkit`,
-        :func:`from_grakel`: call these for other names), tuples ``(adjacency, node_labels)`` or
-        ``(adjacency, node_labels, node_attributes)`` with a dense or scipy sparse adjacency, bare adjacency
-        matrices that can be nothing else, and single graphs taken from databases.
+        :func:`~propkernels.convert.from_grakel`: call these for other names), tuples ``(adjacency,
+        node_labels)`` or ``(adjacency, node_labels, node_attributes)`` with a dense or scipy sparse
+        adjacency, bare adjacency matrices that can be nothing else, and single graphs taken from databases.
 
     Returns
     -------
@@ -163,8 +163,8 @@ def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:
     if reason is not None:
         raise ValueError(
             f"graph {position} is an array of shape {matrix.shape}, and {reason}: pass "
-            "pk.from_adjacency(arrays) if they are adjacency matrices, pk.from_grakel for lists of edges, "
-            "pk.GridDatabase for images"
+            "pk.from_adjacency(arrays) if they are adjacency matrices, pk.convert.from_grakel for lists "
+            "of edges, pk.GridDatabase for images"
         )
 
 

@@ -51,13 +51,13 @@ def from_grakel(graphs: Any, *, ids: Any = None, errors: str = "raise") -> Graph
 
     See Also
     --------
-    to_grakel : Back to GraKeL.
+    propkernels.convert.to_grakel : Back to GraKeL.
 
     Examples
     --------
     >>> import propkernels as pk
     >>> water = [{(0, 1), (1, 0), (0, 2), (2, 0)}, {0: "O", 1: "H", 2: "H"}]
-    >>> pk.from_grakel([water])
+    >>> pk.convert.from_grakel([water])
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
     """
     several = listed(graphs, "graphs")
@@ -227,13 +227,13 @@ def to_grakel(graphs: Any) -> list[list[Any]]:
 
     See Also
     --------
-    from_grakel : The way back.
+    propkernels.convert.from_grakel : The way back.
 
     Examples
     --------
     >>> import propkernels as pk
     >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=["C", "O"])
-    >>> pk.to_grakel(pair)
+    >>> pk.convert.to_grakel(pair)
     [[{(0, 1): 1.0, (1, 0): 1.0}, {0: 'C', 1: 'O'}, {}]]
     """
     from propkernels.convert.check import check_graphs

@@ -68,7 +68,7 @@ def from_igraph(
 
     See Also
     --------
-    to_igraph : Back to igraph.
+    propkernels.convert.to_igraph : Back to igraph.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def to_igraph(graphs: Any) -> list[Any]:
     --------
     >>> import propkernels as pk
     >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=["C", "O"])
-    >>> pk.to_igraph(pair)[0].vs["label"]
+    >>> pk.convert.to_igraph(pair)[0].vs["label"]
     ['C', 'O']
     """
     from propkernels.convert.check import check_graphs

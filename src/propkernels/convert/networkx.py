@@ -74,7 +74,7 @@ def from_networkx(
 
     See Also
     --------
-    to_networkx : Back to networkx.
+    propkernels.convert.to_networkx : Back to networkx.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def to_networkx(graphs: Any) -> list[Any]:
     --------
     >>> import numpy as np, propkernels as pk
     >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=["C", "O"])
-    >>> pk.to_networkx(pair)[0].nodes(data="label")
+    >>> pk.convert.to_networkx(pair)[0].nodes(data="label")
     NodeDataView({0: 'C', 1: 'O'}, data='label')
     """
     from propkernels.convert.check import check_graphs

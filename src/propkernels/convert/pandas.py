@@ -72,7 +72,7 @@ def from_pandas(
 
     See Also
     --------
-    to_pandas : Back to tables.
+    propkernels.convert.to_pandas : Back to tables.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def to_pandas(graphs: Any, target: Any = None) -> Tables:
     --------
     >>> import propkernels as pk
     >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=["C", "O"], ids=["x"])
-    >>> tables = pk.to_pandas(pair)
+    >>> tables = pk.convert.to_pandas(pair)
     >>> tables.edges.to_dict("records")
     [{'graph': 'x', 'source': 0, 'target': 1, 'weight': 1.0}]
     """

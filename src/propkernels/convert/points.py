@@ -42,8 +42,8 @@ def from_points(
         Neighbors of each point by Euclidean distance. An edge joins two points if one of them is a neighbor
         of the other. In a cloud with fewer points all are joined.
     normals : sequence of arrays of shape (n_i, d), False or None, default=None
-        Normals of the surface, for the curvature (see :func:`curvature`). None: estimated from the neighbors,
-        as the direction in which they spread least. False: no attributes.
+        Normals of the surface, for the curvature (see :func:`~propkernels.graphs.curvature`). None: estimated
+        from the neighbors, as the direction in which they spread least. False: no attributes.
     mutual : bool, default=False
         Whether both points have to be a neighbor of the other.
     weight : {None, "length"}, default=None
@@ -61,8 +61,8 @@ def from_points(
 
     See Also
     --------
-    knn_graph : The graph of one cloud.
-    curvature : The attribute of its points.
+    propkernels.graphs.knn_graph : The graph of one cloud.
+    propkernels.graphs.curvature : The attribute of its points.
 
     Examples
     --------

@@ -69,7 +69,7 @@ def from_pyg(
 
     See Also
     --------
-    to_pyg : Back to PyTorch Geometric.
+    propkernels.convert.to_pyg : Back to PyTorch Geometric.
     from_networkx : From networkx.
 
     Examples
@@ -344,7 +344,7 @@ def to_pyg(graphs: Any, target: Any = None) -> list[Any]:
     --------
     >>> import propkernels as pk
     >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=["C", "O"])
-    >>> pk.to_pyg(pair)                                                            # doctest: +SKIP
+    >>> pk.convert.to_pyg(pair)                                                            # doctest: +SKIP
     [Data(x=[2, 2], edge_index=[2, 2], num_nodes=2, node_type=[2])]
     """
     from propkernels.convert.check import check_graphs

@@ -4,7 +4,7 @@ from propkernels.datasets.brodatz import load_brodatz
 from propkernels.datasets.corrupt import flip_labels, hide_labels
 from propkernels.datasets.dataset import Dataset, list_datasets
 from propkernels.datasets.generators import make_molecules, make_synthetic
-from propkernels.datasets.loader import load, load_dataset
+from propkernels.datasets.loader import load
 from propkernels.datasets.pictures import load_leaves, load_plants
 from propkernels.datasets.sources import open_source
 from propkernels.datasets.tu_reader import read_tu
@@ -17,7 +17,6 @@ __all__ = [
     "list_datasets",
     "load",
     "load_brodatz",
-    "load_dataset",
     "load_leaves",
     "load_plants",
     "make_molecules",

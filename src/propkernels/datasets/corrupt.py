@@ -31,14 +31,14 @@ def hide_labels(graphs: Any, fraction: float, random_state: Any = None) -> Graph
 
     See Also
     --------
-    flip_labels : Replaces labels by wrong ones.
+    propkernels.datasets.flip_labels : Replaces labels by wrong ones.
     LabelPropagation : Propagation scheme for missing labels.
 
     Examples
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> pk.hide_labels([(path, [3, 4, 5])], 1 / 3, random_state=0).node_labels
+    >>> pk.datasets.hide_labels([(path, [3, 4, 5])], 1 / 3, random_state=0).node_labels
     array([ 3,  4, -1])
     """
     database = check_graphs(graphs)
@@ -67,13 +67,13 @@ def flip_labels(graphs: Any, fraction: float, random_state: Any = None) -> Graph
 
     See Also
     --------
-    hide_labels : Removes labels.
+    propkernels.datasets.hide_labels : Removes labels.
 
     Examples
     --------
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(20, random_state=0).graphs
-    >>> flipped = pk.flip_labels(graphs, 0.25, random_state=0)
+    >>> flipped = pk.datasets.flip_labels(graphs, 0.25, random_state=0)
     >>> round(float((flipped.node_labels != graphs.node_labels).mean()), 2)
     0.25
     """

@@ -92,7 +92,6 @@ def load(
     return replace(data, label_names=label_names(name, data.graphs.label_values))
 
 
-load_dataset = load
 KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}
 
 

@@ -144,7 +144,7 @@ def evaluate(
 
     See Also
     --------
-    Evaluation : The result.
+    propkernels.evaluation.Evaluation : The result.
     PropagationClassifier : A model that chooses its own kernel.
 
     References

@@ -34,7 +34,7 @@ class PairedTest:
 
     See Also
     --------
-    Evaluation : ``Evaluation.compare`` returns this.
+    propkernels.evaluation.Evaluation : ``Evaluation.compare`` returns this.
 
     References
     ----------
@@ -137,8 +137,8 @@ class Evaluation:
     See Also
     --------
     evaluate : Returns this.
-    PairedTest : The result of ``compare``.
-    plot_evaluation : Draws the folds.
+    propkernels.evaluation.PairedTest : The result of ``compare``.
+    propkernels.plotting.plot_evaluation : Draws the folds.
 
     References
     ----------

@@ -1,13 +1,11 @@
 """Explanations: contributions of nodes, bins that two graphs share, and edits that change a prediction."""
 
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
-from propkernels.explain.edits import KINDS as EDIT_KINDS
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.shared_bins import similar_because
 from propkernels.explain.similarity import SharedBin, Similarity
 
 __all__ = [
-    "EDIT_KINDS",
     "Counterfactual",
     "Counterfactuals",
     "Edit",

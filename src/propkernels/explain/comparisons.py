@@ -105,7 +105,7 @@ def explain_rule(
         What is added to each decision.
     n_jobs : int or None
     speaks_for, against : Any
-        The classes compared, if any; see :class:`Explanation`.
+        The classes compared, if any; see :class:`~propkernels.explain.Explanation`.
     """
     share = np.asarray(weights, dtype=np.float64)
     contributions = rule.contributions(graphs, share, n_jobs)

@@ -123,7 +123,7 @@ class Counterfactuals(Sequence[Counterfactual]):
     See Also
     --------
     PropagationClassifier : ``PropagationClassifier.counterfactuals`` returns this.
-    Explanation : What each node adds to a decision.
+    propkernels.explain.Explanation : What each node adds to a decision.
 
     References
     ----------
@@ -133,14 +133,14 @@ class Counterfactuals(Sequence[Counterfactual]):
     Examples
     --------
     >>> import propkernels as pk
-    >>> from propkernels.explain import EDIT_KINDS
+    >>> from propkernels.explain.edits import KINDS
     >>> data = pk.datasets.make_molecules(60, random_state=0)
     >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
     >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
     >>> changes = model.counterfactuals(data.graphs[1], n=3)
     >>> all(changes.prediction != changes.prediction_before)
     True
-    >>> len(changes), changes.edits[0][0].kind in EDIT_KINDS, changes.graph(0).n_nodes > 0
+    >>> len(changes), changes.edits[0][0].kind in KINDS, changes.graph(0).n_nodes > 0
     (3, True, True)
     """
 

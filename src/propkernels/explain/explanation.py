@@ -43,8 +43,8 @@ class Explanation:
     See Also
     --------
     PropagationClassifier : ``PropagationClassifier.explain`` returns this.
-    plot_explanation : Draws it.
-    draw_molecule : Draws it on molecules; ``explanation.draw_molecule(i)`` does the same.
+    propkernels.plotting.plot_explanation : Draws it.
+    propkernels.molecules.draw_molecule : Draws it on molecules, as ``explanation.draw_molecule(i)`` does.
 
     References
     ----------
@@ -146,7 +146,7 @@ class Explanation:
         >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
         >>> graphs = pk.check_graphs([(path, ["C", "C", "O"])])
         >>> added = np.array([[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]])
-        >>> ends, values = pk.Explanation(added, graphs.graph_ptr, 0.0, graphs).edge_contributions(0)
+        >>> ends, values = pk.explain.Explanation(added, graphs.graph_ptr, 0.0, graphs).edge_contributions(0)
         >>> ends.tolist(), values.tolist()
         ([[0, 1], [1, 2]], [0.25, 1.25])
         """
@@ -167,7 +167,7 @@ class Explanation:
             SMILES or molecules, one for each graph; not needed where the graphs were made of them in this
             process: by :class:`MoleculesToGraphs`, ``from_smiles``, ``from_rdkit``, or by ``explain`` itself.
         **options
-            Options of :func:`draw_molecule`: t, limit, bonds, title, n_columns, size.
+            Options of :func:`~propkernels.molecules.draw_molecule`: t, limit, bonds, title, n_columns, size.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class Explanation:
             raise ValueError(
                 "the graphs do not know which molecules they were made of: pass these as molecules=[...]"
             )
-        return propkernels.draw_molecule(self, known, graph, **options)
+        return propkernels.molecules.draw_molecule(self, known, graph, **options)
 
     def image(self, graph: int, t: int | None = None) -> Values:
         """Contributions of one grid's pixels in the shape of its image; NaN outside its mask.

@@ -74,8 +74,8 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
 
     See Also
     --------
-    Similarity : What it returns.
-    plot_similarity : Draws both graphs.
+    propkernels.explain.Similarity : What it returns.
+    propkernels.plotting.plot_similarity : Draws both graphs.
 
     Examples
     --------

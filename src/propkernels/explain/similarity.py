@@ -62,7 +62,7 @@ class Similarity:
     See Also
     --------
     similar_because : Returns this.
-    plot_similarity : Draws it.
+    propkernels.plotting.plot_similarity : Draws it.
 
     References
     ----------

@@ -44,7 +44,7 @@ class Exploration:
     See Also
     --------
     explore : Returns an Exploration.
-    plot_embedding : A map of all graphs as a matplotlib figure.
+    propkernels.plotting.plot_embedding : A map of all graphs as a matplotlib figure.
 
     References
     ----------

@@ -96,8 +96,8 @@ def explore(
 
     See Also
     --------
-    plot_explanation : One graph as a matplotlib figure.
-    plot_embedding : A map as a matplotlib figure.
+    propkernels.plotting.plot_explanation : One graph as a matplotlib figure.
+    propkernels.plotting.plot_embedding : A map as a matplotlib figure.
     GraphIndex : Search for similar graphs in Python.
 
     References

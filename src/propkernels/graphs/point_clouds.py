@@ -39,7 +39,7 @@ def knn_graph(points: Any, n_neighbors: int = 4, *, mutual: bool = False) -> spa
 
     See Also
     --------
-    curvature : A node attribute for point clouds.
+    propkernels.graphs.curvature : A node attribute for point clouds.
 
     References
     ----------
@@ -50,7 +50,7 @@ def knn_graph(points: Any, n_neighbors: int = 4, *, mutual: bool = False) -> spa
     Examples
     --------
     >>> import propkernels as pk
-    >>> pk.knn_graph([[0.0], [1.0], [3.0]], n_neighbors=1).toarray()
+    >>> pk.graphs.knn_graph([[0.0], [1.0], [3.0]], n_neighbors=1).toarray()
     array([[0., 1., 0.],
            [1., 0., 1.],
            [0., 1., 0.]])
@@ -96,8 +96,8 @@ def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np
     Parameters
     ----------
     adjacency : sparse or dense matrix of shape (n, n)
-        Graph of a cloud, such as that of :func:`knn_graph`, or block-diagonal matrix of several clouds.
-        Nonzero entries are neighbors; weights and the diagonal are ignored.
+        Graph of a cloud, such as that of :func:`~propkernels.graphs.knn_graph`, or block-diagonal matrix of
+        several clouds. Nonzero entries are neighbors; weights and the diagonal are ignored.
     normals : array-like of shape (n, d)
         Normals, with any sign and length. Normals that are NaN or 0 are unknown: such neighbors do not count,
         and the curvature of such points, and of points without neighbors that count, is NaN.
@@ -115,7 +115,7 @@ def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np
 
     See Also
     --------
-    knn_graph : The graph of a point cloud.
+    propkernels.graphs.knn_graph : The graph of a point cloud.
 
     References
     ----------
@@ -127,7 +127,7 @@ def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> pk.curvature(path, [[0, 0, 1], [0, 0, -1], [0, 1, 0]])
+    >>> pk.graphs.curvature(path, [[0, 0, 1], [0, 0, -1], [0, 1, 0]])
     array([0., 1., 1.])
     """
     edges = sparse.coo_array(adjacency)

@@ -136,8 +136,8 @@ def draw_molecule(
 
     See Also
     --------
-    draw_similarity : Two molecules, colored by their shared substructures.
-    plot_explanation : The same as a matplotlib figure, with a color bar.
+    propkernels.molecules.draw_similarity : Two molecules, colored by their shared substructures.
+    propkernels.plotting.plot_explanation : The same as a matplotlib figure, with a color bar.
 
     Examples
     --------
@@ -146,10 +146,10 @@ def draw_molecule(
     >>> smiles = ["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"]
     >>> classifier = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), random_state=0)
     >>> model = make_pipeline(pk.MoleculesToGraphs(), classifier).fit(smiles, [1, 1, 0, 0, 1, 0])
-    >>> picture = pk.draw_molecule(model, smiles, 1)
+    >>> picture = pk.molecules.draw_molecule(model, smiles, 1)
     >>> picture.svg.startswith("<?xml"), len(picture.values), len(picture.bonds)
     (True, 4, 3)
-    >>> pk.draw_molecule(model, smiles, [0, 1, 2])
+    >>> pk.molecules.draw_molecule(model, smiles, [0, 1, 2])
     MoleculePicture(3 panels)
     """
     positions: list[int] = np.atleast_1d(np.asarray(graph, dtype=np.int64)).tolist()

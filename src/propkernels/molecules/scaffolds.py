@@ -50,9 +50,9 @@ def scaffolds(molecules: Any, *, generic: bool = False, errors: str = "raise") -
     Examples
     --------
     >>> import propkernels as pk
-    >>> pk.scaffolds(["Cc1ccccc1", "CCO", "Oc1ccccc1", "c1ccncc1", "CC"])
+    >>> pk.molecules.scaffolds(["Cc1ccccc1", "CCO", "Oc1ccccc1", "c1ccncc1", "CC"])
     array([0, 1, 0, 2, 1])
-    >>> pk.scaffolds(["Cc1ccccc1", "CCO", "c1ccncc1"], generic=True)
+    >>> pk.molecules.scaffolds(["Cc1ccccc1", "CCO", "c1ccncc1"], generic=True)
     array([0, 1, 0])
     """
     check_choice(errors, ("raise", "empty"), "errors")

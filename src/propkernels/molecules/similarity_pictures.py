@@ -57,14 +57,14 @@ def draw_similarity(
     See Also
     --------
     similar_because : The shared bins.
-    draw_molecule : Contributions of atoms and bonds to a prediction.
-    plot_similarity : The same for graphs of any kind.
+    propkernels.molecules.draw_molecule : Contributions of atoms and bonds to a prediction.
+    propkernels.plotting.plot_similarity : The same for graphs of any kind.
 
     Examples
     --------
     >>> import propkernels as pk
     >>> kernel = pk.WeisfeilerLehman(n_iter=2, normalize=True)
-    >>> picture = pk.draw_similarity(kernel, "CCOC(=O)c1ccccc1", "CCOC(=O)C1CCCC1")
+    >>> picture = pk.molecules.draw_similarity(kernel, "CCOC(=O)c1ccccc1", "CCOC(=O)C1CCCC1")
     >>> picture
     MoleculePicture(2 panels)
     >>> bool(picture.panels[0].values[0] > 0)

@@ -40,7 +40,7 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
     See Also
     --------
     from_smiles : The same as a function, which can also skip invalid molecules.
-    scaffolds : Groups for cross-validation.
+    propkernels.molecules.scaffolds : Groups for cross-validation.
     PropagationClassifier : The usual next step.
 
     References

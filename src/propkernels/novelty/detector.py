@@ -96,7 +96,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     --------
     GraphIndex : The nearest neighbors themselves.
     PropagationClassifier : Its ``applicability`` returns which surroundings are unseen.
-    plot_explanation : Draws what ``explain`` returns.
+    propkernels.plotting.plot_explanation : Draws what ``explain`` returns.
 
     Notes
     -----

@@ -32,12 +32,12 @@ class NoveltyExplanation(Explanation):
     numbers : ndarray of shape (nodes, t_max + 1)
         Number of occurrences of the bin in training; the mean if there are several bins.
     graph_ptr, graphs
-        As in :class:`Explanation`.
+        As in :class:`~propkernels.explain.Explanation`.
 
     See Also
     --------
     NoveltyDetector : Its ``explain`` returns this.
-    plot_explanation : Draws it.
+    propkernels.plotting.plot_explanation : Draws it.
 
     References
     ----------

@@ -38,7 +38,7 @@ def draw_graph(
         Values that the colors show.
     positions : ndarray of shape (nodes, 2)
     labels : bool, mapping, or sequence
-        See :func:`propkernels.plot_explanation`.
+        See :func:`propkernels.plotting.plot_explanation`.
     norm, cmap
         Normalization and color map of matplotlib.
     """

@@ -40,7 +40,7 @@ def plot_embedding(
 
     See Also
     --------
-    plot_kernel : Heat map of a kernel matrix.
+    propkernels.plotting.plot_kernel : Heat map of a kernel matrix.
 
     References
     ----------
@@ -53,7 +53,7 @@ def plot_embedding(
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(30, random_state=0)
     >>> features = pk.PropagationFeatures(t_max=2, normalize=True, random_state=0).fit_transform(data.graphs)
-    >>> ax = pk.plot_embedding(features, data.target, target_names=data.target_names)
+    >>> ax = pk.plotting.plot_embedding(features, data.target, target_names=data.target_names)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['apart', 'bonded']
     """

@@ -38,7 +38,7 @@ def plot_evaluation(evaluations: Any, *, names: Sequence[str] | None = None, ax:
     >>> data = pk.datasets.make_molecules(60, random_state=0)
     >>> folds = {"n_folds": 3, "C": 10, "random_state": 0}
     >>> results = {t: pk.evaluate(pk.PropagationKernel(), data, t_max=t, **folds) for t in (0, 2)}
-    >>> pk.plot_evaluation(results).get_ylabel()
+    >>> pk.plotting.plot_evaluation(results).get_ylabel()
     'accuracy, %'
     """
     several, labels = _unpack(evaluations, names)

@@ -83,8 +83,8 @@ def plot_explanation(
     See Also
     --------
     PropagationClassifier : Its method ``explain`` returns the contributions.
-    plot_similarity : Contributions of nodes to the similarity of two graphs.
-    draw_molecule : The same for a molecule, as SVG or PNG.
+    propkernels.plotting.plot_similarity : Contributions of nodes to the similarity of two graphs.
+    propkernels.molecules.draw_molecule : The same for a molecule, as SVG or PNG.
 
     Examples
     --------
@@ -92,10 +92,10 @@ def plot_explanation(
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(40, random_state=0)
     >>> model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(data.graphs, data.target)
-    >>> ax = pk.plot_explanation(model, data.graphs, graph=3)
+    >>> ax = pk.plotting.plot_explanation(model, data.graphs, graph=3)
     >>> ax.get_title().startswith("graph 3: ")
     True
-    >>> len(pk.plot_explanation(model.explain(data.graphs), graph=3, t="each"))
+    >>> len(pk.plotting.plot_explanation(model.explain(data.graphs), graph=3, t="each"))
     2
     """
     number = graph

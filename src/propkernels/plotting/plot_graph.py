@@ -80,14 +80,14 @@ def plot_graph(
 
     See Also
     --------
-    plot_explanation : A graph with nodes colored by their contribution to a decision.
+    propkernels.plotting.plot_explanation : A graph with nodes colored by their contribution to a decision.
 
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(3, random_state=0)
-    >>> ax = pk.plot_graph(data.graphs, 1)
+    >>> ax = pk.plotting.plot_graph(data.graphs, 1)
     >>> ax.get_title()
     'graph 1: 13 nodes, 12 edges'
     """

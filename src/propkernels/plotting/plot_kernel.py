@@ -50,7 +50,7 @@ def plot_kernel(
 
     See Also
     --------
-    plot_embedding : Scatter plot of graphs.
+    propkernels.plotting.plot_embedding : Scatter plot of graphs.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def plot_kernel(
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(30, random_state=0)
     >>> K = pk.PropagationKernel(t_max=2, normalize=True, random_state=0).fit_transform(data.graphs)
-    >>> ax = pk.plot_kernel(K, data.target, target_names=data.target_names)
+    >>> ax = pk.plotting.plot_kernel(K, data.target, target_names=data.target_names)
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['apart', 'bonded']
     """

@@ -47,9 +47,9 @@ def plot_similarity(
     t : int, optional
         Iteration to show; by default the sum over all iterations.
     labels : bool or mapping, default=True
-        Texts in the nodes; see :func:`plot_explanation`.
+        Texts in the nodes; see :func:`~propkernels.plotting.plot_explanation`.
     layouts : pair, default=(None, None)
-        Node positions of g and of h; see :func:`plot_explanation`.
+        Node positions of g and of h; see :func:`~propkernels.plotting.plot_explanation`.
     cmap : str or Colormap, default="Reds"
     ax : sequence of two Axes, optional
         Axes to draw into; by default those of a new figure.
@@ -67,7 +67,7 @@ def plot_similarity(
     >>> import matplotlib; matplotlib.use("Agg")
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(2, random_state=0).graphs
-    >>> left, right = pk.plot_similarity(pk.WeisfeilerLehman(n_iter=2), graphs[0], graphs[1])
+    >>> left, right = pk.plotting.plot_similarity(pk.WeisfeilerLehman(n_iter=2), graphs[0], graphs[1])
     >>> left.get_title().startswith("g: ")
     True
     """

@@ -258,8 +258,8 @@ class Convolution(PropagationScheme):
         The filter B. "nearest": equal weights for the 2 d nearest pixels, in 2-d the paper's N_{1,4}.
         ``(1, 4)``, ``(1, 8)``, ``(2, 16)``: the paper's circular neighbor sets with the values that it
         prints; any other (radius, points) is computed in the same way
-        (:func:`propkernels.circular_neighborhood`). An array of odd lengths, with as many dimensions as
-        the images: ``B[center + o]`` is the weight of the pixel at offset o.
+        (:func:`propkernels.graphs.circular_neighborhood`). An array of odd lengths, with as many dimensions
+        as the images: ``B[center + o]`` is the weight of the pixel at offset o.
         For filters that are not symmetric this is the paper's "weighted adjacency of the center
         node"; signal processing calls it correlation, convolution with the mirrored filter.
     boundary : {"renormalize", "zero", "wrap", "reflect"}, default="renormalize"
@@ -273,7 +273,7 @@ class Convolution(PropagationScheme):
 
     See Also
     --------
-    circular_neighborhood : The filters of the paper.
+    propkernels.graphs.circular_neighborhood : The filters of the paper.
     AnisotropicDiffusion : Diffusion that keeps the edges of regions.
 
     Notes

@@ -96,7 +96,7 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     See Also
     --------
     LabelPropagation : The default scheme.
-    hide_labels : Removes labels, for experiments.
+    propkernels.datasets.hide_labels : Removes labels, for experiments.
 
     References
     ----------

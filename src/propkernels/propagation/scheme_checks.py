@@ -43,7 +43,7 @@ def check_scheme(scheme: Any, random_state: int = 0) -> None:
     Examples
     --------
     >>> import propkernels as pk
-    >>> pk.check_scheme(pk.Diffusion(laziness=0.5))
+    >>> pk.propagation.check_scheme(pk.Diffusion(laziness=0.5))
     """
     for method in ("prepare", "step"):
         assert callable(getattr(scheme, method, None)), f"the scheme has no method {method}"

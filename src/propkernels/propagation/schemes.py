@@ -128,7 +128,7 @@ class PropagationScheme(Documented, BaseEstimator, ABC):
 
     See Also
     --------
-    check_scheme : Checks a scheme against this protocol.
+    propkernels.propagation.check_scheme : Checks a scheme against this protocol.
     Diffusion : The scheme for labeled graphs.
 
     References
@@ -154,7 +154,7 @@ class PropagationScheme(Documented, BaseEstimator, ABC):
     ...     def step(self, prepared, current, initial):
     ...         stuck = np.diff(prepared.indptr) == 0
     ...         return np.where(stuck[:, None], current, prepared @ current)
-    >>> pk.check_scheme(HeaviestEdge())
+    >>> pk.propagation.check_scheme(HeaviestEdge())
     >>> path = np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]])
     >>> pk.PropagationKernel(propagation=HeaviestEdge(), t_max=2, random_state=0).fit_transform(
     ...     [(path, ["C", "O", "N"])])
@@ -241,7 +241,7 @@ def transition_matrix(graphs: Any, direction: str = "follow") -> csr_array:
     --------
     >>> import numpy as np, propkernels as pk
     >>> star, dot = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), np.zeros((1, 1))
-    >>> pk.transition_matrix([star, dot]).toarray()
+    >>> pk.propagation.transition_matrix([star, dot]).toarray()
     array([[0. , 0.5, 0.5, 0. ],
            [1. , 0. , 0. , 0. ],
            [1. , 0. , 0. , 0. ],

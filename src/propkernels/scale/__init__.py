@@ -2,8 +2,8 @@
 
 Modules, from the bottom up:
 
-- ``plan`` and ``partition``: a :class:`Plan` is a list of parts, ranges of rows of files with the hash of the
-  bytes that they are read from (``reading_parts`` lists the formats).
+- ``plan`` and ``partition``: a :class:`~propkernels.scale.Plan` is a list of parts, ranges of rows of files
+  with the hash of the bytes that they are read from (``reading_parts`` lists the formats).
 - ``folder``: the folder of results, one file per part. The name of a file is the hash of its input
   and of the parameters: **the file is the checkpoint**.
 - ``executors``, ``run_parts``: ``run_parts(plan, work, out, executor)`` computes the files that are missing,

@@ -65,7 +65,7 @@ def partition(
     See Also
     --------
     featurize : Compute features of all parts, and write them to files.
-    Plan : Saved as JSON, and printed as a table.
+    propkernels.scale.Plan : Saved as JSON, and printed as a table.
 
     Examples
     --------

@@ -118,7 +118,7 @@ class Plan:
     >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet")
     >>> plan = pk.partition(folder.name)
     >>> plan.save(f"{folder.name}/plan.json")
-    >>> pk.Plan.load(f"{folder.name}/plan.json") == plan
+    >>> pk.scale.Plan.load(f"{folder.name}/plan.json") == plan
     True
     >>> folder.cleanup()
     """

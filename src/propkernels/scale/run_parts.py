@@ -80,7 +80,7 @@ class PartsFailedError(ValueError):
     >>> data.graphs[:50].to_parquet(f"{folder.name}/graphs1.parquet")
     >>> try:
     ...     pk.featurize(plan, pk.WeisfeilerLehmanFeatures(n_features=2**20), f"{folder.name}/features")
-    ... except pk.PartsFailedError as error:
+    ... except pk.scale.PartsFailedError as error:
     ...     print(list(error.failures))
     [1]
     >>> folder.cleanup()

@@ -234,8 +234,9 @@ class GraphIndex(GraphInput, BaseEstimator):
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-            For an index on disk: a :class:`Plan`, or what :func:`partition` takes. Its shards are built
-            behind the others; a plan that is in the index already is completed, and not added again.
+            For an index on disk: a :class:`~propkernels.scale.Plan`, or what :func:`partition` takes. Its
+            shards are built behind the others; a plan that is in the index already is completed, and not
+            added again.
         ids : iterable, optional
             What they are called, as in :meth:`fit`; by default numbers go on from the number of graphs ever
             added. On disk, graphs have these numbers and no other ids.

@@ -145,7 +145,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     See Also
     --------
     save_model : Save a model.
-    ModelFileError : Raised for damaged files.
+    propkernels.storage.ModelFileError : Raised for damaged files.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def test_folds_cover_all_molecules_once(archive, split):
     parts = sets.folds(data, split)
     assert sorted(np.concatenate([test for _, test in parts]).tolist()) == list(range(len(SMILES)))
     if split == sets.SCAFFOLD:
-        groups = pk.scaffolds(data.mols)
+        groups = pk.molecules.scaffolds(data.mols)
         assert all(not set(groups[train]) & set(groups[test]) for train, test in parts)
 
 

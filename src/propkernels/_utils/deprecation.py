@@ -1,0 +1,84 @@
+"""Old names that keep working for one minor version, each with a warning that gives the new name."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+REMOVED_IN = "0.3"  # the version without the old names
+
+# Names that left the top level: where each one is now.
+MOVED = {
+    "Applicability": "novelty.Applicability",
+    "Audit": "auditing.Audit",
+    "Counterfactuals": "explain.Counterfactuals",
+    "Evaluation": "evaluation.Evaluation",
+    "Explanation": "explain.Explanation",
+    "Exploration": "explorer.Exploration",
+    "FeatureFolder": "scale.FeatureFolder",
+    "ModelFileError": "storage.ModelFileError",
+    "NoveltyExplanation": "novelty.NoveltyExplanation",
+    "PairedTest": "evaluation.PairedTest",
+    "PartsFailedError": "scale.PartsFailedError",
+    "Plan": "scale.Plan",
+    "Similarity": "explain.Similarity",
+    "check_scheme": "propagation.check_scheme",
+    "circular_neighborhood": "graphs.circular_neighborhood",
+    "curvature": "graphs.curvature",
+    "draw_molecule": "molecules.draw_molecule",
+    "draw_similarity": "molecules.draw_similarity",
+    "flip_labels": "datasets.flip_labels",
+    "from_grakel": "convert.from_grakel",
+    "hide_labels": "datasets.hide_labels",
+    "knn_graph": "graphs.knn_graph",
+    "load_dataset": "datasets.load",
+    "open_index": "search.GraphIndex.open",
+    "plot_embedding": "plotting.plot_embedding",
+    "plot_evaluation": "plotting.plot_evaluation",
+    "plot_explanation": "plotting.plot_explanation",
+    "plot_graph": "plotting.plot_graph",
+    "plot_kernel": "plotting.plot_kernel",
+    "plot_similarity": "plotting.plot_similarity",
+    "scaffolds": "molecules.scaffolds",
+    "to_grakel": "convert.to_grakel",
+    "to_igraph": "convert.to_igraph",
+    "to_networkx": "convert.to_networkx",
+    "to_pandas": "convert.to_pandas",
+    "to_pyg": "convert.to_pyg",
+    "transition_matrix": "propagation.transition_matrix",
+}
+
+
+def warn_renamed(old: str, new: str, stacklevel: int = 2) -> None:
+    """Warn that a name is an old one.
+
+    Parameters
+    ----------
+    old, new : str
+        The names as a user writes them.
+    stacklevel : int, default=2
+        Frames between the caller of this function and the line that used the old name, plus 1.
+    """
+    text = f"{old} is now {new}; the old name is removed in version {REMOVED_IN}"
+    warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
+
+
+def moved(name: str) -> Any:
+    """Return the object that an old name of the top level stands for, with a warning.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     function = moved("load_dataset")
+    >>> print(caught[0].message)
+    propkernels.load_dataset is now propkernels.datasets.load; the old name is removed in version 0.3
+    """
+    warn_renamed(f"propkernels.{name}", f"propkernels.{MOVED[name]}", stacklevel=3)
+    module, *path = MOVED[name].split(".")
+    thing: Any = import_module(f"propkernels.{module}")
+    for part in path:
+        thing = getattr(thing, part)
+    return thing
