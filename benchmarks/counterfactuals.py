@@ -27,7 +27,7 @@ def models() -> dict[str, Any]:
         "summed, t_max=10, normalized": pk.PropagationKernel(
             propagation=pk.Diffusion(0.5, "none"), t_max=10, normalize=True
         ),
-        "WL, n_iter=6, intersection": pk.WeisfeilerLehman(n_iter=6, base_kernel="intersection"),
+        "WL, t_max=6, intersection": pk.WeisfeilerLehman(t_max=6, base_kernel="intersection"),
     }
     own = {
         name: pk.PropagationClassifier(
@@ -58,7 +58,7 @@ def molecules(name: str) -> tuple[Any, Any]:
 
 
 def _steps(kernel: Any) -> int:
-    return int(kernel.get_params().get("t_max", kernel.get_params().get("n_iter")))
+    return int(kernel.get_params()["t_max"])
 
 
 def measure(model: Any, graphs: Any) -> tuple[int, float, float, float]:

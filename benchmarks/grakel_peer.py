@@ -108,7 +108,7 @@ def _wl_options() -> dict[str, Any]:
 
 OURS: dict[str, Callable[[Any], Callable[[], Any]]] = {
     "PK": lambda graphs: our_kernel(graphs, PropagationKernel(t_max=T_MAX, random_state=0)),
-    "WL": lambda graphs: our_kernel(graphs, WeisfeilerLehman(n_iter=T_MAX)),
+    "WL": lambda graphs: our_kernel(graphs, WeisfeilerLehman(t_max=T_MAX)),
     "SP": lambda graphs: our_kernel(graphs, ShortestPath()),
     "GH": lambda graphs: our_kernel(graphs, GraphHopper()),
     "CSM": lambda graphs: our_kernel(

@@ -54,7 +54,7 @@ class PeerCase:
 
 
 PK = estimator("PropagationKernel", t_max=10, bin_width=grakel_peer.BIN_WIDTH)
-WL = estimator("WeisfeilerLehman", n_iter=10)
+WL = estimator("WeisfeilerLehman", t_max=10)
 SP = estimator("ShortestPath")
 GH = estimator("GraphHopper")
 CSM = estimator("SubgraphMatching", k=3, edge_labels=True)

@@ -43,7 +43,7 @@ PK = estimator("PropagationKernel", t_max=10)
 LP = half_hidden("label_propagation")
 SAME = half_hidden("diffusion")  # diffusion on the same half-hidden labels
 COMPLETE = half_hidden("diffusion", fraction=0.0)  # diffusion with all labels: another problem, other bins
-WL = estimator("WeisfeilerLehman", n_iter=10)
+WL = estimator("WeisfeilerLehman", t_max=10)
 
 CASES = (
     RatioCase("lp-msrc21", "MSRC_21", LP, SAME, 1.5, "LabelPropagation"),

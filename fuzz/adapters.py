@@ -359,7 +359,7 @@ def there_and_back(rng: Generator) -> None:
         again = back(other)
     if name == "grakel" and graphs.label_column is None:
         return  # GraKeL wants labels: attributes, or zeros, take their place
-    kernel = pk.WeisfeilerLehman(n_iter=2)
+    kernel = pk.WeisfeilerLehman(t_max=2)
     if again.graph_ptr.tolist() != graphs.graph_ptr.tolist():
         raise Wrong(f"{name}: {again.graph_ptr.tolist()} instead of {graphs.graph_ptr.tolist()}")
     same(kernel.fit_transform(again), kernel.fit_transform(graphs), f"to and from {name}")

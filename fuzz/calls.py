@@ -75,7 +75,7 @@ def features(folder: Path) -> None:
 
 def index(folder: Path) -> None:
     plan = pk.partition(folder.parent / "graphs.parquet", nodes_per_part=30)
-    pk.GraphIndex.build(plan, folder / "index", kernel=pk.WeisfeilerLehman(n_iter=1))
+    pk.GraphIndex.build(plan, folder / "index", kernel=pk.WeisfeilerLehman(t_max=1))
 
 
 def query(folder: Path) -> Any:
@@ -156,7 +156,7 @@ class Loop:
         self.counts: Counter[str] = Counter()
         self.findings: Counter[str] = Counter()
         graphs().to_parquet(root / "graphs.parquet")
-        pk.GraphIndex.build(root / "graphs.parquet", root / "index", kernel=pk.WeisfeilerLehman(n_iter=1))
+        pk.GraphIndex.build(root / "graphs.parquet", root / "index", kernel=pk.WeisfeilerLehman(t_max=1))
 
     def fresh(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

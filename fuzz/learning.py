@@ -19,8 +19,8 @@ QUICK = {"t_max": 1, "C": 1.0, "n_neighbors": 2, "random_state": 0, "n_folds": 2
 KERNELS = (
     pk.PropagationKernel(t_max=2, random_state=1),
     pk.PropagationKernel(t_max=1, metric="hellinger", n_hashes=2, random_state=1),
-    pk.WeisfeilerLehman(n_iter=2),
-    pk.WeisfeilerLehman(n_iter=2, exact=True),
+    pk.WeisfeilerLehman(t_max=2),
+    pk.WeisfeilerLehman(t_max=2, exact=True),
     pk.LabelHistogram(),
     pk.ShortestPath(),
 )

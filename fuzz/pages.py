@@ -145,7 +145,7 @@ def fragments(rng: Generator, seed: int) -> None:
     data = graphs(rng, 4)
     check_page(data._repr_html_(), "graphs")
     check_page(data[0]._repr_html_() if hasattr(data[0], "_repr_html_") else "", "one graph")
-    kernel = pk.WeisfeilerLehman(n_iter=1).fit(data)
+    kernel = pk.WeisfeilerLehman(t_max=1).fit(data)
     check_page(try_to(lambda: pk.similar_because(kernel, data[0], data[1]))._repr_html_(), "similar_because")
 
 

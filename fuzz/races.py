@@ -62,7 +62,7 @@ def featurize(folder: Path) -> None:
 
 def build(folder: Path) -> None:
     plan = pk.partition(folder.parent / "graphs.parquet", nodes_per_part=40)
-    pk.GraphIndex.build(plan, folder / "out", kernel=pk.WeisfeilerLehman(n_iter=2))
+    pk.GraphIndex.build(plan, folder / "out", kernel=pk.WeisfeilerLehman(t_max=2))
 
 
 def checkpoint(folder: Path) -> None:
@@ -226,7 +226,7 @@ class Races:
         plan = pk.partition(self.root / "graphs.parquet", nodes_per_part=4)
         if not place.exists():
             pk.featurize(plan, hashed(), place / "features")
-            pk.GraphIndex.build(plan, place / "index", kernel=pk.WeisfeilerLehman(n_iter=1))
+            pk.GraphIndex.build(plan, place / "index", kernel=pk.WeisfeilerLehman(t_max=1))
         jobs: dict[str, Callable[[], object]] = {
             "target": lambda: pk.open_features(place / "features").target,
             "ids": lambda: pk.open_features(place / "features").ids,

@@ -77,7 +77,7 @@ class Soak:
         return digest(features.fit_transform(self.some(n)))
 
     def fit_baseline(self, n: int) -> str:
-        several = (pk.WeisfeilerLehman(n_iter=2), pk.ShortestPath(), pk.GraphHopper())
+        several = (pk.WeisfeilerLehman(t_max=2), pk.ShortestPath(), pk.GraphHopper())
         return digest(several[n % len(several)].fit_transform(self.some(n)))
 
     def save_and_load(self, n: int) -> str:

@@ -185,7 +185,7 @@ def converted(rng: Generator, seed: int) -> None:
         again = quietly(lambda: open_source(path))
     if len(again.graphs) != len(data):
         raise Wrong(f"{name}: {len(again.graphs)} graphs instead of {len(data)}, labels {pool}")
-    kernel = pk.WeisfeilerLehman(n_iter=1)
+    kernel = pk.WeisfeilerLehman(t_max=1)
     same(kernel.fit_transform(again.graphs), kernel.fit_transform(data), f"{name}, labels {pool}")
     if plain(again.target) != plain(target):
         raise Wrong(f"{name}: targets {plain(again.target)} instead of {plain(target)}")

@@ -54,7 +54,7 @@ def label_propagation(graphs: pk.GraphDatabase, rng: np.random.Generator) -> Non
 def weisfeiler_lehman(graphs: pk.GraphDatabase, rng: np.random.Generator) -> None:
     expected = subtree_kernels(plain_graphs(graphs), 3)
     exact = bool(rng.integers(2))
-    computed = pk.WeisfeilerLehman(n_iter=3, exact=exact).fit_transform_cumulative(graphs)
+    computed = pk.WeisfeilerLehman(t_max=3, exact=exact).fit_transform_cumulative(graphs)
     same(computed, expected, f"subtrees, exact={exact}")
 
 

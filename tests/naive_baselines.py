@@ -57,14 +57,14 @@ def gram_of(kernel: Any, graphs: list[Plain]) -> np.ndarray:
 # Weisfeiler-Lehman
 
 
-def subtree_kernels(graphs: list[Plain], n_iter: int, edge_labels: bool = False) -> np.ndarray:
-    """Number of pairs of nodes with equal labels, for 0..n_iter refinements: (n_iter + 1, n, n), summed up.
+def subtree_kernels(graphs: list[Plain], t_max: int, edge_labels: bool = False) -> np.ndarray:
+    """Number of pairs of nodes with equal labels, for 0..t_max refinements: (t_max + 1, n, n), summed up.
 
     A refined label is the nested tuple (label, sorted neighbours' labels): no hashing, no numbering.
     """
     labels = [[repr(label) for label in graph.labels] for graph in graphs]
     kernels = [_equal_pairs(labels)]
-    for _ in range(n_iter):
+    for _ in range(t_max):
         labels = [_refined(graph, own, edge_labels) for graph, own in zip(graphs, labels, strict=True)]
         kernels.append(kernels[-1] + _equal_pairs(labels))
     return np.array(kernels)

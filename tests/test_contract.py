@@ -33,7 +33,6 @@ from tests.test_contract_discovery import (
     is_derived,
     kind,
     make,
-    steps_name,
     takes,
     the_zoo,
     under_contract,
@@ -254,7 +253,7 @@ def test_same_random_state_same_result_in_another_process():
 @pytest.mark.slow
 @every_case
 def test_smaller_t_max_is_a_prefix(cls, parameters):
-    if steps_name(cls) is None:
+    if not has(cls, "t_max"):
         pytest.skip("has no iterations")
     if not hasattr(cls, "fit_transform_cumulative"):
         return check_prefix_of_features(cls, parameters)
@@ -283,7 +282,7 @@ def check_prefix_of_features(cls, parameters):
 
 @every_class
 def test_five_iterations_are_a_prefix_of_ten(cls):
-    if steps_name(cls) is None or not hasattr(cls, "fit_transform_cumulative"):
+    if not has(cls, "t_max") or not hasattr(cls, "fit_transform_cumulative"):
         pytest.skip("has no cumulative kernels")
     graphs = input_of(cls, the_zoo())
     five = make(cls, t_max=5).fit_transform_cumulative(graphs)

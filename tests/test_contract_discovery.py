@@ -154,17 +154,11 @@ def has(cls: type, *names: str) -> bool:
     return set(names) <= set(inspect.signature(cls).parameters)
 
 
-def steps_name(cls: type) -> str | None:
-    """The parameter that says how many iterations an estimator makes."""
-    return next((name for name in ("t_max", "n_iter") if has(cls, name)), None)
-
-
 def make(cls: type, **parameters: Any) -> Any:
     """An estimator with fixed randomness and few iterations (``t_max``), where it has such parameters."""
     usual = {"random_state": 3} if has(cls, "random_state") else {}
     steps = parameters.pop("t_max", 3)
-    name = steps_name(cls)
-    return cls(**{**usual, **({name: steps} if name else {}), **parameters})
+    return cls(**{**usual, **({"t_max": steps} if has(cls, "t_max") else {}), **parameters})
 
 
 def input_of(cls: type, graphs: Any) -> Any:

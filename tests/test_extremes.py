@@ -172,7 +172,7 @@ def test_more_steps_than_memory_are_refused(t_max):
     refused(message, lambda: kernel(t_max=t_max).fit([PATH]))
     refused(message, lambda: kernel(t_max=2, n_hashes=t_max).fit([PATH]))
     refused(message, lambda: pk.PropagationFeatures(t_max=t_max).fit([PATH]))
-    refused(message, lambda: pk.WeisfeilerLehman(n_iter=t_max).fit([PATH]))
+    refused(message, lambda: pk.WeisfeilerLehman(t_max=t_max).fit([PATH]))
     data = pk.datasets.make_molecules(20, random_state=0)
     refused(message, lambda: pk.PropagationClassifier(t_max=t_max).fit(data.graphs, data.target))
 
@@ -213,7 +213,7 @@ def test_grids_in_a_pipeline_and_to_fitted_kernels():
 
 @pytest.mark.parametrize("base_kernel", ["linear", "rbf", "intersection", "tanimoto", "jaccard"])
 def test_graphs_without_nodes_have_any_base_kernel(base_kernel):
-    estimator = pk.WeisfeilerLehman(base_kernel=base_kernel, n_iter=2)
+    estimator = pk.WeisfeilerLehman(base_kernel=base_kernel, t_max=2)
     computed = estimator.fit_transform([np.zeros((0, 0))] * 2)
     assert np.array_equal(computed, np.full((2, 2), 3.0 if base_kernel == "rbf" else 0.0))
     mixed = estimator.fit([np.zeros((0, 0))]).transform([np.zeros((0, 0)), PATH])

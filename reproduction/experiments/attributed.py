@@ -72,7 +72,7 @@ def recipe_of(row: str, dataset: str) -> Recipe:
     if row in PROPAGATION:
         return Recipe({"": PROPAGATION[row]()}, is_random=True)
     if row == "WL labels":
-        return Recipe({"": WeisfeilerLehman(n_iter=10)})
+        return Recipe({"": WeisfeilerLehman(t_max=10)})
     if row == "A attr":
         return Recipe(_scaled_and_raw(AttributeKernel), is_slow=True)
     method, information = row.split()

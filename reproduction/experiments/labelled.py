@@ -20,7 +20,7 @@ COSTS_OF_LARGE = {"SP": (10.0, 100.0, 1000.0), "GH": (100.0, 1e3, 1e4), "LABELS"
 DATASETS = ("MUTAG", "DD", *LARGE)
 RECIPES: dict[str, Callable[[], Recipe]] = {
     "PK": lambda: Recipe({"": PropagationKernel(t_max=10)}, is_random=True),
-    "WL": lambda: Recipe({"": WeisfeilerLehman(n_iter=10)}),
+    "WL": lambda: Recipe({"": WeisfeilerLehman(t_max=10)}),
     "SP": lambda: Recipe({"": ShortestPath()}),
     "GH": lambda: Recipe({"": GraphHopper()}, is_slow=True),
     "LABELS": lambda: Recipe({"": LabelHistogram()}),

@@ -25,7 +25,7 @@ STEPS = (0, 1, 2, 4, 6)
 COSTS = (1.0, 10.0, 100.0)
 RECIPES: dict[str, Callable[[], Recipe]] = {
     "PK": lambda: Recipe({"": PropagationKernel(t_max=6)}, STEPS, is_random=True),
-    "WL": lambda: Recipe({"": WeisfeilerLehman(n_iter=6)}, STEPS),
+    "WL": lambda: Recipe({"": WeisfeilerLehman(t_max=6)}, STEPS),
     "LABELS": lambda: Recipe({"": PropagationKernel(t_max=0)}, (0,), is_random=True),
 }
 

@@ -63,7 +63,7 @@ def compute(method: str, graphs: Any, iterations: int) -> Any:
     """Return the kernel matrix of a method."""
     if method == "PK":
         return PropagationKernel(t_max=iterations, random_state=0).fit_transform(graphs)
-    return WeisfeilerLehman(n_iter=iterations).fit_transform(graphs)
+    return WeisfeilerLehman(t_max=iterations).fit_transform(graphs)
 
 
 def sections(state: State) -> list[Section]:

@@ -22,8 +22,8 @@ SHARES = (20, 40, 60, 80)
 DATASETS = ("MSRC_9", "MSRC_21")
 RECIPES: dict[str, Callable[[], Recipe]] = {
     "PK": lambda: Recipe({"": PropagationKernel(t_max=10)}, is_random=True),
-    "LP+WL": lambda: Recipe({"": WeisfeilerLehman(n_iter=10)}),
-    "WL": lambda: Recipe({"": WeisfeilerLehman(n_iter=10)}),
+    "LP+WL": lambda: Recipe({"": WeisfeilerLehman(t_max=10)}),
+    "WL": lambda: Recipe({"": WeisfeilerLehman(t_max=10)}),
 }
 
 

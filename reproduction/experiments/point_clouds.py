@@ -18,7 +18,7 @@ REPEATS = 10
 STEPS = tuple(range(16))
 RECIPES: dict[str, Callable[[], Recipe]] = {
     "PK labels": lambda: Recipe({"": PropagationKernel(t_max=15)}, STEPS, is_random=True),
-    "WL labels": lambda: Recipe({"": WeisfeilerLehman(n_iter=15)}, STEPS),
+    "WL labels": lambda: Recipe({"": WeisfeilerLehman(t_max=15)}, STEPS),
     "PK labels+attr": lambda: Recipe(
         {"": PropagationKernel(t_max=15, attributes="sum")}, STEPS, is_random=True
     ),

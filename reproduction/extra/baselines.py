@@ -59,7 +59,7 @@ ROWS = {
 }
 WITHOUT_ATTRIBUTES = ("MUTAG", "NCI1", "DD")
 METHODS: dict[str, Callable[[], Any]] = {
-    "WL": lambda: pk.WeisfeilerLehman(n_iter=10, n_jobs=-1),
+    "WL": lambda: pk.WeisfeilerLehman(t_max=10, n_jobs=-1),
     "SP": lambda: pk.ShortestPath(n_jobs=-1),
     "SP labels+attr": lambda: pk.ShortestPath(attributes="gaussian", n_jobs=-1),
     "GH": lambda: pk.GraphHopper(n_jobs=-1),

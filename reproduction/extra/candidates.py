@@ -78,8 +78,8 @@ def single_kernels(kind: str, n_dimensions: int) -> dict[str, Any]:
             "walk, intersection": make(**assigned),
             "summed": make(propagation=summed),
             "summed, intersection": make(propagation=summed, **assigned),
-            "WL": refine(n_iter=6),
-            "WL, intersection": refine(n_iter=6, **assigned),
+            "WL": refine(t_max=6),
+            "WL, intersection": refine(t_max=6, **assigned),
             "shortest paths": pk.ShortestPath(base_kernel="intersection"),
         }
     if kind == "degrees":
@@ -88,7 +88,7 @@ def single_kernels(kind: str, n_dimensions: int) -> dict[str, Any]:
             "degrees": make(t_max=5),
             "degrees, intersection": make(t_max=5, **assigned),
             "log degrees, wide bins": make(t_max=5, **logarithmic, **wide),
-            "WL, intersection": refine(n_iter=4, **assigned),
+            "WL, intersection": refine(t_max=4, **assigned),
         }
     if kind == "partial":
         uncertain = {"propagation": summed, "prior": "frequency", "t_max": 4}
@@ -112,7 +112,7 @@ def single_kernels(kind: str, n_dimensions: int) -> dict[str, Any]:
             **together, **assigned, attribute_bin_width=(1.0, 2.0, 4.0, 8.0)
         ),
         "sum, intersection, three widths": make(**single, **assigned, attribute_bin_width=(0.5, 1.0, 2.0)),
-        "WL, intersection": refine(n_iter=4, **assigned),
+        "WL, intersection": refine(t_max=4, **assigned),
     }
 
 

@@ -80,7 +80,7 @@ def kernels() -> dict[str, Any]:
         ),
         "... edge_labels=True": pk.PropagationKernel(t_max=5, edge_labels=True, **settings),
         "... attributes='sum'": pk.PropagationKernel(t_max=5, attributes="sum", **settings),
-        "WeisfeilerLehman": pk.WeisfeilerLehman(n_iter=5, normalize=True),
+        "WeisfeilerLehman": pk.WeisfeilerLehman(t_max=5, normalize=True),
         "ShortestPath": pk.ShortestPath(normalize=True, attributes=None),
         "GraphHopper": pk.GraphHopper(normalize=True, attributes=None),
         "SubgraphMatching": pk.SubgraphMatching(normalize=True, attributes=None),

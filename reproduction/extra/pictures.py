@@ -34,7 +34,7 @@ def explained_molecule() -> tuple[Any, int]:
     data = pk.datasets.load("MUTAG")
     order = np.random.default_rng(0).permutation(len(data.graphs))
     train, test = order[:150], order[150:]
-    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=3), random_state=0)
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=3), random_state=0)
     model.fit(data.graphs[train], data.target[train])
     graphs = data.graphs[test]
     return model.explain(graphs), int(graphs.graph_sizes.argmax())
@@ -63,7 +63,7 @@ def draw_similar() -> Any:
 
     graphs = pk.datasets.load("MUTAG").graphs
     figure, axes = pyplot.subplots(1, 2, figsize=(7.6, 3.0), layout="constrained")
-    kernel = pk.WeisfeilerLehman(n_iter=3)
+    kernel = pk.WeisfeilerLehman(t_max=3)
     pk.plotting.plot_similarity(kernel, graphs[0], graphs[10], t=3, labels=ATOMS, ax=axes)
     return figure
 

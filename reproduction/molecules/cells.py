@@ -133,7 +133,7 @@ def _model(data: sets.Molecules, split: str, fold: int, train: Rows, test: Rows)
         found = model.fit(graphs[train], target[train]).predict(graphs[test])
     took = process_time() - start
     value = score(data.target[test], found.reshape(len(test), -1), data.is_class)
-    kernel = describe_kernel(model.kernel_, without=("t_max", "n_iter", "normalize"))
+    kernel = describe_kernel(model.kernel_, without=("t_max", "normalize"))
     chosen = f"{kernel}; t_max={model.t_max_}, normalize={model.normalize_}, C={model.C_:g}"
     return Cell(data.name, split, fold, DEFAULT, "", round(value, 4), round(took, 2), chosen)
 

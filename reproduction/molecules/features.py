@@ -17,14 +17,14 @@ RECIPES = ("symbol", "invariants", "pharmacophore")
 ECFP = "ECFP"
 
 
-def refined(mols: Sequence[Any], labels: str = "symbol", n_iter: int = 3) -> csr_array:
+def refined(mols: Sequence[Any], labels: str = "symbol", t_max: int = 3) -> csr_array:
     """Weisfeiler-Lehman features: atoms with their surroundings up to three bonds, bond types told apart."""
-    return refined_of(pk.from_rdkit(mols, node_labels=labels), n_iter)
+    return refined_of(pk.from_rdkit(mols, node_labels=labels), t_max)
 
 
-def refined_of(graphs: pk.GraphDatabase, n_iter: int = 3) -> csr_array:
+def refined_of(graphs: pk.GraphDatabase, t_max: int = 3) -> csr_array:
     """The same of graphs."""
-    return pk.WeisfeilerLehmanFeatures(n_iter=n_iter, edge_labels=True).fit_transform(graphs)
+    return pk.WeisfeilerLehmanFeatures(t_max=t_max, edge_labels=True).fit_transform(graphs)
 
 
 def refined_invariants(mols: Sequence[Any]) -> csr_array:
@@ -35,7 +35,7 @@ def refined_invariants(mols: Sequence[Any]) -> csr_array:
 def three_views(mols: Sequence[Any]) -> csr_array:
     """Surroundings of symbols, of invariants and of roles, side by side."""
     graphs = pk.from_rdkit(mols, node_labels=RECIPES)
-    features = pk.WeisfeilerLehmanFeatures(n_iter=3, edge_labels=True, labels="entries")
+    features = pk.WeisfeilerLehmanFeatures(t_max=3, edge_labels=True, labels="entries")
     return features.fit_transform(graphs)
 
 

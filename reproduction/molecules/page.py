@@ -27,10 +27,10 @@ Sets of MoleculeNet, the same folds and heads for all features. Written by
 
 {verdict}
 
-"refined symbols" are `WeisfeilerLehmanFeatures(n_iter=3, edge_labels=True)` of atoms labeled by symbol;
-"refined invariants" those of the labels "invariants" with n_iter=2, which is what ECFP counts, without
+"refined symbols" are `WeisfeilerLehmanFeatures(t_max=3, edge_labels=True)` of atoms labeled by symbol;
+"refined invariants" those of the labels "invariants" with t_max=2, which is what ECFP counts, without
 its folding into 2,048 columns; "three views" those of the three labels that `MoleculesToGraphs()` gives
-an atom, with `labels="entries"` and n_iter=3. "default model" is
+an atom, with `labels="entries"` and t_max=3. "default model" is
 `PropagationClassifier(scoring="roc_auc")`, or `PropagationRegressor()`, behind `MoleculesToGraphs()`.
 ECFP and AtomPair (counts) and MACCS are those of scikit-fingerprints, as they come. "linear" is logistic
 (numbers: ridge) regression and "forest" a random forest of 100 trees, both on log(1 + count); "SVM" has

@@ -26,7 +26,7 @@ def by_iteration() -> MoleculePicture:
     data = sets.load("BACE")
     target = data.target[:, 0].astype(int)
     held, others = data.mols[24], [i for i in range(0, len(target), 8) if i != 24]
-    kernel = pk.WeisfeilerLehman(n_iter=2, edge_labels=True, base_kernel="intersection")
+    kernel = pk.WeisfeilerLehman(t_max=2, edge_labels=True, base_kernel="intersection")
     classifier = pk.PropagationClassifier(kernel=kernel, scoring="roc_auc", C=1, random_state=0)
     model = make_pipeline(pk.MoleculesToGraphs(), classifier)
     model.fit([data.mols[i] for i in others], target[others])
@@ -36,7 +36,7 @@ def by_iteration() -> MoleculePicture:
 def shared() -> MoleculePicture:
     """Two esters of ethanol."""
     return pk.molecules.draw_similarity(
-        pk.WeisfeilerLehman(n_iter=2, edge_labels=True), *ESTERS, size=(380, 300)
+        pk.WeisfeilerLehman(t_max=2, edge_labels=True), *ESTERS, size=(380, 300)
     )
 
 

@@ -24,7 +24,7 @@ def test_equal_groups_are_equal_rows_of_the_exact_kernel():
     graphs = pk.datasets.make_molecules(40, random_state=1).graphs
     groups = groups_by_step(everything(graphs), 2, None)
     for t, found in enumerate(groups):
-        rows = pk.WeisfeilerLehmanFeatures(n_iter=t).fit_transform(graphs).toarray()
+        rows = pk.WeisfeilerLehmanFeatures(t_max=t).fit_transform(graphs).toarray()
         expected = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
         assert len(set(zip(found, expected, strict=True))) == len(set(found)) == len(set(expected))
 

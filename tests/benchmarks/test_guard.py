@@ -42,7 +42,7 @@ def calls_of(function, *arguments):
     [
         pk.PropagationKernel(t_max=T_MAX, random_state=0),
         pk.PropagationFeatures(t_max=T_MAX, random_state=0),
-        pk.WeisfeilerLehman(n_iter=T_MAX),
+        pk.WeisfeilerLehman(t_max=T_MAX),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -32,7 +32,7 @@ def test_every_name_has_a_kernel(name):
     assert type(kernel).__name__ == CLASSES[name]
     known = kernel.get_params()
     assert known["n_jobs"] == 2
-    assert known.get("t_max", 3) == known.get("n_iter", 3) == 3
+    assert known.get("t_max", 3) == 3
     assert known.get("random_state", 5) == 5
 
 
@@ -56,4 +56,4 @@ def test_solvers_are_those_of_the_models():
 def test_description_leaves_defaults_out():
     kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5), t_max=2, random_state=1, n_jobs=2)
     assert describe_kernel(kernel) == "PropagationKernel(propagation=Diffusion(laziness=0.5), t_max=2)"
-    assert describe_kernel(pk.WeisfeilerLehman(n_iter=2), without=("n_iter",)) == "WeisfeilerLehman()"
+    assert describe_kernel(pk.WeisfeilerLehman(t_max=2), without=("t_max",)) == "WeisfeilerLehman()"

@@ -46,12 +46,12 @@ def test_targets_and_sentences(run, model_file, small_folder, tmp_path):
     assert "not 99" in run(*common, 99).stderr
     assert "each kind of allowed edits" in run(*common, 0, "--allow", "paint").stderr
     data = pk.datasets.read_tu(small_folder)
-    regressor = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(n_iter=1), C=1.0, random_state=0)
+    regressor = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
     numbers = tmp_path / "numbers.pk"
     pk.save_model(regressor.fit(data.graphs, data.graphs.graph_sizes + np.arange(40) / 7), numbers)
     assert "must be a number" in run("counterfactuals", numbers, small_folder, "-g", 0, "--to", "x").stderr
     found = run("counterfactuals", numbers, small_folder, "-g", 0, "--to", 1, "--max-edits", 1)
     assert found.exit_code == 0
     detector = tmp_path / "detector.pk"
-    pk.save_model(pk.GraphIndex(kernel=pk.WeisfeilerLehman(n_iter=1)).fit(data.graphs), detector)
+    pk.save_model(pk.GraphIndex(kernel=pk.WeisfeilerLehman(t_max=1)).fit(data.graphs), detector)
     assert run("counterfactuals", detector, small_folder, "-g", 0).exit_code == 1

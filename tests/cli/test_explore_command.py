@@ -17,7 +17,7 @@ def test_a_page_of_a_data_set(run, small_folder, tmp_path):
 
 def test_a_page_with_a_fitted_model(run, small_folder, tmp_path):
     data = pk.datasets.open_source(small_folder)
-    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=1), C=1, random_state=0)
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1, random_state=0)
     pk.save_model(model.fit(data.graphs, data.target), tmp_path / "model.pk")
     result = run("explore", small_folder, "-o", tmp_path / "p.html", "--model", tmp_path / "model.pk")
     assert result.exit_code == 0, result.stderr

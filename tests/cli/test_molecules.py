@@ -134,7 +134,7 @@ def test_a_graph_that_is_not_its_molecule_is_drawn_as_a_graph():
 
 
 def test_what_cannot_be_explained_names_what_can(run, table, tmp_path):
-    kernel = pk.WeisfeilerLehman(n_iter=1, base_kernel="rbf")
+    kernel = pk.WeisfeilerLehman(t_max=1, base_kernel="rbf")
     model = pk.PropagationClassifier(kernel=kernel, t_max=1, C=1.0, random_state=0)
     pk.save_model(model.fit(pk.from_smiles(SMILES), ACTIVE), tmp_path / "rbf.pk")
     result = run("explain", "rbf.pk", table, *COLUMNS, "--molecule", 1)

@@ -53,11 +53,11 @@ CODERS = {
     "square roots of attributes": pk.PropagationKernel(
         attributes="sum", attribute_metric="hellinger", t_max=1, random_state=0
     ),
-    "refinement": pk.WeisfeilerLehman(n_iter=3),
-    "refinement over labeled edges": pk.WeisfeilerLehman(n_iter=3, edge_labels=True),
-    "refinement of degrees": pk.WeisfeilerLehman(n_iter=2, labels="degree"),
-    "refinement of entries": pk.WeisfeilerLehman(n_iter=2, labels="entries", edge_labels=True),
-    "refinement of one entry": pk.WeisfeilerLehman(n_iter=2, labels=1),
+    "refinement": pk.WeisfeilerLehman(t_max=3),
+    "refinement over labeled edges": pk.WeisfeilerLehman(t_max=3, edge_labels=True),
+    "refinement of degrees": pk.WeisfeilerLehman(t_max=2, labels="degree"),
+    "refinement of entries": pk.WeisfeilerLehman(t_max=2, labels="entries", edge_labels=True),
+    "refinement of one entry": pk.WeisfeilerLehman(t_max=2, labels=1),
     "paths": pk.ShortestPath(),
     "paths of labeled edges": pk.ShortestPath(edge_labels=True),
 }

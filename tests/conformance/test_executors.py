@@ -32,7 +32,7 @@ def test_javascript_codes_the_zoo(browser, tmp_path):
     """One page with the code functions of all kernels."""
     graphs = unweighted_zoo()
     target = np.arange(len(graphs)) % 2
-    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=1), C=1, random_state=0)
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1, random_state=0)
     model.fit(graphs, target)
     fitted = [clone(kernel).fit(graphs) for kernel in CODERS.values()]
     nothing = np.zeros((len(graphs), 1))

@@ -131,13 +131,13 @@ def test_grakel(name):
 def test_grakel_computes_the_same_kernel_on_both_sides():
     grakel = pytest.importorskip("grakel")
     graphs = pk.datasets.make_molecules(12, random_state=0).graphs
-    ours = pk.WeisfeilerLehman(n_iter=2).fit_transform(graphs)
+    ours = pk.WeisfeilerLehman(t_max=2).fit_transform(graphs)
     theirs = grakel.WeisfeilerLehman(n_iter=2).fit_transform(pk.convert.to_grakel(graphs))
     assert np.array_equal(ours, theirs)
     objects = [grakel.Graph(*parts) for parts in pk.convert.to_grakel(graphs)]
     again = pk.convert.from_grakel(objects)
-    assert np.array_equal(pk.WeisfeilerLehman(n_iter=2).fit_transform(again), ours)
-    assert np.array_equal(pk.WeisfeilerLehman(n_iter=2).fit_transform(objects), ours)  # by check_graphs
+    assert np.array_equal(pk.WeisfeilerLehman(t_max=2).fit_transform(again), ours)
+    assert np.array_equal(pk.WeisfeilerLehman(t_max=2).fit_transform(objects), ours)  # by check_graphs
 
 
 def test_damaged_parquet_gives_one_sentence(tmp_path):

@@ -25,7 +25,7 @@ def naive(features, column, graphs, numbers):
         pk.PropagationFeatures(t_max=2, random_state=0),
         pk.PropagationFeatures(t_max=2, random_state=0, n_hashes=2, bin_width=0.1),
         pk.PropagationFeatures(t_max=1, random_state=0, base_kernel="intersection"),
-        pk.WeisfeilerLehmanFeatures(n_iter=2),
+        pk.WeisfeilerLehmanFeatures(t_max=2),
         pk.ShortestPathFeatures(),
     ],
     ids=["propagation", "hashes", "levels", "weisfeiler-lehman", "paths"],
@@ -70,7 +70,7 @@ def test_surroundings_are_those_of_networkx(column):
 
 def test_the_codes_of_the_example_are_the_code_of_the_bin():
     """Another graph that consists of the surroundings of a Weisfeiler-Lehman bin and more has the bin too."""
-    features = pk.WeisfeilerLehmanFeatures(n_iter=1).fit(DATA.graphs)
+    features = pk.WeisfeilerLehmanFeatures(t_max=1).fit(DATA.graphs)
     for column in range(0, len(features.get_feature_names_out()), 5):
         (one,) = features.describe(column, DATA.graphs)
         assert features.transform(one.subgraph.database)[:, [column]].sum() >= 1

@@ -14,7 +14,7 @@ TRAIN, NEW = DATA.graphs[:20], DATA.graphs[20:]
 KERNELS = [
     pk.PropagationKernel(t_max=2, n_hashes=2, random_state=0),
     pk.PropagationKernel(propagation=pk.Diffusion(0.5, isolated="vanish"), t_max=1, random_state=0),
-    pk.WeisfeilerLehman(n_iter=2),
+    pk.WeisfeilerLehman(t_max=2),
     pk.ShortestPath(),
     pk.GraphHopper(),
     pk.SubgraphMatching(k=3),
@@ -80,7 +80,7 @@ def test_nodes_share_what_entries_add(kernel):
 def test_a_table_is_made_once_and_not_copied():
     import pickle
 
-    vocabulary = vocabulary_of(pk.WeisfeilerLehman(n_iter=1))
+    vocabulary = vocabulary_of(pk.WeisfeilerLehman(t_max=1))
     assert vocabulary.table is vocabulary.table
     again = pickle.loads(pickle.dumps(vocabulary))
     assert again.table is not vocabulary.table

@@ -46,7 +46,7 @@ CASES = [
         pk.PropagationFeatures(t_max=2, random_state=0),
         LABELLED,
     ),
-    (pk.WeisfeilerLehman(n_iter=2), pk.WeisfeilerLehmanFeatures(n_iter=2), LABELLED),
+    (pk.WeisfeilerLehman(t_max=2), pk.WeisfeilerLehmanFeatures(t_max=2), LABELLED),
     (pk.ShortestPath(), pk.ShortestPathFeatures(), LABELLED),
     (pk.LabelHistogram(), pk.LabelHistogramFeatures(), LABELLED),
     (
@@ -118,7 +118,7 @@ def test_nodes_of_a_bin_share_the_weights_of_its_levels_equally():
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_models_and_search_and_saving(solver, tmp_path):
     data = pk.datasets.make_molecules(40, random_state=1, mean_nodes=12)
-    kernel = pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection")
+    kernel = pk.WeisfeilerLehman(t_max=2, base_kernel="intersection")
     model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, random_state=0)
     model.fit(data.graphs[:30], data.target[:30])
     test = data.graphs[30:]

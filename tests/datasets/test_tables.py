@@ -90,7 +90,7 @@ def test_labels_come_back_from_tables(labels, tmp_path):
         save_source(pk.datasets.Dataset("X", graphs, np.empty((1, 0))), tmp_path / name)
         again = open_source(tmp_path / name, target_required=False).graphs
         assert again == graphs
-        kernel = pk.WeisfeilerLehman(n_iter=2)
+        kernel = pk.WeisfeilerLehman(t_max=2)
         assert np.array_equal(kernel.fit_transform(again), kernel.fit_transform(graphs))
 
 

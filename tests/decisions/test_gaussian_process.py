@@ -28,7 +28,7 @@ def test_mean_sigmoids_do_not_depend_on_the_batch():
 @pytest.mark.slow
 def test_predictions_do_not_depend_on_the_batch():
     data = pk.datasets.make_molecules(60, random_state=0)
-    options = {"kernel": pk.WeisfeilerLehman(n_iter=2), "solver": "gp", "random_state": 0}
+    options = {"kernel": pk.WeisfeilerLehman(t_max=2), "solver": "gp", "random_state": 0}
     model = pk.PropagationClassifier(C=10, **options).fit(data.graphs[:40], data.target[:40])
     together = model.predict_proba(data.graphs[40:])
     assert np.array_equal(

@@ -15,15 +15,15 @@ TRAIN, NEW = DATA.graphs[:25], DATA.graphs[25:]
 COEFFICIENTS = np.random.default_rng(0).normal(size=(25, 2))
 KERNELS = {
     "dot product": pk.PropagationKernel(t_max=2, random_state=0),
-    "smaller counts": pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection", normalize=True),
-    "jaccard": pk.WeisfeilerLehman(n_iter=2, base_kernel="jaccard"),
+    "smaller counts": pk.WeisfeilerLehman(t_max=2, base_kernel="intersection", normalize=True),
+    "jaccard": pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard"),
     "tanimoto": pk.PropagationKernel(t_max=2, base_kernel="tanimoto", normalize=True, random_state=0),
-    "rbf": pk.WeisfeilerLehman(n_iter=1, base_kernel="rbf"),
+    "rbf": pk.WeisfeilerLehman(t_max=1, base_kernel="rbf"),
     "paths": pk.ShortestPath(base_kernel="intersection"),
-    "sum": pk.SumKernel([pk.WeisfeilerLehman(n_iter=1), pk.ShortestPath()], weights=[2.0, 0.5]),
-    "normalized sum": pk.SumKernel([pk.WeisfeilerLehman(n_iter=1), pk.LabelHistogram()], normalize=True),
+    "sum": pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.ShortestPath()], weights=[2.0, 0.5]),
+    "normalized sum": pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.LabelHistogram()], normalize=True),
     "sum with a ratio": pk.SumKernel(
-        [pk.WeisfeilerLehman(n_iter=1, base_kernel="jaccard"), pk.LabelHistogram()], normalize_parts=False
+        [pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard"), pk.LabelHistogram()], normalize_parts=False
     ),
 }
 
@@ -90,8 +90,8 @@ def test_vocabularies_are_shared_where_hash_functions_are():
         pk.PropagationKernel(t_max=2, base_kernel="jaccard", random_state=0),
         pk.PropagationKernel(t_max=3, base_kernel="intersection", normalize=True, random_state=0),
         pk.PropagationKernel(t_max=2, random_state=1),
-        pk.WeisfeilerLehman(n_iter=2),
-        pk.WeisfeilerLehman(n_iter=1, edge_labels=False, base_kernel="jaccard"),
+        pk.WeisfeilerLehman(t_max=2),
+        pk.WeisfeilerLehman(t_max=1, edge_labels=False, base_kernel="jaccard"),
     ]
     rule = mean_rule([rule_of(kernel)[1] for kernel in kernels])
     assert [len(one.codes) for one in rule.vocabularies] == [5, 3, 3]
@@ -102,8 +102,8 @@ def test_vocabularies_are_shared_where_hash_functions_are():
 
 
 def test_other_hash_functions_and_other_bins_are_not_merged():
-    first, second = (rule_of(pk.WeisfeilerLehman(n_iter=n))[1].vocabularies[0] for n in (1, 2))
-    other = pk.WeisfeilerLehman(n_iter=1).fit(NEW)
+    first, second = (rule_of(pk.WeisfeilerLehman(t_max=n))[1].vocabularies[0] for n in (1, 2))
+    other = pk.WeisfeilerLehman(t_max=1).fit(NEW)
     assert same_codes(first.counter, second.counter)
     assert same_codes(
         first.counter, pk.LabelHistogram().fit(TRAIN).coder_
@@ -117,9 +117,9 @@ def test_other_hash_functions_and_other_bins_are_not_merged():
 
 def test_bins_of_several_members_are_listed_once():
     kernels = [
-        pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection"),
-        pk.WeisfeilerLehman(n_iter=1, base_kernel="jaccard"),
-        pk.WeisfeilerLehman(n_iter=2),
+        pk.WeisfeilerLehman(t_max=2, base_kernel="intersection"),
+        pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard"),
+        pk.WeisfeilerLehman(t_max=2),
     ]
     rules = [rule_of(kernel)[1] for kernel in kernels]
     share = np.array([1.0, -1.0])

@@ -10,8 +10,8 @@ from tests.explain import naive
 
 KERNELS = {
     "fast": pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=2, random_state=0),
-    "assigned": pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection"),
-    "slow": pk.SumKernel([pk.WeisfeilerLehman(n_iter=1), pk.ShortestPath()]),
+    "assigned": pk.WeisfeilerLehman(t_max=2, base_kernel="intersection"),
+    "slow": pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.ShortestPath()]),
     "pairwise": pk.PropagationKernel(t_max=1, base_kernel="rbf", random_state=0),
 }
 

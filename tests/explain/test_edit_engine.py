@@ -31,21 +31,21 @@ KERNELS = {
     "normalized intersection": pk.PropagationKernel(
         propagation=pk.Diffusion(0.5, "none"), t_max=2, base_kernel="intersection", normalize=True
     ),
-    "refinement": pk.WeisfeilerLehman(n_iter=3),
-    "refined degrees": pk.WeisfeilerLehman(n_iter=2, labels="degree"),
-    "refined edges": pk.WeisfeilerLehman(n_iter=3, edge_labels=True, base_kernel="intersection"),
-    "normalized refinement": pk.WeisfeilerLehman(n_iter=2, normalize=True),
+    "refinement": pk.WeisfeilerLehman(t_max=3),
+    "refined degrees": pk.WeisfeilerLehman(t_max=2, labels="degree"),
+    "refined edges": pk.WeisfeilerLehman(t_max=3, edge_labels=True, base_kernel="intersection"),
+    "normalized refinement": pk.WeisfeilerLehman(t_max=2, normalize=True),
     "histogram": pk.LabelHistogram(),
     "jaccard": pk.PropagationKernel(t_max=3, base_kernel="jaccard", random_state=1),
-    "tanimoto": pk.WeisfeilerLehman(n_iter=3, base_kernel="tanimoto", edge_labels=True),
-    "normalized jaccard": pk.WeisfeilerLehman(n_iter=2, base_kernel="jaccard", normalize=True),
+    "tanimoto": pk.WeisfeilerLehman(t_max=3, base_kernel="tanimoto", edge_labels=True),
+    "normalized jaccard": pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard", normalize=True),
     "paths": pk.ShortestPath(),
     "labeled paths": pk.ShortestPath(edge_labels=True, base_kernel="intersection", normalize=True),
     "paths between degrees": pk.ShortestPath(labels="degree", weighted=False),
-    "sum": pk.SumKernel([pk.WeisfeilerLehman(n_iter=2), pk.ShortestPath()]),
+    "sum": pk.SumKernel([pk.WeisfeilerLehman(t_max=2), pk.ShortestPath()]),
     "normalized sum": pk.SumKernel(
         [
-            pk.WeisfeilerLehman(n_iter=1, base_kernel="jaccard"),
+            pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard"),
             pk.PropagationKernel(t_max=2, base_kernel="intersection", random_state=3, normalize=True),
         ],
         weights=[0.5, 2.0],
@@ -120,7 +120,7 @@ def test_decisions_are_those_of_the_pipeline(name, seed):
 def test_unobserved_labels_start_with_the_prior():
     kernel = pk.PropagationKernel(propagation=pk.Diffusion(), prior="frequency", t_max=2, random_state=0)
     compare(random_graph(3, missing=True), kernel, 0)
-    compare(random_graph(3, missing=True), pk.WeisfeilerLehman(n_iter=2), 0)
+    compare(random_graph(3, missing=True), pk.WeisfeilerLehman(t_max=2), 0)
 
 
 @pytest.mark.compiled
@@ -211,7 +211,7 @@ def test_entries_of_labels_are_refined_side_by_side():
     plain = random_graph(4)
     labels = [(label, "ring" if i < 3 else "chain") for i, label in enumerate(plain.node_labels)]
     graph = pk.GraphDatabase(plain.adjacency, [0, 7], labels, edge_labels=plain.edge_labels)
-    kernel = pk.WeisfeilerLehman(n_iter=2, labels="entries", edge_labels=True, base_kernel="jaccard")
+    kernel = pk.WeisfeilerLehman(t_max=2, labels="entries", edge_labels=True, base_kernel="jaccard")
     alphabet = Alphabet.of(graph, [("C", "ring"), ("O", "chain")], BONDS)
     editor = Editor(graph, alphabet, KINDS, None, True)
     pairs = all_pairs(editor, 0, 5)
@@ -256,8 +256,8 @@ def test_other_models_are_left_to_the_pipeline():
         pk.PropagationKernel(propagation="label_propagation", t_max=1),
         pk.PropagationKernel(metric="hellinger", t_max=1),
         pk.PropagationKernel(base_kernel="rbf", t_max=1),
-        pk.WeisfeilerLehman(n_iter=1, exact=True),
-        pk.WeisfeilerLehman(n_iter=1, edge_weights=True),
+        pk.WeisfeilerLehman(t_max=1, exact=True),
+        pk.WeisfeilerLehman(t_max=1, edge_weights=True),
         pk.GraphHopper(),
     ]
     for kernel in whole:

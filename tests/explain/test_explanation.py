@@ -34,7 +34,7 @@ KERNELS = [
     pk.PropagationKernel(t_max=3),
     pk.PropagationKernel(t_max=2, n_hashes=3),
     pk.PropagationKernel(t_max=2, propagation=pk.Diffusion(isolated="vanish")),
-    pk.WeisfeilerLehman(n_iter=2),
+    pk.WeisfeilerLehman(t_max=2),
     pk.LabelHistogram(),
 ]
 
@@ -253,7 +253,7 @@ def test_what_is_compared(names, classes, weights, sides):
 
 def test_of_several_classes_the_predicted_one_is_explained_by_default(molecules):
     target = np.arange(60) % 4
-    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=2), C=1, random_state=0)
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=2), C=1, random_state=0)
     model.fit(molecules.graphs, target)
     test = molecules.graphs[40:]
     found, predicted = model.explain(test), model.predict(test)

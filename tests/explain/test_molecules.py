@@ -61,7 +61,7 @@ def test_atoms_have_room_for_their_bonds(model):
 
 def test_bonds_that_a_model_tells_apart_stay_what_they_are():
     graphs = pk.from_smiles(SMILES)
-    kernel = pk.WeisfeilerLehman(n_iter=2, edge_labels=True)
+    kernel = pk.WeisfeilerLehman(t_max=2, edge_labels=True)
     target = [int("O" in text) for text in SMILES]
     model = pk.PropagationClassifier(kernel=kernel, t_max=2, C=10.0, random_state=0).fit(graphs, target)
     found = model.counterfactuals(chem.MolFromSmiles("c1ccccc1O"), n=20, budget=20_000)

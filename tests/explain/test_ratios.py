@@ -14,7 +14,7 @@ DATA = pk.datasets.make_molecules(40, random_state=0)
 TRAIN, TEST = DATA.graphs[:30], DATA.graphs[30:]
 KERNELS = [
     pk.PropagationKernel(t_max=2, n_hashes=2, random_state=0),
-    pk.WeisfeilerLehman(n_iter=2),
+    pk.WeisfeilerLehman(t_max=2),
     pk.LabelHistogram(),
 ]
 
@@ -69,7 +69,7 @@ def test_contributions_are_those_of_the_definition(kernel, base_kernel, normaliz
 
 @pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
 def test_models_with_ratios_are_explained(base_kernel):
-    kernel = pk.WeisfeilerLehman(n_iter=2, base_kernel=base_kernel)
+    kernel = pk.WeisfeilerLehman(t_max=2, base_kernel=base_kernel)
     model = pk.PropagationRegressor(kernel=kernel, C=10, random_state=0)
     model.fit(TRAIN, TRAIN.graph_sizes.astype(float))
     explanation = model.explain(TEST)

@@ -22,10 +22,10 @@ KERNELS = [
     pk.PropagationKernel(t_max=2, attributes="product", metric="hellinger", random_state=0),
     pk.P2K(t_max=2, random_state=0),
     pk.P2K(t_max=1, normalize=True, random_state=0),
-    pk.WeisfeilerLehman(n_iter=3),
-    pk.WeisfeilerLehman(n_iter=2, normalize=True, exact=True),
+    pk.WeisfeilerLehman(t_max=3),
+    pk.WeisfeilerLehman(t_max=2, normalize=True, exact=True),
     pk.PropagationKernel(t_max=2, n_hashes=2, base_kernel="jaccard", random_state=0),
-    pk.WeisfeilerLehman(n_iter=2, base_kernel="tanimoto", normalize=True),
+    pk.WeisfeilerLehman(t_max=2, base_kernel="tanimoto", normalize=True),
     pk.LabelHistogram(),
     pk.LabelHistogram(normalize=True),
     pk.ShortestPath(),
@@ -94,7 +94,7 @@ def test_the_bins_of_label_counts_are_the_labels():
 
 def test_nodes_of_a_refined_bin_have_equal_neighbourhoods():
     graphs = pair()
-    why = pk.similar_because(pk.WeisfeilerLehman(n_iter=1), *graphs)
+    why = pk.similar_because(pk.WeisfeilerLehman(t_max=1), *graphs)
 
     def seen(graph, node):
         row = graph.adjacency[[node]]
@@ -161,7 +161,7 @@ def test_ratios_are_shared_by_bins(base_kernel, normalize):
     """C C O beside C O O: two of four nodes, or dot products 4 of 5 + 5 - 4, at each of two iterations."""
     options = {"base_kernel": base_kernel, "normalize": normalize}
     g, h = (np.zeros((3, 3)), list("CCO")), (np.zeros((3, 3)), list("COO"))
-    for kernel in (pk.WeisfeilerLehman(n_iter=1, **options), pk.PropagationKernel(t_max=1, **options)):
+    for kernel in (pk.WeisfeilerLehman(t_max=1, **options), pk.PropagationKernel(t_max=1, **options)):
         why = pk.similar_because(kernel, g, h)
         share = Fraction(2, 6) if base_kernel == "tanimoto" else Fraction(1, 4)
         unit = 2 if normalize else 1  # a graph has similarity 1 to itself at each of two iterations
@@ -219,7 +219,7 @@ def test_what_cannot_be_taken_apart_is_refused(kernel, kind, message):
 def test_a_mean_of_kernels_with_different_t_max_counts_each_up_to_its_own():
     """Members share the codes of the longest of them; each compares its own iterations only."""
     graphs = pk.datasets.make_molecules(12, random_state=0).graphs
-    kernels = [pk.WeisfeilerLehman(n_iter=n) for n in (0, 2)]
+    kernels = [pk.WeisfeilerLehman(t_max=n) for n in (0, 2)]
     members = [dual_members(clone(kernel).fit(graphs), np.ones((12, 1))) for kernel in kernels]
     model = pk.PropagationClassifier()
     model.rule_ = mean_rule([Rule.of(one) for one in members])

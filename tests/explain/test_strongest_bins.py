@@ -92,7 +92,7 @@ def test_molecules_give_patterns():
     mols = [chem.MolFromSmiles(text) for text in texts]
     for hydrogens in (False, True):
         graphs = pk.from_rdkit(mols, explicit_hydrogens=hydrogens)
-        kernel = pk.WeisfeilerLehman(n_iter=2)
+        kernel = pk.WeisfeilerLehman(t_max=2)
         model = pk.PropagationClassifier(kernel=kernel, C=10, n_folds=2, t_max=2, random_state=0)
         model.fit(graphs, [1] * 4 + [0] * 4)
         for one in model.top_bins(graphs, n=20, molecules=mols):

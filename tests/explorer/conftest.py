@@ -34,7 +34,7 @@ def data():
 
 @pytest.fixture(scope="package")
 def model(data):
-    kernel = pk.WeisfeilerLehman(n_iter=2)
+    kernel = pk.WeisfeilerLehman(t_max=2)
     return pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
 
 

@@ -8,7 +8,7 @@ from propkernels.hashing.codes import NO_BIN
 
 
 def test_kept_graphs_that_are_on_the_page_are_stored_as_numbers(data):
-    kernel = pk.WeisfeilerLehman(n_iter=1, base_kernel="jaccard")
+    kernel = pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard")
     model = pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
     for graphs, expected in [(data.graphs, True), (data.graphs[20:], False)]:
         carried = carried_rule(model.rule_, graphs, None)

@@ -11,7 +11,7 @@ from tests.explorer.conftest import embedded
 
 
 def test_gaussian_processes_and_several_targets_are_refused(data):
-    kernel = pk.WeisfeilerLehman(n_iter=1)
+    kernel = pk.WeisfeilerLehman(t_max=1)
     several = np.column_stack([data.target, 1 - data.target])
     for target, options, reason in [
         (data.target, {"solver": "gp"}, "Gaussian process"),
@@ -28,7 +28,7 @@ def test_models_of_other_targets_are_refused(data, model):
         pk.explore(data.graphs, np.arange(40) % 3, model)
     with pytest.raises(NotLive, match="the target has numbers"):
         pk.explore(data.graphs, data.target + 0.5, model)
-    numbers = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(n_iter=1), C=1).fit(
+    numbers = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), C=1).fit(
         data.graphs, data.target + 0.5
     )
     with pytest.raises(NotLive, match="not a fitted PropagationClassifier"):
@@ -69,7 +69,7 @@ def test_without_a_model_the_default_one_is_trained(data):
 def test_whole_numbers_that_a_regressor_predicts_are_numbers():
     graphs = pk.datasets.make_molecules(24, random_state=0).graphs
     sizes = graphs.graph_sizes
-    kernel = pk.WeisfeilerLehman(n_iter=1, base_kernel="jaccard")
+    kernel = pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard")
     model = pk.PropagationRegressor(kernel=kernel, C=10, random_state=0).fit(graphs, sizes)
     page = pk.explore(graphs, sizes, model, random_state=0)
     np.testing.assert_allclose(page.predictions, model.predict(graphs))

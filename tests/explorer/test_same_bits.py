@@ -172,14 +172,14 @@ def test_edits_with_every_code_function(browser, name, tmp_path):
 
 SUMMED = pk.Diffusion(0.5, "none")
 PARTS = [
-    pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection"),
+    pk.WeisfeilerLehman(t_max=2, base_kernel="intersection"),
     pk.PropagationKernel(t_max=2, random_state=0),
     pk.ShortestPath(),
 ]
 MEMBERS = {
     "levels": pk.PropagationKernel(propagation=SUMMED, t_max=3, base_kernel="intersection", random_state=0),
-    "levels of degrees": pk.WeisfeilerLehman(n_iter=2, labels="degree", base_kernel="intersection"),
-    "jaccard": pk.WeisfeilerLehman(n_iter=2, base_kernel="jaccard"),
+    "levels of degrees": pk.WeisfeilerLehman(t_max=2, labels="degree", base_kernel="intersection"),
+    "jaccard": pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard"),
     "tanimoto": pk.PropagationKernel(t_max=2, n_hashes=2, base_kernel="tanimoto", random_state=0),
     "a sum": pk.SumKernel(PARTS, weights=[2.0, 1.0, 0.5], normalize_parts=False),
     "a normalized sum": pk.SumKernel(PARTS, weights=[2.0, 1.0, 0.5]),
@@ -201,7 +201,7 @@ def test_edits_with_several_classes(browser, solver, tmp_path):
     """Pairs of classes (libsvm), and each class against the rest (liblinear)."""
     graphs = pk.datasets.make_molecules(60, random_state=1).graphs
     target = np.arange(60) % 4
-    kernel = pk.WeisfeilerLehman(n_iter=1)
+    kernel = pk.WeisfeilerLehman(t_max=1)
     model = pk.PropagationClassifier(kernel=kernel, C=10, solver=solver, random_state=0).fit(graphs, target)
     assert model.layout_.pairwise == (solver == "kernel")
     page = pk.explore(graphs[:30], target[:30], model)
@@ -212,7 +212,7 @@ def test_edits_with_several_classes(browser, solver, tmp_path):
 def test_edits_with_numbers(browser, base_kernel, tmp_path):
     graphs = pk.datasets.make_molecules(40, random_state=1).graphs
     target = 0.5 + graphs.graph_sizes
-    kernel = pk.WeisfeilerLehman(n_iter=1, base_kernel=base_kernel)
+    kernel = pk.WeisfeilerLehman(t_max=1, base_kernel=base_kernel)
     model = pk.PropagationRegressor(kernel=kernel, C=10, random_state=0).fit(graphs, target)
     page = pk.explore(graphs[:20], target[:20], model)
     compare(browser, model, graphs[:20], page.save(tmp_path / "page.html"))

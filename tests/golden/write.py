@@ -58,9 +58,9 @@ def estimators() -> dict[str, Any]:
         "PropagationFeatures": pk.PropagationFeatures(t_max=2, random_state=0),
         "PropagationFeatures-hashed": pk.PropagationFeatures(t_max=1, n_features=64, random_state=0),
         "P2K": pk.P2K(t_max=1, random_state=0),
-        "WeisfeilerLehman": pk.WeisfeilerLehman(n_iter=2),
-        "WeisfeilerLehman-exact": pk.WeisfeilerLehman(n_iter=2, exact=True),
-        "WeisfeilerLehmanFeatures": pk.WeisfeilerLehmanFeatures(n_iter=2),
+        "WeisfeilerLehman": pk.WeisfeilerLehman(t_max=2),
+        "WeisfeilerLehman-exact": pk.WeisfeilerLehman(t_max=2, exact=True),
+        "WeisfeilerLehmanFeatures": pk.WeisfeilerLehmanFeatures(t_max=2),
         "ShortestPath": pk.ShortestPath(),
         "ShortestPath-attributes": pk.ShortestPath(attributes="gaussian"),
         "ShortestPathFeatures": pk.ShortestPathFeatures(),
@@ -86,7 +86,7 @@ def estimators() -> dict[str, Any]:
         "GrayCooccurrence": pk.images.GrayCooccurrence(4),
         "KMeansColors": pk.images.KMeansColors(2, random_state=0),
         "GraphIndex": pk.GraphIndex(random_state=0),
-        "GraphIndex-exact": pk.GraphIndex(kernel=pk.WeisfeilerLehman(n_iter=2, exact=True)),
+        "GraphIndex-exact": pk.GraphIndex(kernel=pk.WeisfeilerLehman(t_max=2, exact=True)),
     }
 
 
@@ -137,7 +137,7 @@ def codes() -> dict[str, list[list[int]]]:
     for metric in ("tv", "hellinger", "l1", "l2"):
         kernel = pk.PropagationKernel(t_max=2, metric=metric, bin_width=0.1, random_state=7)
         found[metric] = _codes(kernel)
-    found["refinement"] = _codes(pk.WeisfeilerLehman(n_iter=2))
+    found["refinement"] = _codes(pk.WeisfeilerLehman(t_max=2))
     return found
 
 

@@ -44,8 +44,8 @@ ESTIMATORS = [
     pk.PropagationKernel(t_max=2, random_state=0, attributes="joint", attribute_metric="l2"),
     pk.PropagationKernel(t_max=2, random_state=0, attributes=pk.PropagatedAttributes()),
     pk.PropagationKernel(t_max=2, random_state=0, labels="degree"),
-    pk.WeisfeilerLehman(n_iter=3),
-    pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection", normalize=True),
+    pk.WeisfeilerLehman(t_max=3),
+    pk.WeisfeilerLehman(t_max=2, base_kernel="intersection", normalize=True),
 ]
 
 
@@ -69,8 +69,8 @@ FEATURES = [
     pk.PropagationFeatures(t_max=2, random_state=0, n_features=500, attributes="sum"),
     pk.PropagationFeatures(t_max=2, random_state=0, n_features=500, base_kernel="intersection"),
     pk.PropagationFeatures(t_max=20, random_state=0, n_features=500, n_hashes=4),
-    pk.WeisfeilerLehmanFeatures(n_iter=3, n_features=2**10),
-    pk.WeisfeilerLehmanFeatures(n_iter=3),
+    pk.WeisfeilerLehmanFeatures(t_max=3, n_features=2**10),
+    pk.WeisfeilerLehmanFeatures(t_max=3),
 ]
 
 

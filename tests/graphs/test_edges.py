@@ -108,7 +108,7 @@ def test_weisfeiler_lehman_counts_each_parallel_edge():
     graphs = parallel()
     single = database([(0, 1, 1.0, "a", 0), (1, 0, 1.0, "a", 0), (1, 2, 4.0, "a", 1), (2, 1, 4.0, "a", 1)], 3)
     for edge_labels in (False, True):
-        kernel = pk.WeisfeilerLehman(n_iter=1, labels=None, edge_labels=edge_labels)
+        kernel = pk.WeisfeilerLehman(t_max=1, labels=None, edge_labels=edge_labels)
         gram = kernel.fit_transform([graphs[0], single[0]])
         assert gram[0, 1] < gram[1, 1]  # node 0 has two edges here and one there
 

@@ -24,14 +24,14 @@ def view(entry):
 
 @pytest.mark.parametrize("base_kernel", ["linear", "intersection"])
 def test_the_kernel_is_the_sum_over_the_entries(base_kernel):
-    kernel = pk.WeisfeilerLehman(n_iter=2, labels="entries", base_kernel=base_kernel)
-    plain = pk.WeisfeilerLehman(n_iter=2, base_kernel=base_kernel)
+    kernel = pk.WeisfeilerLehman(t_max=2, labels="entries", base_kernel=base_kernel)
+    plain = pk.WeisfeilerLehman(t_max=2, base_kernel=base_kernel)
     each = [plain.fit_transform_cumulative(view(entry)) for entry in (0, 1)]
     np.testing.assert_array_equal(kernel.fit_transform_cumulative(LABELED), each[0] + each[1])
     kernel.fit(LABELED[:4])
     parts = [plain.fit(view(entry)[:4]).transform(view(entry)[4:]) for entry in (0, 1)]
     np.testing.assert_array_equal(kernel.transform(LABELED[4:]), parts[0] + parts[1])
-    shorter = pk.WeisfeilerLehman(n_iter=1, labels="entries", base_kernel=base_kernel).fit(LABELED[:4])
+    shorter = pk.WeisfeilerLehman(t_max=1, labels="entries", base_kernel=base_kernel).fit(LABELED[:4])
     np.testing.assert_array_equal(
         kernel.restricted(1, False).transform(LABELED[4:]), shorter.transform(LABELED[4:])
     )
@@ -39,14 +39,14 @@ def test_the_kernel_is_the_sum_over_the_entries(base_kernel):
 
 def test_one_entry_alone():
     for entry in (0, 1):
-        kernel = pk.WeisfeilerLehman(n_iter=2, labels=entry)
-        expected = pk.WeisfeilerLehman(n_iter=2).fit_transform(view(entry))
+        kernel = pk.WeisfeilerLehman(t_max=2, labels=entry)
+        expected = pk.WeisfeilerLehman(t_max=2).fit_transform(view(entry))
         np.testing.assert_array_equal(kernel.fit_transform(LABELED), expected)
 
 
 def test_features_have_columns_for_every_entry():
-    features = pk.WeisfeilerLehmanFeatures(n_iter=1, labels="entries").fit_transform(LABELED)
-    kernel = pk.WeisfeilerLehman(n_iter=1, labels="entries").fit_transform(LABELED)
+    features = pk.WeisfeilerLehmanFeatures(t_max=1, labels="entries").fit_transform(LABELED)
+    kernel = pk.WeisfeilerLehman(t_max=1, labels="entries").fit_transform(LABELED)
     np.testing.assert_array_equal((features @ features.T).toarray(), kernel)
 
 
@@ -54,7 +54,7 @@ def test_models_explain_and_are_saved(tmp_path):
     graphs = pk.from_smiles(
         ["CCO", "CCCO", "CCN", "CCCN", "OC1CCC1", "NC1CCC1"], node_labels=("symbol", "invariants")
     )
-    kernel = pk.WeisfeilerLehman(n_iter=1, labels="entries", edge_labels=True)
+    kernel = pk.WeisfeilerLehman(t_max=1, labels="entries", edge_labels=True)
     model = pk.PropagationClassifier(kernel=kernel, n_folds=2, random_state=0).fit(graphs, [1, 1, 0, 0, 1, 0])
     explanation = model.explain(graphs)
     np.testing.assert_allclose(explanation.decisions, model.decision_function(graphs))
@@ -67,13 +67,13 @@ def test_unobserved_labels_are_so_in_every_entry():
     path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     graphs = [(path, [("C", 1), None, ("O", 2)]), (path, [("C", 1), ("O", 1), None])]
     expected = sum(
-        pk.WeisfeilerLehman(n_iter=1).fit_transform(
+        pk.WeisfeilerLehman(t_max=1).fit_transform(
             [(a, [None if label is None else label[entry] for label in labels]) for a, labels in graphs]
         )
         for entry in (0, 1)
     )
     np.testing.assert_array_equal(
-        pk.WeisfeilerLehman(n_iter=1, labels="entries").fit_transform(graphs), expected
+        pk.WeisfeilerLehman(t_max=1, labels="entries").fit_transform(graphs), expected
     )
 
 
@@ -95,5 +95,5 @@ def test_what_has_no_entries_is_refused():
 
 def test_a_graph_without_nodes_has_no_codes():
     path = np.array([[0, 1], [1, 0]])
-    kernel = pk.WeisfeilerLehman(n_iter=1, labels="entries").fit([(path, [("C", "ring"), ("N", "chain")])])
+    kernel = pk.WeisfeilerLehman(t_max=1, labels="entries").fit([(path, [("C", "ring"), ("N", "chain")])])
     assert kernel.transform([(np.empty((0, 0)), [])]).tolist() == [[0.0]]

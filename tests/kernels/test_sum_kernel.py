@@ -16,7 +16,7 @@ TRAIN, TEST = DATA.graphs[:20], DATA.graphs[20:]
 
 
 def parts():
-    return [pk.WeisfeilerLehman(n_iter=2), pk.ShortestPath(), pk.LabelHistogram(base_kernel="intersection")]
+    return [pk.WeisfeilerLehman(t_max=2), pk.ShortestPath(), pk.LabelHistogram(base_kernel="intersection")]
 
 
 @pytest.mark.parametrize("normalize_parts", [True, False])
@@ -101,10 +101,10 @@ def test_folded_decisions_equal_those_of_the_kernel():
 
 
 def test_cumulative_parameters_and_copies():
-    kernel = pk.SumKernel([pk.WeisfeilerLehman(n_iter=3), pk.PropagationKernel(t_max=1, random_state=0)])
+    kernel = pk.SumKernel([pk.WeisfeilerLehman(t_max=3), pk.PropagationKernel(t_max=1, random_state=0)])
     stack = kernel.fit_transform_cumulative(TRAIN)
     for t in range(4):
-        smaller = clone(kernel).set_params(kernel0__n_iter=t, kernel1__t_max=min(t, 1))
+        smaller = clone(kernel).set_params(kernel0__t_max=t, kernel1__t_max=min(t, 1))
         assert np.allclose(stack[t], smaller.fit_transform(TRAIN), atol=1e-12)
     replaced = clone(kernel).set_params(kernel1=pk.LabelHistogram())
     assert isinstance(replaced.kernels[1], pk.LabelHistogram)

@@ -19,7 +19,7 @@ from tests.zoo import labelled_zoo, zoo
 def test_equals_the_naive_twin(graphs):
     reference = subtree_kernels(plain_graphs(graphs), 4)
     for exact in (False, True):
-        kernel = pk.WeisfeilerLehman(n_iter=4, labels="node", exact=exact)
+        kernel = pk.WeisfeilerLehman(t_max=4, labels="node", exact=exact)
         assert np.array_equal(kernel.fit_transform_cumulative(graphs), reference)
 
 
@@ -29,14 +29,14 @@ def test_equals_the_naive_twin(graphs):
 def test_edge_labels_equal_the_naive_twin(graphs):
     reference = subtree_kernels(plain_graphs(graphs), 3, edge_labels=True)
     for exact in (False, True):
-        kernel = pk.WeisfeilerLehman(n_iter=3, labels="node", edge_labels=True, exact=exact)
+        kernel = pk.WeisfeilerLehman(t_max=3, labels="node", edge_labels=True, exact=exact)
         assert np.array_equal(kernel.fit_transform_cumulative(graphs), reference)
 
 
 @pytest.mark.parametrize("labels", ["node", "degree", None])
 def test_the_zoo(labels):
     reference = subtree_kernels(plain_graphs(labelled_zoo(), labels), 5)[-1]
-    computed = pk.WeisfeilerLehman(n_iter=5, labels=labels).fit_transform(labelled_zoo())
+    computed = pk.WeisfeilerLehman(t_max=5, labels=labels).fit_transform(labelled_zoo())
     assert np.array_equal(computed, reference)
 
 
@@ -44,7 +44,7 @@ def test_exact_and_hashed_agree_on_new_graphs():
     train, new = labelled_zoo()[::2], labelled_zoo()[1::2]
     for normalize in (False, True):
         kernels = [
-            pk.WeisfeilerLehman(n_iter=4, exact=e, normalize=normalize).fit(train) for e in (False, True)
+            pk.WeisfeilerLehman(t_max=4, exact=e, normalize=normalize).fit(train) for e in (False, True)
         ]
         reference, computed = (kernel.transform(new) for kernel in kernels)
         assert np.array_equal(computed, reference)
@@ -52,10 +52,10 @@ def test_exact_and_hashed_agree_on_new_graphs():
 
 def test_features_are_an_explicit_map():
     train, new = labelled_zoo()[::2], labelled_zoo()[1::2]
-    kernel = pk.WeisfeilerLehman(n_iter=4)
+    kernel = pk.WeisfeilerLehman(t_max=4)
     reference = kernel.fit_transform(train)
     for n_features in (None, 2**20):
-        features = pk.WeisfeilerLehmanFeatures(n_iter=4, n_features=n_features)
+        features = pk.WeisfeilerLehmanFeatures(t_max=4, n_features=n_features)
         phi = features.fit_transform(train)
         assert np.array_equal((phi @ phi.T).toarray(), reference)
         assert np.array_equal((features.transform(new) @ phi.T).toarray(), kernel.transform(new))
@@ -64,15 +64,15 @@ def test_features_are_an_explicit_map():
 def test_weights_matter_only_if_asked_for():
     edge = np.array([[0.0, 1.0], [1.0, 0.0]])
     graphs = [(edge, [0, 0]), (2 * edge, [0, 0])]
-    ignored = pk.WeisfeilerLehman(n_iter=1).fit_transform(graphs)
-    told_apart = pk.WeisfeilerLehman(n_iter=1, edge_weights=True).fit_transform(graphs)
+    ignored = pk.WeisfeilerLehman(t_max=1).fit_transform(graphs)
+    told_apart = pk.WeisfeilerLehman(t_max=1, edge_weights=True).fit_transform(graphs)
     assert np.array_equal(ignored, [[8, 8], [8, 8]])
     assert np.array_equal(told_apart, [[8, 4], [4, 8]])
 
 
 def test_unobserved_is_one_further_label():
     ring = zoo()["cycle"].adjacency
-    kernel = pk.WeisfeilerLehman(n_iter=0)
+    kernel = pk.WeisfeilerLehman(t_max=0)
     computed = kernel.fit_transform([(ring, [0, None, 1, None, 1, 1]), (ring, [None] * 6)])
     assert np.array_equal(computed, [[1 + 4 + 9, 12], [12, 36]])
 
@@ -80,20 +80,20 @@ def test_unobserved_is_one_further_label():
 def test_labels_are_filled_in_before():
     """LP+WL: impute, then refine; with all labels known it is WL itself."""
     graphs = labelled_zoo()
-    pipeline = make_pipeline(pk.LabelImputer(), pk.WeisfeilerLehman(n_iter=3))
-    reference = pk.WeisfeilerLehman(n_iter=3).fit_transform(graphs)
+    pipeline = make_pipeline(pk.LabelImputer(), pk.WeisfeilerLehman(t_max=3))
+    reference = pk.WeisfeilerLehman(t_max=3).fit_transform(graphs)
     assert np.array_equal(pipeline.fit_transform(graphs), reference)
     partial = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
     imputed = pk.LabelImputer().fit_transform(partial)
-    reference = pk.WeisfeilerLehman(n_iter=3).fit_transform(imputed)
+    reference = pk.WeisfeilerLehman(t_max=3).fit_transform(imputed)
     assert np.array_equal(pipeline.fit_transform(partial), reference)
     assert np.array_equal(pipeline.transform(partial[:4]), reference[:4])
 
 
 def test_parameters_are_checked():
     graphs = labelled_zoo()
-    with pytest.raises(ValueError, match="n_iter must be at least 0"):
-        pk.WeisfeilerLehman(n_iter=-1).fit(graphs)
+    with pytest.raises(ValueError, match="t_max must be at least 0"):
+        pk.WeisfeilerLehman(t_max=-1).fit(graphs)
     with pytest.raises(ValueError, match="labels must be one of"):
         pk.WeisfeilerLehman(labels="none").fit(graphs)
     with pytest.raises(ValueError, match="edge_labels must be one of"):
@@ -118,7 +118,7 @@ def test_distributions_are_refused():
 def test_label_histogram_is_a_propagation_kernel_without_steps(graphs):
     reference = pk.PropagationKernel(t_max=0, labels="node", random_state=0).fit_transform(graphs)
     assert np.array_equal(pk.LabelHistogram(labels="node").fit_transform(graphs), reference)
-    assert np.array_equal(pk.WeisfeilerLehman(labels="node", n_iter=0).fit_transform(graphs), reference)
+    assert np.array_equal(pk.WeisfeilerLehman(labels="node", t_max=0).fit_transform(graphs), reference)
 
 
 @pytest.mark.data
@@ -127,9 +127,9 @@ def test_equals_grakel_on_mutag(data_folder):
     from tests.kernels.grakel_graphs import to_grakel
 
     graphs = pk.datasets.load("MUTAG").graphs
-    for n_iter in (1, 5):
-        reference = grakel.WeisfeilerLehman(n_iter=n_iter).fit_transform(to_grakel(graphs))
-        assert np.array_equal(pk.WeisfeilerLehman(n_iter=n_iter).fit_transform(graphs), reference)
+    for t_max in (1, 5):
+        reference = grakel.WeisfeilerLehman(n_iter=t_max).fit_transform(to_grakel(graphs))
+        assert np.array_equal(pk.WeisfeilerLehman(t_max=t_max).fit_transform(graphs), reference)
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def reference_machine(model, graphs, target):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("normalize", [True, False])
-@pytest.mark.parametrize("kernel", [pk.PropagationKernel(t_max=3, n_hashes=2), pk.WeisfeilerLehman(n_iter=2)])
+@pytest.mark.parametrize("kernel", [pk.PropagationKernel(t_max=3, n_hashes=2), pk.WeisfeilerLehman(t_max=2)])
 def test_folded_decisions_equal_the_machine_on_the_full_gram(data, kernel, normalize):
     train, test = data.graphs[:60], data.graphs[60:]
     model = pk.PropagationClassifier(kernel=kernel, C=[1, 10], normalize=normalize, random_state=0)
@@ -272,9 +272,9 @@ def test_the_choice_makes_one_pass_for_each_kernel(solver, monkeypatch):
     data, passes = pk.datasets.make_molecules(40, random_state=0), []
     codes = RefinementCoder.codes
     monkeypatch.setattr(
-        RefinementCoder, "codes", lambda self, *rest: passes.append(self.n_iter) or codes(self, *rest)
+        RefinementCoder, "codes", lambda self, *rest: passes.append(self.t_max) or codes(self, *rest)
     )
-    kernels = [pk.WeisfeilerLehman(n_iter=2), pk.WeisfeilerLehman(n_iter=3, labels="degree")]
+    kernels = [pk.WeisfeilerLehman(t_max=2), pk.WeisfeilerLehman(t_max=3, labels="degree")]
     model = pk.PropagationClassifier(kernel=kernels, solver=solver, random_state=0)
     model.fit(data.graphs, data.target)
     assert passes == [2, 3]

@@ -24,7 +24,7 @@ def data():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("normalize", [True, False])
-@pytest.mark.parametrize("kernel", [pk.PropagationKernel(t_max=3, n_hashes=2), pk.WeisfeilerLehman(n_iter=2)])
+@pytest.mark.parametrize("kernel", [pk.PropagationKernel(t_max=3, n_hashes=2), pk.WeisfeilerLehman(t_max=2)])
 def test_folded_predictions_equal_the_machine_on_the_full_gram(data, kernel, normalize):
     graphs, y = data
     train, test = graphs[:60], graphs[60:]

@@ -13,7 +13,7 @@ SMILES = ["CCO", "CCCO", "CCN", "CCCN", "OC1CCC1", "NC1CCC1", "Oc1ccccc1", "Nc1c
 
 @pytest.fixture(scope="module")
 def model():
-    kernel = pk.WeisfeilerLehman(n_iter=1)
+    kernel = pk.WeisfeilerLehman(t_max=1)
     classifier = pk.PropagationClassifier(kernel=kernel, C=10, n_folds=2, t_max=1, random_state=0)
     pipeline = make_pipeline(pk.MoleculesToGraphs(node_labels="symbol"), classifier)
     return pipeline.fit(SMILES, [1, 1, 0, 0, 1, 0, 1, 0])
@@ -21,7 +21,7 @@ def model():
 
 @pytest.mark.parametrize("kind", ["kernel", "pipeline", "model", "index"])
 def test_shared_atoms_and_bonds_are_colored(model, kind):
-    kernel = pk.WeisfeilerLehman(n_iter=1, edge_labels=True)
+    kernel = pk.WeisfeilerLehman(t_max=1, edge_labels=True)
     index = pk.GraphIndex(kernel=kernel).fit(pk.from_smiles(SMILES))
     given = {"kernel": kernel, "pipeline": model, "model": model[-1], "index": index}[kind]
     picture = pk.molecules.draw_similarity(given, "CCO", Chem.MolFromSmiles("CCN"))
@@ -35,7 +35,7 @@ def test_shared_atoms_and_bonds_are_colored(model, kind):
 
 
 def test_titles_give_the_kernel_value_and_the_number_of_shared_atoms():
-    picture = pk.molecules.draw_similarity(pk.WeisfeilerLehman(n_iter=0), "CCO", "CCN")
+    picture = pk.molecules.draw_similarity(pk.WeisfeilerLehman(t_max=0), "CCO", "CCN")
     assert [panel.title for panel in picture.panels] == [
         "k(g, h) = 4; g: 2 of 3 atoms",
         "k(g, h) = 4; h: 2 of 3 atoms",

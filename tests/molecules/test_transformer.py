@@ -174,7 +174,7 @@ def test_a_foreign_object_is_shown_shortly():
 
 
 def test_a_pipeline_is_saved(tmp_path):
-    kernel = pk.WeisfeilerLehman(n_iter=1, base_kernel="intersection")
+    kernel = pk.WeisfeilerLehman(t_max=1, base_kernel="intersection")
     classifier = pk.PropagationClassifier(kernel=kernel, C=1.0, random_state=0)
     reader = pk.MoleculesToGraphs(node_labels="symbol+aromatic", errors="empty")
     smiles, target = ["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"], [1, 1, 0, 0, 1, 0]

@@ -13,7 +13,7 @@ FOLDS = np.arange(22) % 4
 KERNELS = {
     "default": pk.PropagationKernel(base_kernel="intersection", t_max=2, random_state=0),
     "linear": pk.PropagationKernel(t_max=2, n_hashes=2, random_state=0),
-    "weisfeiler-lehman": pk.WeisfeilerLehman(n_iter=2),
+    "weisfeiler-lehman": pk.WeisfeilerLehman(t_max=2),
     "shortest path": pk.ShortestPath(),
 }
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

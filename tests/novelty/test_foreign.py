@@ -31,7 +31,7 @@ KERNELS = [
     pk.PropagationKernel(t_max=1, n_hashes=2),
     pk.PropagationKernel(t_max=1, base_kernel="intersection"),
     pk.PropagationKernel(t_max=1, base_kernel="tanimoto"),
-    pk.WeisfeilerLehman(n_iter=1, base_kernel="intersection"),
+    pk.WeisfeilerLehman(t_max=1, base_kernel="intersection"),
 ]
 
 

@@ -18,9 +18,9 @@ def detector(score="auto", **parameters):
     [
         None,
         pk.PropagationKernel(t_max=2, n_hashes=2, random_state=1),
-        pk.WeisfeilerLehman(n_iter=2),
+        pk.WeisfeilerLehman(t_max=2),
         pk.ShortestPath(),
-        pk.SumKernel([pk.WeisfeilerLehman(n_iter=1), pk.LabelHistogram()]),
+        pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.LabelHistogram()]),
         pk.PropagationKernel(propagation=pk.Diffusion(isolated="vanish"), t_max=2, random_state=0),
     ],
     ids=repr,

@@ -9,7 +9,7 @@ import propkernels as pk
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 G, H = (PATH, ["C", "O", "C"]), (PATH, ["C", "O", "N"])
-KERNEL = pk.WeisfeilerLehman(n_iter=1)
+KERNEL = pk.WeisfeilerLehman(t_max=1)
 
 
 def shown(ax):

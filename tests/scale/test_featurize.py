@@ -19,7 +19,7 @@ ESTIMATORS = [
     pk.PropagationFeatures(n_features=512, t_max=2, normalize=True, labels="degree", random_state=1),
     pk.PropagationFeatures(n_features=512, propagation=pk.Diffusion(laziness=0.25), random_state=1),
     pk.PropagationFeatures(n_features=512, t_max=2, base_kernel="intersection", random_state=1),
-    pk.WeisfeilerLehmanFeatures(n_features=512, n_iter=3),
+    pk.WeisfeilerLehmanFeatures(n_features=512, t_max=3),
     pk.ShortestPathFeatures(n_features=512),
     pk.LabelHistogramFeatures(n_features=64, labels=None),
 ]

@@ -16,7 +16,7 @@ import propkernels as pk
 POOL = pk.datasets.make_molecules(12, random_state=3, mean_nodes=5).graphs
 KERNELS = (
     pk.PropagationKernel(t_max=1, random_state=1),
-    pk.WeisfeilerLehman(n_iter=1),
+    pk.WeisfeilerLehman(t_max=1),
     pk.LabelHistogram(),
 )
 FULL = [kernel.set_params(normalize=True).fit_transform(POOL) for kernel in KERNELS]

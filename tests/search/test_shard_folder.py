@@ -49,7 +49,7 @@ def same(found, expected):
         pk.PropagationKernel(
             t_max=2, propagation=pk.Diffusion(laziness=0.5), labels="degree", random_state=1
         ),
-        pk.WeisfeilerLehman(n_iter=2),
+        pk.WeisfeilerLehman(t_max=2),
         pk.ShortestPath(),
         pk.LabelHistogram(),
     ],

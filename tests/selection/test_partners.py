@@ -18,7 +18,7 @@ DATA = pk.datasets.make_molecules(90, random_state=0)
 FOLDS = choosing_folds(DATA.target, 5, None, None, 0)
 KERNELS = [
     pk.PropagationKernel(t_max=2, random_state=0),
-    pk.WeisfeilerLehman(n_iter=2, base_kernel="intersection"),
+    pk.WeisfeilerLehman(t_max=2, base_kernel="intersection"),
     pk.ShortestPath(),
 ]
 SPACE = Space("auto", None, check_cost_grid((0.1, 1, 10)), "kernel", (0.1,))
@@ -83,8 +83,8 @@ def test_kernels_that_cannot_be_folded_take_part(monkeypatch):
 TRAIN, NEW = DATA.graphs[:70], DATA.graphs[70:]
 MEMBERS = [
     pk.PropagationKernel(t_max=2, random_state=0),
-    pk.WeisfeilerLehman(n_iter=1, base_kernel="intersection", normalize=True),
-    pk.WeisfeilerLehman(n_iter=2, base_kernel="jaccard"),
+    pk.WeisfeilerLehman(t_max=1, base_kernel="intersection", normalize=True),
+    pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard"),
     pk.PropagationKernel(t_max=1, base_kernel="tanimoto", random_state=0),
 ]
 

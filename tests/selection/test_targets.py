@@ -81,7 +81,7 @@ def test_an_error_names_the_graph_in_the_list_of_the_user(data):
 
 
 def quick(model, **options):
-    return model(kernel=pk.WeisfeilerLehman(n_iter=1), C=1, random_state=0, **options)
+    return model(kernel=pk.WeisfeilerLehman(t_max=1), C=1, random_state=0, **options)
 
 
 def as_numbers(classes):
@@ -128,10 +128,10 @@ def test_evaluate_leaves_out_what_has_no_target(kind, data):
     target = (data.target if kind == "classes" else as_numbers(data.target)).astype(float)
     known = np.flatnonzero(np.arange(40) % 3)
     options = {"n_folds": 3, "t_max": 0, "C": 1, "random_state": 0}
-    expected = pk.evaluate(pk.WeisfeilerLehman(n_iter=1), data.graphs[known], target[known], **options)
+    expected = pk.evaluate(pk.WeisfeilerLehman(t_max=1), data.graphs[known], target[known], **options)
     target[::3] = np.nan
     with pytest.warns(UserWarning, match="14 of 40 graphs have no target and are left out"):
-        found = pk.evaluate(pk.WeisfeilerLehman(n_iter=1), data.graphs, target, **options)
+        found = pk.evaluate(pk.WeisfeilerLehman(t_max=1), data.graphs, target, **options)
     assert np.array_equal(found.scores, expected.scores)
     assert found.classes == expected.classes
 
@@ -143,7 +143,7 @@ def test_the_unit_of_the_target_does_not_matter(solver, data):
 
     def predicted(unit):
         model = pk.PropagationRegressor(
-            kernel=pk.WeisfeilerLehman(n_iter=1), C=[1, 10], solver=solver, random_state=0
+            kernel=pk.WeisfeilerLehman(t_max=1), C=[1, 10], solver=solver, random_state=0
         )
         return model.fit(data.graphs, unit * target).predict(data.graphs)
 

@@ -198,7 +198,7 @@ def test_index(tmp_path):
 
 def test_pipelines_of_this_library_s_estimators(tmp_path):
     graphs = pk.datasets.hide_labels(SMALL.graphs, 0.2, random_state=0)
-    pipeline = make_pipeline(pk.LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(n_iter=2)).fit(graphs[:30])
+    pipeline = make_pipeline(pk.LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(t_max=2)).fit(graphs[:30])
     assert_identical(round_trip(pipeline, tmp_path).transform(graphs), pipeline.transform(graphs))
     model = pk.PropagationClassifier(kernel=clone(pipeline), C=1.0, random_state=0)
     model.fit(graphs[:30], SMALL.target[:30])

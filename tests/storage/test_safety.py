@@ -49,7 +49,7 @@ MAKERS = {
     "graph hopper": lambda: pk.GraphHopper(attributes="gaussian").fit(GRAPHS[:6]),
     "subgraphs": lambda: pk.SubgraphMatching(k=2, connected=False).fit(GRAPHS[:6]),
     "counted subgraphs": lambda: pk.SubgraphMatching(k=3).fit(GRAPHS[:6]),
-    "exact": lambda: pk.WeisfeilerLehman(n_iter=1, exact=True).fit(GRAPHS[:6]),
+    "exact": lambda: pk.WeisfeilerLehman(t_max=1, exact=True).fit(GRAPHS[:6]),
 }
 
 
@@ -527,7 +527,7 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
         ("index", "GraphIndex", "file_", None),
         ("index", "GraphIndex", "names_", [1]),
         ("exact", "ExactCoder", "tables", []),
-        ("exact", "ExactCoder", "n_iter", 7),
+        ("exact", "ExactCoder", "t_max", 7),
         ("shortest path", "ShortestPath", "prepared_", []),
         ("graph hopper", "HopComparison", "nodes", 0),
     ],

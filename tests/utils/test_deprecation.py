@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from operator import attrgetter
 
 import pytest
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 import propkernels as pk
-from propkernels._utils.deprecation import MOVED, warn_renamed
+from propkernels._utils.deprecation import MOVED, renamed_keywords, warn_renamed
 
 
 @pytest.mark.parametrize("name", MOVED)
@@ -46,3 +49,55 @@ def test_old_names_cost_nothing_until_they_are_used():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     expected = ["propkernels._utils", "propkernels._utils.deprecation", "propkernels._version"]
     assert done.stdout.strip() == str(expected)
+
+
+@renamed_keywords(n_folds="cv")
+def split(graphs, cv=5):
+    """Split graphs."""
+    return graphs, cv
+
+
+def test_old_keywords_are_translated():
+    with pytest.warns(DeprecationWarning, match="n_folds is now cv") as caught:
+        assert split([], n_folds=3) == ([], 3)
+    assert caught[0].filename == __file__
+    assert split([], cv=4) == ([], 4)
+    assert list(inspect.signature(split).parameters) == ["graphs", "cv"]
+
+
+def test_the_old_and_the_new_keyword_together_are_refused():
+    with pytest.raises(TypeError, match="n_folds is the old name of cv: give cv alone"):
+        split([], n_folds=3, cv=4)
+
+
+RENAMED = [
+    (pk.WeisfeilerLehman, "n_iter", "t_max", 4),
+    (pk.WeisfeilerLehmanFeatures, "n_iter", "t_max", 4),
+]
+
+
+@pytest.mark.parametrize(("cls", "old", "new", "value"), RENAMED)
+def test_old_parameters_work_everywhere(cls, old, new, value):
+    """As keyword, in set_params, in a pipeline's set_params, and as attribute; copies have the new name."""
+    expected = cls(**{new: value}).get_params()
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {new}"):
+        assert cls(**{old: value}).get_params() == expected
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {new}"):
+        assert cls().set_params(**{old: value}).get_params() == expected
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {new}"):
+        pipeline = Pipeline([("step", cls())]).set_params(**{f"step__{old}": value})
+    assert clone(pipeline)["step"].get_params() == expected
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {new}") as caught:
+        assert getattr(pipeline["step"], old) == value
+    assert caught[0].filename == __file__
+    estimator = cls()
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {new}"):
+        setattr(estimator, old, value)
+    assert estimator.get_params() == expected
+
+
+@pytest.mark.parametrize(("cls", "old", "new", "value"), RENAMED)
+def test_signatures_have_the_new_name_alone(cls, old, new, value):
+    names = set(inspect.signature(cls).parameters)
+    assert new in names
+    assert old not in names

@@ -30,7 +30,7 @@ active = [active for _ in chains for active in ends.values()]
 molecules = [Chem.MolFromSmiles(text) for text in smiles]
 graphs = pk.from_rdkit(molecules)
 
-model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=2), random_state=0).fit(graphs, active)
+model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=2), random_state=0).fit(graphs, active)
 bins = model.top_bins(graphs, active, n=10, molecules=molecules)
 print(bins)
 

@@ -33,7 +33,7 @@ active = [int("c" in ring and group == "[N+](=O)[O-]") for ring in rings for gro
 model = make_pipeline(
     pk.MoleculesToGraphs(node_labels="symbol+aromatic"),
     pk.PropagationClassifier(
-        kernel=pk.WeisfeilerLehman(n_iter=2), t_max=2, C=100, class_weight="balanced", random_state=0
+        kernel=pk.WeisfeilerLehman(t_max=2), t_max=2, C=100, class_weight="balanced", random_state=0
     ),
 )
 scores = cross_val_score(

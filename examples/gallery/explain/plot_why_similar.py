@@ -12,7 +12,7 @@ import propkernels as pk
 
 names = ["aspirin", "salicylic acid"]
 graphs = pk.from_smiles(["CC(=O)Oc1ccccc1C(=O)O", "O=C(O)c1ccccc1O"], ids=names)
-kernel = pk.WeisfeilerLehman(n_iter=3, normalize=True)
+kernel = pk.WeisfeilerLehman(t_max=3, normalize=True)
 why = pk.similar_because(kernel, graphs[0], graphs[1])
 print(why)
 

@@ -20,7 +20,7 @@ kernels = {
     "labels": pk.LabelHistogram(normalize=True),
     "walk": pk.PropagationKernel(t_max=3, normalize=True),
     "summed neighbors": pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=3, normalize=True),
-    "Weisfeiler-Lehman": pk.WeisfeilerLehman(n_iter=3, normalize=True),
+    "Weisfeiler-Lehman": pk.WeisfeilerLehman(t_max=3, normalize=True),
     "shortest paths": pk.ShortestPath(normalize=True),
 }
 results = {

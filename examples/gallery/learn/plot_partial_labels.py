@@ -54,8 +54,8 @@ print(graphs)
 # Accuracy as labels disappear.
 kernels = {
     "label propagation": pk.PropagationKernel(t_max=3, normalize=True),
-    "Weisfeiler-Lehman": pk.WeisfeilerLehman(n_iter=3, normalize=True),
-    "filled, then WL": pk.WeisfeilerLehman(n_iter=3, normalize=True),
+    "Weisfeiler-Lehman": pk.WeisfeilerLehman(t_max=3, normalize=True),
+    "filled, then WL": pk.WeisfeilerLehman(t_max=3, normalize=True),
 }
 shares = [0.0, 0.4, 0.7, 0.9]
 accuracy = {name: [] for name in kernels}

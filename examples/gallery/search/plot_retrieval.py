@@ -37,7 +37,7 @@ drugs = {
     "benzocaine": "CCOC(=O)c1ccc(N)cc1",
 }
 graphs = pk.from_smiles(list(drugs.values()), node_labels="symbol+aromatic")
-kernel = pk.WeisfeilerLehman(n_iter=3)
+kernel = pk.WeisfeilerLehman(t_max=3)
 index = pk.GraphIndex(kernel=kernel).fit(graphs, ids=list(drugs))
 
 # %%

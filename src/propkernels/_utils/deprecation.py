@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
 
 REMOVED_IN = "0.3"  # the version without the old names
 
@@ -82,3 +88,63 @@ def moved(name: str) -> Any:
     for part in path:
         thing = getattr(thing, part)
     return thing
+
+
+def renamed_keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function so that it also takes old names of keywords, with a warning.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> @renamed_keywords(n_folds="cv")
+    ... def split(cv=5):
+    ...     return cv
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     split(n_folds=3)
+    3
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for old in renamed.keys() & kwargs.keys():
+                if renamed[old] in kwargs:
+                    raise TypeError(f"{old} is the old name of {renamed[old]}: give {renamed[old]} alone")
+                warn_renamed(old, renamed[old])
+                kwargs[renamed[old]] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def renamed_parameters(**renamed: str) -> Callable[[C], C]:
+    """Decorate an estimator so that old names of parameters work: as keyword, in set_params, as attribute.
+
+    ``get_params`` and the signature have the new names alone.
+    """
+
+    def decorate(cls: C) -> C:
+        for name in ("__init__", "set_params"):
+            setattr(cls, name, renamed_keywords(**renamed)(getattr(cls, name)))
+        for old, new in renamed.items():
+            setattr(cls, old, _old_attribute(old, new))
+        return cls
+
+    return decorate
+
+
+def _old_attribute(old: str, new: str) -> property:
+    """Return a property that reads and writes the attribute with the new name."""
+
+    def read(self: Any) -> Any:
+        warn_renamed(old, new)
+        return getattr(self, new)
+
+    def write(self: Any, value: Any) -> None:
+        warn_renamed(old, new)
+        setattr(self, new, value)
+
+    return property(read, write, doc=f"Old name of ``{new}``.")

@@ -247,7 +247,7 @@ def build_kernel(name: KernelName, t_max: int | None, seed: int | None, jobs: in
     from propkernels import kernels
 
     kernel = getattr(kernels, CLASSES[name])()
-    settings = {"t_max": t_max, "n_iter": t_max, "random_state": seed, "n_jobs": jobs}
+    settings = {"t_max": t_max, "random_state": seed, "n_jobs": jobs}
     parameters = kernel.get_params(deep=False)
     return kernel.set_params(**{k: v for k, v in settings.items() if k in parameters and v is not None})
 

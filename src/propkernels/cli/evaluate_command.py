@@ -214,7 +214,7 @@ def named_rows(
         else:
             estimator = build_kernel(name, kernel.t_max, None, kernel.n_jobs)
             parameters = estimator.get_params(deep=False)
-            has_steps = "t_max" in parameters or "n_iter" in parameters
+            has_steps = "t_max" in parameters
             rows[name.value] = estimator, choosing if has_steps else {**choosing, "t_max": None}
     return rows
 
@@ -234,7 +234,7 @@ def refinement(kernel: Any) -> Any:
     from propkernels import WeisfeilerLehman
 
     names = ("labels", "base_kernel", "normalize", "n_jobs")
-    return WeisfeilerLehman(n_iter=kernel.t_max, **{name: getattr(kernel, name) for name in names})
+    return WeisfeilerLehman(t_max=kernel.t_max, **{name: getattr(kernel, name) for name in names})
 
 
 def run_row(

@@ -149,7 +149,6 @@ def build_features(kind: Features, n_features: int, t_max: int, labels: Any, see
     settings = {
         "n_features": n_features,
         "t_max": t_max,
-        "n_iter": t_max,
         "labels": arguments.label_source(labels),
         "random_state": seed,
     }

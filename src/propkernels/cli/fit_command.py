@@ -185,7 +185,7 @@ def choices(model: Any) -> list[tuple[str, str]]:
         rows = [("best kernel", best), *(("averaged with", other) for other in others)]
     else:
         rows = [
-            ("kernel", describe_kernel(model.kernel_, without=("t_max", "n_iter", "normalize"))),
+            ("kernel", describe_kernel(model.kernel_, without=("t_max", "normalize"))),
             ("t_max", "-" if model.t_max_ is None else str(model.t_max_)),
             ("normalized", "yes" if model.normalize_ else "no"),
         ]

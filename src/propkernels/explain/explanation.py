@@ -178,7 +178,7 @@ class Explanation:
         --------
         >>> import propkernels as pk
         >>> graphs = pk.from_smiles(["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"])
-        >>> model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(n_iter=1), random_state=0)
+        >>> model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), random_state=0)
         >>> explanation = model.fit(graphs, [1, 1, 0, 0, 1, 0]).explain(graphs)
         >>> picture = explanation.draw_molecule(1)
         >>> len(picture.values), len(picture.bonds)

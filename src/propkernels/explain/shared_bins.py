@@ -82,7 +82,7 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
     >>> import numpy as np, propkernels as pk
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> g, h = (path, ["C", "O", "C"]), (path, ["C", "O", "N"])
-    >>> print(pk.similar_because(pk.WeisfeilerLehman(n_iter=1), g, h))
+    >>> print(pk.similar_because(pk.WeisfeilerLehman(t_max=1), g, h))
     k(g, h) = 5, from 3 shared bins
     t  adds   share  labels  nodes of g  nodes of h
     0    +2  40.0 %  C       0 2         0

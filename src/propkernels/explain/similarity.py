@@ -74,7 +74,7 @@ class Similarity:
     --------
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(2, random_state=0).graphs
-    >>> kernel = pk.WeisfeilerLehman(n_iter=1)
+    >>> kernel = pk.WeisfeilerLehman(t_max=1)
     >>> why = pk.similar_because(kernel, graphs[0], graphs[1])
     >>> why.value == sum(shared.contribution for shared in why.bins)
     True

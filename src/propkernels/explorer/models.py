@@ -125,7 +125,7 @@ def _check_carried(model: Any, classes: NDArray[Any] | None) -> None:
 
 def comparing_rule(graphs: GraphDatabase) -> tuple[Any, Rule]:
     """Return a kernel and a rule without weights, for a page that only compares graphs."""
-    kernel = quick_kernel(graphs).set_params(n_iter=MANY_STEPS)
+    kernel = quick_kernel(graphs).set_params(t_max=MANY_STEPS)
     members = dual_members(clone(kernel).fit(graphs), np.zeros((len(graphs), 1)))
     return kernel, Rule.of(members)
 
@@ -232,7 +232,7 @@ def quick_kernel(graphs: GraphDatabase) -> Any:
     elif has_views(column):
         labels = "entries"
     edges = graphs.edge_label_column is not None
-    return WeisfeilerLehman(n_iter=4, base_kernel="intersection", labels=labels, edge_labels=edges)
+    return WeisfeilerLehman(t_max=4, base_kernel="intersection", labels=labels, edge_labels=edges)
 
 
 def _classification(

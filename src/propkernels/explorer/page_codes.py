@@ -125,9 +125,9 @@ def _refined(
         raise NotLive("it distinguishes edges by weight")
     settings = {
         "kind": "refinement",
-        "steps": counter.n_iter,
+        "steps": counter.t_max,
         "entries": len(tables),
-        "iterations": np.repeat(np.arange(counter.n_iter + 1), len(tables)).tolist(),
+        "iterations": np.repeat(np.arange(counter.t_max + 1), len(tables)).tolist(),
     }
     return settings, _keys(counter, tables, graphs)
 

@@ -112,18 +112,18 @@ def _propagate_large(
         runtime.launch("large_hash", BLOCKS, (large.nodes, n_large, *marks, n_nodes, now, codes))
 
 
-def refined_codes(graphs: DeviceGraphs, node_keys: Any, edge_keys: Any, n_iter: int) -> Any:
-    """Return Weisfeiler-Lehman codes, (n_iter + 1, N), from 64-bit node keys; ``edge_keys`` may be None."""
+def refined_codes(graphs: DeviceGraphs, node_keys: Any, edge_keys: Any, t_max: int) -> Any:
+    """Return Weisfeiler-Lehman codes, (t_max + 1, N), from 64-bit node keys; ``edge_keys`` may be None."""
     runtime, n_nodes = graphs.runtime, np.int64(graphs.n_nodes)
-    codes = runtime.xp.empty((n_iter + 1, graphs.n_nodes), dtype=runtime.xp.uint64)
+    codes = runtime.xp.empty((t_max + 1, graphs.n_nodes), dtype=runtime.xp.uint64)
     codes[0] = node_keys
     arrays = (graphs.indptr, graphs.indices, edge_keys)
-    sizes = (np.int32(n_iter + 1), np.int32(graphs.capacity), n_nodes)
+    sizes = (np.int32(t_max + 1), np.int32(graphs.capacity), n_nodes)
     arguments = (graphs.packets, graphs.graph_ptr, *arrays, *sizes, codes)
     runtime.launch("refine", graphs.n_packets, arguments, shared=2 * graphs.capacity * 8)
     if (large := graphs.large_nodes) is not None:
         nodes = (large.nodes, large.place, np.int64(len(large.nodes)))
-        for t in range(1, n_iter + 1):
+        for t in range(1, t_max + 1):
             runtime.launch("large_refine", BLOCKS, (*nodes, *arrays, codes[t - 1], codes[t]))
     signed = codes.view(runtime.xp.int64)
     runtime.launch("replace_no_bin", BLOCKS, (signed, np.int64(signed.size)))

@@ -97,10 +97,10 @@ def label_streams(
 
 
 def refinement_streams(
-    graphs: Any, node_keys: Any, edge_keys: Any, n_iter: int, runtime: Runtime
+    graphs: Any, node_keys: Any, edge_keys: Any, t_max: int, runtime: Runtime
 ) -> DeviceStreams:
     """Weisfeiler-Lehman codes with their iterations."""
     where = device_graphs(graphs.graph_ptr, graphs.adjacency, runtime)
     edges = None if edge_keys is None else runtime.to_device(edge_keys)
-    codes = refined_codes(where, runtime.to_device(node_keys), edges, n_iter)
-    return DeviceStreams(codes, np.arange(n_iter + 1), np.ones(n_iter + 1))
+    codes = refined_codes(where, runtime.to_device(node_keys), edges, t_max)
+    return DeviceStreams(codes, np.arange(t_max + 1), np.ones(t_max + 1))

@@ -16,10 +16,10 @@ def multiset_codes(
     graphs: GraphDatabase,
     node_keys: NDArray[np.uint64],
     edge_keys: NDArray[np.uint64] | None,
-    n_iter: int,
+    t_max: int,
     n_jobs: int | None,
 ) -> CodeStreams:
-    """Return codes after 0 .. n_iter refinements; each hashes a node's code with its neighbors' multiset.
+    """Return codes after 0 .. t_max refinements; each hashes a node's code with its neighbors' multiset.
 
     Codes are pure functions of keys and structure, equal in all batches, processes and machines. Two
     different neighborhoods have the same code with probability about 2^-64.
@@ -30,17 +30,17 @@ def multiset_codes(
         Neighbors of a node are the targets of its edges.
     node_keys : ndarray of uint64, (N,)
     edge_keys : ndarray of uint64, one per stored entry of the adjacency, or None
-    n_iter : int
+    t_max : int
     n_jobs : int or None
 
     Returns
     -------
     CodeStreams
-        Iterations t = 0, ..., n_iter, one stream each.
+        Iterations t = 0, ..., t_max, one stream each.
     """
     from propkernels.hashing.codes_compiled import refine
 
-    codes = np.empty((n_iter + 1, graphs.n_nodes), dtype=np.uint64)
+    codes = np.empty((t_max + 1, graphs.n_nodes), dtype=np.uint64)
     codes[0] = node_keys
     keys = np.empty(0, dtype=np.uint64) if edge_keys is None else edge_keys
     blocks = graphs.graph_ptr[whole_runs(graphs.graph_ptr, NODES_IN_CACHE)]

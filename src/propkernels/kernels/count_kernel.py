@@ -217,8 +217,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         if t is None:
             kernel._keep(self.base_kernel_, self.coder_, self.counts_, self.diagonal_)
             return kernel
-        name = next(name for name in ("t_max", "n_iter") if name in self.get_params(deep=False))
-        kernel.set_params(**{name: t})
+        kernel.set_params(t_max=t)
         counts = [stream for stream in self.counts_ if stream.iteration <= t]
         diagonal = self.base_kernel_.diagonal(counts)
         kernel._keep(self.base_kernel_, self.coder_.restricted(t), counts, diagonal)

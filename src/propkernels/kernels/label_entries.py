@@ -58,12 +58,12 @@ class EntryCoder(RefinementCoder):
         entries = tuple(range(width)) if asked == ENTRIES else (int(asked),)
         return cls(*settings, width, entries)
 
-    def restricted(self, n_iter: int) -> EntryCoder:
+    def restricted(self, t_max: int) -> EntryCoder:
         """Return a coder with fewer iterations, which are the first of this one's."""
-        return replace(self, n_iter=n_iter)
+        return replace(self, t_max=t_max)
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
-        """Codes of all nodes for t = 0..n_iter, at each t those of all entries."""
+        """Codes of all nodes for t = 0..t_max, at each t those of all entries."""
         column = plain_labels(graphs, "node")
         if len(graphs) and number_of_entries(column, self.width) != self.width:
             raise ValueError(
@@ -74,9 +74,9 @@ class EntryCoder(RefinementCoder):
         parts = []
         for entry in self.entries:
             keys = node_keys(graphs.with_labels(entry_of(column, entry)), "node")
-            parts.append(multiset_codes(graphs, keys, edges, self.n_iter, n_jobs).codes)
+            parts.append(multiset_codes(graphs, keys, edges, self.t_max, n_jobs).codes)
         codes = np.stack(parts, axis=1).reshape(self.n_streams, graphs.n_nodes)  # by t, then by entry
-        iterations = np.repeat(np.arange(self.n_iter + 1), len(self.entries))
+        iterations = np.repeat(np.arange(self.t_max + 1), len(self.entries))
         return [CodeStreams(codes, iterations, np.ones(len(iterations)))]
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
@@ -97,7 +97,7 @@ class EntryCoder(RefinementCoder):
     @property
     def n_streams(self) -> int:
         """Number of codes of a node."""
-        return (self.n_iter + 1) * len(self.entries)
+        return (self.t_max + 1) * len(self.entries)
 
 
 def number_of_entries(column: LabelColumn, if_none: int = 1) -> int:

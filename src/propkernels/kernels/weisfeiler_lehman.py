@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import MOST_THINGS
 from propkernels._utils.checks import check_choice, check_streams
+from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.stored import is_whole, require
 from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
@@ -41,17 +42,17 @@ class RefinementCoder(Coder):
         Where labels come from.
     edge_labels, edge_weights : bool
         What tells edges apart.
-    n_iter : int
+    t_max : int
     """
 
     source: str | None
     edge_labels: bool
     edge_weights: bool
-    n_iter: int
+    t_max: int
 
     def check_parts(self) -> None:
         """Refuse numbers of steps, and sources of labels, that compiled loops do not expect."""
-        require(is_whole(self.n_iter, 0), "the number of iterations is out of range")
+        require(is_whole(self.t_max, 0), "the number of iterations is out of range")
         require(self.source in KNOWN_SOURCES, "the source of labels is unknown")
 
     @classmethod
@@ -64,29 +65,29 @@ class RefinementCoder(Coder):
     def settings(
         graphs: GraphDatabase, parameters: Any, labels: str | None
     ) -> tuple[str | None, bool, bool, int]:
-        """Source, edge_labels, edge_weights and n_iter, checked."""
+        """Source, edge_labels, edge_weights and t_max, checked."""
         for name in ("edge_labels", "edge_weights"):
             check_choice(getattr(parameters, name), (False, True), name)
-        n_iter, _ = check_streams(parameters.n_iter, 1, "n_iter")
+        t_max, _ = check_streams(parameters.t_max, 1, "t_max")
         check_edge_labels(graphs, parameters.edge_labels)
         source = resolve_source(graphs, labels)
-        return source, parameters.edge_labels, parameters.edge_weights, n_iter
+        return source, parameters.edge_labels, parameters.edge_weights, t_max
 
-    def restricted(self, n_iter: int) -> RefinementCoder:
+    def restricted(self, t_max: int) -> RefinementCoder:
         """Return a coder with fewer iterations, which are the first of this one's."""
-        return replace(self, n_iter=n_iter)
+        return replace(self, t_max=t_max)
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
-        """Codes of all nodes for t = 0..n_iter."""
+        """Codes of all nodes for t = 0..t_max."""
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
-        return [multiset_codes(graphs, node_keys(graphs, self.source), edges, self.n_iter, n_jobs)]
+        return [multiset_codes(graphs, node_keys(graphs, self.source), edges, self.t_max, n_jobs)]
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Codes on a GPU."""
         from propkernels.gpu.device_labels import refinement_streams
 
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
-        return refinement_streams(graphs, node_keys(graphs, self.source), edges, self.n_iter, runtime)
+        return refinement_streams(graphs, node_keys(graphs, self.source), edges, self.t_max, runtime)
 
     def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
         """Tracker of refined labels or degrees; None where weights tell edges apart."""
@@ -95,7 +96,7 @@ class RefinementCoder(Coder):
         starts = None if self.edge_weights else self._start_keys(graph, alphabet)
         if starts is None:
             return None
-        settings = (self.source in BY_DEGREE, self.n_iter, self.edge_labels)
+        settings = (self.source in BY_DEGREE, self.t_max, self.edge_labels)
         return refinement_tracker(vocabulary, graph, alphabet, starts, *settings)
 
     def _start_keys(self, graph: GraphDatabase, alphabet: Any) -> list[NDArray[np.uint64]] | None:
@@ -109,7 +110,7 @@ class RefinementCoder(Coder):
     @property
     def n_streams(self) -> int:
         """Number of codes of a node."""
-        return self.n_iter + 1
+        return self.t_max + 1
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class ExactCoder(RefinementCoder):
     def check_parts(self) -> None:
         """Refuse tables of codes that are not one per iteration, or have codes out of range."""
         super().check_parts()
-        require(len(self.tables) == self.n_iter + 1, "every iteration needs a table")
+        require(len(self.tables) == self.t_max + 1, "every iteration needs a table")
         numbers = [number for table in self.tables for number in table.values()]
         fits = min(numbers, default=0) >= 0 and max(numbers, default=0) < MOST_THINGS
         require(fits, "codes in tables are out of range")
@@ -137,16 +138,16 @@ class ExactCoder(RefinementCoder):
         """Check the parameters, and number what the training graphs hold."""
         check_choice(parameters.labels, LABEL_SOURCES, "labels")
         coder = cls(*cls.settings(graphs, parameters, parameters.labels))
-        coder.tables.extend({} for _ in range(coder.n_iter + 1))
+        coder.tables.extend({} for _ in range(coder.t_max + 1))
         coder._relabel(graphs, coder.tables)
         return coder
 
-    def restricted(self, n_iter: int) -> ExactCoder:
+    def restricted(self, t_max: int) -> ExactCoder:
         """Return a coder with fewer iterations, which are the first of this one's."""
-        return replace(self, n_iter=n_iter, tables=self.tables[: n_iter + 1])
+        return replace(self, t_max=t_max, tables=self.tables[: t_max + 1])
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
-        """Codes of all nodes for t = 0..n_iter."""
+        """Codes of all nodes for t = 0..t_max."""
         return [as_streams(self._relabel(graphs, [dict(table) for table in self.tables]))]
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
@@ -164,10 +165,10 @@ class ExactCoder(RefinementCoder):
     def _relabel(self, graphs: GraphDatabase, tables: list[dict[Hashable, int]]) -> NDArray[np.uint64]:
         column = plain_labels(graphs, self.source)
         labels = [None if i < 0 else column.values[i] for i in column.ids]
-        codes = np.empty((self.n_iter + 1, graphs.n_nodes), dtype=np.uint64)
+        codes = np.empty((self.t_max + 1, graphs.n_nodes), dtype=np.uint64)
         codes[0] = _number(labels, tables[0])
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
-        for t in range(1, self.n_iter + 1):
+        for t in range(1, self.t_max + 1):
             codes[t] = _number(_neighborhoods(graphs, codes[t - 1], edges), tables[t])
         return codes
 
@@ -191,6 +192,7 @@ def _neighborhoods(
     return [own[8 * i : 8 * i + 8] + text[ends[i] : ends[i + 1]] for i in range(graphs.n_nodes)]
 
 
+@renamed_parameters(n_iter="t_max")
 class WeisfeilerLehman(CountKernel):
     """Weisfeiler-Lehman subtree kernel (Shervashidze et al., JMLR 2011, Definition 5).
 
@@ -199,8 +201,8 @@ class WeisfeilerLehman(CountKernel):
 
     Parameters
     ----------
-    n_iter : int, default=10
-        Number of refinements; iterations t = 0, ..., n_iter contribute.
+    t_max : int, default=10
+        Number of refinements; iterations t = 0, ..., t_max contribute.
     labels : {"auto", "node", "degree", "entries", None} or int, default="auto"
         Labels at t = 0: node labels, (weighted) degrees, or one constant label. "auto": node labels where
         the graphs have them, else degrees. Unobserved labels are one further label; to fill them in first
@@ -247,7 +249,7 @@ class WeisfeilerLehman(CountKernel):
     >>> triangle = np.ones((3, 3)) - np.eye(3)
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> graphs = [(triangle, ["C", "C", "O"]), (path, ["C", "O", "C"])]
-    >>> pk.WeisfeilerLehman(n_iter=1).fit_transform(graphs)
+    >>> pk.WeisfeilerLehman(t_max=1).fit_transform(graphs)
     array([[10.,  6.],
            [ 6., 10.]])
 
@@ -255,14 +257,14 @@ class WeisfeilerLehman(CountKernel):
 
     >>> from sklearn.pipeline import make_pipeline
     >>> partial = [(triangle, ["C", None, "O"]), (path, ["C", "O", None])]
-    >>> make_pipeline(pk.LabelImputer(), pk.WeisfeilerLehman(n_iter=1)).fit_transform(partial).shape
+    >>> make_pipeline(pk.LabelImputer(), pk.WeisfeilerLehman(t_max=1)).fit_transform(partial).shape
     (2, 2)
     """
 
     def __init__(
         self,
         *,
-        n_iter: int = 10,
+        t_max: int = 10,
         labels: str | int | None = "auto",
         edge_labels: bool = False,
         edge_weights: bool = False,
@@ -272,7 +274,7 @@ class WeisfeilerLehman(CountKernel):
         n_jobs: int | None = None,
         device: str = "cpu",
     ) -> None:
-        self.n_iter = n_iter
+        self.t_max = t_max
         self.labels = labels
         self.edge_labels = edge_labels
         self.edge_weights = edge_weights
@@ -287,6 +289,7 @@ class WeisfeilerLehman(CountKernel):
         return _learn_coder(graphs, self, self.exact)
 
 
+@renamed_parameters(n_iter="t_max")
 class WeisfeilerLehmanFeatures(CountFeatures):
     """Sparse features whose dot product is the Weisfeiler-Lehman subtree kernel.
 
@@ -294,7 +297,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
 
     Parameters
     ----------
-    n_iter, labels, edge_labels, edge_weights, normalize, n_jobs, device
+    t_max, labels, edge_labels, edge_weights, normalize, n_jobs, device
         As in :class:`WeisfeilerLehman`.
     base_kernel : {"linear", "intersection"}, default="linear"
         "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
@@ -321,7 +324,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> features = pk.WeisfeilerLehmanFeatures(n_iter=1)
+    >>> features = pk.WeisfeilerLehmanFeatures(t_max=1)
     >>> features.fit_transform([(path, ["C", "O", "C"]), (path, ["C", "C", "O"])]).shape
     (2, 7)
     """
@@ -329,7 +332,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
     def __init__(
         self,
         *,
-        n_iter: int = 10,
+        t_max: int = 10,
         labels: str | int | None = "auto",
         edge_labels: bool = False,
         edge_weights: bool = False,
@@ -341,7 +344,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         device: str = "cpu",
         output: str = "host",
     ) -> None:
-        self.n_iter = n_iter
+        self.t_max = t_max
         self.labels = labels
         self.edge_labels = edge_labels
         self.edge_weights = edge_weights

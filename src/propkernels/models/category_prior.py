@@ -18,7 +18,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.selection.candidates import check_steps
 from propkernels.selection.folds import draw_seeds
-from propkernels.selection.kernel_sources import check_kernel, compute_stack, redrawn, step_parameter
+from propkernels.selection.kernel_sources import check_kernel, compute_stack, redrawn
 from propkernels.selection.targets import check_target, known_targets
 
 Matrix = NDArray[np.float64]
@@ -261,7 +261,7 @@ def _choices(
 
 
 def _with_steps(kernel: Any, t_max: int | None) -> Any:
-    return kernel if t_max is None else kernel.set_params(**{str(step_parameter(kernel)): t_max})
+    return kernel if t_max is None else kernel.set_params(t_max=t_max)
 
 
 def _check_sizes(n_neighbors: Any) -> list[int]:

@@ -68,12 +68,12 @@ def _labeled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
     assigned: dict[str, Any] = {"base_kernel": "intersection"}
     kernels: list[Any] = [
         PropagationKernel(propagation=_summed(), **assigned, t_max=8),
-        WeisfeilerLehman(n_iter=6, **assigned),
+        WeisfeilerLehman(t_max=6, **assigned),
     ]
     has_bonds = graphs.edge_label_column is not None
     if is_regression or len(graphs) <= MOST_FOR_PRODUCTS:
         kernels.insert(0, PropagationKernel(propagation=_summed()))
-        kernels += [] if is_regression or has_bonds else [PropagationKernel(), WeisfeilerLehman(n_iter=6)]
+        kernels += [] if is_regression or has_bonds else [PropagationKernel(), WeisfeilerLehman(t_max=6)]
     kernels += _edge_labeled(graphs) if has_bonds else []
     return kernels + _ratios(is_regression, has_bonds)
 
@@ -84,8 +84,8 @@ def _ratios(is_regression: bool, has_bonds: bool) -> list[Any]:
     if is_regression:
         ratios = ("tanimoto", "jaccard")
         return [PropagationKernel(**summed, base_kernel=ratio, t_max=5) for ratio in ratios]
-    kernels = [PropagationKernel(**summed, **RATIO, t_max=6), WeisfeilerLehman(n_iter=6, **RATIO)]
-    return [*kernels, WeisfeilerLehman(n_iter=4, **RATIO, edge_labels=True)] if has_bonds else kernels
+    kernels = [PropagationKernel(**summed, **RATIO, t_max=6), WeisfeilerLehman(t_max=6, **RATIO)]
+    return [*kernels, WeisfeilerLehman(t_max=4, **RATIO, edge_labels=True)] if has_bonds else kernels
 
 
 def _edge_labeled(graphs: GraphDatabase) -> list[Any]:
@@ -93,7 +93,7 @@ def _edge_labeled(graphs: GraphDatabase) -> list[Any]:
     common: dict[str, Any] = {"base_kernel": "intersection", "edge_labels": True}
     kernels: list[Any] = [
         PropagationKernel(propagation=_summed(), **common, t_max=5),
-        WeisfeilerLehman(n_iter=4, **common),
+        WeisfeilerLehman(t_max=4, **common),
     ]
     pairs = float(np.square(graphs.graph_sizes, dtype=np.float64).sum())
     return kernels if pairs > MOST_PAIRS * graphs.n_nodes else [*kernels, ShortestPath(**common)]
@@ -105,7 +105,7 @@ def _by_entry(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
     On scaffolds of MoleculeNet, symbols, invariants and roles of atoms together predicted classes better than
     any of them alone, and symbols alone the numbers of small sets. See docs/MOLECULES.md.
     """
-    common: dict[str, Any] = {"n_iter": 3, "edge_labels": graphs.edge_label_column is not None}
+    common: dict[str, Any] = {"t_max": 3, "edge_labels": graphs.edge_label_column is not None}
     assigned: dict[str, Any] = {"base_kernel": "intersection"} | common
     kernels = [
         WeisfeilerLehman(labels="entries", **assigned),
@@ -133,7 +133,7 @@ def _unlabeled() -> list[Any]:
         PropagationKernel(t_max=5),
         PropagationKernel(t_max=5, base_kernel="intersection"),
         PropagationKernel(labels="log_degree", propagation=Diffusion(0.0, "none"), **wide),
-        WeisfeilerLehman(n_iter=4, base_kernel="intersection"),
+        WeisfeilerLehman(t_max=4, base_kernel="intersection"),
     ]
 
 
@@ -149,7 +149,7 @@ def _partially_labeled() -> list[Any]:
         PropagationKernel(base_kernel="intersection", t_max=5),
         PropagationKernel(propagation=_summed(), prior="frequency", base_kernel="intersection", t_max=5),
         PropagationKernel(propagation=_summed(), t_max=6, **wide),
-        WeisfeilerLehman(n_iter=4, base_kernel="intersection"),
+        WeisfeilerLehman(t_max=4, base_kernel="intersection"),
     ]
 
 
@@ -174,8 +174,8 @@ def _attributed(graphs: Any) -> list[Any]:
         widths = (4.0, 8.0)
         kernels += [PropagationKernel(**together, attribute_bin_width=width, t_max=2) for width in widths]
     if isinstance(graphs, GraphDatabase):
-        kernels.append(WeisfeilerLehman(n_iter=4, base_kernel="intersection"))
-        kernels += [PropagationKernel(**single, **RATIO), WeisfeilerLehman(n_iter=4, **RATIO)]
+        kernels.append(WeisfeilerLehman(t_max=4, base_kernel="intersection"))
+        kernels += [PropagationKernel(**single, **RATIO), WeisfeilerLehman(t_max=4, **RATIO)]
     return kernels
 
 

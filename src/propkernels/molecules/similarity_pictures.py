@@ -63,7 +63,7 @@ def draw_similarity(
     Examples
     --------
     >>> import propkernels as pk
-    >>> kernel = pk.WeisfeilerLehman(n_iter=2, normalize=True)
+    >>> kernel = pk.WeisfeilerLehman(t_max=2, normalize=True)
     >>> picture = pk.molecules.draw_similarity(kernel, "CCOC(=O)c1ccccc1", "CCOC(=O)C1CCCC1")
     >>> picture
     MoleculePicture(2 panels)

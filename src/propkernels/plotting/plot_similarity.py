@@ -67,7 +67,7 @@ def plot_similarity(
     >>> import matplotlib; matplotlib.use("Agg")
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(2, random_state=0).graphs
-    >>> left, right = pk.plotting.plot_similarity(pk.WeisfeilerLehman(n_iter=2), graphs[0], graphs[1])
+    >>> left, right = pk.plotting.plot_similarity(pk.WeisfeilerLehman(t_max=2), graphs[0], graphs[1])
     >>> left.get_title().startswith("g: ")
     True
     """

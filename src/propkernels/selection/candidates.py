@@ -23,8 +23,8 @@ from propkernels.selection.kernel_sources import (
     Source,
     compute_stack,
     feature_sources,
+    has_steps,
     redrawn,
-    step_parameter,
 )
 
 Losses = NDArray[np.float64]
@@ -318,9 +318,9 @@ def count_arms(kernels: Sequence[Any], space: Space, task: Task) -> int:
     """Return the number of candidates of all kernels, without computing any."""
     total = 0
     for kernel in kernels:
-        parameters, name = kernel.get_params(deep=False), step_parameter(kernel)
-        n_default = 1 if name is None else int(parameters[name]) + 1
-        n_steps = n_default if space.steps is None or name is None else len(space.steps)
+        parameters, is_family = kernel.get_params(deep=False), has_steps(kernel)
+        n_default = int(parameters["t_max"]) + 1 if is_family else 1
+        n_steps = len(space.steps) if is_family and space.steps is not None else n_default
         total += n_steps * (len(_wanted(kernel, space.normalize)) if "normalize" in parameters else 1)
     return total * len(task.makers(space.solver, space.epsilons))
 
@@ -336,7 +336,7 @@ def _copy(kernel: Any, t: int | None, is_normalized: bool | None) -> Any:
     """Return a shallow copy of a kernel with other settings; fit does not change shared parameters."""
     other = copy(kernel)
     if t is not None:
-        setattr(other, str(step_parameter(kernel)), t)
+        other.t_max = t
     if is_normalized is not None:
         other.normalize = is_normalized
     return other
@@ -346,12 +346,11 @@ def _linear_sources(
     plain: Any, graphs: GraphDatabase, space: Space, wanted: list[bool | None]
 ) -> dict[tuple[int | None, bool | None], Source]:
     """Return features by t_max and normalization, ordered by t_max, without normalization first."""
-    name = step_parameter(plain)
-    if name is not None and space.steps is not None:
-        plain = plain.set_params(**{name: space.steps[-1]})
+    if has_steps(plain) and space.steps is not None:
+        plain = plain.set_params(t_max=space.steps[-1])
     streams = [sort_bins(stream) for stream in plain.fit(graphs).training_counts_]
     sources = feature_sources(streams, [bool(flag) for flag in wanted])
-    if name is None:
+    if not has_steps(plain):
         last = max(t for t, _ in sources)
         return {(None, flag): sources[last, bool(flag)] for flag in wanted}
     steps = sorted({t for t, _ in sources}) if space.steps is None else space.steps

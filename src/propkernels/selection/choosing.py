@@ -33,7 +33,7 @@ from propkernels.selection.candidates import (
 )
 from propkernels.selection.folds import Folds
 from propkernels.selection.halving import are_few, is_worthwhile, shortlist
-from propkernels.selection.kernel_sources import step_parameter
+from propkernels.selection.kernel_sources import has_steps
 from propkernels.selection.partners import Selection, with_partners
 
 WAVE = 4  # arms evaluated together (in threads, if any) before their results are compared
@@ -248,8 +248,7 @@ def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tu
 
 def _most_steps(kernels: Sequence[Any], steps: tuple[int, ...] | None) -> int:
     """Return the number of kernel matrices that are in memory at a time."""
-    names = [(kernel, step_parameter(kernel)) for kernel in kernels]
-    n_steps = [1 if name is None else int(kernel.get_params()[name]) + 1 for kernel, name in names]
+    n_steps = [int(kernel.t_max) + 1 if has_steps(kernel) else 1 for kernel in kernels]
     return max(n_steps) if steps is None else max(len(steps), 1)
 
 

@@ -184,14 +184,8 @@ def check_kernel(kernel: Any, steps: tuple[int, ...] | None) -> None:
 
 
 def has_steps(kernel: Any) -> bool:
-    """Return whether the kernel has a parameter t_max (or n_iter) whose values one pass covers."""
-    return step_parameter(kernel) is not None
-
-
-def step_parameter(kernel: Any) -> str | None:
-    """Return the name of the parameter for the number of iterations; None if there is none."""
-    names = kernel.get_params(deep=False) if hasattr(kernel, "fit_transform_cumulative") else {}
-    return next((name for name in ("t_max", "n_iter") if name in names), None)
+    """Return whether the kernel has a parameter t_max whose values one pass covers."""
+    return hasattr(kernel, "fit_transform_cumulative") and "t_max" in kernel.get_params(deep=False)
 
 
 def redrawn(kernel: Any, seed: int) -> Any:
@@ -210,7 +204,7 @@ def compute_stack(kernel: Any, graphs: GraphDatabase, steps: tuple[int, ...] | N
     if steps is None:
         kernels = kernel.fit_transform_cumulative(graphs)
         return {t: _as_matrix(matrix, len(graphs)) for t, matrix in enumerate(kernels)}
-    kernel = kernel.set_params(**{str(step_parameter(kernel)): steps[-1]})
+    kernel = kernel.set_params(t_max=steps[-1])
     if len(steps) == 1:
         return {steps[0]: _as_matrix(kernel.fit_transform(graphs), len(graphs))}
     kernels = kernel.fit_transform_cumulative(graphs)

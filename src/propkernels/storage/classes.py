@@ -136,7 +136,15 @@ _BY_MODULE = {
 _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
 
 # Files of earlier versions: renamed fields, and wrapper classes that held a single object.
-_RENAMED = {"FoldedRule": {"coder": "counter"}}
+_STEPS = {"n_iter": "t_max"}
+_RENAMED = {
+    "FoldedRule": {"coder": "counter"},
+    "RefinementCoder": _STEPS,
+    "ExactCoder": _STEPS,
+    "EntryCoder": _STEPS,
+    "WeisfeilerLehman": _STEPS,
+    "WeisfeilerLehmanFeatures": _STEPS,
+}
 WRAPPERS = {"CodeCounter": "coder"}
 
 # Parameters that are paths: a file must not choose where to read or write, so they are None after loading
@@ -212,6 +220,15 @@ def defaults_of(cls: Any) -> dict[str, Any]:
     return {name: value for name, value in defaults.items() if value is not Parameter.empty}
 
 
+def _with_new_names(state: dict[str, Any], renamed: dict[str, str]) -> dict[str, Any]:
+    """Return the state under new names; a value under the new name is kept, unless it is None."""
+    new = {name: value for name, value in state.items() if name not in renamed}
+    for old in renamed.keys() & state.keys():
+        if new.get(renamed[old]) is None:
+            new[renamed[old]] = state[old]
+    return new
+
+
 def make(cls: Any, state: dict[str, Any]) -> Any:
     """Return an object with a given state, without running code of its class (except for named tuples).
 
@@ -219,8 +236,7 @@ def make(cls: Any, state: dict[str, Any]) -> Any:
     """
     if cls is GraphDatabase:
         return unpack(state)
-    renamed = _RENAMED.get(cls.__name__, {})
-    state = defaults_of(cls) | {renamed.get(name, name): value for name, value in state.items()}
+    state = defaults_of(cls) | _with_new_names(state, _RENAMED.get(cls.__name__, {}))
     check_state(cls, state)
     if is_named_tuple(cls):
         return cls(**state)
