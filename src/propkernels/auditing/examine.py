@@ -24,7 +24,7 @@ from propkernels.auditing.target import Target, check_audit_target
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.defaults import default_kernels
-from propkernels.selection.kernel_sources import compute_stack, step_parameter
+from propkernels.selection.kernel_sources import compute_stack, has_steps
 
 MANY = 2000  # with more graphs, float32 kernels: their error is far below that of the scores
 MOST_COMPARED = 5000  # more graphs are sampled for pairwise comparison and scores
@@ -193,8 +193,9 @@ def _checked_kernel(kernel: Any, graphs: GraphDatabase, t_max: int, seed: int, n
         kernel = default_kernel(graphs)
     elif isinstance(kernel, type) or not (hasattr(kernel, "fit_transform") and hasattr(kernel, "transform")):
         raise TypeError(f"kernel must be an estimator with fit_transform, got {shown(kernel)}")
-    measure, name = clone(kernel), step_parameter(kernel)
-    wanted = {"normalize": True, "random_state": seed, "n_jobs": n_jobs} | ({name: t_max} if name else {})
+    measure = clone(kernel)
+    steps = {"t_max": t_max} if has_steps(kernel) else {}
+    wanted = {"normalize": True, "random_state": seed, "n_jobs": n_jobs, **steps}
     parameters = measure.get_params(deep=False)
     return measure.set_params(**{key: value for key, value in wanted.items() if key in parameters})
 
@@ -204,7 +205,7 @@ def default_kernel(graphs: GraphDatabase) -> Any:
     fitting = [
         kernel
         for kernel in default_kernels(graphs)
-        if step_parameter(kernel) is not None and getattr(kernel, "base_kernel", "") == "intersection"
+        if has_steps(kernel) and getattr(kernel, "base_kernel", "") == "intersection"
     ]
     return max(fitting, key=lambda kernel: bool(kernel.get_params(deep=False).get("edge_labels")))
 

@@ -66,9 +66,9 @@ class Contents:
         entries = ranges(indptr[rows], indptr[rows + 1] - indptr[rows])
         return Contents(self.graphs[positions], self.nodes[rows], self.edges[entries])
 
-    def refined(self, colors: Words, n_iter: int, n_jobs: int | None = None) -> NDArray[np.int64]:
-        """Return Weisfeiler-Lehman codes that start from ``colors``: (n_iter + 1, N)."""
-        return multiset_codes(self.graphs, colors, self.edge_keys, n_iter, n_jobs).codes
+    def refined(self, colors: Words, t_max: int, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """Return Weisfeiler-Lehman codes that start from ``colors``: (t_max + 1, N)."""
+        return multiset_codes(self.graphs, colors, self.edge_keys, t_max, n_jobs).codes
 
 
 def everything(graphs: GraphDatabase) -> Contents:
