@@ -1,8 +1,8 @@
-"""What bins mean: an example of each, how many graphs have it, and what their targets are.
+"""Descriptions of bins: an example, the number of graphs, and their mean target.
 
-A bin stands for a code, and a code for whatever its kernel counts: of propagation kernels and
-Weisfeiler-Lehman, a node as it is seen from t steps around it. What diffusion of labels reaches in t steps is
-shown: the nodes at most t edges away, and the edges with an end less than t edges away.
+A bin contains all items with one code. In propagation and Weisfeiler-Lehman kernels, an item is a node with
+its surroundings of radius t: the nodes at most t edges away, and the edges with an end less than t edges
+away, which is the part of the graph that t steps of diffusion reach.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_TEXT = 48  # characters of a bin's surroundings in a table
 
 
 class ChosenBin(NamedTuple):
-    """A bin to describe: the number of its stream, its code, its column of the features, its weight."""
+    """A bin to describe: stream number, code, column of the features, and weight."""
 
     stream: int
     code: int
@@ -39,37 +39,36 @@ class ChosenBin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bin:
-    """One bin.
+    """Description of one bin.
 
     Attributes
     ----------
     column : int or None
-        Its column of the features.
+        Column of the features.
     t : int
         Iteration.
     weight : float or None
-        What one count of it adds to the decision of a model.
+        Contribution of one count to the decision of a model.
     n_graphs : int
-        How many of the graphs have it.
+        Number of graphs with the bin.
     mean_with, mean_without : float or None
-        Mean target of the graphs that have it, and of those that do not; NaN for no graphs.
+        Mean target of the graphs with and without the bin; NaN for no graphs.
     level : int
-        The bin means "at least so many times": 1 but for the base kernel "intersection".
+        The bin counts graphs with at least ``level`` items; 1 except for the base kernel "intersection".
     graph, node : int or None
-        An example: the smallest graph that has it, and the first such node in it. None where no graph has
-        it.
+        An example: the smallest graph with the bin, and its first such node. None: no graph has the bin.
     nodes : tuple of int
-        The nodes of the surroundings in the example, the nearest first.
+        Nodes of the surroundings in the example, nearest first.
     subgraph : Graph or None
-        The surroundings, nodes in the order of ``nodes``: the root is node 0.
+        The surroundings, with nodes in the order of ``nodes``; node 0 is the root.
     surroundings : str
         Labels of these nodes by distance: "C | C N | O" is a C with neighbors C and N, and O behind them.
     smarts : str or None
-        The surroundings as SMARTS, where molecules were given.
+        The surroundings as SMARTS, if molecules are given.
     stream, code : int or None
-        Where it is counted: its stream, and the code of its nodes.
+        Stream of the bin, and the code of its nodes.
     member : int
-        Which of the kernels of a model counts it.
+        Number of the kernel of a model that counts the bin.
     """
 
     column: int | None
@@ -97,7 +96,7 @@ class Bins(Sequence[Bin]):
     ----------
     bins : sequence of Bin
     subject : str, optional
-        What a positive weight speaks for.
+        Meaning of a positive weight.
     """
 
     def __init__(self, bins: Sequence[Bin], subject: str = "") -> None:
@@ -114,13 +113,13 @@ class Bins(Sequence[Bin]):
         return iter(self._bins)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one record per bin, without what is unknown of all of them."""
+        """Return one record per bin, without fields that are None for all bins."""
         names = ("column", "t", "weight", "n_graphs", "mean_with", "mean_without", "level", "graph", "node")
-        every = [{name: getattr(one, name) for name in (*names, "surroundings", "smarts")} for one in self]
-        unknown = {name for name in names if all(record[name] is None for record in every)}
-        unknown |= {"level"} if all(one.level == 1 for one in self) else set()
-        unknown |= {"smarts"} if all(one.smarts is None for one in self) else set()
-        return [{key: value for key, value in r.items() if key not in unknown} for r in every]
+        records = [{name: getattr(b, name) for name in (*names, "surroundings", "smarts")} for b in self]
+        omitted = {name for name in names if all(record[name] is None for record in records)}
+        omitted |= {"level"} if all(b.level == 1 for b in self) else set()
+        omitted |= {"smarts"} if all(b.smarts is None for b in self) else set()
+        return [{key: value for key, value in r.items() if key not in omitted} for r in records]
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per bin."""
@@ -149,6 +148,7 @@ class Bins(Sequence[Bin]):
 
 
 def _cell(name: str, value: Any) -> str:
+    """Return a value as the text of a table cell, at most ``MOST_TEXT`` characters long."""
     if value is None:
         return "-"
     if name == "weight":
@@ -160,17 +160,17 @@ def _cell(name: str, value: Any) -> str:
 
 
 class Shown(NamedTuple):
-    """What bins are shown on.
+    """Graphs from which bins are described.
 
     Attributes
     ----------
     graphs : GraphDatabase or GridDatabase
     target : ndarray of float64, (n,), or None
-        A number per graph; NaN: missing.
+        Target of each graph; NaN: missing.
     molecules : sequence of rdkit.Chem.Mol, or None
-        The molecules that the graphs were made of.
+        Molecules of the graphs.
     label_names : mapping
-        What labels are called.
+        Display names of labels.
     """
 
     graphs: Any
@@ -182,7 +182,7 @@ class Shown(NamedTuple):
 def describe_bins(
     counter: Counter, chosen: Sequence[ChosenBin], shown: Shown, n_jobs: int | None = None
 ) -> list[Bin]:
-    """Describe bins by the graphs that have them.
+    """Return descriptions of bins from the graphs that have them.
 
     Parameters
     ----------
@@ -194,21 +194,22 @@ def describe_bins(
     if shown.molecules is not None and len(shown.molecules) != len(shown.graphs):
         raise ValueError(f"there are {len(shown.molecules)} molecules for {len(shown.graphs)} graphs")
     streams = counter.count(shown.graphs, None, n_jobs)
-    return [_described(counter, streams[one.stream], one, shown, n_jobs) for one in chosen]
+    return [_described(counter, streams[item.stream], item, shown, n_jobs) for item in chosen]
 
 
 def _described(
-    counter: Counter, stream: StreamCounts, one: ChosenBin, shown: Shown, n_jobs: int | None
+    counter: Counter, stream: StreamCounts, chosen: ChosenBin, shown: Shown, n_jobs: int | None
 ) -> Bin:
-    having = _graphs_having(stream, one.code)
-    head = (one.column, stream.iteration, one.weight, int(having.sum()), *_means(shown.target, having))
+    """Return the description of one bin."""
+    having = _graphs_having(stream, chosen.code)
+    head = (chosen.column, stream.iteration, chosen.weight, int(having.sum()), *_means(shown.target, having))
     if not having.any():
-        return Bin(*head, stream=one.stream, code=one.code)
+        return Bin(*head, stream=chosen.stream, code=chosen.code)
     owners = np.flatnonzero(having)
     graph = int(owners[np.argmin(np.diff(shown.graphs.graph_ptr)[owners])])
     alone = shown.graphs[[graph]]
-    items = next(islice(counter.occurrences(alone, n_jobs), one.stream, None))
-    roots, level, code = _first_item(items, one.code)
+    items = next(islice(counter.occurrences(alone, n_jobs), chosen.stream, None))
+    roots, level, code = _first_item(items, chosen.code)
     plain = alone.to_graphs() if isinstance(alone, GridDatabase) else alone
     radius = stream.iteration if items.nodes is None else 0
     nodes, distances = nodes_around(plain.adjacency, roots, radius)
@@ -221,13 +222,13 @@ def _described(
         _subgraph(plain, nodes, distances, radius),
         _shells(plain, nodes, distances, shown.label_names),
         None if shown.molecules is None else _smarts(shown.molecules[graph], plain, graph, roots, radius),
-        one.stream,
+        chosen.stream,
         code,
     )
 
 
 def _graphs_having(stream: StreamCounts, code: int) -> NDArray[np.bool_]:
-    """For each graph, whether it has a bin."""
+    """Return, per graph, whether it has the bin of a code."""
     column = np.flatnonzero(stream.codes == code)
     owner = np.repeat(np.arange(stream.counts.shape[0]), np.diff(stream.counts.indptr))
     having = np.zeros(stream.counts.shape[0], dtype=bool)
@@ -238,17 +239,17 @@ def _graphs_having(stream: StreamCounts, code: int) -> NDArray[np.bool_]:
 def _means(
     target: NDArray[np.float64] | None, having: NDArray[np.bool_]
 ) -> tuple[float | None, float | None]:
-    """Mean target with and without a bin, of the graphs whose target is known."""
+    """Return the mean target with and without a bin, ignoring missing targets."""
     if target is None:
         return None, None
-    known = ~np.isnan(target)
-    parts = target[known & having], target[known & ~having]
+    present = ~np.isnan(target)
+    parts = target[present & having], target[present & ~having]
     first, second = (float(part.mean()) if len(part) else float("nan") for part in parts)
     return first, second
 
 
 def _first_item(items: Occurrences, code: int) -> tuple[NDArray[np.int64], int, int]:
-    """Nodes of the first item of a bin in one graph, the level that the bin is, and the code of its items."""
+    """Return the nodes of the first item of a bin in one graph, the bin's level, and its items' code."""
     level = 1
     if items.assigned:
         bins, numbers = np.unique(items.codes, return_counts=True)
@@ -262,7 +263,7 @@ def _first_item(items: Occurrences, code: int) -> tuple[NDArray[np.int64], int, 
 def nodes_around(
     adjacency: csr_array, roots: NDArray[np.int64], radius: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Nodes at most ``radius`` edges away from roots, and how far they are; the nearest first.
+    """Return the nodes at most ``radius`` edges away from roots, nearest first, and their distances.
 
     Examples
     --------
@@ -287,7 +288,7 @@ def nodes_around(
 def _subgraph(
     graphs: GraphDatabase, nodes: NDArray[np.int64], distances: NDArray[np.int64], radius: int
 ) -> Graph:
-    """The surroundings as a graph; edges between nodes that are both ``radius`` away are not part of them."""
+    """Return the surroundings as a graph, without edges between two nodes at distance ``radius``."""
     matrix = graphs.adjacency
     position = np.full(matrix.shape[0], -1)
     position[nodes] = np.arange(len(nodes))
@@ -319,7 +320,7 @@ def _shells(
     distances: NDArray[np.int64],
     names: Mapping[Any, str],
 ) -> str:
-    """Labels by distance; a star for a node without one."""
+    """Return the labels by distance as text; a star for a missing label."""
     column = graphs.label_column
     if isinstance(column, LabelColumn):
         values = ["*" if i < 0 else column.values[i] for i in column.ids[nodes].tolist()]
@@ -330,7 +331,7 @@ def _shells(
 
 
 def _smarts(mol: Any, graphs: GraphDatabase, graph: int, roots: NDArray[np.int64], radius: int) -> str:
-    """The surroundings of an atom as a pattern."""
+    """Return the surroundings of an atom as SMARTS."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="SMARTS need")
     if mol.GetNumAtoms() != graphs.n_nodes:
         mol = chem.AddHs(mol)

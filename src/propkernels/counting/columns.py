@@ -1,4 +1,4 @@
-"""Columns of features: streams side by side with a vocabulary, or hashed to a fixed width."""
+"""Feature columns: one per bin of a vocabulary, or hashed to a fixed width."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def join_streams(
     scales: Sequence[float] | None = None,
     n_jobs: int | None = None,
 ) -> csr_array:
-    """Set the count matrices of streams side by side, every row sorted by column.
+    """Return the count matrices of streams side by side, every row sorted by column.
 
     Parameters
     ----------
     streams : sequence of StreamCounts
     n_bins : sequence of int, optional
-        How many bins of each stream get a column: cuts off bins that are new to fit.
+        Number of bins of each stream to keep; drops bins not seen in fit.
     scales : sequence of float, optional
-        What the counts of each stream are multiplied by.
+        Factor of the counts of each stream.
     n_jobs : int or None
     """
     from propkernels.counting.counts_compiled import count_kept, place_stream
@@ -55,10 +55,10 @@ def join_streams(
 
 
 def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_array:
-    """Add each bin to the column that its (iteration, stream, code) hashes to.
+    """Return features of a fixed width: (iteration, stream, code) of a bin hashes to its column.
 
-    Bins that meet in one column add up, so dot products can only grow; with many more columns than
-    bins, hardly any do.
+    Counts of bins in the same column are summed, so dot products can only grow; with many more columns
+    than bins, collisions are rare.
     """
     n = streams[0].counts.shape[0]
     index = index_dtype(n_features)  # scikit-learn's linear models want 32 bits
@@ -77,12 +77,12 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_arra
 
 
 def hashed_column(t: int, h: int, codes: NDArray[np.int64], n_features: int) -> NDArray[np.uint64]:
-    """Column of each code of stream h of iteration t."""
+    """Return the column of each code of stream h of iteration t."""
     return np.asarray(mix(t, h, codes.view(np.uint64)) % np.uint64(n_features))
 
 
 def numbered(streams: Sequence[StreamCounts]) -> list[tuple[int, int]]:
-    """Iteration of each stream, and its number within the iteration: independent of t_max."""
+    """Return the iteration of each stream and its number within the iteration, independent of t_max."""
     seen: dict[int, int] = {}
     numbers = []
     for stream in streams:

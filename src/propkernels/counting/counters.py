@@ -1,8 +1,7 @@
-"""Counts Phi_t: how often each bin occurs in each graph; and counters, which say what is counted.
+"""Counts Phi_t of bins per graph, and counters, the protocol of kernels that are dot products of counts.
 
-A counter is the one protocol by which a kernel says "I am a dot product of counts". A fitted kernel has a
-``counter_``, which is None for all other kernels; folding, linear machines, explanations, search and features
-ask for it and for nothing else.
+A counter counts items (nodes, pairs of nodes, subgraphs) by code, stream by stream. Folding, linear machines,
+explanations, search and features use the counter of a fitted kernel and nothing else of it.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ class StreamCounts:
     counts : csr_array, (graphs, bins)
         Phi: one row per graph, one column per bin.
     codes : ndarray of int64, (bins,)
-        The code that each bin stands for.
+        Code of each bin.
     iteration : int
         The iteration t of the stream.
     weight : float
-        What the stream's kernel counts in the sum.
+        Weight of the stream's kernel in the sum.
     """
 
     counts: csr_array
@@ -46,7 +45,7 @@ class StreamCounts:
     weight: float
 
     def check_parts(self) -> None:
-        """Refuse counts that are not those of the codes."""
+        """Raise an error if counts and codes do not match or are out of range."""
         require(self.counts.format == "csr" and self.counts.dtype == np.float64, "counts are rows of floats")
         require(self.codes.ndim == 1 and self.counts.shape[1] == len(self.codes), "every column needs a code")
         require(self.iteration >= 0 and 0 <= self.weight < np.inf, "iteration or weight is out of range")
@@ -59,27 +58,26 @@ def count_streams(
     known: Sequence[NDArray[np.int64]] | None = None,
     n_jobs: int | None = None,
 ) -> list[StreamCounts]:
-    """Count codes per graph, for each stream (the step "count bin strengths" of Algorithm 1).
+    """Return the counts of codes per graph for each stream (step "count bin strengths" of Algorithm 1).
 
-    Streams that share a row of codes are counted once: they share the counts, and differ in the codes of
-    the bins.
+    Streams that share a row of codes are counted once: they share the counts and differ in bin codes.
 
     Parameters
     ----------
     blocks : iterable of CodeStreams
-        Streams, block after block.
+        Streams, block by block.
     graph_ptr : ndarray
         Offsets of the graphs' nodes.
     known : sequence of ndarray, optional
-        For each stream, codes that own the first columns (the bins seen in fit). Codes that are not
-        among them get further columns: nothing is dropped.
+        For each stream, the codes of the first columns (the bins seen in fit). Other codes get further
+        columns: nothing is dropped.
     n_jobs : int or None
 
     Returns
     -------
     list of StreamCounts
     """
-    found: list[StreamCounts] = []
+    result: list[StreamCounts] = []
     for block in blocks:
         rows, row_of_stream = np.unique(block.rows, return_inverse=True)
         counted = _count_rows(block.codes, rows, graph_ptr, n_jobs)
@@ -87,12 +85,12 @@ def count_streams(
             counts, bins = counted[row]
             t, weight = int(block.iterations[s]), float(block.weights[s])
             stream = StreamCounts(counts, block.salted(bins, s), t, weight)
-            found.append(stream if known is None else after_known(stream, known[len(found)]))
-    return found
+            result.append(stream if known is None else after_known(stream, known[len(result)]))
+    return result
 
 
 def after_known(stream: StreamCounts, known: NDArray[np.int64]) -> StreamCounts:
-    """Give known bins the columns they have among ``known``, and the others those after it."""
+    """Return the stream with the bins ``known`` as first columns, followed by its other bins."""
     counts, bins = _after_known(stream.counts, stream.codes, known)
     return StreamCounts(counts, bins, stream.iteration, stream.weight)
 
@@ -100,7 +98,7 @@ def after_known(stream: StreamCounts, known: NDArray[np.int64]) -> StreamCounts:
 def count_codes(
     codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64] | None = None
 ) -> tuple[csr_array, NDArray[np.int64]]:
-    """Counts of one row of codes, and the codes of its bins: the known ones first."""
+    """Return the counts of one row of codes, and the codes of its bins, those of ``known`` first."""
     ((counts, bins),) = _count_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr, None)
     return (counts, bins) if known is None else _after_known(counts, bins, known)
 
@@ -108,7 +106,7 @@ def count_codes(
 def _count_rows(
     codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
-    """Count some rows of codes, many in one compiled call; rows are distributed round-robin over threads."""
+    """Return the counts and bin codes of rows of codes; threads take rows round-robin."""
     from propkernels.counting.counts_compiled import Counted, Room, count_rows
 
     n_graphs, n_nodes = len(graph_ptr) - 1, codes.shape[1]
@@ -117,20 +115,20 @@ def _count_rows(
     shares = [rows[call::calls] for call in range(min(calls, len(rows)))]
 
     def one_share(share: NDArray[np.int64]) -> Any:
-        counted = Counted.make(len(share), n_nodes, n_graphs)  # what is not filled of it takes no memory
+        counted = Counted.make(len(share), n_nodes, n_graphs)  # unused parts take no memory
         count_rows(codes, share, graph_ptr, NO_BIN, Room.make(n_nodes), counted)
         return counted
 
-    found: list[Any] = [None] * len(rows)
+    result: list[Any] = [None] * len(rows)
     for call, counted in enumerate(run_threads(one_share, shares, n_jobs)):
-        found[call :: len(shares)] = _unpacked(n_graphs, *counted)
-    return found
+        result[call :: len(shares)] = _unpacked(n_graphs, *counted)
+    return result
 
 
 def _unpacked(
     n_graphs: int, indptr: Any, indices: Any, counts: Any, codes: Any, entry_ends: Any, bin_ends: Any
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
-    """Views of the arrays of many rows: one count matrix, and its bins, per row."""
+    """Return one count matrix and its bin codes per row, as views of the arrays of many rows."""
     unpacked = []
     for r, (a, b, c, d) in enumerate(zip(entry_ends, entry_ends[1:], bin_ends, bin_ends[1:], strict=False)):
         matrix = csr_array((counts[a:b], indices[a:b], indptr[r]), shape=(n_graphs, int(d - c)))
@@ -141,7 +139,7 @@ def _unpacked(
 def _after_known(
     counts: csr_array, bins: NDArray[np.int64], known: NDArray[np.int64]
 ) -> tuple[csr_array, NDArray[np.int64]]:
-    """Give known bins the columns they have among ``known``, and the others those after it."""
+    """Return counts and codes with the bins ``known`` as first columns, followed by other bins."""
     from propkernels.counting.counts_compiled import find_known
 
     columns = find_known(bins, known)
@@ -153,7 +151,7 @@ def _after_known(
 
 
 def rank_bins(stream: StreamCounts) -> StreamCounts:
-    """Number the bins by code, so that they do not depend on the order of the graphs; rows stay unsorted."""
+    """Return the stream with bins ordered by code, independent of graph order; rows stay unsorted."""
     order = np.argsort(stream.codes)
     position = np.empty(len(order), dtype=np.int32)
     position[order] = np.arange(len(order), dtype=np.int32)
@@ -163,7 +161,7 @@ def rank_bins(stream: StreamCounts) -> StreamCounts:
 
 
 def sort_bins(stream: StreamCounts) -> StreamCounts:
-    """Number the bins by code, and sort every row by bin."""
+    """Return the stream with bins ordered by code and every row sorted by bin."""
     from propkernels.counting.counts_compiled import sort_rows
 
     ranked = rank_bins(stream)
@@ -179,23 +177,23 @@ Known = Sequence[Codes] | None
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Where the codes of one stream occur.
+    """Items of one stream, with their codes and nodes.
 
     Attributes
     ----------
     codes : ndarray of int64, (items,)
-        Code of each item; an item is whatever the stream counts: a node, a pair of nodes, ...
+        Code of each item; an item is a node, a pair of nodes, a subgraph, ...
     nodes : ndarray of int64, (items, width), or None
         The nodes of each item, numbered through the database; None: item i is node i.
     iteration : int
     weight : float
-        What the stream's kernel counts in the sum.
+        Weight of the stream's kernel in the sum.
     numbers : ndarray, (items,), or None
-        How much of a count each item stands for; None: 1.
+        Contribution of each item to its count; None: 1.
     assigned : bool
         Whether a bin adds the smaller of two graphs' counts to their kernel, instead of the product.
     scales : ndarray, (graphs,), or None
-        What the counts of each graph are multiplied by; None: 1.
+        Factor of the counts of each graph; None: 1.
     """
 
     codes: Codes
@@ -207,11 +205,11 @@ class Occurrences:
     scales: Values | None = None
 
     def graphs_of_items(self, graphs: GraphDatabase) -> NDArray[np.int32]:
-        """Graph of each item."""
+        """Return the graph of each item."""
         return graphs.graph_ids if self.nodes is None else graphs.graph_ids[self.nodes[:, 0]]
 
     def by_node(self, values: Values, n_nodes: int) -> Values:
-        """Add up values of items, (items,), by node: an item's value is shared equally by its nodes."""
+        """Return the sum of item values, (items,), per node; the nodes of an item share its value equally."""
         if self.numbers is not None:
             values = values * self.numbers
         if self.nodes is None:
@@ -222,7 +220,7 @@ class Occurrences:
 
 
 class Listed(NamedTuple):
-    """Codes of all items, graph by graph.
+    """Codes of all items, ordered by graph.
 
     Attributes
     ----------
@@ -230,7 +228,7 @@ class Listed(NamedTuple):
         Offsets of the graphs' items.
     blocks : iterable of CodeStreams
     by_pairs : bool
-        Whether items are the ordered pairs of a graph's nodes, row by row, rather than its nodes.
+        Whether items are the ordered pairs of a graph's nodes, row by row, instead of its nodes.
     """
 
     ptr: NDArray[np.int64]
@@ -239,7 +237,7 @@ class Listed(NamedTuple):
 
 
 class Counter(ABC):
-    """Counts whatever it counts in each graph, stream by stream.
+    """Counts items by code in each graph, stream by stream.
 
     The kernel of two graphs is the sum over streams of the stream's weight times the dot product of their
     counts. All graphs have the same streams, in the same order.
@@ -247,16 +245,16 @@ class Counter(ABC):
 
     @abstractmethod
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None, /) -> list[StreamCounts]:
-        """Count; for each stream, known codes own the first columns, and nothing is dropped."""
+        """Return the counts of each stream; ``known`` codes are the first columns, and nothing is dropped."""
 
     @abstractmethod
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None, /) -> Iterator[Occurrences]:
-        """What is counted, item by item: the items of a graph with one code are the count of that code."""
+        """Yield the items of each stream; per graph, the number of items with a code is its count."""
 
     def contributions(
         self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
     ) -> Values:
-        """Write ``sum over streams of counts @ weights`` as a sum over nodes and iterations.
+        """Return ``sum over streams of counts @ weights`` split by node and iteration.
 
         Parameters
         ----------
@@ -264,57 +262,57 @@ class Counter(ABC):
         known : sequence of ndarray of int64
             For each stream, the codes that have weights.
         weights : sequence of ndarray
-            For each stream, the weights of these codes, (codes,), or (codes, graphs) where each graph has
-            weights of its own; all other codes have weight 0.
+            For each stream, the weights of these codes, (codes,), or (codes, graphs) for weights per graph;
+            all other codes have weight 0.
         n_jobs : int or None
 
         Returns
         -------
         ndarray of shape (nodes, iterations)
-            The rows of a graph's nodes add up to what its counts are worth.
+            The rows of a graph's nodes sum to the weighted sum of its counts.
         """
-        found, first = [], 0
+        parts, first = [], 0
         for part in self.parts_of(graphs):
             last = first + len(part)
-            own = [weight if weight.ndim == 1 else weight[:, first:last] for weight in weights]
-            found.append(self._contributions(part, known, own, n_jobs))
+            part_weights = [weight if weight.ndim == 1 else weight[:, first:last] for weight in weights]
+            parts.append(self._contributions(part, known, part_weights, n_jobs))
             first = last
-        return np.concatenate(found)
+        return np.concatenate(parts)
 
     def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
-        """Codes of all items, where each item counts once and all streams have the same; else None."""
+        """Return the codes of all items if each counts once and streams have the same items; else None."""
         return None
 
     def items_per_node(self, graphs: GraphDatabase) -> float:
-        """About how many items a node has in a stream: what memory is planned by."""
+        """Return the approximate number of items per node in a stream, to plan memory."""
         return 1.0
 
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
-        """Runs of graphs whose items fit the memory."""
+        """Return runs of graphs whose items fit into memory."""
         return [graphs]
 
     @property
     def reads_labels(self) -> bool:
-        """Whether counts depend on node labels: by default, what a field ``source`` says."""
+        """Whether counts depend on node labels: by default, whether a field ``source`` is "node"."""
         return bool(getattr(self, "source", "node") == "node")
 
     @property
     def reads_edge_labels(self) -> bool:
-        """Whether counts depend on edge labels: by default, what a field ``edge_labels`` says."""
+        """Whether counts depend on edge labels: by default, the field ``edge_labels``."""
         return bool(getattr(self, "edge_labels", True))
 
     @property
     def known_labels(self) -> Sequence[Any]:
-        """Node labels of the training graphs, as far as the counter has them."""
+        """Node labels of the training graphs, if the counter stores them."""
         return ()
 
     def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Tracker of what edits change in the counts of one graph; None where it is counted as a whole.
+        """Return a tracker of the counts of one graph under edits; None if only whole graphs are counted.
 
         Parameters
         ----------
         vocabulary : Vocabulary
-            Has this counter.
+            A vocabulary with this counter.
         graph : GraphDatabase
             One unweighted, undirected, simple graph.
         alphabet : propkernels.tracking.alphabet.Alphabet
@@ -327,37 +325,38 @@ class Counter(ABC):
         return None
 
     def column_names(self, codes: Codes) -> list[str]:
-        """Name of each column of a stream."""
+        """Return the name of each column of a stream."""
         return [f"bin{i}" for i in range(len(codes))]
 
     def extend(self, graphs: GraphDatabase) -> Counter:
-        """Return a counter that knows further graphs; only one that numbers what it meets is another one."""
+        """Return a counter that covers further graphs; self, unless the counter numbers items."""
         return self
 
     def _contributions(
         self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
     ) -> Values:
+        """Return the contributions of a part whose items fit into memory."""
         columns: dict[int, Values] = {}
-        for found, codes, own in zip(self.occurrences(graphs, n_jobs), known, weights, strict=True):
-            of_graph = found.graphs_of_items(graphs) if own.ndim == 2 else None
-            added = found.by_node(looked_up(found.codes, codes, own, of_graph), graphs.n_nodes)
-            add_column(columns, found.iteration, added)
+        for items, codes, weight in zip(self.occurrences(graphs, n_jobs), known, weights, strict=True):
+            graph = items.graphs_of_items(graphs) if weight.ndim == 2 else None
+            added = items.by_node(looked_up(items.codes, codes, weight, graph), graphs.n_nodes)
+            add_column(columns, items.iteration, added)
         return stack_columns(columns)
 
 
 class Coder(Counter):
-    """A counter of codes of nodes: subclasses say by ``codes`` which code each node has."""
+    """Counter of node codes; subclasses implement ``codes``, one code per node and stream."""
 
     @abstractmethod
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
-        """Codes of all nodes, in blocks of streams, so that not all of them need be in memory at a time."""
+        """Return the codes of all nodes in blocks of streams, which need not be in memory together."""
 
     @abstractmethod
     def restricted(self, t: int, /) -> Coder:
-        """Return a coder with fewer iterations, which are the first of this one's."""
+        """Return a coder of the first iterations, 0 .. t."""
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
-        """Count; known codes own the first columns."""
+        """Return the counts of each stream; ``known`` codes are the first columns."""
         device = active_device()
         counted = None if device is None else device.count(self, graphs, known, n_jobs)
         if counted is not None:
@@ -365,29 +364,29 @@ class Coder(Counter):
         return count_streams(self.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
 
     def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
-        """Codes of all nodes; None on a device, which counts by itself."""
+        """Return the codes of all nodes; None on a device, which counts on its own."""
         if active_device() is not None:
             return None
         return Listed(graphs.graph_ptr, self.codes(graphs, n_jobs), False)
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
-        """Codes on a GPU, or None where only the CPU can give them (:mod:`propkernels.gpu`)."""
+        """Return codes on a GPU (:mod:`propkernels.gpu`), or None if only the CPU can compute them."""
         return None
 
     @property
     def n_streams(self) -> int:
-        """About how many codes a node gets: what memory is planned by."""
+        """Approximate number of codes per node, to plan memory."""
         return 16
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
-        """Nodes, and their codes."""
+        """Yield the nodes and their codes for each stream."""
         for block in self.codes(graphs, n_jobs):
             for t, weight, codes in block.streams():
                 yield Occurrences(codes, None, t, weight)
 
 
 def looked_up(codes: Codes, known: Codes, weights: Values, column: Any = None) -> Values:
-    """Weight of each code; 0 where it has none. Of several columns of weights, ``column`` says which.
+    """Return the weight of each code; 0 for unknown codes. ``column`` selects a column of 2-d weights.
 
     Examples
     --------
@@ -398,16 +397,16 @@ def looked_up(codes: Codes, known: Codes, weights: Values, column: Any = None) -
         return np.zeros(len(codes))
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known, codes, sorter=order), len(known) - 1)
-    found = order[at]
-    values = weights[found] if column is None else weights[found, column]
-    return np.where(known[found] == codes, values, 0.0)
+    place = order[at]
+    values = weights[place] if column is None else weights[place, column]
+    return np.where(known[place] == codes, values, 0.0)
 
 
 def add_column(columns: dict[int, Values], t: int, added: Values) -> None:
-    """Add values to those of iteration t."""
+    """Add values to the column of iteration t, in place."""
     columns[t] = columns[t] + added if t in columns else added
 
 
 def stack_columns(columns: dict[int, Values]) -> Values:
-    """Columns side by side, by iteration."""
+    """Return the columns side by side, ordered by iteration."""
     return np.stack([columns[t] for t in sorted(columns)], axis=1)

@@ -1,4 +1,4 @@
-"""Compiled loops of the counting station: codes to counts, with hash tables that stay in the cache."""
+"""Compiled loops from codes to counts, with hash tables that fit the cache."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SLOT = np.dtype([("code", np.int64), ("bin", np.int32), ("stamp", np.int32)])
 
 
 class Room(NamedTuple):
-    """Room to work in, for rows of n codes.
+    """Workspace for rows of n codes.
 
     Part p of a row, the codes that share bits of their mixed code, is ``parted[ends[p - 1] : ends[p]]``, and
     ``nodes`` tells which node each of them belongs to. ``ids`` is the bin of each node (-1: not counted),
@@ -37,7 +37,7 @@ class Room(NamedTuple):
 
     @classmethod
     def make(cls, n: int) -> Room:
-        """Make room; few codes are not parted."""
+        """Return a workspace for n codes; few codes are not partitioned."""
         n_parts = (
             1 if n <= 4 * CODES_IN_CACHE else min(power_of_two(-(-n // CODES_IN_CACHE)), MOST_PARTITIONS)
         )
@@ -48,7 +48,7 @@ class Room(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Count matrices (graphs by bins) of several rows of codes, one after the other.
+    """Count matrices (graphs by bins) of several rows of codes, concatenated.
 
     Row r has the CSR arrays ``indptr[r]``, ``indices[a:b]`` and ``counts[a:b]``, where a = ``entry_ends[r]``
     and b = ``entry_ends[r + 1]``, and ``codes[bin_ends[r] : bin_ends[r + 1]]`` are the codes of its bins.
@@ -63,7 +63,7 @@ class Counted(NamedTuple):
 
     @classmethod
     def make(cls, n_rows: int, n: int, n_graphs: int) -> Counted:
-        """Make room for the counts of ``n_rows`` rows of n codes; what is not filled takes no memory."""
+        """Return arrays for the counts of ``n_rows`` rows of n codes; unused parts take no memory."""
         indptr = np.zeros((n_rows, n_graphs + 1), dtype=np.int32)
         indices, counts = np.empty(n_rows * n, dtype=np.int32), np.empty(n_rows * n, dtype=np.float64)
         entry_ends, bin_ends = np.zeros((2, n_rows + 1), dtype=np.int64)
@@ -79,7 +79,7 @@ def _mixed(code: Any) -> Any:
 
 @compiled(cache=False)
 def _slot(code: Any, table: Any, size: int, stamp: int) -> Any:
-    """Slot where a code is, or belongs, in an open-addressing table whose size is a power of two."""
+    """Return the slot of a code, or a free slot for it, in an open-addressing table of 2^k slots."""
     mask = np.uint64(size - 1)
     slot = _mixed(code) & mask
     while table[slot]["stamp"] == stamp and table[slot]["code"] != code:
@@ -94,7 +94,7 @@ def _part(code: Any, n_parts: int) -> Any:
 
 @compiled(cache=False)
 def _partition(codes: Any, no_bin: int, ends: Any, parted: Any, nodes: Any) -> None:
-    """Bring codes that share bits of their mixed code together: part p ends before ``ends[p]``."""
+    """Group codes by bits of their mixed code: part p ends before ``ends[p]``."""
     # Counting sort: ``ends[p]`` is first the size of part p, then where its next code goes, at last its end.
     n_parts = len(ends)
     ends[:] = 0
@@ -116,7 +116,7 @@ def _partition(codes: Any, no_bin: int, ends: Any, parted: Any, nodes: Any) -> N
 
 @compiled(cache=False)
 def _bin_of(code: Any, table: Any, size: int, stamp: int, n_bins: int) -> Any:
-    """Bin of a code; the next one, ``n_bins``, if it is met for the first time."""
+    """Return the bin of a code; ``n_bins`` for a new code."""
     slot = _slot(code, table, size, stamp)
     if table[slot]["stamp"] != stamp:
         table[slot]["code"], table[slot]["stamp"], table[slot]["bin"] = code, stamp, n_bins
@@ -125,7 +125,7 @@ def _bin_of(code: Any, table: Any, size: int, stamp: int, n_bins: int) -> Any:
 
 @compiled(cache=False)
 def _number_part(room: Any, start: int, stop: int, stamp: int, n_bins: int) -> Any:
-    """Give the codes of one part their bins, in order of appearance; return how many bins there are."""
+    """Number the bins of one part in order of appearance; return the number of bins."""
     size = slots_for(2 * (stop - start))
     for k in range(start, stop):
         b = _bin_of(room.parted[k], room.table, size, stamp, n_bins)
@@ -138,7 +138,7 @@ def _number_part(room: Any, start: int, stop: int, stamp: int, n_bins: int) -> A
 
 @compiled(cache=False)
 def _number_all(codes: Any, no_bin: int, stamp: int, room: Any) -> Any:
-    """Give codes so few that no parts are needed their bins; return how many bins there are."""
+    """Number the bins of codes that are not partitioned; return the number of bins."""
     n_bins, size = 0, slots_for(2 * len(codes))
     for node in range(len(codes)):
         if codes[node] != no_bin:
@@ -152,7 +152,7 @@ def _number_all(codes: Any, no_bin: int, stamp: int, room: Any) -> Any:
 
 @compiled(cache=False)
 def _count(ids: Any, graph_ptr: Any, place: Any, indptr: Any, indices: Any, counts: Any) -> Any:
-    """Count the bins of each graph, as the rows of a CSR matrix; ``place`` comes as -1 for each bin."""
+    """Count the bins of each graph as rows of a CSR matrix; ``place`` must be -1 for each bin."""
     # place[b] is the entry that bin b was last written to. Entries of the current graph begin at row_start,
     # so place[b] >= row_start says that this graph has met the bin before, and ``place`` is never reset:
     #     graph 0 has the bins 5 5 7: entries 0 (bin 5, twice) and 1 (bin 7); place[5] = 0, place[7] = 1
@@ -175,14 +175,27 @@ def _count(ids: Any, graph_ptr: Any, place: Any, indptr: Any, indices: Any, coun
     return filled
 
 
-# Slices are never assigned to slices in these loops, and arrays come from outside: compiling that takes long.
+# These loops assign no slices to slices, and the caller allocates arrays, since compiling that takes long.
 @compiled
 def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int, room: Any, counted: Any) -> None:
-    """Count the codes of each graph, for some rows of ``codes``; ``counted`` is a :class:`Counted`.
+    """Count the codes of each graph, for several rows of codes.
 
-    Many codes are parted by their hash first, so that numbering a part stays in the cache; then each graph
-    counts its bins. Bins are numbered part by part, in order of appearance; within a row of the count matrix
-    they stand in order of appearance.
+    Many codes are first partitioned by their hash, so that numbering a part stays in the cache; then the bins
+    of each graph are counted. Bins are numbered part by part, in order of appearance; within a row of the
+    count matrix they are in order of appearance.
+
+    Parameters
+    ----------
+    codes : ndarray of int64, (all rows, nodes)
+    rows : ndarray of int64
+        Rows of ``codes`` to count.
+    graph_ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the graphs' nodes.
+    no_bin : int
+        Code of nodes that are not counted.
+    room : Room
+    counted : Counted
+        Output.
     """
     stamp = 0
     for r in range(len(rows)):
@@ -209,8 +222,8 @@ def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int, room: Any, co
 
 @compiled
 def find_known(codes: Any, known: Any) -> Any:
-    """Tell for each code, all different, at which place of ``known`` it stands; -1: nowhere."""
-    # The table holds the new codes, which are few, and the known ones, which may be many, go past it.
+    """Return the position in ``known`` of each of the distinct codes; -1: not in it."""
+    # The table holds ``codes``, which are few; ``known``, which may be long, is looked up in it.
     size = slots_for(2 * len(codes) + 1)
     table = np.zeros(size, dtype=SLOT)
     for i in range(len(codes)):
@@ -251,8 +264,8 @@ def sort_rows(indptr: Any, indices: Any, counts: Any) -> None:
 
 @compiled
 def count_kept(indptr: Any, indices: Any, n_columns: int, lengths: Any) -> None:
-    """Add to ``lengths`` how many entries of each row are in the first ``n_columns`` columns."""
-    # Called for one stream after the other, ``lengths`` ends up as the rows' lengths in the joined matrix.
+    """Add the number of entries of each row in the first ``n_columns`` columns to ``lengths``."""
+    # After a call for each stream, ``lengths`` are the lengths of the rows of the joined matrix.
     for row in range(len(indptr) - 1):
         for entry in range(indptr[row], indptr[row + 1]):
             lengths[row] += indices[entry] < n_columns
@@ -272,9 +285,26 @@ def place_stream(
     all_indices: Any,
     all_counts: Any,
 ) -> None:
-    """Write the first ``n_columns`` columns of rows first..last-1, sorted, where ``fill`` says."""
-    # ``fill[row]`` is the next free place of a row of the joined matrix. Streams come in the order of their
-    # offsets, so what is written behind an earlier stream is sorted if it is sorted within itself.
+    """Append a stream to the rows first .. last - 1 of the joined matrix, sorted by column.
+
+    Parameters
+    ----------
+    indptr, indices, counts : ndarray
+        CSR arrays of the stream.
+    n_columns : int
+        Number of its columns to keep.
+    offset : int
+        Its first column in the joined matrix.
+    factor : float
+        Multiplies its counts.
+    first, last : int
+        Range of rows.
+    fill : ndarray of int64, (rows,)
+        Next free place of each row of the joined matrix; advanced.
+    all_indices, all_counts : ndarray
+        Output: columns and counts of the joined matrix.
+    """
+    # Streams arrive in the order of their offsets, so a row is sorted if each stream's part is.
     for row in range(first, last):
         start = fill[row]
         stop = start

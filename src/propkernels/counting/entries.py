@@ -1,4 +1,4 @@
-"""Entries: the bins of new graphs, with their counts and their columns among the training graphs' bins."""
+"""Entries: bins of new graphs, with their counts and their columns in a vocabulary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from propkernels.graphs.database import GraphDatabase
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The bins of the training graphs.
+    """Bins of the training graphs, with the counter that finds them in new graphs.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Vocabulary:
     codes: Annotated[list[Codes], ANY_NUMBER]
 
     def check_parts(self) -> None:
-        """Refuse codes that are not one array per stream."""
+        """Raise an error unless codes are one array per stream."""
         if not self.codes or any(codes.ndim != 1 for codes in self.codes):
             raise ValueError("every stream needs codes")
 
@@ -41,22 +41,22 @@ class Vocabulary:
 
     @property
     def starts(self) -> NDArray[np.int64]:
-        """First column of each stream, and the number of all columns: (streams + 1,)."""
+        """First column of each stream, and the total number of columns, (streams + 1,)."""
         return np.concatenate([[0], np.cumsum([len(some) for some in self.codes])]).astype(np.int64)
 
     @property
     def table(self) -> Any:
-        """Columns by code, for the compiled loops."""
+        """Hash table from code to column, for the compiled loops."""
         from propkernels.counting.entries_compiled import BinTable
 
         return derived(self, "table", lambda: BinTable.of(self.codes))
 
     def tracker(self, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Tracker of one graph (:mod:`propkernels.tracking`); None where only whole graphs are counted."""
+        """Return a tracker of one graph under edits; None if only whole graphs are counted."""
         return self.counter.tracker(self, graph, alphabet)
 
     def enter(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Entries:
-        """Count graphs and find their bins, in one pass of codes."""
+        """Return the entries of graphs: their bins, counts and columns, in one pass over codes."""
         listed = self.counter.listed(graphs, n_jobs)
         if listed is not None:
             return _of_codes(self, listed, graphs)
@@ -64,14 +64,14 @@ class Vocabulary:
 
 
 class Changes(NamedTuple):
-    """Changes of the counts of one graph by edits: those of edit e are ``rows[ptr[e] : ptr[e + 1]]``.
+    """Changes of the counts of one graph by edits; edit e has ``rows[ptr[e] : ptr[e + 1]]``.
 
     Attributes
     ----------
     ptr : ndarray of int64, (edits + 1,)
     rows : ndarray of int32, (changes, 4)
-        Stream, column in the vocabulary (-1: a bin that no training graph has), count before and count after:
-        one row for each bin whose count differs, stream by stream.
+        Stream, column in the vocabulary (-1: bin not seen in training), count before, count after: one row
+        per bin whose count differs, ordered by stream.
     """
 
     ptr: NDArray[np.int64]
@@ -80,7 +80,7 @@ class Changes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """What some graphs count, stream by stream; see :mod:`propkernels.counting.entries_compiled`.
+    """Bins and counts of graphs, stream by stream; see :mod:`propkernels.counting.entries_compiled`.
 
     Attributes
     ----------
@@ -88,15 +88,15 @@ class Entries:
     starts, sizes : ndarray, (streams, graphs)
         First slot, and number of slots, of each stream of each graph.
     columns : ndarray of int32, (slots,)
-        Column among the bins of the training graphs; -1: a bin that none of them has.
+        Column in the vocabulary; -1: bin not seen in training.
     counts : ndarray of float64, (slots,)
     iterations : ndarray of int64, (streams,)
     places : ndarray of int32, (streams, items), or None
-        The entry that each item is counted in, where items are listed.
+        The entry of each item, if items are listed.
     pair_ptr : ndarray of int64, (graphs + 1,), or None
-        Offsets of the items, where these are pairs of nodes.
+        Offsets of the items, if these are pairs of nodes.
     items : callable or None
-        Otherwise, for each stream, what is counted, and the slot that each item is counted in.
+        If items are not listed, returns the items of each stream and the slot of each item.
     """
 
     graphs: GraphDatabase
@@ -111,11 +111,11 @@ class Entries:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """Starts, sizes, columns and counts, as the compiled loops take them."""
+        """Starts, sizes, columns and counts, for the compiled loops."""
         return self.starts, self.sizes, self.columns, self.counts
 
     def by_node(self, values: Values, n_streams: int) -> Values:
-        """Share what entries add equally among their nodes: (nodes, iterations)."""
+        """Return values of entries split equally among their nodes, (nodes, iterations)."""
         last = int(self.iterations[:n_streams].max(initial=0))
         shares = np.zeros((self.graphs.n_nodes, last + 1))
         if self.places is not None:
@@ -128,16 +128,16 @@ class Entries:
                 return shares
             share_out(self.places[:n_streams], width, self.iterations, self.counts, values, shares)
             return shares
-        for found, slots in self.items()[:n_streams]:
+        for items, slots in self.items()[:n_streams]:
             each = (
                 np.where(slots >= 0, values[slots] / self.counts[slots], 0.0) if len(values) else slots * 0.0
             )
-            shares[:, found.iteration] += found.by_node(each, self.graphs.n_nodes)
+            shares[:, items.iteration] += items.by_node(each, self.graphs.n_nodes)
         return shares
 
 
 def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> Entries:
-    """Entries of graphs whose items have one code per stream."""
+    """Return the entries of graphs whose items have one code per stream."""
     from propkernels.counting.entries_compiled import enter_codes
 
     table, ptr = vocabulary.table, listed.ptr
@@ -161,14 +161,14 @@ def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> 
 def _of_counts(
     vocabulary: Vocabulary, streams: Sequence[StreamCounts], graphs: GraphDatabase, n_jobs: int | None
 ) -> Entries:
-    """Entries of graphs that were counted already, by a device or as something else than nodes."""
+    """Return the entries of graphs that are already counted."""
     from propkernels.counting.entries_compiled import find_columns
 
     starts, columns, first = [], [], 0
     for number, stream in enumerate(streams):
-        found = np.empty(len(stream.codes), dtype=np.int32)
-        find_columns(vocabulary.table, number, stream.codes, found)
-        columns.append(found[stream.counts.indices])
+        column_of_bin = np.empty(len(stream.codes), dtype=np.int32)
+        find_columns(vocabulary.table, number, stream.codes, column_of_bin)
+        columns.append(column_of_bin[stream.counts.indices])
         starts.append(first + stream.counts.indptr.astype(np.int64))
         first += stream.counts.nnz
     ends = np.array(starts).reshape(len(streams), len(graphs) + 1)
@@ -178,8 +178,8 @@ def _of_counts(
     def items() -> list[tuple[Occurrences, NDArray[np.int64]]]:
         occurrences = vocabulary.counter.occurrences(graphs, n_jobs)
         return [
-            (found, _slots(found, stream, ends[s], graphs))
-            for s, (found, stream) in enumerate(zip(occurrences, streams, strict=True))
+            (part, _slots(part, stream, ends[s], graphs))
+            for s, (part, stream) in enumerate(zip(occurrences, streams, strict=True))
         ]
 
     sizes = np.diff(ends, axis=1)
@@ -187,19 +187,19 @@ def _of_counts(
 
 
 def _slots(
-    found: Occurrences, stream: StreamCounts, ends: NDArray[np.int64], graphs: GraphDatabase
+    items: Occurrences, stream: StreamCounts, ends: NDArray[np.int64], graphs: GraphDatabase
 ) -> NDArray[np.int64]:
-    """Slot that each item is counted in; -1: none."""
+    """Return the slot of each item; -1: not counted."""
     if not len(stream.codes):
-        return np.full(len(found.codes), -1, dtype=np.int64)
+        return np.full(len(items.codes), -1, dtype=np.int64)
     order = np.argsort(stream.codes)
-    at = np.minimum(np.searchsorted(stream.codes, found.codes, sorter=order), len(order) - 1)
+    at = np.minimum(np.searchsorted(stream.codes, items.codes, sorter=order), len(order) - 1)
     bins, width = order[at], len(order)
     graph = np.repeat(np.arange(len(graphs)), np.diff(ends))
     keys = graph * width + stream.counts.indices
-    wanted = found.graphs_of_items(graphs).astype(np.int64) * width + bins
+    wanted = items.graphs_of_items(graphs).astype(np.int64) * width + bins
     by_key = np.argsort(keys)
     place = np.minimum(np.searchsorted(keys, wanted, sorter=by_key), len(keys) - 1)
     slots = by_key[place]
-    counted = (stream.codes[bins] == found.codes) & (keys[slots] == wanted)
+    counted = (stream.codes[bins] == items.codes) & (keys[slots] == wanted)
     return np.where(counted, ends[0] + slots, -1)

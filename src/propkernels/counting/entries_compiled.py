@@ -1,4 +1,4 @@
-"""Compiled loops over entries: the bins of new graphs, found among those of the training graphs.
+"""Compiled loops over entries: bins of new graphs, looked up in a vocabulary.
 
 Entries of stream s in graph g are the slots ``starts[s, g]`` to ``starts[s, g] + sizes[s, g]`` of
 ``columns`` and ``counts``, in the order in which the graph's nodes meet their bins. Sums over entries go
@@ -18,7 +18,7 @@ from propkernels.hashing.codes import NO_BIN
 
 
 class BinTable(NamedTuple):
-    """Columns of bins, found by their codes in open addressing.
+    """Open-addressing table from codes to columns of bins.
 
     Stream s owns the slots ``first[s]`` to ``first[s] + mask[s]``; an empty slot has the column -1. Columns
     are numbered through all streams: those of stream s begin at ``starts[s]``.
@@ -32,7 +32,7 @@ class BinTable(NamedTuple):
 
     @classmethod
     def of(cls, codes: Any) -> BinTable:
-        """Table of the codes of each stream."""
+        """Return the table of the codes of each stream."""
         lengths = np.array([len(some) for some in codes], dtype=np.int64)
         sizes = np.array([power_of_two(2 * n + 1) for n in lengths.tolist()], dtype=np.int64)
         starts = np.cumsum(lengths) - lengths
@@ -45,14 +45,14 @@ class BinTable(NamedTuple):
 
 @compiled(cache=False)
 def mixed(code: Any) -> Any:
-    """Bits of a code that tell its slot: a product moves information upwards, the shift brings it down."""
+    """Return the mixed bits of a code: a product moves information to high bits, the shift to low bits."""
     word = np.uint64(code) * GOLDEN
     return word ^ (word >> np.uint64(32))
 
 
 @compiled
 def fill_table(table: Any, stream: int, codes: Any) -> None:
-    """Put the codes of a stream into the table; code i has the column ``starts[stream] + i``."""
+    """Insert the codes of a stream into the table; code i has the column ``starts[stream] + i``."""
     first, mask = table.first[stream], np.uint64(table.mask[stream])
     for i in range(len(codes)):
         slot = mixed(codes[i]) & mask
@@ -64,7 +64,7 @@ def fill_table(table: Any, stream: int, codes: Any) -> None:
 
 @compiled(cache=False)
 def find_column(codes: Any, columns: Any, first: int, mask: Any, code: Any) -> Any:
-    """Column of a code in a stream's part of a table; -1: the code is not in it."""
+    """Return the column of a code in a stream's part of a table; -1: not in it."""
     slot = mixed(code) & mask
     while columns[first + np.int64(slot)] >= 0:
         if codes[first + np.int64(slot)] == code:
@@ -75,7 +75,7 @@ def find_column(codes: Any, columns: Any, first: int, mask: Any, code: Any) -> A
 
 @compiled
 def find_columns(table: Any, stream: int, codes: Any, found: Any) -> None:
-    """Write the column of each code of a stream to ``found``; -1: it is not in the table."""
+    """Write the column of each code of a stream to ``found``, int32; -1: not in the table."""
     first, mask = table.first[stream], np.uint64(table.mask[stream])
     for i in range(len(codes)):
         found[i] = find_column(table.codes, table.columns, first, mask, codes[i])
@@ -95,7 +95,7 @@ def enter_codes(
     counts: Any,
     places: Any,
 ) -> None:
-    """Count the codes of each graph, and look their bins up.
+    """Count the codes of each graph and look up the columns of their bins.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def enter_codes(
         Offsets of the graphs' nodes, which are also those of a stream's entries.
     table : BinTable
     seen, slots, stamps : (power of two,) each
-        Room for a hash table of one graph's codes; stamps come as 0.
+        Workspace: a hash table of one graph's codes; stamps must be 0.
     sizes : (streams, graphs)
         Filled with the number of entries of each graph.
     columns, counts : (streams, nodes)
@@ -156,7 +156,7 @@ def square_lengths(starts: Any, sizes: Any, counts: Any, weights: Any, assigned:
 
 @compiled(cache=False)
 def entry_value(count: float, column: int, level_ptr: Any, weights: Any, d: int) -> Any:
-    """What an entry adds to decision d: count times weight, or the weights of its levels 1 .. count."""
+    """Return the contribution of an entry to decision d: count * weight, or the weights of its levels."""
     if level_ptr is None:
         return count * weights[column, d]
     total = 0.0
@@ -200,7 +200,7 @@ def folded_values(
     weights: Any,
     values: Any,
 ) -> None:
-    """Write what each entry adds to the only decision of ``weights``, (columns or levels, 1)."""
+    """Write the contribution of each entry to the only decision of ``weights``, (columns or levels, 1)."""
     for s in range(n_streams):
         for graph in range(starts.shape[1]):
             for e in range(starts[s, graph], starts[s, graph] + sizes[s, graph]):
@@ -221,7 +221,7 @@ def changed_folded(
     sums: Any,
     squares: Any,
 ) -> None:
-    """Write the sums of weights, and k(x, x), of one graph after each of some edits.
+    """Write the sums of weights, and k(x, x), of one graph after each edit.
 
     Parameters
     ----------
@@ -230,9 +230,9 @@ def changed_folded(
     level_ptr, weights, stream_weights
         Those of a member that folds.
     total : (decisions,)
-        Sums of weights of the graph as it is.
+        Sums of weights of the unedited graph.
     square : float
-        k(x, x) of the graph as it is.
+        k(x, x) of the unedited graph.
     sums : (edits, decisions)
     squares : (edits,)
     """
@@ -284,7 +284,7 @@ class Kept(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room to work in, of the size of the kept graphs; ``shared`` comes, and is left, as 0."""
+    """Workspace, one number per kept graph; ``shared`` must be, and is left, 0."""
 
     shared: Any
     touched: Any
@@ -292,20 +292,20 @@ class Work(NamedTuple):
 
     @classmethod
     def make(cls, kept: Kept) -> Work:
-        """Make room; sums of smaller counts are 32-bit integers, which vector instructions can compare."""
+        """Return a workspace; sums of smaller counts are 32-bit integers, for vector instructions."""
         n_kept = kept.own.shape[1]
         return cls(np.zeros(n_kept, kept.numbers.dtype), np.empty(n_kept, np.int32), np.zeros(n_kept))
 
 
 @compiled(cache=False)
 def _agreement(count: Any, number: Any, assigned: bool) -> Any:
-    """What two counts of a bin share."""
+    """Return the smaller of two counts of a bin (``assigned``), or their product."""
     return min(count, number) if assigned else count * number
 
 
 @compiled(cache=False)
 def _add_row(count: Any, line: Any, assigned: bool, shared: Any) -> None:
-    """Add what an entry shares with all kept graphs, whose counts of its bin are the bytes of a line."""
+    """Add the agreement of an entry with all kept graphs to ``shared``; ``line`` holds their counts."""
     if assigned:
         for i in range(len(shared)):
             shared[i] += min(count, np.int32(line[i]))
@@ -318,9 +318,9 @@ def _add_row(count: Any, line: Any, assigned: bool, shared: Any) -> None:
 def _add_shared(
     columns: Any, counts: Any, start: int, stop: int, kept: Any, shared: Any, touched: Any
 ) -> Any:
-    """Add to ``shared`` what the entries of one stream share with each kept graph.
+    """Add the agreement of the entries of one stream with each kept graph to ``shared``.
 
-    Return how many kept graphs share something, listed in ``touched``, or -1 if all have to be looked at.
+    Return the number of kept graphs with a common bin, listed in ``touched``, or -1 if they are not listed.
     """
     ptr, graphs, numbers, row, rows = kept.ptr, kept.graphs, kept.numbers, kept.row, kept.rows
     assigned, n_postings = kept.assigned, 0
@@ -366,7 +366,7 @@ def _add_ratios(weight: float, own: float, other: Any, shared: Any, kernel: Any)
 
 @compiled(cache=False)
 def _own_sum(counts: Any, start: int, stop: int, assigned: bool) -> Any:
-    """What a graph shares with itself in one stream."""
+    """Return the agreement of a graph with itself in one stream."""
     own = 0.0
     for e in range(start, stop):
         own += counts[e] if assigned else counts[e] * counts[e]
@@ -436,7 +436,7 @@ def _factors(
 ) -> None:
     """Write ``a_i / (own + other - shared)`` of one stream to the factors of ``work``.
 
-    Without ``every``, only of the kept graphs that share a bin, where that is faster.
+    Without ``every``, only those of kept graphs with a common bin are written, if that is faster.
     """
     shared, touched, other, factors = work.shared, work.touched, kept.own[s], work.factors
     own = _own_sum(counts, start, stop, kept.assigned)
@@ -457,7 +457,7 @@ def _factors(
 def _weight_of(
     count: Any, first: int, last: int, graphs: Any, numbers: Any, assigned: bool, factors: Any
 ) -> Any:
-    """Sum over kept graphs of factors times what they share with an entry; four sums hide latency."""
+    """Return the sum over kept graphs of factor times agreement with an entry; four sums hide latency."""
     a = b = c = d = 0.0
     p = first
     while p + 4 <= last:
@@ -484,10 +484,10 @@ def ratio_values(
     work: Any,
     values: Any,
 ) -> None:
-    """Write what each entry adds to ``sum_i a_i sum_s w_s shared / (own + other - shared)``.
+    """Write the contribution of each entry to ``sum_i a_i sum_s w_s shared / (own + other - shared)``.
 
-    The quotient is a sum over the entries of what they share, times a factor that is a number for one graph
-    and one kept graph. ``coefficients`` is (kept graphs,); the rest is as in :func:`decide_ratios`.
+    The quotient is the sum of the agreements of entries, times a factor per pair of graph and kept graph.
+    ``coefficients`` is (kept graphs,); other arguments are as in :func:`decide_ratios`.
     """
     factors = work.factors
     ptr, graphs, numbers, assigned = kept.ptr, kept.graphs, kept.numbers, kept.assigned
@@ -559,7 +559,7 @@ def share_out(places: Any, width: int, iterations: Any, counts: Any, values: Any
 
 
 class Sharing(NamedTuple):
-    """What one graph, as it is, shares with the kept graphs in each stream.
+    """Agreement of one unedited graph with the kept graphs in each stream.
 
     ``shared[s, i]`` is shared with kept graph i; ``lists[s, : sizes[s]]`` are the kept graphs with which
     anything is. ``own[s]`` is what the graph shares with itself, and ``parts[s]`` what the stream adds to
@@ -578,7 +578,7 @@ class Sharing(NamedTuple):
 
     @classmethod
     def room(cls, kept: Kept, n_decisions: int) -> Sharing:
-        """Room for one graph."""
+        """Return arrays of zeros for one graph."""
         n_streams, n_kept = kept.own.shape
         kind = kept.numbers.dtype
         return cls(
@@ -595,7 +595,7 @@ class Sharing(NamedTuple):
 
 @compiled(cache=False)
 def _dot(left: Any, right: Any, row: int) -> Any:
-    """Sum of ``left * right[row]``; four sums hide latency."""
+    """Return the sum of ``left * right[row]``; four sums hide latency."""
     a = b = c = d = 0.0
     i, last = 0, len(left)
     while i + 4 <= last:
@@ -722,7 +722,7 @@ def _every_ratio(
 def changed_ratios(
     ptr: Any, rows: Any, kept: Any, weights: Any, coefficients: Any, sharing: Any, sums: Any, lengths: Any
 ) -> None:
-    """Write the sums over kept graphs, and k(x, x), of one graph after each of some edits.
+    """Write the sums over kept graphs, and k(x, x), of one graph after each edit.
 
     Parameters
     ----------
@@ -732,7 +732,7 @@ def changed_ratios(
     weights : (streams,)
     coefficients : (decisions, kept graphs)
     sharing : Sharing
-        Of the graph as it is.
+        Agreement of the unedited graph.
     sums : (edits, decisions)
     lengths : (edits,)
     """

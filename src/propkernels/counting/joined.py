@@ -1,4 +1,4 @@
-"""The counter of a weighted sum of kernels that all are dot products of counts."""
+"""Counter of a weighted sum of kernels that are dot products of counts."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Stream = TypeVar("Stream")
 
 @dataclass(frozen=True)
 class JoinedCounter(Counter):
-    """Counts as several counters do; a part's counts may be divided by their length.
+    """Joins the counts of several counters (parts), optionally divided by their length.
 
     Attributes
     ----------
     counters : list of Counter
     weights : ndarray, (counters,)
-        What each part counts in the sum.
+        Weight of each part in the sum.
     normalized : ndarray of bool, (counters,)
-        Whether each part is normalized: its counts then have length 1 in each graph.
+        Whether the counts of each part are scaled to length 1 per graph.
     parts : ndarray of int64, (streams,)
-        The part that each stream is of; streams are ordered by iteration, then by part.
+        Part of each stream; streams are ordered by iteration, then by part.
     """
 
     counters: list[Counter]
@@ -47,7 +47,7 @@ class JoinedCounter(Counter):
     parts: Annotated[NDArray[np.int64], Indices("counters")]
 
     def check_parts(self) -> None:
-        """Refuse weights that are not those of the counters."""
+        """Raise an error unless each counter has a nonnegative weight."""
         shape = (len(self.counters),)
         require(
             self.counters and self.weights.shape == self.normalized.shape == shape, "counters need weights"
@@ -62,48 +62,48 @@ class JoinedCounter(Counter):
         normalized: Sequence[bool],
         streams: Sequence[list[StreamCounts]],
     ) -> JoinedCounter:
-        """Join counters; ``streams`` are those that each of them counts."""
-        order = sorted((s.iteration, part) for part, some in enumerate(streams) for s in some)
+        """Return the join of counters; ``streams`` are the streams of each counter."""
+        order = sorted((s.iteration, part) for part, counted in enumerate(streams) for s in counted)
         parts = np.array([part for _, part in order], dtype=np.int64)
         return cls(counters, weights, np.array(normalized, dtype=np.bool_), parts)
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
-        """Counts of all parts; known codes own the first columns."""
+        """Return the counts of all parts; ``known`` codes are the first columns."""
         streams = self.join([counter.count(graphs, None, n_jobs) for counter in self.counters])
         if known is None:
             return streams
         return [after_known(stream, codes) for stream, codes in zip(streams, known, strict=True)]
 
     def join(self, streams: Sequence[list[StreamCounts]]) -> list[StreamCounts]:
-        """Put the streams of all parts in order, weighted and of length 1 where that is wanted."""
+        """Return the streams of all parts in order, weighted, and normalized where requested."""
         ready = []
-        for some, weight, is_normalized in zip(streams, self.weights, self.normalized, strict=True):
-            scales = inverse_lengths(some) if is_normalized else None
-            ready.append(iter([_scaled(stream, float(weight), scales) for stream in some]))
+        for part, weight, is_normalized in zip(streams, self.weights, self.normalized, strict=True):
+            scales = inverse_lengths(part) if is_normalized else None
+            ready.append(iter([_scaled(stream, float(weight), scales) for stream in part]))
         if len(self.parts) != sum(map(len, streams)):
             raise ValueError(f"the parts count {sum(map(len, streams))} streams, not {len(self.parts)}")
         return [_next(ready[part]) for part in self.parts]
 
     def split(self, streams: Sequence[Any]) -> list[tuple[Counter, list[Any]]]:
-        """The parts, each with what belongs to its own streams; ``streams`` has one entry for each of all."""
-        own = [np.flatnonzero(self.parts == part).tolist() for part in range(len(self.counters))]
+        """Return each counter with the entries of ``streams`` (one per stream) that belong to it."""
         return [
-            (counter, [streams[s] for s in some]) for counter, some in zip(self.counters, own, strict=True)
+            (counter, [streams[s] for s in np.flatnonzero(self.parts == part).tolist()])
+            for part, counter in enumerate(self.counters)
         ]
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
-        """Items of all parts."""
-        found = [self._items(part, counter, graphs, n_jobs) for part, counter in enumerate(self.counters)]
-        return (_next(found[part]) for part in self.parts)
+        """Yield the items of all parts."""
+        items = [self._items(part, counter, graphs, n_jobs) for part, counter in enumerate(self.counters)]
+        return (_next(items[part]) for part in self.parts)
 
     def contributions(
         self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
     ) -> Values:
-        """What nodes add in each part, divided by the length of their graph's counts."""
+        """Return the sum of the parts' contributions, normalized by graph where requested."""
         total = np.zeros((graphs.n_nodes, 0))
         for part, counter in enumerate(self.counters):
-            own = np.flatnonzero(self.parts == part).tolist()
-            added = counter.contributions(graphs, [known[s] for s in own], [weights[s] for s in own], n_jobs)
+            at = np.flatnonzero(self.parts == part).tolist()
+            added = counter.contributions(graphs, [known[s] for s in at], [weights[s] for s in at], n_jobs)
             scales = self._scales(part, counter, graphs, n_jobs)
             if scales is not None:
                 added = added * scales[graphs.graph_ids][:, None]
@@ -111,7 +111,7 @@ class JoinedCounter(Counter):
         return total
 
     def extend(self, graphs: GraphDatabase) -> Counter:
-        """Return a counter that knows further graphs."""
+        """Return a counter that covers further graphs."""
         return replace(self, counters=[counter.extend(graphs) for counter in self.counters])
 
     def _scales(
@@ -123,22 +123,22 @@ class JoinedCounter(Counter):
         self, part: int, counter: Counter, graphs: GraphDatabase, n_jobs: int | None
     ) -> Iterator[Occurrences]:
         scales, weight = self._scales(part, counter, graphs, n_jobs), float(self.weights[part])
-        for found in counter.occurrences(graphs, n_jobs):
-            both = found.scales if scales is None else scales
-            if scales is not None and found.scales is not None:
-                both = scales * found.scales
-            yield replace(found, weight=weight * found.weight, scales=both)
+        for items in counter.occurrences(graphs, n_jobs):
+            product = items.scales if scales is None else scales
+            if scales is not None and items.scales is not None:
+                product = scales * items.scales
+            yield replace(items, weight=weight * items.weight, scales=product)
 
 
 def _next(streams: Iterator[Stream]) -> Stream:
-    """The next stream of a part."""
+    """Return the next stream of a part; raise an error if there is none."""
     for stream in streams:
         return stream
     raise ValueError("a part counts fewer streams than are listed of it")
 
 
 def inverse_lengths(streams: Sequence[StreamCounts]) -> Values:
-    """1 / sqrt(k(x, x)) of each graph; 0 where k(x, x) is 0."""
+    """Return 1 / sqrt(k(x, x)) of each graph; 0 where k(x, x) is 0."""
     squares = sum_in_order(s.weight * np.asarray((s.counts * s.counts).sum(axis=1)).ravel() for s in streams)
     lengths = np.sqrt(squares)
     return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
@@ -153,7 +153,7 @@ def _scaled(stream: StreamCounts, weight: float, scales: Values | None) -> Strea
 
 
 def padded_sum(left: Values, right: Values) -> Values:
-    """Sum of two matrices, the one with fewer columns filled up with zeros."""
+    """Return the sum of two matrices, the narrower one padded with zeros."""
     total = np.zeros((len(left), max(left.shape[1], right.shape[1])))
     total[:, : left.shape[1]] += left
     total[:, : right.shape[1]] += right

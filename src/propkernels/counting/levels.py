@@ -1,8 +1,8 @@
-"""Levels: a bin with count c becomes c columns that hold 1; their dot product is a sum of smaller counts.
+"""Levels: a bin with count c becomes c columns with value 1, whose dot product sums the smaller counts.
 
 ``min(a, b) = sum over k of [a >= k] [b >= k]``: the histogram intersection, which is the kernel of optimal
 assignments of the nodes of two graphs (Kriege, Giscard and Wilson, NeurIPS 2016), is the dot product of the
-columns (bin, 1), ..., (bin, c). There are exactly as many entries as counted things.
+columns (bin, 1), ..., (bin, c). There are as many entries as counted items.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from propkernels.graphs.database import GraphDatabase
 
 @dataclass(frozen=True)
 class LevelCounter(Counter):
-    """Counts as another counter does, and turns each bin into its levels.
+    """Turns each bin of another counter into its levels.
 
     Attributes
     ----------
@@ -42,45 +42,45 @@ class LevelCounter(Counter):
     counter: Counter
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
-        """Levels; known ones own the first columns."""
+        """Return the counts of levels; ``known`` codes are the first columns."""
         streams = levels_of(self.counter.count(graphs, None, n_jobs))
         if known is None:
             return streams
         return [after_known(stream, codes) for stream, codes in zip(streams, known, strict=True)]
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
-        """Items of the bins; their levels have no items of their own."""
-        return (replace(found, assigned=True) for found in self.counter.occurrences(graphs, n_jobs))
+        """Yield the items of the bins; levels have no separate items."""
+        return (replace(items, assigned=True) for items in self.counter.occurrences(graphs, n_jobs))
 
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
-        """Runs of graphs whose items fit the memory."""
+        """Return runs of graphs whose items fit into memory."""
         return self.counter.parts_of(graphs)
 
     def column_names(self, codes: Codes) -> list[str]:
-        """The number of the bin, and of the level, of each column."""
+        """Return the name of each column: the numbers of its bin and level."""
         level = _levels_in(codes)
         bins = np.cumsum(level == 1) - 1
         return [f"bin{b}_level{k}" for b, k in zip(bins.tolist(), level.tolist(), strict=True)]
 
     def extend(self, graphs: GraphDatabase) -> Counter:
-        """Return a counter that knows further graphs."""
+        """Return a counter that covers further graphs."""
         return replace(self, counter=self.counter.extend(graphs))
 
     def _contributions(
         self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
     ) -> Values:
-        """The items of a bin share the weights of its levels equally."""
+        """Return contributions; the items of a bin share the weights of its levels equally."""
         columns: dict[int, Values] = {}
         counted = self.counter.count(graphs, None, n_jobs)
-        found = self.counter.occurrences(graphs, n_jobs)
-        for stream, items, codes, own in zip(counted, found, known, weights, strict=True):
-            values = _values_of_items(stream, items.codes, items.graphs_of_items(graphs), codes, own)
+        occurrences = self.counter.occurrences(graphs, n_jobs)
+        for stream, items, codes, weight in zip(counted, occurrences, known, weights, strict=True):
+            values = _values_of_items(stream, items.codes, items.graphs_of_items(graphs), codes, weight)
             add_column(columns, items.iteration, items.by_node(values, graphs.n_nodes))
         return stack_columns(columns)
 
 
 def levels_of(streams: Sequence[StreamCounts]) -> list[StreamCounts]:
-    """Turn the bins of streams into levels; streams that share counts share the result.
+    """Return streams with bins turned into levels; streams that share counts share the result.
 
     Examples
     --------
@@ -105,12 +105,12 @@ def levels_of(streams: Sequence[StreamCounts]) -> list[StreamCounts]:
 
 
 def one_stream_levels(counts: csr_array) -> csr_array:
-    """Levels of one count matrix."""
+    """Return the levels of one count matrix."""
     return _levels(counts)[0]
 
 
 def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
-    """Columns (bin, 1), (bin, 2), ... of each bin in turn, and the number of levels of each bin."""
+    """Return the columns (bin, 1), (bin, 2), ... of each bin, and the number of levels of each bin."""
     numbers = counts.data.astype(np.int64)
     most = np.zeros(counts.shape[1], dtype=np.int64)
     if numbers.max(initial=1) == 1:
@@ -127,14 +127,14 @@ def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
 
 
 def level_codes(codes: Codes, most: NDArray[np.int64]) -> Codes:
-    """Codes of levels: the first level of a bin has the bin's own code."""
+    """Return the codes of levels; the first level of a bin has the code of the bin."""
     repeated = np.repeat(codes, most)
     level = level_numbers(most)
     return np.where(level == 1, repeated, mix(repeated.view(np.uint64), level).view(np.int64))
 
 
 def level_numbers(most: NDArray[np.int64]) -> NDArray[np.int64]:
-    """1, 2, ... for the levels of each bin in turn.
+    """Return 1, 2, ... for the levels of each bin in turn.
 
     Examples
     --------
@@ -147,23 +147,23 @@ def level_numbers(most: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _levels_in(codes: Codes) -> NDArray[np.int64]:
-    """Level of each column, where the levels of a bin stand side by side."""
+    """Return the level of each column, given that the levels of a bin are adjacent."""
     level = np.ones(len(codes), dtype=np.int64)
     for k in range(2, len(codes) + 1):
         after = np.flatnonzero(level[:-1] == k - 1) + 1
-        found = after[codes[after] == mix(codes[after - k + 1].view(np.uint64), k).view(np.int64)]
-        if not len(found):
+        matches = after[codes[after] == mix(codes[after - k + 1].view(np.uint64), k).view(np.int64)]
+        if not len(matches):
             break
-        level[found] = k
+        level[matches] = k
     return level
 
 
 def _values_of_items(
     stream: StreamCounts, codes: Codes, graph: NDArray[np.int32], known: Codes, weights: Values
 ) -> Values:
-    """What each item adds: the weights of its bin's levels in its graph, divided by the count.
+    """Return the value of each item: the summed weights of its bin's levels, divided by the count.
 
-    Weights are those of all graphs, (levels,), or one column for each, (levels, graphs).
+    Weights are shared by all graphs, (levels,), or given per graph, (levels, graphs).
     """
     entries = np.repeat(np.arange(stream.counts.shape[0]), np.diff(stream.counts.indptr))
     numbers = stream.counts.data.astype(np.int64)
