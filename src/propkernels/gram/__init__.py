@@ -1,1 +1,1 @@
-"""Gram: from counts to kernel matrices."""
+"""Kernel matrices from counts."""

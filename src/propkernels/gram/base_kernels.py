@@ -28,122 +28,122 @@ Streams = Sequence[StreamCounts]
 
 
 class BaseKernel(ABC):
-    """A kernel between the counts of one stream; kernels of streams are added with their weights.
+    """Kernel between the counts of one stream; the kernels of streams are summed with their weights.
 
-    One that is the dot product of features of the counts says so (``is_dot_product``) and gives the features.
+    If ``is_dot_product``, the kernel is the dot product of the features that ``features`` returns.
     """
 
     is_dot_product = False
-    has_constant_diagonal = False  # normalization changes nothing but the unit
-    assigned: bool | None = None  # bins share the smaller counts, or their product; None: not bin by bin
+    has_constant_diagonal = False  # normalization only rescales the kernel
+    assigned: bool | None = None  # bins add the smaller counts (True) or products; None: not a sum over bins
     is_ratio = False
 
     def counter(self, counter: Counter) -> Counter | None:
-        """Turn a counter into one of the features whose dot product is the kernel; None: there are none."""
+        """Return a counter of the features whose dot product is the kernel; None if there are none."""
         return None
 
     def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
-        """Turn counts into the features whose dot product is the kernel."""
+        """Return the features whose dot product is the kernel."""
         raise TypeError(f"{type(self).__name__} is not a dot product of counts")
 
     def fit(self, streams: Streams) -> BaseKernel:
-        """Learn what the kernel needs from the training counts; most need nothing."""
+        """Learn parameters from the training counts; most kernels have none."""
         return self
 
     def matrices_at_once(self, streams: Streams) -> int:
-        """How many matrices of the kernel's shape are in memory at a time: the sum, and a stream's own."""
+        """Return the largest number of matrices of the kernel's shape in memory at a time."""
         return 5
 
     @abstractmethod
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
-        """Kernel among graphs, (n, n)."""
+        """Return the kernel among graphs, (n, n)."""
 
     @abstractmethod
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """Kernel between graphs, (m, n), for counts with the same columns."""
+        """Return the kernel between graphs, (m, n), for counts with the same columns."""
 
     @abstractmethod
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
-        """k(x, x) of each graph."""
+        """Return k(x, x) of each graph."""
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Kernel among training graphs, summed over streams."""
+        """Return the kernel among training graphs, summed over streams."""
         total = self.square_stream(streams[0], n_jobs)
         for stream in streams[1:]:
             total += self.square_stream(stream, n_jobs)
         return total
 
     def square_stream(self, stream: StreamCounts, n_jobs: int | None) -> Matrix:
-        """What one stream adds to the kernel among training graphs."""
+        """Return the contribution of one stream to the kernel among training graphs."""
         return self.square_of(stream.counts, n_jobs) * stream.weight
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
-        """Kernel of new graphs against training graphs; bins that are new to fit count where they matter."""
+        """Return the kernel of new against training graphs, including bins not seen in fit."""
         return sum_in_order(
             self.cross_of(x.counts, _widen(y.counts, x.counts.shape[1]), n_jobs) * x.weight
             for x, y in zip(new, train, strict=True)
         )
 
     def diagonal(self, streams: Streams) -> NDArray[np.float64]:
-        """k(x, x) of each graph over all of its bins, also those never seen in fit."""
+        """Return k(x, x) of each graph over all of its bins, including those not seen in fit."""
         return sum_in_order(self.diagonal_of(s.counts) * s.weight for s in streams)
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Kernels for t_max = 0, 1, ...: each is the one before plus one iteration's contribution."""
+        """Return the kernels for t_max = 0, 1, ...: each adds one iteration to the one before."""
         n, n_kernels = streams[0].counts.shape[0], streams[-1].iteration + 1
         kernels = np.zeros((n_kernels, n, n))
         for t in range(n_kernels):
             kernels[t] = kernels[t - 1] if t else 0.0
-            for stream in streams:  # one after the other, as in square: rounding is the same
+            for stream in streams:  # one by one, as in square, so that rounding is the same
                 if stream.iteration == t:
                     kernels[t] += self.square_stream(stream, n_jobs)
         return kernels
 
 
 def _widen(counts: csr_array, n_bins: int) -> csr_array:
-    """Give counts more columns, all empty."""
+    """Return counts with empty columns appended."""
     return csr_array((counts.data, counts.indices, counts.indptr), shape=(counts.shape[0], n_bins))
 
 
 class Linear(BaseKernel):
-    """Dot product of counts; all streams of one weight go through a single product."""
+    """Dot product of counts; streams with equal weights share one matrix product."""
 
     is_dot_product = True
     assigned = False
 
     def counter(self, counter: Counter) -> Counter:
-        """Counts are the features."""
+        """Return the counter: counts are the features."""
         return counter
 
     def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
-        """Counts are the features."""
+        """Return the counts, which are the features."""
         return streams
 
     def matrices_at_once(self, streams: Streams) -> int:
-        """One, where all streams go through a single product; else the sum and the next product."""
+        """Return 1 if all streams share one product; else 2, the sum and the next product."""
         return 1 if len(_by_weight(streams)) == 1 and fits_one_product([s.counts for s in streams]) else 2
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
-        """Phi Phi^T."""
+        """Return Phi Phi^T."""
         return square_gram([counts], n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """X Y^T."""
+        """Return X Y^T."""
         return rectangular_gram(left, right, n_jobs)
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
-        """Squared length of each count vector."""
+        """Return the squared length of each count vector."""
         return self_products(counts)
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Kernel among training graphs, streams side by side."""
+        """Return the kernel among training graphs, with streams side by side."""
         return sum_in_order(
             _scaled(square_gram([streams[i].counts for i in group], n_jobs), weight)
             for weight, group in _by_weight(streams)
         )
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
-        """Kernel against training graphs; bins that are new to fit cannot contribute and are left out."""
+        """Return the kernel against training graphs, without bins not seen in fit, which contribute 0."""
         known = [len(s.codes) for s in train]
         return sum_in_order(
             _scaled(
@@ -158,7 +158,7 @@ class Linear(BaseKernel):
         )
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Kernels for t_max = 0, 1, ...; whole numbers are added up before they are weighted."""
+        """Return the kernels for t_max = 0, 1, ...; integers are summed before they are weighted."""
         weights = {s.weight for s in streams}
         if len(weights) > 1:
             return super().cumulative(streams, n_jobs)
@@ -171,41 +171,42 @@ class Linear(BaseKernel):
 
 
 def _by_weight(streams: Streams) -> list[tuple[float, list[int]]]:
+    """Return the distinct weights with the numbers of their streams."""
     weights = list(dict.fromkeys(s.weight for s in streams))
     return [(w, [i for i, s in enumerate(streams) if s.weight == w]) for w in weights]
 
 
 def _scaled(gram: Matrix, weight: float) -> Matrix:
+    """Multiply by a weight in place."""
     return gram if weight == 1.0 else np.multiply(gram, weight, out=gram)
 
 
 class Ratio(BaseKernel):
-    """s / (l + r - s), per stream: what two graphs share, of all they have; two empty graphs have 0.
+    """Ratio s / (l + r - s) per stream; 0 for two empty graphs.
 
-    s, l and r are dot products of both graphs, and of each with itself. The ratio is not a dot product of
-    counts, but one multiplied by a factor for each pair of graphs, so that what two graphs share is still a
-    sum over the bins of either.
+    s is the dot product of both graphs, l and r those of each with itself. The ratio is not a dot product of
+    counts, but s times a factor per pair of graphs, so it is still a sum over bins.
     """
 
     has_constant_diagonal = True
     is_ratio = True
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
-        """Ratios among graphs."""
+        """Return the ratios among graphs."""
         own = self._shared.diagonal_of(counts)
         shared = square_gram([one_stream_levels(counts) if self.assigned else counts], n_jobs)
         return _ratio(shared, own, own)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """Ratios between graphs."""
+        """Return the ratios between graphs."""
         own, other = self._shared.diagonal_of(left), self._shared.diagonal_of(right)
         return _ratio(self._shared.cross_of(left, right, n_jobs), own, other)
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
-        """1 for each graph with nodes."""
+        """Return 1 for each graph with nodes, else 0."""
         return (self._shared.diagonal_of(counts) > 0).astype(np.float64)
 
-    _shared: BaseKernel  # a dot product: what two graphs share
+    _shared: BaseKernel  # the dot product s
 
 
 class Tanimoto(Ratio):
@@ -225,58 +226,58 @@ class Intersection(BaseKernel):
     assigned = True
 
     def counter(self, counter: Counter) -> Counter:
-        """Count levels."""
+        """Return a counter of levels."""
         return LevelCounter(counter)
 
     def features(self, streams: list[StreamCounts]) -> list[StreamCounts]:
-        """Turn counts into levels."""
+        """Return the levels of counts."""
         return levels_of(streams)
 
     def matrices_at_once(self, streams: Streams) -> int:
-        """The sum, and the next product."""
+        """Return 2: the sum and the next product."""
         return 2
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
-        """Histogram intersection among graphs."""
+        """Return the histogram intersection among graphs."""
         return square_gram([one_stream_levels(counts)], n_jobs)
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Kernel among training graphs: by all levels at once, where that rounds nothing."""
+        """Return the kernel among training graphs, from all levels at once if that is exact."""
         if _are_powers_of_two(streams):
             return Linear().square(levels_of(streams), n_jobs)
         return super().square(streams, n_jobs)
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Kernels for t_max = 0, 1, ...: by the levels of each iteration, where that rounds nothing."""
+        """Return the kernels for t_max = 0, 1, ..., from the levels of each iteration if that is exact."""
         if _are_powers_of_two(streams):
             return Linear().cumulative(levels_of(streams), n_jobs)
         return super().cumulative(streams, n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """Histogram intersection between graphs."""
+        """Return the histogram intersection between graphs."""
         gram = np.zeros((left.shape[0], right.shape[0]))
         add_sparse(left, csc_array(right), False, True, gram, n_jobs)
         return gram
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
-        """Number of counted nodes of each graph."""
+        """Return the number of counted nodes of each graph."""
         return _numbers(counts)
 
 
 def _are_powers_of_two(streams: Streams) -> bool:
-    """Whether weights only shift the binary point: sums are then the same, weighted before or after."""
+    """Whether weights are powers of two, so that sums weighted before or after are bit-equal."""
     return all(np.frexp(stream.weight)[0] == 0.5 for stream in streams)
 
 
 class Jaccard(Ratio):
-    """Multiset Jaccard: sum of smaller counts over sum of larger counts; two empty graphs have 0."""
+    """Multiset Jaccard: sum of smaller counts over sum of larger counts; 0 for two empty graphs."""
 
     assigned = True
     _shared = Intersection()
 
 
 def _numbers(counts: csr_array) -> NDArray[np.float64]:
-    """Number of counted nodes of each graph."""
+    """Return the number of counted nodes of each graph."""
     return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
 
 
@@ -292,7 +293,7 @@ class RadialBasis(BaseKernel):
     gamma: float = 1.0
 
     def fit(self, streams: Streams) -> BaseKernel:
-        """Set gamma from the training counts, for each iteration by itself: a smaller t_max changes none."""
+        """Learn gamma from the training counts of each iteration, independent of t_max."""
         lengths: dict[int, list[float]] = {}
         for stream in streams:
             lengths.setdefault(stream.iteration, []).append(float(self_products(stream.counts).mean()))
@@ -302,11 +303,11 @@ class RadialBasis(BaseKernel):
         return self
 
     def square_stream(self, stream: StreamCounts, n_jobs: int | None) -> Matrix:
-        """What one stream adds to the kernel among training graphs, with the gamma of its iteration."""
+        """Return the contribution of one stream, with the gamma of its iteration."""
         return self._at(stream.iteration).square_of(stream.counts, n_jobs) * stream.weight
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
-        """Kernel against training graphs, each iteration with its gamma."""
+        """Return the kernel against training graphs, with the gamma of each iteration."""
         return sum_in_order(
             BaseKernel.cross(self._at(x.iteration), [x], [y], n_jobs) for x, y in zip(new, train, strict=True)
         )
@@ -317,19 +318,19 @@ class RadialBasis(BaseKernel):
         return kernel
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
-        """RBF kernel among graphs."""
+        """Return the RBF kernel among graphs."""
         return self.cross_of(counts, counts, n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """RBF kernel between graphs (scikit-learn's)."""
+        """Return scikit-learn's RBF kernel between graphs."""
         from sklearn.metrics.pairwise import rbf_kernel
 
-        if left.shape[1] == 0:  # graphs without nodes are all alike; scikit-learn wants a column
+        if left.shape[1] == 0:  # graphs without nodes are equal; scikit-learn requires a column
             return np.ones((left.shape[0], right.shape[0]))
         return np.asarray(rbf_kernel(left, right, gamma=self.gamma))
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
-        """1 for each graph."""
+        """Return 1 for each graph."""
         return np.ones(counts.shape[0])
 
 
@@ -340,11 +341,11 @@ class UserKernel(BaseKernel):
         self.function = function
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
-        """Kernel among graphs."""
+        """Return the kernel among graphs."""
         return self.cross_of(counts, counts, n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
-        """Kernel between graphs, checked for its shape."""
+        """Return the kernel between graphs; raise an error if its shape is wrong."""
         kernel = np.array(self.function(left, right), dtype=np.float64)
         if kernel.shape != (left.shape[0], right.shape[0]):
             raise ValueError(
@@ -353,7 +354,7 @@ class UserKernel(BaseKernel):
         return kernel
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
-        """k(x, x), one graph at a time."""
+        """Return k(x, x), computed graph by graph."""
         return np.array([self.cross_of(counts[[i]], counts[[i]], None)[0, 0] for i in range(counts.shape[0])])
 
 
@@ -367,7 +368,7 @@ _BY_NAME: dict[str, type[BaseKernel]] = {
 
 
 def resolve_base_kernel(base_kernel: Any) -> BaseKernel:
-    """Find a base kernel by name, or wrap the user's function."""
+    """Return the base kernel of that name, or a wrapper of a function."""
     if callable(base_kernel):
         return UserKernel(base_kernel)
     check_choice(base_kernel, tuple(_BY_NAME), "base_kernel")

@@ -1,4 +1,4 @@
-"""How a fitted kernel compares counts: the one thing that models, explanations and pages ask a kernel for."""
+"""Counting: how a fitted kernel compares counts, the interface for models, explanations and pages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from propkernels.gram.products import inverse_length, self_products
 
 @dataclass(frozen=True, eq=False)
 class Counting:
-    """A kernel that compares bin by bin.
+    """Counts of a fitted kernel that compares graphs bin by bin.
 
     In each stream, two graphs share s, the sum over bins of the products of their counts, or (``assigned``)
     of the smaller counts. The kernel is the weighted sum over streams of s, or (``ratio``) of
-    s / (l + r - s), where l and r are what each graph shares with itself.
+    s / (l + r - s), where l and r are the values of s of each graph with itself.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class Counting:
 
     @property
     def own_sums(self) -> Values:
-        """What each training graph shares with itself, (streams, graphs)."""
+        """Value of s of each training graph with itself, (streams, graphs)."""
         return np.array([own_sums(stream, self.assigned) for stream in self.counts])
 
     def inverse_lengths(self) -> Values:
-        """1 / sqrt(k(x, x)) of each training graph, or 1 without normalization."""
+        """Return 1 / sqrt(k(x, x)) of each training graph, or 1 without normalization."""
         if not self.normalize:
             return np.ones(self.counts[0].counts.shape[0])
         own = (self.own_sums > 0).astype(np.float64) if self.ratio else self.own_sums
@@ -58,7 +58,7 @@ class Counting:
 
 
 def own_sums(stream: StreamCounts, assigned: bool) -> Values:
-    """What each graph shares with itself in a stream: the sum of squared counts, or of counts."""
+    """Return, per graph, the sum of squared counts of a stream, or (``assigned``) of counts."""
     if assigned:
         return np.asarray(stream.counts.sum(axis=1), dtype=np.float64).ravel()
     return self_products(stream.counts)

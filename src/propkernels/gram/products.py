@@ -1,4 +1,4 @@
-"""The linear base kernel, <Phi, Phi>, by bin popularity; and kernels divided by self-similarities."""
+"""Products of counts, <Phi, Phi>, by bin popularity; and normalization by self-similarities."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of po
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
 EXACT_FLOAT32 = 2**24
 ROWS_OF_A_PRODUCT = 256
-WORTH_MERGING = 0.3  # share of bins that equal another, from which on merging them is cheaper; measured
-ROWS_IN_CACHE = 2**18  # entries of the rows of a block, which then fit the second-level cache; measured
-BLOCKS = 16  # at least so many, for the threads
-ENTRIES_IN_MEMORY = 2**23  # counts of so many (graph, bin) pairs are sorted by bin at a time
+WORTH_MERGING = 0.3  # share of duplicate bins above which merging is faster (measured)
+ROWS_IN_CACHE = 2**18  # entries of the rows of a block, which then fit the L2 cache (measured)
+BLOCKS = 16  # smallest number of blocks, for the threads
+ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
 
 def square_gram(
@@ -50,11 +50,11 @@ def square_gram(
 ) -> NDArray[np.float64]:
     """Return the sum of Phi Phi^T over count matrices with the same rows, exact.
 
-    Each matrix counts once, or as often as ``copies`` says.
+    Matrix k counts ``copies[k]`` times; by default, once.
 
     Bins seen in one graph only touch the diagonal; popular bins go through one dense product; the
-    rest are added pair by pair. Where many bins have equal contents, as once the propagation has settled,
-    they are merged into one with a multiplicity. Many entries are taken a few streams at a time: memory
+    rest are added pair by pair. If many bins have equal contents, as after propagation has converged, they
+    are merged into one with a multiplicity. Streams are processed in batches of bounded size, so that memory
     does not grow with their number.
     """
     device = active_device() if copies is None else None
@@ -72,19 +72,19 @@ def square_gram(
 
 
 def fits_one_product(parts: Sequence[csr_array]) -> bool:
-    """Whether ``square_gram`` adds up no second matrix."""
+    """Whether ``square_gram`` needs a single batch, and so no second matrix."""
     return sum(part.nnz for part in {id(part): part for part in parts}.values()) <= ENTRIES_IN_MEMORY
 
 
 def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int | None) -> NDArray[np.float64]:
-    """Gram of some streams, each of which counts as often as ``copies`` says."""
+    """Return the Gram matrix of a batch of streams; stream k counts ``copies[k]`` times."""
     n = parts[0].shape[0]
     n_jobs = threads_for(n * n // 4 + sum(part.nnz for part in parts), n_jobs)
     popular_from = max(int(POPULAR * n), 1) + 1
     squares = np.zeros((len(parts), n))
 
     def split(k: int) -> Piece:
-        """Counts of a stream by bin, popular ones first; what is not filled of an array takes no memory."""
+        """Return the counts of a stream by bin, popular bins first; unused parts of arrays take no memory."""
         part, n_bins = parts[k], parts[k].shape[1]
         fill, bin_ptr = np.zeros(n_bins, dtype=np.int32), np.zeros(n_bins + 1, dtype=np.int64)
         entries, rows = np.empty(part.nnz, dtype=ENTRY), (part.indptr, part.indices, part.data)
@@ -99,7 +99,7 @@ def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int |
 
 
 def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.int64]]:
-    """Streams that share one count matrix go in once, with their number."""
+    """Return the distinct count matrices and their multiplicities."""
     shared: dict[int, list[csr_array]] = {}
     for part in parts:
         shared.setdefault(id(part), []).append(part)
@@ -107,7 +107,7 @@ def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.i
 
 
 class Bins(NamedTuple):
-    """Counts by bin: bin b has the entries bin_ptr[b] .. bin_ptr[b + 1] - 1 and stands for several."""
+    """Counts by bin: bin b has the entries bin_ptr[b] .. bin_ptr[b + 1] - 1 and a multiplicity."""
 
     bin_ptr: NDArray[Any]
     entries: NDArray[Any]
@@ -115,7 +115,7 @@ class Bins(NamedTuple):
 
 
 def _stack(pieces: Sequence[Piece], copies: NDArray[np.int64], popular: bool) -> Bins:
-    """Set the popular bins of all streams side by side, or the others."""
+    """Return the popular (or other) bins of all streams side by side."""
     chosen = [_some_bins(piece, popular) for piece in pieces]
     multiplicity = np.repeat(copies, [len(lengths) for lengths, _ in chosen])
     lengths, entries = (np.concatenate(part) for part in zip(*chosen, strict=True))
@@ -124,7 +124,7 @@ def _stack(pieces: Sequence[Piece], copies: NDArray[np.int64], popular: bool) ->
 
 
 def _some_bins(piece: Piece, popular: bool) -> tuple[Any, Any]:
-    """Lengths and entries of the popular bins of a stream, or of the others."""
+    """Return the lengths and entries of the popular (or other) bins of a stream."""
     bin_ptr, entries, n_popular = piece
     chosen = bin_ptr[: n_popular + 1] if popular else bin_ptr[n_popular:]
     return chosen[1:] - chosen[:-1], entries[chosen[0] : chosen[-1]]
@@ -160,28 +160,28 @@ def _visits(bins: Bins, n: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _row_runs(n: int, n_jobs: int | None) -> NDArray[np.int64]:
-    """Runs of rows, many for each thread: some take longer than others."""
+    """Return bounds of runs of rows, 16 per thread, since their cost differs."""
     return np.linspace(0, n, 16 * thread_count(n_jobs) + 1).astype(np.int64)
 
 
 def share_of_equals(signatures: NDArray[np.uint64]) -> float:
-    """Estimate the share of bins that equal another: all bins of every 64th signature are looked at."""
+    """Return an estimate of the share of duplicate bins, from the signatures divisible by 64."""
     sample = signatures[signatures % np.uint64(64) == 0]
     return (len(sample) - len(np.unique(sample))) / max(len(sample), 1)
 
 
 def _merged(bins: Bins, signatures: NDArray[np.uint64]) -> Bins:
-    """Keep one of several bins with equal contents."""
+    """Return the distinct bins, with multiplicities."""
     table = np.full(power_of_two(2 * len(signatures) + 1), -1, dtype=np.int32)
     kept = merge_bins(*bins, signatures, table)
     return Bins(bins.bin_ptr[: kept + 1], bins.entries[: bins.bin_ptr[kept]], bins.multiplicity[:kept])
 
 
 def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
-    """Lower triangle of X diag(m) X^T, in float32 only where every sum stays exact; above it is anything.
+    """Return X diag(m) X^T with a valid lower triangle; in float32 only if every sum is exact.
 
-    Each product is a run of rows, turned into float64 while it is in the cache. Several threads are ours, not
-    the library's: those would spin for a while after a product and hold up what comes next.
+    Each product is a run of rows, converted to float64 while it is in the cache. Threads are those of this
+    package, since BLAS threads spin for a while after a product and delay the next computation.
     """
     if not len(bins.multiplicity):
         return np.zeros((n, n))
@@ -202,7 +202,7 @@ def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
 
 
 def mirrored(gram: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.float64]:
-    """Copy the lower triangle to the upper one, in place, in threads."""
+    """Copy the lower triangle to the upper one in place, in threads; return the matrix."""
     bounds = np.arange(0, len(gram) + ROWS_OF_A_PRODUCT, ROWS_OF_A_PRODUCT).clip(max=len(gram))
     run_threads(lambda run: mirror(gram, bounds[run], bounds[run + 1]), range(len(bounds) - 1), n_jobs)
     return gram
@@ -239,17 +239,17 @@ def self_products(counts: csr_array) -> NDArray[np.float64]:
 def normalized(
     kernel: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Divide by the square roots of the self-similarities; a graph with none (no nodes) stays at 0.
+    """Return the kernel divided by the square roots of the self-similarities; 0 for graphs without nodes.
 
     The result is written into ``kernel``.
     """
     columns = inverse_length(right)
     for row, factor in zip(kernel, inverse_length(left), strict=True):
-        row *= factor * columns  # the product of both factors first: rounding keeps the symmetry
+        row *= factor * columns  # the product of the factors first, so that rounding keeps the symmetry
     return kernel
 
 
 def inverse_length(self_similarity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 / sqrt(k(x, x)), and 0 where k(x, x) is 0, or below it by rounding (attributes that cancel out)."""
+    """Return 1 / sqrt(k(x, x)); 0 where k(x, x) is 0 or, by rounding, negative."""
     length = np.sqrt(np.maximum(self_similarity, 0.0))
     return np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)

@@ -1,4 +1,4 @@
-"""Compiled loops of the gram station."""
+"""Compiled loops of products of counts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from propkernels._utils.jit import compiled
 from propkernels._utils.mixing import FIRST_FACTOR, GOLDEN
 
-# An entry of a bin: a graph and how often it has the bin, side by side, so that one cache line brings both.
+# An entry of a bin: a graph and its count, adjacent in memory, so that one cache line holds both.
 ENTRY = np.dtype([("row", np.int32), ("count", np.int32)])
-# The rows of the kernel matrix are cut into blocks that fit the cache, and all bins go past one block after
-# the other. A visit says that a bin has entries in a block: where the bin begins, and where its entries of
-# the block begin and end. With blocks of two rows (0 1 | 2 3) and a bin whose entries 10, 11, 12 belong to
-# the graphs 0, 2, 3:
+# The rows of the kernel matrix are cut into blocks that fit the cache; each block processes all bins. A visit
+# is a bin with entries in a block: the first entry of the bin, and the first entry and end of its entries in
+# the block. With blocks of two rows (0 1 | 2 3) and a bin whose entries 10, 11, 12 belong to the graphs
+# 0, 2, 3:
 #     visit of block 0: begin 10, start 10, stop 11     adds k(0, 0)
 #     visit of block 1: begin 10, start 11, stop 13     adds k(2, 0), k(2, 2), k(3, 0), k(3, 2), k(3, 3)
 # Entries of a bin are sorted by row: those from ``begin`` up to an entry are on or below the diagonal.
@@ -23,12 +23,12 @@ VISIT, LONG_VISIT = (np.dtype([(name, kind) for name in ("begin", "start", "stop
 
 @compiled(cache=False)
 def _add_up(values: Any) -> None:
-    """Cumulative sums, in place."""
+    """Replace values by their cumulative sums."""
     for i in range(1, len(values)):
         values[i] += values[i - 1]
 
 
-# Arrays come from outside: compiling np.zeros and the like takes long.
+# Arrays are allocated by the caller, since compiling np.zeros takes long.
 @compiled
 def split_bins(
     indptr: Any,
@@ -40,11 +40,24 @@ def split_bins(
     bin_ptr: Any,
     entries: Any,
 ) -> Any:
-    """Bring counts from rows to bins; ``fill`` and ``bin_ptr`` come as zeros.
+    """Sort counts by bin, popular bins first; return the number of bins, and of popular bins.
 
-    Bins of one graph are added to ``squares`` (the diagonal) and forgotten. The others are written by
-    bin, their entries by row: bin_ptr and entries; bins with at least ``popular_from`` graphs stand
-    first. Returns the number of bins, and that of popular ones.
+    Bins of one graph are added to the diagonal and dropped.
+
+    Parameters
+    ----------
+    indptr, indices, data : ndarray
+        CSR arrays of the counts, (graphs, bins).
+    popular_from : int
+        Number of graphs from which a bin is popular.
+    squares : ndarray of float64, (graphs,)
+        Diagonal; squared counts of bins of one graph are added.
+    fill : ndarray of int32, (bins,)
+        Workspace of zeros.
+    bin_ptr : ndarray of int64, (bins + 1,)
+        Output, zeros before: offsets of the entries of each bin.
+    entries : ndarray of ENTRY, (nnz,)
+        Output: entries by bin, then by row.
     """
     # ``fill[b]`` is first the number of graphs that have bin b; popular bins are numbered from 0 and the
     # others from n_popular on, both in the order of b.
@@ -65,7 +78,7 @@ def split_bins(
             bin_ptr[other] = fill[b]
     _add_up(bin_ptr[: n_kept + 1])
     popular, other = 0, n_popular
-    for b in range(n_bins):  # from here on: where the next entry of a bin goes, -1 for a bin of one graph
+    for b in range(n_bins):  # from here, fill[b] is the place of the bin's next entry; -1: bin of one graph
         if fill[b] >= popular_from:
             fill[b] = bin_ptr[popular]
             popular += 1
@@ -89,9 +102,17 @@ def split_bins(
 
 @compiled
 def sign_bins(bin_ptr: Any, entries: Any, signatures: Any) -> None:
-    """Write a signature of each bin's content: equal bins have equal ones."""
-    # Entries of a bin are sorted by row, so equal contents come in the same order and an ordinary (ordered)
-    # hash will do. Different bins may share a signature: merge_bins compares contents.
+    """Write a 64-bit signature of each bin: bins with equal contents have equal signatures.
+
+    Parameters
+    ----------
+    bin_ptr : ndarray of int, (bins + 1,)
+    entries : ndarray of ENTRY
+    signatures : ndarray of uint64, (bins,)
+        Output.
+    """
+    # Entries of a bin are sorted by row, so equal contents have the same order and an ordered hash suffices.
+    # Different bins may share a signature: merge_bins compares contents.
     for b in range(len(signatures)):
         word = np.uint64(0)
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
@@ -103,7 +124,7 @@ def sign_bins(bin_ptr: Any, entries: Any, signatures: Any) -> None:
 
 @compiled(cache=False)
 def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
-    """Tell whether a bin holds the same counts of the same graphs as the entries start .. stop - 1."""
+    """Whether bin ``first`` has the same graphs and counts as the entries start .. stop - 1."""
     shift = start - bin_ptr[first]
     if bin_ptr[first + 1] + shift != stop:
         return False
@@ -116,14 +137,20 @@ def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
 
 @compiled
 def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any, table: Any) -> Any:
-    """Keep the first of several bins with equal contents, in place; return how many bins are kept.
+    """Keep the first of several bins with equal contents, in place; return the number of kept bins.
 
-    The kept bins move to the front of all arrays, and ``multiplicity`` tells how many each stands for.
-    ``table`` comes with -1 in each of its slots, whose number is a power of two.
+    Parameters
+    ----------
+    bin_ptr, entries, multiplicity
+        Arrays of ``products.Bins``; kept bins move to the front, with summed multiplicities.
+    signatures : ndarray of uint64, (bins,)
+        From ``sign_bins``; overwritten.
+    table : ndarray of int32, (power of two,)
+        Workspace, -1 in each slot.
     """
     capacity = len(table)
-    # The bins 0 .. kept - 1 are final and lie at the front. Reading is never behind writing (kept <= b), so
-    # what is overwritten was read before; bin_ptr[b] itself may be, hence ``stop`` of the last turn is kept.
+    # The bins 0 .. kept - 1 are final. Writing never overtakes reading (kept <= b), so overwritten entries
+    # have been read; bin_ptr[b] may be overwritten, hence ``stop`` is carried over from the last turn.
     kept, stop = 0, 0
     for b in range(len(signatures)):
         start, stop = stop, bin_ptr[b + 1]
@@ -147,7 +174,7 @@ def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any, t
 
 @compiled
 def fill_dense(bin_ptr: Any, entries: Any, dense: Any) -> None:
-    """Write bins as the columns of a dense matrix."""
+    """Write bins as columns of ``dense``, zeros of shape (graphs, bins)."""
     for b in range(len(bin_ptr) - 1):
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
             dense[entries[entry]["row"], b] = entries[entry]["count"]
@@ -155,32 +182,50 @@ def fill_dense(bin_ptr: Any, entries: Any, dense: Any) -> None:
 
 @compiled
 def list_visits(bin_ptr: Any, entries: Any, block: int, numbers: Any, visits: Any) -> None:
-    """List for each block of rows which bins have entries in it, in the order of the bins.
+    """List the visits of each block of rows, in the order of the bins; or count them.
 
-    A visit tells where a bin begins, and where its entries of the block begin and end. ``numbers`` holds
-    where the next visit of each block goes; with no ``visits``, they are only counted.
+    Parameters
+    ----------
+    bin_ptr, entries
+        Arrays of ``products.Bins``.
+    block : int
+        Rows per block.
+    numbers : ndarray of int64, (blocks,)
+        Place of the next visit of each block; incremented.
+    visits : ndarray of VISIT or LONG_VISIT
+        Output; empty: visits are only counted.
     """
     for b in range(len(bin_ptr) - 1):
         last = -1
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            own = entries[entry]["row"] // block
-            if own != last:
+            at = entries[entry]["row"] // block
+            if at != last:
                 if len(visits) > 0:
-                    visits[numbers[own]]["begin"] = bin_ptr[b]
-                    visits[numbers[own]]["start"] = entry
-                numbers[own] += 1
-                last = own
+                    visits[numbers[at]]["begin"] = bin_ptr[b]
+                    visits[numbers[at]]["start"] = entry
+                numbers[at] += 1
+                last = at
             if len(visits) > 0:
-                visits[numbers[own] - 1]["stop"] = entry + 1
+                visits[numbers[at] - 1]["stop"] = entry + 1
 
 
 @compiled
 def add_pairs(visits: Any, first: int, last: int, weights: Any, entries: Any, gram: Any) -> None:
-    """Add the products of counts in the same bin to the rows of ``gram`` that some visits are of.
+    """Add the products of counts in the same bin to the lower triangle of ``gram``, visit by visit.
 
-    The rows of a block stay in the cache while all bins with entries in it go past, one after the other. The
-    entries of a bin are sorted by row, so those from its beginning to the row's own are the ones below the
-    diagonal. ``weights`` are the bins' multiplicities by entry; empty: all 1.
+    The rows of a block stay in the cache while all of its bins are processed. Entries of a bin are sorted by
+    row, so those up to the current entry are on or below the diagonal.
+
+    Parameters
+    ----------
+    visits : ndarray of VISIT or LONG_VISIT
+    first, last : int
+        Range of visits.
+    weights : ndarray
+        Multiplicity of the bin of each entry; empty: all 1.
+    entries : ndarray of ENTRY
+    gram : ndarray of float64, (n, n)
+        Changed in place.
     """
     for visit in range(first, last):
         for place in range(visits[visit]["start"], visits[visit]["stop"]):
@@ -206,11 +251,22 @@ def add_products(
     last: int,
     gram: Any,
 ) -> None:
-    """Add X Y^T to rows first..last-1 of ``gram``; X by rows (CSR), Y by bins (CSC, rows ascending).
+    """Add X Y^T to the rows first .. last - 1 of ``gram``.
 
-    One row of ``gram`` stays in the cache while the bins of that row are gone through. With ``lower``,
-    Y is X and only entries on and below the diagonal are written. With ``minimum``, the smaller of
-    two counts is added instead of their product.
+    Parameters
+    ----------
+    indptr, indices, data : ndarray
+        CSR arrays of X.
+    bin_ptr, bin_rows, bin_data : ndarray
+        CSC arrays of Y, rows ascending.
+    lower : bool
+        Whether Y is X and only entries on and below the diagonal are written.
+    minimum : bool
+        Whether the smaller of two counts is added instead of their product.
+    first, last : int
+        Range of rows.
+    gram : ndarray of float64, (m, n)
+        Changed in place.
     """
     for i in range(first, last):
         row = gram[i]
@@ -220,15 +276,15 @@ def add_products(
             for other in range(bin_ptr[b], bin_ptr[b + 1]):
                 j = bin_rows[other]
                 if lower and j > i:
-                    break  # rows of a bin ascend: all others are above the diagonal as well
+                    break  # rows of a bin ascend: the remaining ones are also above the diagonal
                 row[j] += min(value, bin_data[other]) if minimum else value * bin_data[other]
 
 
 @compiled
 def mirror(gram: Any, first: int, last: int) -> None:
-    """Copy rows first..last-1 of the lower triangle to the upper one, tile by tile."""
-    # A row is read along memory but written down a column, one cache line for each number. In a tile of
-    # 64 x 64 the 64 lines that are written to stay in the first-level cache until they are full.
+    """Copy the rows first .. last - 1 of the lower triangle of ``gram``, (n, n), to the upper one."""
+    # A row is read along memory but written down a column, one cache line per number. In a tile of 64 x 64,
+    # the 64 written lines stay in the L1 cache until they are full.
     tile = 64
     for i0 in range(first, last, tile):
         for j0 in range(0, i0 + tile, tile):
@@ -239,7 +295,7 @@ def mirror(gram: Any, first: int, last: int) -> None:
 
 @compiled
 def add_squares(indptr: Any, data: Any, squares: Any) -> None:
-    """Add the sum of each row's squares to ``squares``."""
+    """Add the sum of squares of each row of a CSR matrix to ``squares``, float64 (rows,)."""
     for row in range(len(indptr) - 1):
         for entry in range(indptr[row], indptr[row + 1]):
             squares[row] += data[entry] * data[entry]
