@@ -1,1 +1,1 @@
-"""The pipeline on a GPU: the same codes, counts and kernels, to the same bits, by CUDA kernels."""
+"""The pipeline on a GPU: CUDA kernels for codes, counts and kernel matrices, bit-equal to the CPU."""

@@ -19,9 +19,9 @@ from propkernels.hashing.codes import LocalitySensitiveHash
 def attribute_streams(
     coder: AttributeCoder, graphs: Any, labels: DeviceStreams, runtime: Runtime
 ) -> DeviceStreams:
-    """Join label streams with the attribute codes of their iteration, as ``AttributeCoder.join`` does.
+    """Return label streams joined with attribute codes, as ``AttributeCoder.join`` does.
 
-    The matrices to be hashed come from the CPU, one per iteration.
+    The matrices to hash are computed on the CPU, one per iteration.
     """
     attributes = coder.standardizer(graphs)
     iterations = np.unique(labels.iterations)
@@ -44,7 +44,7 @@ def attribute_streams(
 def _joined(
     combine: str, lsh: LocalitySensitiveHash, t: int, h: int, columns: Any, labels: Any, runtime: Runtime
 ) -> Iterator[Any]:
-    """Codes of one label hash: one stream for each column ("sum"), or one for all of them."""
+    """Yield the codes of one label hash: one stream per column ("sum"), or one for all columns."""
     xp, stream = runtime.xp, np.array([(t << 32) + h])
     keys = mix(np.arange(len(columns)))
     vectors = lsh.vectors(keys, stream)[:, 0]
@@ -70,7 +70,7 @@ def _joined(
 def _hash_and_join(
     codes: Any, column: Any, vector: NDArray[Any] | float, offset: NDArray[Any] | float, runtime: Runtime
 ) -> Any:
-    """Hash a column of values, and join it with codes."""
+    """Return codes joined with the hash of a column of values."""
     joined = runtime.xp.empty(len(codes), dtype=runtime.xp.int64)
     numbers = (np.float64(vector), np.float64(offset), np.int64(MISSING), np.int64(len(codes)))
     runtime.launch("hash_and_join", BLOCKS, (codes, column, *numbers, joined))

@@ -1,4 +1,4 @@
-"""Codes on the device: projected values propagated and hashed, and Weisfeiler-Lehman refinement."""
+"""Codes on the device: propagation and hashing of projected values, and Weisfeiler-Lehman refinement."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from propkernels.gpu.runtime import BLOCKS, CHUNK, LISTED
 
 @dataclass(frozen=True)
 class DeviceOperator:
-    """An affine step on the device; see :class:`propkernels.propagation.schemes.AffineOperator`.
+    """Affine step on the device; see :class:`propkernels.propagation.schemes.AffineOperator`.
 
-    Without ``spread`` and ``keep`` it is the plain walk: 1 / degree, and a node without edges stays.
-    ``kinds`` and ``factors``, (steps, labels, streams), are those of edge labels, where they count.
+    Without ``spread`` and ``keep``, it is the random walk: spread is 1 / degree, and a node without edges
+    keeps its value. ``kinds`` and ``factors``, (steps, labels, streams), are those of edge labels, if used.
     """
 
     spread: Any = None
@@ -38,7 +38,7 @@ class DeviceStreams(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """Root of the weight that all streams have."""
+        """Square root of the weight, which all streams share."""
         return float(np.sqrt(self.weights[0])) if len(self.weights) else 1.0
 
 
@@ -52,11 +52,11 @@ def propagated_codes(
     graphs : DeviceGraphs
     operator : DeviceOperator
     rows : device array of int32, (N,)
-        Row of ``projected`` with which each node starts.
+        Row of ``projected`` of each node.
     projected : device array of float64, (rows, streams)
     offsets : device array of float64, (streams,)
     n_hashes : int
-        Streams of each iteration.
+        Streams per iteration.
     """
     runtime, n_streams = graphs.runtime, len(offsets)
     codes = runtime.xp.empty((n_streams, graphs.n_nodes), dtype=runtime.xp.int64)
@@ -93,7 +93,7 @@ def _propagate_large(
     n_hashes: int,
     codes: Any,
 ) -> None:
-    """Make the steps of graphs larger than a packet, one launch per step, and write their codes."""
+    """Write the codes of graphs larger than a packet, with one launch per step."""
     runtime, large, o = graphs.runtime, graphs.large_nodes, operator
     assert large is not None
     n_large, n_streams = np.int64(len(large.nodes)), np.int32(len(offsets))

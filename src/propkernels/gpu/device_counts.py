@@ -1,4 +1,4 @@
-"""Counts on the device: codes to the rows of a sparse matrix, sorted by column."""
+"""Counts on the device: codes to a sparse matrix with rows sorted by column."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from propkernels.gpu.packets import CAPACITY, DeviceGraphs
 from propkernels.gpu.runtime import BLOCKS, THREADS, Runtime
 
 NO_COLUMN = np.uint32(0xFFFFFFFF)
-EMPTY = np.uint64(2**63)  # a slot of a hash table that holds no code: the bits of NO_BIN
-CODES_AT_ONCE = 2**22  # codes up to which all streams share the launches of a vocabulary
-SHARED_BYTES = 96 * 1024  # of a block, so that two of them share a multiprocessor
-WORTH_KEEPING = 0.5  # share of an array that must be used for the rest to be kept with it
+EMPTY = np.uint64(2**63)  # empty slot of a hash table: the bits of NO_BIN
+CODES_AT_ONCE = 2**22  # number of codes up to which all streams share the launches of a vocabulary
+SHARED_BYTES = 96 * 1024  # shared memory of a block, so that two blocks fit a multiprocessor
+WORTH_KEEPING = 0.5  # used share of an array below which the used part is copied
 
 
 class DeviceRows(NamedTuple):
@@ -27,15 +27,15 @@ class DeviceRows(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What column each code goes to: hashed from the code and the stream's word, or listed.
+    """Column of each code: hashed from the code and the stream's word, or listed.
 
     Attributes
     ----------
     n_columns : int
     words : device array of uint64, (streams,), or None
-        What iteration and number of the stream were mixed to (``counting.columns``).
+        Mixed iteration and number of each stream (``counting.columns``).
     listed : device array of uint32, (streams, N), or None
-        Columns themselves; ``NO_COLUMN``: none.
+        Column of each code; ``NO_COLUMN``: none.
     """
 
     n_columns: int
@@ -44,7 +44,7 @@ class Columns(NamedTuple):
 
 
 def count_columns(graphs: DeviceGraphs, codes: Any, columns: Columns, scale: float) -> DeviceRows:
-    """Count the columns of each graph's codes; equal columns add up, and counts are multiplied by a scale."""
+    """Return the counts of columns per graph, multiplied by a scale; equal columns are summed."""
     runtime, xp = graphs.runtime, graphs.runtime.xp
     n_streams = len(codes if columns.listed is None else columns.listed)
     what = (codes, columns.words, columns.listed)
@@ -71,30 +71,30 @@ def count_columns(graphs: DeviceGraphs, codes: Any, columns: Columns, scale: flo
         out_columns[place] = large.columns
         out_values[place] = large.counts * scale
     kept = (out_columns[:n_entries], out_values[:n_entries])
-    if n_entries < most * WORTH_KEEPING:  # what is cut off would stay in memory
+    if n_entries < most * WORTH_KEEPING:  # a view would keep the unused part in memory
         kept = (kept[0].copy(), kept[1].copy())
     return DeviceRows(indptr, *kept, columns.n_columns)
 
 
 def _shared_bytes(capacity: int, n_streams: int) -> int:
-    """Shared memory of the kernel count_columns: see its pointers."""
+    """Return the bytes of shared memory of the kernel count_columns; see its pointers."""
     return capacity * (10 * n_streams + 12) + 4 * THREADS + 32
 
 
 def capacity_for(n_streams: int) -> int:
-    """Nodes of a packet whose counts fit the shared memory of a block; with very many streams, one."""
+    """Return the number of nodes of a packet whose counts fit the shared memory of a block, at least 1."""
     return max(min(CAPACITY, (SHARED_BYTES - 4 * THREADS - 32) // (10 * n_streams + 12)), 1)
 
 
 class LargeEntries(NamedTuple):
-    """Counts of the graphs that are larger than a packet.
+    """Counts of graphs larger than a packet.
 
     Attributes
     ----------
     lengths : device array of int64, (graphs,)
-        Entries of each graph; 0 for small ones.
+        Number of entries of each graph; 0 for small graphs.
     graphs, places, columns, counts : device arrays
-        Of each entry: its graph, its place in the graph's row, its column, its count.
+        Graph, position in the graph's row, column and count of each entry.
     """
 
     lengths: Any
@@ -105,7 +105,7 @@ class LargeEntries(NamedTuple):
 
 
 def _sort_large(graphs: DeviceGraphs, what: tuple[Any, ...], n_streams: int, n_columns: int) -> LargeEntries:
-    """Count graphs larger than a packet by sorting their (graph, column) keys."""
+    """Return the counts of graphs larger than a packet, by sorting their (graph, column) keys."""
     runtime, xp, large = graphs.runtime, graphs.runtime.xp, graphs.large_nodes
     assert large is not None
     keys = xp.empty(len(large.nodes) * n_streams, dtype=xp.uint64)
@@ -128,11 +128,11 @@ def _sort_large(graphs: DeviceGraphs, what: tuple[Any, ...], n_streams: int, n_c
 
 
 def vocabulary(codes: Any, runtime: Runtime) -> tuple[Any, list[Any]]:
-    """Return the column of every code and the sorted codes of each stream; streams stand side by side.
+    """Return the column of every code and the sorted codes of each stream; streams are side by side.
 
-    Bins are numbered by code, as ``counting.counters.rank_bins`` does. Codes find their slots in a hash table
-    of twice their number; only the distinct ones are sorted. Few codes are numbered in one go, many stream by
-    stream.
+    Bins are numbered by code, as in ``counting.counters.rank_bins``. Codes are inserted into a hash table of
+    at least twice their number; only distinct codes are sorted. Few codes are numbered at once, many stream
+    by stream.
     """
     xp = runtime.xp
     listed, bins, width = xp.empty(codes.shape, dtype=xp.uint32), [], 0
@@ -147,7 +147,7 @@ def vocabulary(codes: Any, runtime: Runtime) -> tuple[Any, list[Any]]:
 
 
 def _number_codes(codes: Any, width: int, listed: Any, runtime: Runtime) -> tuple[Any, Any]:
-    """Write the columns of some streams, from ``width`` on; return their codes in order, and the streams."""
+    """Write the columns of streams, from ``width`` on; return their sorted codes and the codes' streams."""
     xp, (n_streams, n) = runtime.xp, codes.shape
     size = 1 << max(2 * n - 1, 1).bit_length()
     table, mask = xp.full(n_streams * size, EMPTY, dtype=xp.uint64), np.uint64(size - 1)
@@ -157,7 +157,7 @@ def _number_codes(codes: Any, width: int, listed: Any, runtime: Runtime) -> tupl
     used = xp.flatnonzero(table != EMPTY)
     found, streams = table[used].view(xp.int64), (used // size).astype(xp.int32)
     if n_streams > 1:
-        order = xp.argsort(found)  # two stable sorts by digits are quicker than one by comparison
+        order = xp.argsort(found)  # two stable radix sorts are faster than one comparison sort
         order = order[xp.argsort(streams[order], kind="stable")]
         found, streams = found[order], streams[order]
     else:

@@ -1,4 +1,4 @@
-"""Kernel matrices on the device: popular bins by one dense product, the others pair by pair."""
+"""Kernel matrices on the device: popular bins by a dense product, other bins pair by pair."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from propkernels.gpu.device_counts import DeviceRows
 from propkernels.gpu.runtime import BLOCKS, Runtime
 
-POPULAR = 0.04  # share of graphs from which on a bin is cheaper in the dense product: best on three sets
-DENSE_BYTES = 2**33  # of the dense counts that are in memory at a time
+POPULAR = 0.04  # share of graphs above which a bin is faster in the dense product (best on three data sets)
+DENSE_BYTES = 2**33  # dense counts in memory at a time
 
 
 def square_gram(rows: DeviceRows, runtime: Runtime) -> Any:
-    """Return Phi Phi^T for counts that are whole numbers: exact, and so equal to the CPU's.
+    """Return Phi Phi^T for integer counts: exact, and so equal to the result of the CPU.
 
     Bins of one graph touch the diagonal only; popular ones go through a dense product in float64; the
     rest are added pair by pair.
@@ -40,11 +40,11 @@ class ColumnKinds(NamedTuple):
     Attributes
     ----------
     shared_by : (device array of int32, (columns,), np.int32)
-        Graphs that have each column, and from how many on it is popular.
+        Number of graphs with each column, and the smallest such number of a popular column.
     popular_up_to, rare_up_to : device arrays of int64, (columns,)
-        Popular columns, and entries of rare ones, among the columns up to each.
+        Cumulative number of popular columns, and of entries of rare columns.
     n_popular, n_rare : int
-        All popular columns, and all entries of rare ones.
+        Number of popular columns, and of entries of rare columns.
     """
 
     shared_by: tuple[Any, np.int32]
@@ -55,18 +55,18 @@ class ColumnKinds(NamedTuple):
 
 
 def row_numbers(rows: DeviceRows, xp: Any) -> Any:
-    """Row of each entry."""
+    """Return the row of each entry."""
     entries = xp.arange(len(rows.columns), dtype=rows.indptr.dtype)
     return (xp.searchsorted(rows.indptr, entries, side="right") - 1).astype(xp.int32)
 
 
 def _entries(rows: DeviceRows) -> tuple[Any, ...]:
-    """A CSR matrix as the kernels take it."""
+    """Return a CSR matrix as arguments of a CUDA kernel."""
     return rows.indptr, np.int64(len(rows.indptr) - 1), rows.columns, rows.values
 
 
 def _kinds_of_columns(rows: DeviceRows, popular_from: int, runtime: Runtime) -> ColumnKinds:
-    """Tell popular columns from rare ones."""
+    """Return the split of columns into popular and rare ones."""
     xp, n_columns = runtime.xp, np.int64(rows.n_columns)
     shared_by = (xp.zeros(rows.n_columns, dtype=xp.int32), np.int32(popular_from))
     runtime.launch("count_entries", BLOCKS, (rows.columns, np.int64(len(rows.columns)), shared_by[0]))
@@ -77,7 +77,7 @@ def _kinds_of_columns(rows: DeviceRows, popular_from: int, runtime: Runtime) -> 
 
 
 def _dense_product(rows: DeviceRows, kinds: ColumnKinds, runtime: Runtime) -> Any:
-    """Product of the popular columns with themselves, some of them at a time."""
+    """Return the product of the popular columns with themselves, computed in batches of columns."""
     xp, n, n_popular = runtime.xp, len(rows.indptr) - 1, kinds.n_popular
     at_once = max(DENSE_BYTES // (8 * max(n, 1)), 1)
     gram = None

@@ -11,12 +11,12 @@ from propkernels.gpu.runtime import BLOCKS, Runtime
 from propkernels.graphs.neighborhoods import BOUNDARIES
 from propkernels.propagation.convolution import GridOperator
 
-MOST_DIMENSIONS = 8  # of an image: kernels.cu keeps a position in so many registers
+MOST_DIMENSIONS = 8  # of an image: kernels.cu keeps a position in 8 registers
 
 
 @dataclass(frozen=True)
 class DeviceFilter:
-    """The pixels of all images, and the filter that moves them."""
+    """Pixels of all images, and the filter, on the device."""
 
     runtime: Runtime
     operator: GridOperator
@@ -29,7 +29,7 @@ class DeviceFilter:
 
     @classmethod
     def of(cls, operator: GridOperator, runtime: Runtime) -> DeviceFilter:
-        """Copy what a step needs to the device."""
+        """Return the filter and pixels of an operator, copied to the device."""
         grids, taps, xp = operator.grids, operator.taps, runtime.xp
         pixel_ptr = runtime.to_device(np.asarray(grids.pixel_ptr, dtype=np.int64))
         pixels = xp.arange(int(grids.pixel_ptr[-1]))
@@ -44,7 +44,7 @@ class DeviceFilter:
         return len(self.image_of)
 
     def apply(self, now: Any, first_stream: int, n_streams: int) -> Any:
-        """Return B x for the streams from ``first_stream`` on, each stage of B after the other."""
+        """Return B x for the streams from ``first_stream`` on, stage by stage."""
         taps, grids = self.operator.taps, self.operator.grids
         where = (self.image_of, self.pixel_ptr, self.shapes, np.int32(grids.dimension))
         for first, last in zip(taps.stage_ptr, taps.stage_ptr[1:], strict=False):
@@ -57,7 +57,7 @@ class DeviceFilter:
         return now
 
     def step_weights(self, pixels: Any) -> tuple[Any, Any]:
-        """Return ``spread`` and ``keep`` of each pixel; ``keep`` is None where no pixel keeps what it has."""
+        """Return ``spread`` and ``keep`` of each pixel; ``keep`` is None if no pixel keeps its value."""
         xp, operator = self.runtime.xp, self.operator
         counted = xp.zeros(self.n_pixels)
         counted[pixels] = 1.0
@@ -76,9 +76,9 @@ class DeviceFilter:
 def grid_codes(
     operator: GridOperator, rows: Any, projected: Any, offsets: Any, n_hashes: int, runtime: Runtime
 ) -> Any:
-    """Return the codes of all counted pixels, (streams, N), to the bits of ``hashing.grid_compiled``.
+    """Return the codes of all counted pixels, (streams, N), bit-equal to ``hashing.grid_codes_compiled``.
 
-    Filters that are applied by Fourier transforms have no counterpart here: their sums round differently.
+    Filters applied by Fourier transforms are not supported: their sums round differently.
     """
     xp, grids, n_streams = runtime.xp, operator.grids, np.int32(len(offsets))
     pixels = _counted_pixels(grids, runtime)
@@ -102,7 +102,7 @@ def grid_codes(
 
 
 def _counted_pixels(grids: Any, runtime: Runtime) -> Any:
-    """Pixel of each node."""
+    """Return the pixel of each node."""
     if grids.inside is None:
         return runtime.xp.arange(int(grids.pixel_ptr[-1]), dtype=runtime.xp.int64)
     return runtime.xp.flatnonzero(runtime.to_device(grids.inside)).astype(runtime.xp.int64)

@@ -28,10 +28,10 @@ def label_codes(
     runtime: Runtime,
     edge_factors: EdgeFactors | None = None,
 ) -> Any:
-    """Propagate and hash on the device; None where only the CPU can.
+    """Return label codes computed on the device; None if only the CPU can compute them.
 
-    That is so for schemes that are not affine, for the Hellinger metric, which takes a root first, and
-    for filters that are applied by Fourier transforms.
+    Not supported are schemes that are not affine, the Hellinger metric, which takes a root first, and filters
+    applied by Fourier transforms.
     """
     if not scheme.affine or lsh.takes_root:
         return None
@@ -59,7 +59,7 @@ def _can_filter(operator: GridOperator) -> bool:
 
 
 def device_graphs(graph_ptr: Any, adjacency: Any, runtime: Runtime) -> DeviceGraphs:
-    """Copy graphs to the device."""
+    """Return graphs copied to the device."""
     weights = None if (adjacency.data == 1.0).all() else runtime.to_device(adjacency.data)
     arrays = (graph_ptr.astype(np.int64), _narrow(adjacency.indptr), _narrow(adjacency.indices))
     offsets, indptr, indices = (runtime.to_device(array) for array in arrays)
@@ -67,12 +67,12 @@ def device_graphs(graph_ptr: Any, adjacency: Any, runtime: Runtime) -> DeviceGra
 
 
 def _narrow(array: Any) -> Any:
-    """As int32, which the kernels take; a batch has fewer than 2^31 entries (``batches``)."""
+    """Return an array as int32, as the kernels require; a batch has fewer than 2^31 entries (``batches``)."""
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
 def device_operator(operator: AffineOperator, runtime: Runtime) -> DeviceOperator:
-    """Copy a step to the device."""
+    """Return an affine step copied to the device."""
     fields = (operator.spread, operator.keep, operator.restart, operator.pushed_back, operator.vanished)
     copies = (None if field is None else runtime.to_device(np.ascontiguousarray(field)) for field in fields)
     return DeviceOperator(*copies)
@@ -88,7 +88,7 @@ def label_streams(
     runtime: Runtime,
     edge_factors: EdgeFactors | None,
 ) -> DeviceStreams | None:
-    """Label codes with the iterations and weights of their streams; None where only the CPU can give them."""
+    """Return label codes with iterations and weights of streams; None if only the CPU can compute them."""
     codes = label_codes(graphs, scheme, initial, lsh, t_max, n_hashes, runtime, edge_factors)
     if codes is None:
         return None
@@ -99,7 +99,7 @@ def label_streams(
 def refinement_streams(
     graphs: Any, node_keys: Any, edge_keys: Any, t_max: int, runtime: Runtime
 ) -> DeviceStreams:
-    """Weisfeiler-Lehman codes with their iterations."""
+    """Return Weisfeiler-Lehman codes with their iterations."""
     where = device_graphs(graphs.graph_ptr, graphs.adjacency, runtime)
     edges = None if edge_keys is None else runtime.to_device(edge_keys)
     codes = refined_codes(where, runtime.to_device(node_keys), edges, t_max)

@@ -1,4 +1,4 @@
-"""Graphs on the device: their arrays, and the packets of whole graphs that blocks work on."""
+"""Graphs on the device: their arrays, and packets of whole graphs, one per block of threads."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class DeviceGraphs:
     graph_ptr : device array of int64, (n + 1,)
     indptr, indices : device arrays of int32
     weights : device array of float64, or None
-        Of each stored entry; None: all one.
+        Weight of each stored entry; None: all 1.
     capacity : int
-        Nodes that a packet has room for. A graph of up to half as many shares a packet with others.
+        Largest number of nodes of a packet. Graphs of up to half as many nodes share packets.
     """
 
     runtime: Runtime
@@ -47,11 +47,11 @@ class DeviceGraphs:
 
     @cached_property
     def packets(self) -> Any:
-        """Graph numbers at which packets begin, and the number of graphs.
+        """First graph of each packet, followed by the number of graphs.
 
-        Nodes are cut every W places; a packet has the graphs that begin between two cuts. With
-        W = capacity - (largest small graph) + 1 none overflows, and no loop over graphs is needed. A large
-        graph is a packet of its own.
+        Nodes are cut every W nodes; a packet consists of the graphs that begin between two cuts. With
+        W = capacity - (largest small graph) + 1 no packet overflows, and no loop over graphs is needed. Each
+        large graph is a separate packet.
         """
         xp, ptr = self.runtime.xp, self.graph_ptr
         if self.n_nodes == 0:
@@ -74,13 +74,13 @@ class DeviceGraphs:
 
     @cached_property
     def large_graphs(self) -> Any:
-        """Numbers of the graphs that do not fit a packet with others."""
+        """Numbers of the graphs with more than half the capacity, which share no packet."""
         xp = self.runtime.xp
         return xp.flatnonzero(xp.diff(self.graph_ptr) > self.capacity // 2)
 
     @cached_property
     def large_nodes(self) -> LargeNodes | None:
-        """Nodes of graphs that do not fit a packet, or None."""
+        """Nodes of graphs larger than a packet, or None."""
         xp = self.runtime.xp
         begins = self.graph_ptr[self.large_graphs]
         sizes = self.graph_ptr[self.large_graphs + 1] - begins
@@ -102,7 +102,7 @@ class DeviceGraphs:
 
 @dataclass(frozen=True)
 class LargeNodes:
-    """Nodes of the graphs that are larger than a packet.
+    """Nodes of graphs larger than a packet.
 
     Attributes
     ----------
@@ -111,9 +111,9 @@ class LargeNodes:
     nodes : device array of int64
         Their nodes.
     place : device array of int32, (N,)
-        Of each of these nodes, its place among them.
+        Position in ``nodes`` of each of these nodes.
     owner : device array of int32
-        Of each of these nodes, the place of its graph in ``graphs``.
+        Position in ``graphs`` of the graph of each of these nodes.
     """
 
     graphs: Any

@@ -1,8 +1,8 @@
-"""The pipeline on the device: what estimators with ``device="cuda"`` call.
+"""The pipeline on the device, for estimators with ``device="cuda"``.
 
-Whatever a coder can give on the device is computed there; where it cannot (a scheme that is not affine, the
-Hellinger metric, a filter by Fourier transforms, a dictionary of neighborhoods), codes come from the CPU and
-only counting and products run on the device. Results are the same either way, to the bit.
+Codes are computed on the device if the coder supports it; otherwise (a scheme that is not affine, the
+Hellinger metric, a filter by Fourier transforms, a dictionary of neighborhoods) codes come from the CPU, and
+only counting and products run on the device. Results are bit-equal in both cases.
 """
 
 from __future__ import annotations
@@ -33,16 +33,15 @@ from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime, cuda, is_available
 
 DEVICES = ("cpu", "cuda", "auto")
-WORTH_MOVING = 2**18  # nodes from which on "auto" takes a GPU: an estimate
-BYTES_OF_A_CODE = 40  # device memory for each node and stream: its code, its column, room to count
-SHARE_OF_MEMORY = 0.4  # of what is free, for each of two batches
+WORTH_MOVING = 2**18  # number of nodes from which "auto" uses a GPU (an estimate)
+BYTES_OF_A_CODE = 40  # device memory per node and stream: code, column, workspace
+SHARE_OF_MEMORY = 0.4  # share of free memory for each of two batches
 
 
 def resolve_device(device: Any, n_nodes: int) -> Device | None:
     """Return the device to run on, or None for the CPU.
 
-    "cuda" without a GPU or without CuPy is refused in a sentence; "auto" then takes the CPU, and also
-    where there is little to compute.
+    "cuda" raises an error without a GPU or CuPy; "auto" then uses the CPU, and also for small data.
     """
     check_choice(device, DEVICES, "device")
     if device == "cpu" or (device == "auto" and (n_nodes < WORTH_MOVING or not is_available())):
@@ -51,7 +50,7 @@ def resolve_device(device: Any, n_nodes: int) -> Device | None:
 
 
 class Device:
-    """What the stations below ask where an estimator runs on a GPU (``utils.parallel``)."""
+    """Interface of the GPU for counting and gram; see ``_utils.parallel.active_device``."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -59,7 +58,7 @@ class Device:
     def count(
         self, coder: Any, graphs: Any, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
     ) -> list[StreamCounts] | None:
-        """Count codes, known ones in the first columns; None where the graphs do not fit the device."""
+        """Return the counts, ``known`` codes first; None if the graphs do not fit the device."""
         if len(list(batches(coder, graphs, self.runtime))) > 1:
             return None
         streams = streams_of(coder, graphs, self.runtime, n_jobs)
@@ -70,18 +69,18 @@ class Device:
         return [after_known(stream, codes) for stream, codes in zip(counted, known, strict=True)]
 
     def square_gram(self, parts: Sequence[csr_array]) -> NDArray[np.float64] | None:
-        """Sum of Phi Phi^T over count matrices with the same rows; None where it does not fit the device."""
+        """Return the sum of Phi Phi^T over count matrices; None if it does not fit the device."""
         n = parts[0].shape[0]
         if 3 * 8 * n * n + 64 * sum(part.nnz for part in parts) > self.runtime.free_bytes():
             return None
         return np.asarray(self.runtime.to_host(square_gram(side_by_side(parts, self.runtime), self.runtime)))
 
     def hashed_features(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> csr_array:
-        """Features of a fixed width, on the host."""
+        """Return features of a fixed width, on the host."""
         return hashed_features(coder, graphs, n_features, self.runtime, n_jobs)
 
     def features_on_device(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> Any:
-        """Features of a fixed width as a sparse matrix of CuPy."""
+        """Return features of a fixed width as a CuPy sparse matrix."""
         streams = streams_of(coder, graphs, self.runtime, n_jobs)
         rows = hashed_rows(streams, graphs.graph_ptr, n_features, self.runtime)
         if len(rows.columns) >= 2**31:
@@ -93,7 +92,7 @@ class Device:
 
 
 def side_by_side(parts: Sequence[csr_array], runtime: Runtime) -> DeviceRows:
-    """Copy count matrices to the device as one, row by row."""
+    """Return count matrices side by side as one matrix on the device."""
     xp, first = runtime.xp, np.cumsum([0, *(part.shape[1] for part in parts)])
     rows, columns, values = [], [], []
     for part, start in zip(parts, first, strict=False):
@@ -111,7 +110,7 @@ def side_by_side(parts: Sequence[csr_array], runtime: Runtime) -> DeviceRows:
 
 
 def streams_of(coder: Any, graphs: Any, runtime: Runtime, n_jobs: int | None) -> DeviceStreams:
-    """Codes of some graphs, computed on the device or brought there."""
+    """Return the codes of graphs on the device, computed there or copied."""
     found: DeviceStreams | None = coder.device_streams(graphs, runtime)
     if found is not None:
         return found
@@ -122,14 +121,14 @@ def streams_of(coder: Any, graphs: Any, runtime: Runtime, n_jobs: int | None) ->
 
 
 def hashed_rows(streams: DeviceStreams, graph_ptr: Any, n_features: int, runtime: Runtime) -> DeviceRows:
-    """Features of a fixed width on the device (``counting.columns.hashed_columns``)."""
+    """Return features of a fixed width on the device, as ``counting.columns.hashed_columns`` does."""
     words = mix(streams.iterations, _numbers_within(streams.iterations))
     columns = Columns(n_features, words=runtime.to_device(words))
     return count_columns(_offsets_only(graph_ptr, streams, runtime), streams.codes, columns, streams.scale)
 
 
 def exact_rows(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> tuple[DeviceRows, list[Any]]:
-    """Counts with one column per bin, not scaled, and the codes of each stream's bins."""
+    """Return unscaled counts, one column per bin, and the codes of each stream's bins."""
     listed, bins = vocabulary(streams.codes, runtime)
     columns = Columns(max(sum(map(len, bins)), 1), listed=listed)
     return count_columns(_offsets_only(graph_ptr, streams, runtime), None, columns, 1.0), bins
@@ -138,7 +137,7 @@ def exact_rows(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> tupl
 def stream_counts(
     rows: DeviceRows, bins: Sequence[Any], streams: DeviceStreams, runtime: Runtime
 ) -> list[StreamCounts]:
-    """Counts of each stream on the host, as a fitted kernel keeps them."""
+    """Return the counts of each stream on the host."""
     xp, n = runtime.xp, len(rows.indptr) - 1
     ends = np.cumsum([0, *map(len, bins)])
     edges = runtime.to_device(ends[1:].astype(np.int32))
@@ -162,7 +161,7 @@ def stream_counts(
 def hashed_features(
     coder: Any, graphs: Any, n_features: int, runtime: Runtime, n_jobs: int | None
 ) -> csr_array:
-    """Hashed features on the host; many graphs go through the device in batches, two at a time.
+    """Return hashed features on the host; many graphs are processed in batches, two at a time.
 
     While one batch is computed, the results of another are copied.
     """
@@ -179,12 +178,12 @@ def hashed_features(
 
 
 def to_host(rows: DeviceRows, runtime: Runtime) -> tuple[Any, Any, Any]:
-    """Copy a sparse matrix to the host: offsets, columns, values."""
+    """Return the offsets, columns and values of a sparse matrix, copied to the host."""
     return runtime.to_host(rows.indptr), runtime.to_host(rows.columns), runtime.to_host(rows.values)
 
 
 def stacked(parts: Sequence[tuple[Any, Any, Any]], n_columns: int) -> csr_array:
-    """Set the rows of batches below each other; index arrays are as narrow as scikit-learn wants them."""
+    """Return the rows of batches stacked, with 32-bit indices if possible, as scikit-learn requires."""
     starts = np.cumsum([0, *(int(indptr[-1]) for indptr, _, _ in parts)])
     if len(parts) == 1:
         indptr, columns, values = parts[0]
@@ -197,7 +196,7 @@ def stacked(parts: Sequence[tuple[Any, Any, Any]], n_columns: int) -> csr_array:
 
 
 def batches(coder: Any, graphs: Any, runtime: Runtime) -> Iterator[Any]:
-    """Runs of graphs whose codes fit the device twice."""
+    """Yield runs of graphs, two of which fit the device together."""
     per_node = BYTES_OF_A_CODE * max(coder.n_streams, 1)
     most = max(SHARE_OF_MEMORY * runtime.free_bytes() / per_node, 1.0)
     if graphs.n_nodes <= most:
@@ -208,12 +207,12 @@ def batches(coder: Any, graphs: Any, runtime: Runtime) -> Iterator[Any]:
 
 
 def _offsets_only(graph_ptr: Any, streams: DeviceStreams, runtime: Runtime) -> DeviceGraphs:
-    """Graphs of which only the sizes matter."""
+    """Return graphs without edges, for kernels that use only their sizes."""
     offsets, capacity = np.asarray(graph_ptr, dtype=np.int64), capacity_for(len(streams.iterations))
     return DeviceGraphs(runtime, runtime.to_device(offsets), None, None, capacity=capacity)
 
 
 def _numbers_within(iterations: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number of each stream within its iteration; streams of an iteration stand side by side."""
+    """Return the number of each stream within its iteration; streams are ordered by iteration."""
     first = np.searchsorted(iterations, iterations)
     return np.arange(len(iterations)) - first

@@ -1,8 +1,8 @@
-"""The CUDA runtime: compile kernels.cu once, and launch its kernels on arrays of the device.
+"""CUDA runtime: compile kernels.cu once, and launch its kernels on device arrays.
 
 Kernels are compiled at run time by NVRTC, which comes with CuPy: no compiler is needed on the user's machine.
-CuPy rather than numba-cuda, because the same source also compiles for the host, which is how the tests run it
-without a GPU; and because CuPy has the sorts and products that the rest needs.
+CuPy is used instead of numba-cuda because the same source also compiles for the host, so that tests run
+without a GPU, and because CuPy provides sorting and matrix products.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 
 from propkernels.gpu.transfer import Transfer
 
-THREADS = 320  # of a block that works on a packet of small graphs
-BLOCKS = 132 * 16  # of a kernel that strides over all nodes
+THREADS = 320  # threads of a block, which processes a packet of small graphs
+BLOCKS = 132 * 16  # blocks of a kernel that strides over all nodes
 CHUNK = 6  # columns whose sums a thread keeps in registers
-LISTED = 6  # neighbors per node, on average, for whom a packet has room in shared memory
+LISTED = 6  # average number of neighbors per node that fit a packet's shared memory
 
 
 class Runtime(Protocol):
-    """What runs kernels: a GPU, or in the tests this machine's processor."""
+    """Executor of CUDA kernels: a GPU or, in tests, the host."""
 
     xp: Any
 
@@ -40,14 +40,14 @@ class Runtime(Protocol):
         """Whatever is launched inside does not wait for other threads' work."""
 
     def free_bytes(self) -> int:
-        """Memory of the device that is free."""
+        """Return the free bytes of device memory."""
 
     def sparse_matrix(self, values: Any, columns: Any, indptr: Any, n_columns: int) -> Any:
-        """Return a sparse matrix of the device's own kind."""
+        """Return a sparse matrix on the device."""
 
 
 class CudaRuntime:
-    """Runs kernels on the current CUDA device."""
+    """Executor of CUDA kernels on the current device."""
 
     def __init__(self) -> None:
         self.xp = import_cupy()
@@ -77,12 +77,12 @@ class CudaRuntime:
         return self.xp.cuda.Stream(non_blocking=True)
 
     def free_bytes(self) -> int:
-        """Memory of the device that is free, what CuPy holds back for later included."""
+        """Return the free bytes of device memory, including CuPy's unused pool."""
         pool = self.xp.get_default_memory_pool()
         return int(self.xp.cuda.runtime.memGetInfo()[0] + pool.free_bytes())
 
     def sparse_matrix(self, values: Any, columns: Any, indptr: Any, n_columns: int) -> Any:
-        """Return a CSR matrix of CuPy."""
+        """Return a CuPy CSR matrix."""
         from cupyx.scipy.sparse import csr_matrix
 
         shape = (len(indptr) - 1, n_columns)
@@ -103,7 +103,7 @@ def _kernel(name: str) -> Any:
 
 
 def import_cupy() -> Any:
-    """Return CuPy, or say in one sentence what is missing: the package, or a GPU."""
+    """Return CuPy; raise an error if the package or a GPU is missing."""
     try:
         import cupy
     except ImportError:
@@ -118,7 +118,7 @@ def import_cupy() -> Any:
 
 
 def is_available() -> bool:
-    """Whether there are CuPy and a GPU."""
+    """Whether CuPy and a GPU are available."""
     try:
         import_cupy()
     except (ImportError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Copies between this machine's memory and the device, through pinned buffers that threads fill and empty.
+"""Copies between host and device memory through pinned buffers, in threads.
 
 A plain copy of pageable memory goes through one small buffer of the driver. Several threads with a pinned
 buffer and a CUDA stream each keep the bus busy: while one chunk crosses it, others are copied on either side.
@@ -20,7 +20,7 @@ WORTH_PINNING = 2**26  # bytes from which on a copy is cut into chunks
 
 
 class Transfer:
-    """Copies large arrays; the buffers are made once and kept."""
+    """Copies arrays between host and device; pinned buffers are allocated once per thread."""
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
@@ -28,7 +28,7 @@ class Transfer:
         self._threads = ThreadPoolExecutor(THREADS_OF_A_COPY, thread_name_prefix="propkernels-copy")
 
     def to_device(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the device."""
+        """Return an array copied to the device."""
         cupy, source = self._cupy, np.ascontiguousarray(array)
         target = cupy.empty(source.shape, dtype=source.dtype)
         if source.nbytes < WORTH_PINNING:
@@ -47,9 +47,9 @@ class Transfer:
         return target
 
     def to_host(self, array: Any, dtype: Any = None) -> NDArray[Any]:
-        """Copy an array from the device, after all that was asked of it is done; as another type if wanted.
+        """Return an array copied from the device after pending work, optionally converted to a dtype.
 
-        Threads convert what they copy, so that whole numbers can cross the bus in few bytes.
+        Threads convert chunks after the copy, so that integers can cross the bus in few bytes.
         """
         cupy = self._cupy
         if array.nbytes < WORTH_PINNING:
@@ -79,7 +79,7 @@ class Transfer:
         list(self._threads.map(on_device, range(0, length, step)))
 
     def _buffer(self, dtype: Any) -> tuple[NDArray[Any], Any]:
-        """Pinned memory and stream of this thread."""
+        """Return the pinned buffer and stream of this thread."""
         if not hasattr(self._own, "stream"):
             import cupyx
 
