@@ -7,7 +7,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from propkernels._utils.checks import check_integer, shown
@@ -34,13 +34,13 @@ N_STAGES = 6  # of the progress bar, besides two per iteration
 
 def audit(
     graphs: Any,
-    target: Any = None,
+    target: ArrayLike | None = None,
     test: Any = None,
     *,
-    test_target: Any = None,
+    test_target: ArrayLike | None = None,
     kernel: Any = None,
     t_max: int = 5,
-    random_state: Any = 0,
+    random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> Audit:
     """Check a data set for duplicates, leaks and label errors, and score a kernel and baselines on it.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels._utils.safe_files import atomic_write
+from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels.auditing.duplicates import NearDuplicates, Sameness
 from propkernels.auditing.learnability import Learning
 from propkernels.auditing.sentences import Sentence
@@ -111,7 +111,7 @@ class Audit:
 
         return page(self)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: Pathlike) -> None:
         """Write a report in the format given by the file suffix.
 
         Parameters

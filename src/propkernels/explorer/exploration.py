@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from propkernels._pages import read_static, render_page
 from propkernels._utils.safe_files import Pathlike, atomic_write
+from propkernels.models.classifier import PropagationClassifier
+from propkernels.models.regressor import PropagationRegressor
 
 # the order matters: top-level code of a file uses names of earlier files only
 SCRIPTS = [
@@ -64,7 +66,7 @@ class Exploration:
 
     title: str
     html: str
-    model: Any
+    model: PropagationClassifier | PropagationRegressor | None
     points: NDArray[np.float64]
     predictions: NDArray[Any] | None = None
     novelty: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))

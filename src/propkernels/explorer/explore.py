@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import is_regressor
 
 from propkernels._utils.cells import has_fractions
@@ -29,6 +30,8 @@ from propkernels.explorer.places import given_places, image_places, molecule_pla
 from propkernels.explorer.texts import page_about, page_facts
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
+from propkernels.models.classifier import PropagationClassifier
+from propkernels.models.regressor import PropagationRegressor
 from propkernels.selection.targets import Known, check_numbers, known_targets
 
 MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
@@ -39,17 +42,17 @@ LARGEST_PIXEL = 127  # largest side of an image: positions are 8-bit integers
 
 def explore(
     graphs: Any,
-    target: Any = None,
-    model: Any = None,
+    target: ArrayLike | None = None,
+    model: PropagationClassifier | PropagationRegressor | None = None,
     *,
     title: str | None = None,
     ids: Sequence[Any] | None = None,
     class_names: Sequence[str] | None = None,
     label_names: Mapping[Any, str] | None = None,
-    columns: Mapping[str, Any] | None = None,
+    columns: Mapping[str, ArrayLike] | None = None,
     molecules: Sequence[Any] | None = None,
     layout: Any = None,
-    random_state: Any = 0,
+    random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> Exploration:
     """Return an HTML page with a map of graphs and a model, in one file that works offline.

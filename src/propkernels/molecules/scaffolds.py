@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,9 @@ from propkernels.molecules.read_molecules import as_molecules
 CARBON = 6
 
 
-def scaffolds(molecules: Any, *, generic: bool = False, errors: str = "raise") -> NDArray[np.int64]:
+def scaffolds(
+    molecules: Any, *, generic: bool = False, errors: Literal["raise", "empty"] = "raise"
+) -> NDArray[np.int64]:
     """Return the number of each molecule's Murcko scaffold: its ring systems and the chains between them.
 
     Molecules with the same scaffold are often close relatives. Folds that never split a scaffold estimate how

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.optional import import_optional
 
@@ -43,7 +44,7 @@ def several_axes(ax: Any, n: int, columns: int = 4) -> list[Any]:
     return list(grid.ravel()[:n])
 
 
-def text_color(background: Any) -> str:
+def text_color(background: Sequence[float]) -> str:
     """Return "black" or "white", whichever is easier to read on a background color.
 
     Examples
@@ -55,7 +56,7 @@ def text_color(background: Any) -> str:
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
 
 
-def check_target(target: Any, n_graphs: int) -> NDArray[Any]:
+def check_target(target: ArrayLike, n_graphs: int) -> NDArray[Any]:
     """Return the target as an array with one value per graph."""
     labels = np.asarray(target)
     if labels.shape != (n_graphs,):
@@ -65,7 +66,7 @@ def check_target(target: Any, n_graphs: int) -> NDArray[Any]:
     return labels
 
 
-def class_names(labels: NDArray[Any], names: Any) -> list[str]:
+def class_names(labels: NDArray[Any], names: Sequence[str] | None) -> list[str]:
     """Return one name per class in ``labels``, in the order of the sorted labels."""
     classes = np.unique(labels)
     if names is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from propkernels.plotting.canvas import check_target, class_names, import_pyplot, one_axes
@@ -16,7 +17,12 @@ MOST_CLASSES = 20  # more classes, or real numbers, get a color bar instead of a
 
 
 def plot_embedding(
-    X: Any, target: Any = None, *, target_names: Any = None, cmap: Any = None, ax: Any = None
+    X: Any,
+    target: ArrayLike | None = None,
+    *,
+    target_names: Sequence[str] | None = None,
+    cmap: Any = None,
+    ax: Any = None,
 ) -> Any:
     """Draw graphs as points, so that near points are similar graphs (kernel PCA in two dimensions).
 

@@ -11,7 +11,12 @@ from propkernels.evaluation.evaluation_result import Evaluation
 from propkernels.plotting.canvas import one_axes
 
 
-def plot_evaluation(evaluations: Any, *, names: Sequence[str] | None = None, ax: Any = None) -> Any:
+def plot_evaluation(
+    evaluations: Evaluation | Sequence[Evaluation] | Mapping[Any, Evaluation],
+    *,
+    names: Sequence[str] | None = None,
+    ax: Any = None,
+) -> Any:
     """Draw the scores of all folds, their mean and its standard error, one column per evaluation.
 
     Parameters

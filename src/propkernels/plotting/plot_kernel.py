@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.arrays import offsets
 from propkernels._utils.checks import check_choice
@@ -18,11 +19,11 @@ MOST_NAMED = 30  # more classes are drawn without their names
 
 
 def plot_kernel(
-    K: Any,
-    target: Any = None,
+    K: ArrayLike,
+    target: ArrayLike | None = None,
     *,
-    order: str | None = "auto",
-    target_names: Any = None,
+    order: Literal["auto", "class", "cluster"] | None = "auto",
+    target_names: Sequence[str] | None = None,
     cmap: Any = "viridis",
     ax: Any = None,
 ) -> Any:
@@ -80,7 +81,7 @@ def plot_kernel(
     return ax
 
 
-def check_kernel_matrix(K: Any) -> Matrix:
+def check_kernel_matrix(K: ArrayLike) -> Matrix:
     """Return K as a float64 matrix; raise ValueError unless it is square, symmetric and finite."""
     matrix = np.asarray(K, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
