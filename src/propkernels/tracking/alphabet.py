@@ -1,4 +1,4 @@
-"""The labels that edits may use, numbered."""
+"""Alphabet: numbers of the node and edge labels of a graph and of its edits."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from propkernels.propagation.initial import UNKNOWN
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Labels of a graph and further ones, as numbers.
+    """Labels of a graph and labels that edits may use, as numbers.
 
     Attributes
     ----------
     node_values : tuple
-        Labels of nodes; None is an unobserved one.
+        Labels of nodes; None stands for an unobserved label.
     node_ids : ndarray of int64, (nodes,)
         The label of each node of the graph.
     new_labels : ndarray of int64
-        Those that edits may give to a node; a single one, that of nothing, where nodes have no labels.
+        Labels that edits may give to a node; only the number of None if nodes have no labels.
     edge_values : tuple
-        Labels of edges; the last one stands for unobserved ones.
+        Labels of edges; ``UNKNOWN`` stands for an unobserved label.
     edge_ids : ndarray of int64, (entries,)
         The label of each stored entry of the graph's adjacency.
     new_bonds : ndarray of int64
-        Those that edits may give to an edge.
+        Labels that edits may give to an edge.
     has_labels, has_bonds : bool
-        Whether nodes, and whether edges, carry labels at all.
+        Whether nodes, and whether edges, have labels.
     """
 
     node_values: tuple[Hashable, ...]
@@ -47,11 +47,11 @@ class Alphabet:
 
     @classmethod
     def of(cls, graph: GraphDatabase, labels: Sequence[Any], bonds: Sequence[Any]) -> Alphabet:
-        """Number the labels of a graph, and those that edits may use."""
+        """Return the alphabet of a graph and of the labels that edits may use."""
         column, edges = graph.label_column, graph.edge_label_column
         plain = isinstance(column, LabelColumn)
-        own = (*column.values, None) if isinstance(column, LabelColumn) else (None,)
-        node_values, new_labels = _numbered(own, labels if plain else [None])
+        present = (*column.values, None) if isinstance(column, LabelColumn) else (None,)
+        node_values, new_labels = _numbered(present, labels if plain else [None])
         node_ids = np.zeros(graph.n_nodes, dtype=np.int64)
         if isinstance(column, LabelColumn):
             node_ids[:] = np.where(column.ids < 0, len(column.values), column.ids)
@@ -65,25 +65,27 @@ class Alphabet:
         )
 
     def node_column(self, ids: NDArray[np.int64]) -> LabelColumn | None:
-        """Labels of nodes from their numbers; None where nodes have none."""
+        """Return the node labels of these numbers; None if nodes have no labels."""
         return _column(ids, self.node_values, None) if self.has_labels else None
 
     def edge_column(self, ids: NDArray[np.int64]) -> LabelColumn | None:
-        """Labels of edges from their numbers; None where edges have none."""
+        """Return the edge labels of these numbers; None if edges have no labels."""
         return _column(ids, self.edge_values, UNKNOWN) if self.has_bonds else None
 
 
 def _column(ids: NDArray[np.int64], values: tuple[Hashable, ...], missing: Any) -> LabelColumn:
-    """A label column without the value that stands for unobserved labels."""
+    """Return a label column, with -1 in place of the value ``missing``."""
     at = values.index(missing)
-    own = np.arange(len(values)) - (np.arange(len(values)) > at)
-    own[at] = -1
-    return LabelColumn(own[ids].astype(np.int32), values[:at] + values[at + 1 :])
+    shifted = np.arange(len(values)) - (np.arange(len(values)) > at)
+    shifted[at] = -1
+    return LabelColumn(shifted[ids].astype(np.int32), values[:at] + values[at + 1 :])
 
 
-def _numbered(own: Sequence[Any], further: Sequence[Any]) -> tuple[tuple[Hashable, ...], NDArray[np.int64]]:
-    """All values, the graph's own first, and the numbers of the further ones."""
-    position = {value: i for i, value in enumerate(own)}
+def _numbered(
+    present: Sequence[Any], further: Sequence[Any]
+) -> tuple[tuple[Hashable, ...], NDArray[np.int64]]:
+    """Return all values, those of the graph first, and the numbers of the further ones."""
+    position = {value: i for i, value in enumerate(present)}
     numbers = [position.setdefault(_canonical(value), len(position)) for value in further]
     return tuple(position), np.array(numbers, dtype=np.int64)
 

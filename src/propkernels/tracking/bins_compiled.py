@@ -1,4 +1,4 @@
-"""Compiled loops over the bins of one graph: nodes move from bin to bin, and changes of counts are listed."""
+"""Compiled loops over the bins of one graph: move nodes between bins and list the changes of counts."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from propkernels.counting.entries_compiled import find_column, mixed
 from propkernels.hashing.codes import NO_BIN
 from propkernels.hashing.codes_compiled import join
 
-CODE, STAMP, COLUMN, NUMBER = range(4)  # of a cell
-EMPTY, SETTLED = 0, -1  # stamps; edits have the stamps 1, 2, ...
+CODE, STAMP, COLUMN, NUMBER = range(4)  # fields of a cell
+EMPTY, SETTLED = 0, -1  # stamps of cells; edits have the stamps 1, 2, ...
 
 
 class Bins(NamedTuple):
-    """Bins of the graph as it is, found by open addressing, with room for those of an edit.
+    """Bins of the unedited graph in an open-addressing table, with room for those of an edit.
 
-    ``cells[stream, slot]`` holds a code, a stamp, the column of the code in the vocabulary (-1: none) and its
-    number of items in the graph as it is. A cell is in use if it is SETTLED or has the stamp of the present
-    edit, ``stamp[0]``: those of earlier edits count as empty, and nothing has to be cleared. ``slots[stream,
-    node]`` is the slot that a node is counted in (-1: none).
+    ``cells[stream, slot]`` holds a code, a stamp, the column of the code in the vocabulary (-1: none) and the
+    number of its items in the unedited graph. A cell is in use if it is SETTLED or has the stamp of the
+    current edit, ``stamp[0]``; cells of earlier edits count as empty, so nothing is cleared. ``slots[stream,
+    node]`` is the slot of a node's bin (-1: none).
 
-    ``delta[slot]`` is by how many items an edit changes the count, for one stream at a time; ``touched``
-    lists the slots whose delta was changed, some perhaps twice. ``delta`` is 0 between streams.
+    ``delta[slot]`` is the change of a count by an edit, for one stream at a time; ``touched`` lists the slots
+    whose delta was changed, possibly twice. ``delta`` is 0 between streams.
     """
 
     cells: Any
@@ -36,7 +36,7 @@ class Bins(NamedTuple):
 
 @compiled(cache=False)
 def find_slot(cells: Any, stream: int, code: Any, stamp: int, table: Any) -> Any:
-    """Slot of a code in a stream; a code that is not there takes an empty cell, with the stamp."""
+    """Return the slot of a code in a stream; a new code takes an empty cell, with the stamp."""
     wrap = np.uint64(cells.shape[1] - 1)
     slot = mixed(code) & wrap
     while cells[stream, slot, STAMP] == SETTLED or cells[stream, slot, STAMP] == stamp:
@@ -53,7 +53,7 @@ def find_slot(cells: Any, stream: int, code: Any, stamp: int, table: Any) -> Any
 
 @compiled(cache=False)
 def add_delta(delta: Any, touched: Any, n_touched: int, slot: int, by: int) -> Any:
-    """Change a delta, and list its slot if it was 0; return how many are listed."""
+    """Add ``by`` to a delta, and list its slot if it was 0; return the number of listed slots."""
     if delta[slot] == 0:
         touched[n_touched] = slot
         n_touched += 1
@@ -65,7 +65,7 @@ def add_delta(delta: Any, touched: Any, n_touched: int, slot: int, by: int) -> A
 def list_changes(
     cells: Any, stream: int, delta: Any, touched: Any, n_touched: int, rows: Any, filled: int
 ) -> Any:
-    """Append a row for each bin of a stream whose count differs, and clear the deltas; return the new end."""
+    """Append one row per bin of a stream whose count differs; clear the deltas; return the end of rows."""
     for k in range(n_touched):
         slot = touched[k]
         if delta[slot] != 0:
@@ -80,11 +80,11 @@ def list_changes(
 
 
 class Coding(NamedTuple):
-    """How streams follow from codes of nodes: stream s joins row ``rows[s]`` of the codes with ``salts[s]``.
+    """Streams from node codes: stream s joins row ``rows[s]`` of the codes with ``salts[s]``.
 
-    ``iterations[row]`` is the iteration of a row of codes. ``codes[row, node]`` are those of the graph as it
-    is, and ``new_codes`` those of touched nodes in the edited graph. ``salts[stream, node]``, the codes of
-    attributes, are None where there are none.
+    ``iterations[row]`` is the iteration of a row of codes. ``codes[row, node]`` are the codes of the unedited
+    graph, and ``new_codes`` those of touched nodes in the edited graph. ``salts[stream, node]`` are attribute
+    codes, or None without attributes.
     """
 
     rows: Any
@@ -96,14 +96,14 @@ class Coding(NamedTuple):
 
 @compiled(cache=False)
 def stream_code(code: Any, salts: Any, stream: int, node: int) -> Any:
-    """Code of a node in a stream: its code, joined with that of its attributes."""
+    """Return the code of a node in a stream: its code joined with its attribute code."""
     if salts is None or code == NO_BIN:
         return code
     return join(code, salts[stream, node])
 
 
-# The loop over moves has no helpers that take arrays: numba counts references to an array in every function
-# that it is handed to, and that takes longer than a move.
+# The loop over moves calls no helper with arrays: numba counts references to an array in every function that
+# receives it, which takes longer than a move.
 
 
 @compiled(cache=False)
@@ -119,10 +119,26 @@ def change_counts(
     rows: Any,
     filled: int,
 ) -> Any:
-    """Move touched nodes to their new bins and removed ones out of theirs; list what that changes.
+    """Move touched nodes to their new bins and list the changes of counts; return the end of rows.
 
-    Nodes ``touched_nodes[: ends[t]]`` may have other codes at iteration t; ``salts`` are those of ``coding``.
-    Without ``counted``, each move out of or into a bin of the vocabulary is a row. Return the end of rows.
+    Without ``counted``, each move out of or into a bin of the vocabulary is a row.
+
+    Parameters
+    ----------
+    coding : Coding
+    salts : ndarray of int64 or None
+        ``coding.salts``.
+    touched_nodes, ends : ndarray of int64
+        Nodes ``touched_nodes[: ends[t]]`` may have other codes at iteration t.
+    removed : ndarray of int64, (2,)
+        Removed nodes; -1: none.
+    bins : Bins
+    table : BinTable
+    counted : bool
+    rows : ndarray of int32, (changes, 4)
+        Output; see ``counting.entries.Changes``.
+    filled : int
+        First free row.
     """
     cells, slots, delta, touched, stamp = bins.cells, bins.slots, bins.delta, bins.touched, bins.stamp[0]
     codes, new_codes = coding.codes, coding.new_codes
@@ -206,7 +222,7 @@ def change_counts(
 
 @compiled(cache=False)
 def settle_counts(coding: Any, touched_nodes: Any, ends: Any, bins: Any, table: Any) -> None:
-    """Keep the new codes of touched nodes as those of the graph as it is, and count them."""
+    """Make the new codes of touched nodes those of the unedited graph, and count them."""
     cells, slots = bins.cells, bins.slots
     codes, new_codes, salts = coding.codes, coding.new_codes, coding.salts
     for stream in range(len(coding.rows)):

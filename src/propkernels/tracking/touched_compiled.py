@@ -1,4 +1,4 @@
-"""Compiled loops over the nodes that an edit touches: which they are, and their values after each step."""
+"""Compiled loops over the nodes that an edit touches: list them, and update their values and codes."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ from propkernels.tracking.wiring_compiled import (
 
 
 class Walk(NamedTuple):
-    """Diffusion of projected labels, one column per stream; what depends on a node's degree alone, by degree.
+    """Diffusion of projected labels, one column per stream; ``spread``, ``keep`` and ``root`` are by degree.
 
-    ``start[row]`` holds the projections x0 of a label or, with ``by_degree``, of a degree. A node takes
-    ``spread`` of its neighbors' sum and ``keep`` of itself. ``root`` weighs an edge by the product of the
-    values of its ends (with ``scaled``, symmetric normalization), and ``factors[step - 1, bond, column]``
-    tell edge labels apart; ``is_plain``: both are 1. ``vanish``: nodes without edges count at t = 0 only.
+    ``start[row]`` holds the projections x0 of a label or, with ``by_degree``, of a degree. ``spread`` is the
+    weight of the neighbors' sum and ``keep`` that of the node itself. With ``scaled`` (symmetric
+    normalization), the weight of an edge is the product of ``root`` of its ends.
+    ``factors[step - 1, bond, column]`` are the factors of edge labels; ``is_plain``: all weights and factors
+    are 1. ``vanish``: nodes without edges count at t = 0 only.
 
-    ``values[t, node, column]`` are those after t steps; an edit overwrites those that it touches, and copies
-    of ``before``, those of the graph as it is, go back.
+    ``values[t, node, column]`` are the values after t steps; an edit overwrites those of touched nodes, which
+    are then restored from ``before``, the values of the unedited graph.
     """
 
     start: Any
@@ -49,11 +50,11 @@ class Walk(NamedTuple):
 
 
 class Refinement(NamedTuple):
-    """Weisfeiler-Lehman refinements of several labels of each node, side by side.
+    """Weisfeiler-Lehman refinements of several labels (views) of each node.
 
     ``start[k, row]`` is the key of label k in a row of labels or, with ``by_degree``, of a degree;
-    ``edge_keys`` are those of edge labels, if edges are ``labeled``. ``values[k, t, node]`` are the words
-    after t steps; an edit overwrites those that it touches, and copies of ``before`` go back.
+    ``edge_keys`` are the keys of edge labels, if edges are ``labeled``. ``values[k, t, node]`` are the words
+    after t steps; an edit overwrites those of touched nodes, which are then restored from ``before``.
     """
 
     start: Any
@@ -67,9 +68,9 @@ class Refinement(NamedTuple):
 class Touched(NamedTuple):
     """Nodes that an edit touches.
 
-    ``order`` lists them, the nearest first; ``ends[t]`` of them can be different after t steps, and
-    ``depth`` says from which step on. Between edits all nodes have the depth ``len(ends)``. ``removed``,
-    (2,), are nodes that are gone (-1: none), and ``before``, (2,), is what takes the edits back.
+    ``order`` lists them, nearest first; the first ``ends[t]`` of them may differ after t steps, and ``depth``
+    is the first such step of each node. Between edits all nodes have the depth ``len(ends)``. ``removed``,
+    (2,), are removed nodes (-1: none), and ``before``, (2,), holds the labels needed to undo the edits.
     """
 
     order: Any
@@ -79,12 +80,12 @@ class Touched(NamedTuple):
     before: Any
 
 
-# what an edit touches
+# Nodes that an edit touches
 
 
 @compiled(cache=False)
 def _touch(wiring: Any, touched: Any, count: int, i: int, depth: int) -> Any:
-    """List a node, if it is there and not listed yet; return how many are listed."""
+    """List node i if it exists and is not listed yet; return the number of listed nodes."""
     if wiring.alive[i] and touched.depth[i] > depth and depth < len(touched.ends):
         touched.depth[i] = depth
         touched.order[count] = i
@@ -94,7 +95,7 @@ def _touch(wiring: Any, touched: Any, count: int, i: int, depth: int) -> Any:
 
 @compiled(cache=False)
 def _seed_start(wiring: Any, touched: Any, by_degree: bool, count: int, kind: int, a: int, b: int) -> Any:
-    """List the nodes whose start is another one."""
+    """List the nodes whose start value changes; return the number of listed nodes."""
     if kind == RELABEL or (by_degree and kind != NOTHING):
         count = _touch(wiring, touched, count, a, 0)
     if kind == ADD_LEAF or (by_degree and kind != NOTHING and kind != RELABEL):
@@ -104,7 +105,7 @@ def _seed_start(wiring: Any, touched: Any, by_degree: bool, count: int, kind: in
 
 @compiled(cache=False)
 def _seed_rows(wiring: Any, touched: Any, scaled: bool, count: int, kind: int, a: int, b: int) -> Any:
-    """List the nodes whose neighbors, or (``scaled``) whose neighbors' degrees, are other ones."""
+    """List the nodes whose neighbors, or (``scaled``) whose neighbors' degrees, change; return the number."""
     if kind in (NOTHING, RELABEL):
         return count
     for end in (a, b):
@@ -117,7 +118,7 @@ def _seed_rows(wiring: Any, touched: Any, scaled: bool, count: int, kind: int, a
 
 @compiled(cache=False)
 def _spread_out(wiring: Any, touched: Any, start: int, count: int) -> None:
-    """List all nodes that are reached in t steps, and ``ends[t]``; ``start`` nodes have another start."""
+    """List the nodes reached in t steps, and fill ``ends``; the first ``start`` nodes have depth 0."""
     neighbors, degree, order, depth, ends = (
         wiring.neighbors, wiring.degree, touched.order, touched.depth, touched.ends
     )  # fmt: skip
@@ -139,7 +140,7 @@ def _spread_out(wiring: Any, touched: Any, start: int, count: int) -> None:
 
 @compiled(cache=False)
 def _dependence(walk: Any, refinement: Any) -> Any:
-    """Whether nodes start with their degree, and whether edges are weighted by the degrees of their ends."""
+    """Return whether nodes start with their degree, and whether edge weights depend on degrees."""
     by_degree = scaled = False
     if refinement is not None:
         by_degree = refinement.by_degree
@@ -151,7 +152,7 @@ def _dependence(walk: Any, refinement: Any) -> Any:
 
 @compiled(cache=False)
 def _find_touched(wiring: Any, touched: Any, by_degree: bool, scaled: bool, edits: Any, row: int) -> None:
-    """List the nodes that the edits of a row, which are made, touch; and those that are removed."""
+    """List the touched and removed nodes of a row of edits that are already applied."""
     start = 0
     for k in range(2):
         kind, a, b = edits[row, k, 0], edits[row, k, 1], edits[row, k, 2]
@@ -164,16 +165,16 @@ def _find_touched(wiring: Any, touched: Any, by_degree: bool, scaled: bool, edit
     _spread_out(wiring, touched, start, count)
 
 
-# values and codes
+# Values and codes
 
 
-# Arrays of a record are given names before a loop: numba counts references whenever a field is asked for, or
-# a record handed to a function, and that takes longer than all that is computed here.
+# Fields of a record are assigned to names before a loop: numba counts references at every access to a field
+# and every call with a record, which takes longer than the computation.
 
 
 @compiled(cache=False)
 def _walk_touched(wiring: Any, walk: Any, touched: Any, codes: Any) -> None:
-    """x'_i = spread_i * sum_j A_ij x_j + keep_i x_i for the touched nodes, and codes: those of hashing."""
+    """Compute x'_i = spread_i * sum_j A_ij x_j + keep_i x_i and codes of the touched nodes, as in hashing."""
     if walk is not None:
         neighbors, bonds, degrees, labels = wiring.neighbors, wiring.bonds, wiring.degree, wiring.labels
         spread, keep, root, factors = walk.spread, walk.keep, walk.root, walk.factors
@@ -221,7 +222,7 @@ def _walk_touched(wiring: Any, walk: Any, touched: Any, codes: Any) -> None:
 
 @compiled(cache=False)
 def _refine_touched(wiring: Any, refinement: Any, touched: Any, codes: Any) -> None:
-    """Weisfeiler-Lehman steps of the touched nodes, and codes: those of hashing."""
+    """Compute the Weisfeiler-Lehman words and codes of the touched nodes, as in hashing."""
     if refinement is not None:
         neighbors, bonds, degrees, labels = wiring.neighbors, wiring.bonds, wiring.degree, wiring.labels
         start, edge_keys, values = refinement.start, refinement.edge_keys, refinement.values
@@ -243,7 +244,7 @@ def _refine_touched(wiring: Any, refinement: Any, touched: Any, codes: Any) -> N
 
 @compiled(cache=False)
 def _copy_walked(walk: Any, touched: Any, forth: bool) -> None:
-    """Put the values of the graph as it is back or (``forth``) keep the new ones as those of the graph."""
+    """Restore the values of the unedited graph or (``forth``) make the new values those of the graph."""
     if walk is not None:
         values, before, order, ends = walk.values, walk.before, touched.order, touched.ends
         for t in range(len(ends)):
@@ -258,7 +259,7 @@ def _copy_walked(walk: Any, touched: Any, forth: bool) -> None:
 
 @compiled(cache=False)
 def _copy_refined(refinement: Any, touched: Any, forth: bool) -> None:
-    """Put the words of the graph as it is back or (``forth``) keep the new ones as those of the graph."""
+    """Restore the words of the unedited graph or (``forth``) make the new words those of the graph."""
     if refinement is not None:
         values, before, order, ends = refinement.values, refinement.before, touched.order, touched.ends
         for view in range(len(values)):
@@ -273,7 +274,7 @@ def _copy_refined(refinement: Any, touched: Any, forth: bool) -> None:
 
 @compiled(cache=False)
 def _forget(touched: Any) -> None:
-    """Take all nodes off the list."""
+    """Clear the list of touched nodes."""
     order, depth, ends = touched.order, touched.depth, touched.ends
     for k in range(ends[len(ends) - 1]):
         depth[order[k]] = len(ends)
@@ -283,7 +284,7 @@ def _forget(touched: Any) -> None:
 def settle_nodes(
     wiring: Any, walk: Any, refinement: Any, coding: Any, touched: Any, bins: Any, table: Any
 ) -> None:
-    """Compute values, codes and counts of the listed nodes, and keep them as those of the graph as it is."""
+    """Compute values, codes and counts of the listed nodes, and make them those of the unedited graph."""
     _walk_touched(wiring, walk, touched, coding.new_codes)
     _refine_touched(wiring, refinement, touched, coding.new_codes)
     settle_counts(coding, touched.order, touched.ends, bins, table)
@@ -298,10 +299,23 @@ def follow_nodes(
     counted: bool,
     changes: Any,
 ) -> None:  # fmt: skip
-    """List the changes of counts by each row of ``edits``, (m, 2, 5), all of which are possible.
+    """List the changes of counts by each row of edits; graph, values and bins are restored.
 
-    Of ``walk`` and ``refinement`` one is None. The graph, its values and its bins are afterwards as they
-    were.
+    Parameters
+    ----------
+    wiring : Wiring
+    walk, refinement : Walk or None, Refinement or None
+        Exactly one of the two is None.
+    coding : Coding
+    touched : Touched
+    bins : Bins
+    table : BinTable
+    edits : ndarray of int64, (m, 2, 5)
+        All of them must be possible.
+    counted : bool
+        See ``change_counts``.
+    changes : Changes
+        Output.
     """
     by_degree, scaled = _dependence(walk, refinement)
     ptr, rows = changes.ptr, changes.rows

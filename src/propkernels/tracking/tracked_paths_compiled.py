@@ -1,4 +1,4 @@
-"""Compiled loops over the shortest paths of one graph: all pairs of nodes are counted anew after an edit."""
+"""Compiled loops over the shortest paths of one graph: all pairs of nodes are recounted after an edit."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from propkernels.tracking.wiring_compiled import apply_edits, take_back_edits
 
 
 class Paths(NamedTuple):
-    """What shortest paths are coded from, and room to search for them.
+    """Keys for the codes of shortest paths, and workspace of the search.
 
     ``start[row]`` is the key of a label or, with ``by_degree``, of a degree. ``edge_words[bond]`` are the
     words of edges; without ``labeled``, only lengths count. ``distance`` and ``words`` are those from one
     node to all others, ``queue`` lists nodes in the order in which they are reached, and ``before``, (2,),
-    is what takes edits back.
+    holds the labels needed to undo edits.
     """
 
     start: Any
@@ -57,7 +57,7 @@ def _search_from(wiring: Any, paths: Any, source: int) -> Any:
     words[source] = np.uint64(1)
     queue[0] = source
     head, tail = 0, 1
-    # A node is taken after all nodes that are nearer: its word is complete.
+    # A node is visited after all nearer nodes, so its word is complete.
     while head < tail:
         u = queue[head]
         head += 1
@@ -75,7 +75,7 @@ def _search_from(wiring: Any, paths: Any, source: int) -> Any:
 
 @compiled(cache=False)
 def _add_pairs(wiring: Any, paths: Any, bins: Any, stamp: int, table: Any, n_touched: int) -> Any:
-    """Add all ordered pairs of nodes that a path joins to the deltas; return how many slots are listed."""
+    """Add all ordered pairs of nodes joined by a path to the deltas; return the number of listed slots."""
     cells, delta, touched = bins.cells, bins.delta, bins.touched
     labels, degree, start = wiring.labels, wiring.degree, paths.start
     for source in range(len(wiring.alive)):
@@ -93,7 +93,7 @@ def _add_pairs(wiring: Any, paths: Any, bins: Any, stamp: int, table: Any, n_tou
 
 @compiled
 def settle_pairs(wiring: Any, paths: Any, bins: Any, table: Any) -> None:
-    """Count all pairs, and keep the counts as those of the graph as it is."""
+    """Count all pairs of the unedited graph."""
     cells, delta = bins.cells, bins.delta
     _add_pairs(wiring, paths, bins, SETTLED, table, 0)
     for slot in range(len(delta)):
@@ -103,7 +103,7 @@ def settle_pairs(wiring: Any, paths: Any, bins: Any, table: Any) -> None:
 
 @compiled
 def follow_pairs(wiring: Any, paths: Any, bins: Any, table: Any, edits: Any, changes: Any) -> None:
-    """List the changes of counts by each row of ``edits``, (m, 2, 5), all of which are possible."""
+    """List the changes of counts by each row of ``edits``, (m, 2, 5), all of which must be possible."""
     cells, delta, touched, ptr = bins.cells, bins.delta, bins.touched, changes.ptr
     settled = np.empty(cells.shape[1], dtype=np.int64)
     n_settled = 0

@@ -1,7 +1,7 @@
-"""Trackers: the graph while it is edited, and what each edit changes in its counts.
+"""Trackers: changes of the counts of one graph by edits.
 
-An edit changes the codes of iteration t only within t steps of it (P_t = T^t P_0): its cost is that of the
-ball of radius t_max around it. Shortest paths are counted anew.
+An edit changes the codes of iteration t only within t steps of it (P_t = T^t P_0), so its cost is
+proportional to the ball of radius t_max around it. Shortest paths are recounted.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from propkernels.propagation.initial import (
 from propkernels.propagation.schemes import Diffusion, affine_weights, reciprocal
 from propkernels.tracking.alphabet import Alphabet
 
-MOST_VALUES = 2**25  # of all nodes, steps and streams: what is kept of the graph as it is
+MOST_VALUES = 2**25  # stored values of the unedited graph: nodes * steps * streams
 MOST_NEIGHBORS = 2**24
-NEW_NODES = 2  # that the edits of one row may add
+NEW_NODES = 2  # nodes that the edits of one row may add
 BY_DEGREE = ("degree", "log_degree")
 Keys = NDArray[np.uint64]
 
 
 def is_trackable(graph: GraphDatabase) -> bool:
-    """Whether a graph is unweighted, undirected and simple, and an edge has one label in both directions."""
+    """Whether a graph is unweighted, undirected and simple, with one label per edge."""
     adjacency = graph.adjacency
     width = int(np.diff(adjacency.indptr).max(initial=0)) + NEW_NODES + 1
     if width * graph.n_nodes > MOST_NEIGHBORS or not graph.is_unweighted or graph.is_directed:
@@ -48,6 +48,7 @@ def is_trackable(graph: GraphDatabase) -> bool:
 
 
 def _same_both_ways(graph: GraphDatabase) -> bool:
+    """Whether every edge has the same label in both directions."""
     column, matrix = graph.edge_label_column, graph.adjacency.tocoo()
     if column is None:
         return True
@@ -57,7 +58,7 @@ def _same_both_ways(graph: GraphDatabase) -> bool:
 
 
 def wired(graph: GraphDatabase, alphabet: Alphabet) -> Any:
-    """Rows of neighbors with room for more."""
+    """Return the graph as a ``Wiring``, with room for further neighbors and nodes."""
     from propkernels.tracking.wiring_compiled import Wiring
 
     n, adjacency = graph.n_nodes, graph.adjacency
@@ -76,28 +77,27 @@ def wired(graph: GraphDatabase, alphabet: Alphabet) -> Any:
 
 
 def most_degrees(graph: GraphDatabase) -> int:
-    """Number of degrees, 0 included, that a node can have after two edits."""
+    """Return the number of possible degrees of a node after two edits, 0 included."""
     return int(np.diff(graph.adjacency.indptr).max(initial=0)) + NEW_NODES + 2
 
 
 class Tracker(ABC):
-    """One graph, and its counts in the bins of a vocabulary.
+    """Tracks the counts of one graph in the bins of a vocabulary.
 
     Attributes
     ----------
     most_changes : int
-        Changes that one row of edits can make.
+        Largest number of changes by one row of edits.
     """
 
     most_changes: int
     _rows: NDArray[np.int32] = np.empty((0, 4), dtype=np.int32)
 
     def changes(self, edits: NDArray[np.int64], counted: bool = True) -> Changes:
-        """Changes of the counts by each of some edits, (m, 2, 5), all of which are possible.
+        """Return the changes of counts by each row of edits, (m, 2, 5), all of which must be possible.
 
-        Without ``counted``, only the differences of counts after and before are right, summed over the rows
-        of a bin, and bins that no training graph has are left out; that is faster. The memory of the changes
-        is used again by the next call.
+        Without ``counted``, which is faster, only the differences of counts, summed over the rows of a bin,
+        are valid, and bins not seen in training are left out. The next call reuses the memory of the changes.
         """
         if len(self._rows) < len(edits) * self.most_changes:
             self._rows = np.empty((len(edits) * self.most_changes, 4), dtype=np.int32)
@@ -107,11 +107,11 @@ class Tracker(ABC):
 
     @abstractmethod
     def _follow(self, edits: NDArray[np.int64], counted: bool, changes: Changes) -> None:
-        """Fill the changes."""
+        """Write the changes by each row of edits."""
 
 
 class NodeTracker(Tracker):
-    """Tracks counts of codes of nodes; see :class:`propkernels.tracking.touched_compiled.Walk`.
+    """Tracks counts of node codes; see :class:`propkernels.tracking.touched_compiled.Walk`.
 
     Parameters
     ----------
@@ -119,13 +119,13 @@ class NodeTracker(Tracker):
     graph : GraphDatabase
     alphabet : Alphabet
     walk, refinement : Walk or None, Refinement or None
-        One of the two.
+        Exactly one of the two is given.
     iterations : ndarray of int64, (rows,)
         Iteration of each row of codes.
     rows : ndarray of int64, (streams,)
         Row of codes of each stream.
     salts : ndarray of int64, (streams, nodes), or None
-        Attribute codes that the codes of a stream are joined with.
+        Attribute codes to join with the codes of each stream.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class NodeTracker(Tracker):
 
 
 class PairTracker(Tracker):
-    """Tracks counts of pairs of nodes that a shortest path joins.
+    """Tracks counts of pairs of nodes joined by a shortest path.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class PairTracker(Tracker):
         Key of each label of the alphabet, or of each degree.
     by_degree : bool
     edge_labels : bool
-        Whether the labels along a path count.
+        Whether edge labels along a path count.
     """
 
     def __init__(
@@ -216,11 +216,11 @@ def _bins(n_streams: int, n_nodes: int, n_cells: int, n_touched: int) -> Any:
     )
 
 
-# starts: a row of a table for each label of an alphabet, or for each degree
+# Start tables: one row per label of an alphabet, or per degree.
 
 
 def start_column(source: str | None, graph: GraphDatabase, alphabet: Alphabet) -> LabelColumn:
-    """A label for each label of the alphabet or, where nodes start with degrees, for each degree."""
+    """Return one label per label of the alphabet or, if nodes start with degrees, per degree."""
     if source in BY_DEGREE:
         most = most_degrees(graph)
         column = label_column(_stars(most), source)
@@ -234,7 +234,7 @@ def start_column(source: str | None, graph: GraphDatabase, alphabet: Alphabet) -
 
 
 def _stars(most_degree: int) -> GraphDatabase:
-    """A graph whose node d has the degree d, for d below ``most_degree``."""
+    """Return a graph whose node d has degree d, for d < ``most_degree``."""
     degrees = np.arange(most_degree)
     to_last = (degrees, np.full(most_degree, most_degree))
     matrix = coo_array((degrees.astype(np.float64), to_last), shape=(most_degree + 1, most_degree + 1))
@@ -242,7 +242,7 @@ def _stars(most_degree: int) -> GraphDatabase:
 
 
 def start_keys(source: str | None, graph: GraphDatabase, alphabet: Alphabet) -> Keys:
-    """Keys of the start labels."""
+    """Return the keys of the start labels."""
     return np.ascontiguousarray(label_column_keys(start_column(source, graph, alphabet)))
 
 
@@ -259,7 +259,7 @@ def diffusion_tracker(
     edge_labels: bool,
     attributes: JoinedAttributes | None,
 ) -> NodeTracker | None:
-    """Tracker of diffused labels, joined with attribute codes; None if it would take too much memory."""
+    """Return a tracker of diffused labels joined with attribute codes; None if memory would not suffice."""
     from propkernels.tracking.touched_compiled import Walk
 
     iterations = np.repeat(np.arange(t_max + 1), n_hashes)
@@ -302,7 +302,7 @@ def refinement_tracker(
     t_max: int,
     edge_labels: bool,
 ) -> NodeTracker | None:
-    """Tracker of refined labels, one row of start keys per view; None if it would take too much memory."""
+    """Return a tracker of refined labels, one row of start keys per view; None if too large."""
     from propkernels.tracking.touched_compiled import Refinement
 
     shape = (len(starts), t_max + 1, graph.n_nodes + NEW_NODES)
@@ -319,7 +319,7 @@ def refinement_tracker(
 def pair_tracker(
     vocabulary: Vocabulary, graph: GraphDatabase, alphabet: Alphabet, source: str | None, edge_labels: bool
 ) -> PairTracker | None:
-    """Tracker of shortest paths; None if it would take too much memory."""
+    """Return a tracker of shortest paths; None if memory would not suffice."""
     if (graph.n_nodes + NEW_NODES) ** 2 > MOST_VALUES // 64:
         return None
     start = start_keys(source, graph, alphabet)

@@ -1,4 +1,4 @@
-"""Compiled edits of a graph in place, each of which can be taken back.
+"""Compiled edits of a graph in place, with undo.
 
 An edit is a row of five integers, (kind, a, b, label, bond), with these kinds:
 
@@ -8,7 +8,7 @@ An edit is a row of five integers, (kind, a, b, label, bond), with these kinds:
     ADD_LEAF     a new node b with the label, on a
     REMOVE_LEAF  node a, whose only neighbor is b
 
-Edits come one or two at a time, (m, 2, 5); a second one may be NOTHING.
+A row of edits holds one or two edits, (m, 2, 5); the second may be NOTHING.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Wiring(NamedTuple):
 
 @compiled(cache=False)
 def _link(wiring: Any, i: int, j: int, bond: int) -> None:
-    """Put j into the row of i, behind all smaller neighbors."""
+    """Insert j into the row of i, after all smaller neighbors."""
     k = wiring.degree[i]
     while k > 0 and wiring.neighbors[i, k - 1] > j:
         wiring.neighbors[i, k] = wiring.neighbors[i, k - 1]
@@ -52,7 +52,7 @@ def _link(wiring: Any, i: int, j: int, bond: int) -> None:
 
 @compiled(cache=False)
 def _place(wiring: Any, i: int, j: int) -> Any:
-    """Where j stands in the row of i; -1: nowhere."""
+    """Return the position of j in the row of i; -1: no edge."""
     for k in range(wiring.degree[i]):
         if wiring.neighbors[i, k] == j:
             return k
@@ -61,7 +61,7 @@ def _place(wiring: Any, i: int, j: int) -> Any:
 
 @compiled(cache=False)
 def _unlink(wiring: Any, i: int, j: int) -> Any:
-    """Take j out of the row of i; return the number of the edge's label."""
+    """Remove j from the row of i; return the number of the edge's label."""
     k = _place(wiring, i, j)
     bond = wiring.bonds[i, k]
     wiring.degree[i] -= 1
@@ -74,7 +74,7 @@ def _unlink(wiring: Any, i: int, j: int) -> Any:
 
 @compiled(cache=False)
 def is_possible(wiring: Any, kind: int, a: int, b: int, label: int) -> Any:
-    """Whether an edit can be made in the graph as it is now."""
+    """Whether an edit is possible in the current graph."""
     if kind == ADD_LEAF:
         return wiring.alive[a]
     if kind == RELABEL:
@@ -90,7 +90,7 @@ def is_possible(wiring: Any, kind: int, a: int, b: int, label: int) -> Any:
 
 @compiled(cache=False)
 def apply_edit(wiring: Any, kind: int, a: int, b: int, label: int, bond: int) -> Any:
-    """Make an edit; return what takes it back: the label before, or that of the removed edge."""
+    """Apply an edit; return the previous label of the node, or the label of the removed edge, for undo."""
     before = 0
     if kind == RELABEL:
         before = wiring.labels[a]
@@ -111,7 +111,7 @@ def apply_edit(wiring: Any, kind: int, a: int, b: int, label: int, bond: int) ->
 
 @compiled(cache=False)
 def take_back(wiring: Any, kind: int, a: int, b: int, before: int) -> None:
-    """Undo an edit, the last that was made."""
+    """Undo the last edit."""
     if kind == RELABEL:
         wiring.labels[a] = before
     elif kind in (ADD_EDGE, ADD_LEAF):
@@ -128,7 +128,7 @@ def take_back(wiring: Any, kind: int, a: int, b: int, before: int) -> None:
 
 @compiled(cache=False)
 def apply_edits(wiring: Any, edits: Any, row: int, before: Any) -> None:
-    """Make the edits of a row; ``before``, (2,), is filled with what takes them back."""
+    """Apply the edits of a row; write the labels needed to undo them to ``before``, (2,)."""
     for k in range(2):
         if edits[row, k, 0] != NOTHING:
             before[k] = apply_edit(
@@ -143,7 +143,7 @@ def apply_edits(wiring: Any, edits: Any, row: int, before: Any) -> None:
 
 @compiled(cache=False)
 def take_back_edits(wiring: Any, edits: Any, row: int, before: Any) -> None:
-    """Undo the edits of a row, the last one first."""
+    """Undo the edits of a row, in reverse order."""
     for k in range(1, -1, -1):
         if edits[row, k, 0] != NOTHING:
             take_back(wiring, edits[row, k, 0], edits[row, k, 1], edits[row, k, 2], before[k])
@@ -151,7 +151,7 @@ def take_back_edits(wiring: Any, edits: Any, row: int, before: Any) -> None:
 
 @compiled(cache=False)
 def is_joined(wiring: Any, a: int, b: int, queue: Any, met: Any) -> Any:
-    """Whether a path leads from a to b, or one of them is gone; ``met`` comes, and is left, as False."""
+    """Whether a path joins a and b, or one of them is removed; ``met`` must be, and is left, False."""
     if not (wiring.alive[a] and wiring.alive[b]):
         return True
     queue[0] = a
@@ -166,18 +166,18 @@ def is_joined(wiring: Any, a: int, b: int, queue: Any, met: Any) -> Any:
                 queue[count] = j
                 count += 1
         k += 1
-    found = met[b]
+    is_reached = met[b]
     for k in range(count):
         met[queue[k]] = False
-    return found
+    return is_reached
 
 
 @compiled
 def possible_edits(wiring: Any, edits: Any, connected: bool, queue: Any, met: Any, possible: Any) -> None:
-    """Tell which rows of edits can be made, one after the other.
+    """Write to ``possible``, bool (m,), which rows of edits are possible in sequence.
 
-    With ``connected``, only those that leave the ends of a removed edge connected. ``queue`` and ``met``, one
-    place per node, are room to work in; ``met`` comes, and is left, as False. ``possible`` is (m,).
+    With ``connected``, the ends of a removed edge must stay connected. ``queue`` and ``met``, one entry per
+    node, are workspace; ``met`` must be, and is left, False.
     """
     before = np.zeros(2, dtype=np.int64)
     for row in range(len(edits)):
