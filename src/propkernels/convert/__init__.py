@@ -1,4 +1,4 @@
-"""Conversion: anything a user has becomes a GraphDatabase, and back."""
+"""Converters between GraphDatabase and graphs of other libraries, tables and files."""
 
 from propkernels.convert.adjacency import from_adjacency
 from propkernels.convert.check import check_graphs

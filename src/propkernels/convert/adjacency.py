@@ -1,4 +1,4 @@
-"""From adjacency matrices: lists of scipy or dense matrices, and stacks of shape (n, m, m)."""
+"""Converter of adjacency matrices: lists of scipy or dense matrices, and stacks of shape (n, m, m)."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def from_adjacency(
     Parameters
     ----------
     matrices : array of shape (n, m, m), or sequence of dense or scipy sparse square matrices
-        Weights, finite and not negative; a matrix that is not symmetric is a directed graph, from row to
-        column. Here a matrix is an adjacency matrix, whatever it looks like.
+        Weights, finite and not negative; a non-symmetric matrix is a directed graph, with edges from row to
+        column. Every matrix is taken as an adjacency matrix.
     node_labels : sequence, optional
-        For each graph a sequence with one label per node; or an array of shape (n, m).
+        One sequence of node labels per graph; or an array of shape (n, m).
     node_attributes : sequence, optional
-        For each graph an array with one row per node; or an array of shape (n, m, d).
+        One array of node attributes per graph; or an array of shape (n, m, d).
     ids : sequence, optional
-        What the graphs are called.
+        Ids of the graphs.
     errors : {"raise", "skip"}, default="raise"
-        Whether a faulty graph is an error, or left out (see ``graphs.skipped``).
+        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
 
     Returns
     -------
@@ -47,7 +47,7 @@ def from_adjacency(
 
     See Also
     --------
-    GraphDatabase : from one block-diagonal matrix.
+    GraphDatabase : From a block-diagonal matrix.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _from_stack(stack: Any) -> FlatGraphs:
 
 
 def _from_list(matrices: list[Any], faults: Faults) -> FlatGraphs:
-    """Entries of CSR arrays one after the other; other matrices are brought to CSR first."""
+    """Return the concatenated entries of matrices, converted to CSR."""
     parts = [_NOTHING] * len(matrices)
     for i, matrix in enumerate(matrices):
         with faults.reading(i):
@@ -135,7 +135,7 @@ def _csr_arrays(matrix: Any, position: int, faults: Faults) -> tuple[Any, Any, A
 
 
 def _per_node(labels: Any, sizes: NDArray[np.int64], name: str, faults: Faults) -> Any:
-    """One label per node, from one sequence per graph."""
+    """Return one label per node, from one sequence per graph."""
     if labels is None:
         return None
     _check_number(labels, len(sizes), f"node_{name}")
@@ -187,10 +187,10 @@ def _check_number(values: Sequence[Any], n_graphs: int, name: str) -> None:
 
 
 def doubt(array: NDArray[Any]) -> str | None:
-    """Say why a bare array may be something else than an adjacency matrix; None where it is beyond doubt.
+    """Return the reason why an array may not be an adjacency matrix; None if it certainly is.
 
-    Beyond doubt are symmetric matrices, directed ones without loops, and those of zeros and ones; but a
-    2 x 2 matrix may be a list of two edges.
+    Certain are symmetric matrices, directed ones without loops, and matrices of zeros and ones; but a 2 x 2
+    matrix may be a list of two edges.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def doubt(array: NDArray[Any]) -> str | None:
         return None
     square = array.shape[0] == array.shape[1]
     if not np.isfinite(array).all() or (square and bool((array < 0).any())):
-        return None  # such values have errors of their own
+        return None  # later validation raises an error for such values
     whole = bool((array == np.round(array)).all() and (array >= 0).all())
     if not square:
         lists_edges = whole and array.shape[1] == 2

@@ -1,4 +1,4 @@
-"""Questions to RDKit: what it raises, whatever it is, becomes one sentence about the molecule."""
+"""Calls of RDKit whose errors become messages about the molecule."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from propkernels._utils.checks import reason_of
 
 
 def parse_smiles(chem: Any, text: Any, sanitize: bool = True) -> Any:
-    """Read a molecule from SMILES; None for what is not a text, or not a molecule."""
+    """Return the molecule of a SMILES string; None for invalid SMILES and other types."""
     if not isinstance(text, str) or not text.strip():
         return None
     try:
         return chem.MolFromSmiles(text, sanitize=sanitize)
-    except Exception:  # a text that is not Unicode, say
+    except Exception:  # such as for a text that is not Unicode
         return None
 
 
 def rdkit_reason(error: Exception) -> str:
-    """What RDKit says is wrong, in one line, without the place in its source.
+    """Return the message of an RDKit error in one line, without the position in RDKit's source.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def rdkit_reason(error: Exception) -> str:
 
 @contextmanager
 def asking_rdkit(name: str) -> Iterator[None]:
-    """Let errors of RDKit be a ValueError that names the molecule."""
+    """Convert RDKit errors to a ValueError that names the molecule."""
     try:
         yield
     except MemoryError:

@@ -1,8 +1,7 @@
 """Labels of atoms, by a named recipe or by a function.
 
-RDKit answers about one atom at a time, which costs more than all that is done with the answers. What can be
-asked of a whole molecule at once is therefore asked so: which atoms are not carbon, and RDKit's own hash of
-what makes up the invariants.
+Calling RDKit per atom takes longer than all further processing. Therefore RDKit is called per molecule where
+possible: for the atoms that are not carbon, and for its hash of the invariants.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ One = str | Callable[[Any], Any]
 Recipe = One | Sequence[One]
 Invariants = tuple[int, ...]
 RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
-VIEWS = ("symbol", "invariants", "pharmacophore")  # coarse and fine, side by side
+VIEWS = ("symbol", "invariants", "pharmacophore")  # coarse and fine labels together
 CARBON = 6
 MANY = 1_000_000
 
 
 def check_recipe(recipe: Any) -> Recipe:
-    """Return a recipe of labels, or several, if they are such."""
+    """Return a validated recipe of labels, or several."""
     several = list(recipe) if isinstance(recipe, (tuple, list)) else [recipe]
     for one in several:
         if not (callable(one) or (isinstance(one, str) and one in RECIPES)):
@@ -51,7 +50,7 @@ def atom_labels(
     stereo: bool,
     faults: dict[int, str],
 ) -> LabelColumn:
-    """Labels of the atoms of some molecules; what is wrong with a molecule is added to the faults.
+    """Return the labels of the atoms of molecules; reasons for invalid molecules are added to ``faults``.
 
     Parameters
     ----------
@@ -60,9 +59,9 @@ def atom_labels(
         Numbers of atoms.
     bonds : Bonds
     recipe : str, callable, or sequence of these
-        Several: a label is the tuple of theirs.
+        With several recipes, a label is the tuple of their labels.
     stereo : bool
-        Whether chiral atoms are told apart.
+        Whether labels distinguish chiral atoms.
     faults : dict
         Position -> reason.
     """
@@ -84,7 +83,7 @@ def _labels_by(
     invariants: LabelColumn | None,
     faults: dict[int, str],
 ) -> LabelColumn:
-    """Labels by one recipe; invariants, where they are known already, tell symbols and roles."""
+    """Return labels by one recipe; precomputed invariants determine symbols and roles."""
     if not isinstance(recipe, str):
         every = _asked(_by(recipe), mols, sizes, None, faults, _function_reason)
         return LabelColumn.from_values(_objects(list(chain.from_iterable(every))))
@@ -98,14 +97,14 @@ def _labels_by(
 
 
 def _merged(column: LabelColumn, values: Sequence[Any]) -> LabelColumn:
-    """Other values in place of a column's, some of which may be the same."""
+    """Return a column with its values replaced; equal new values are merged."""
     table: dict[Any, int] = {}
     ids = [table.setdefault(value, len(table)) for value in values]
     return LabelColumn(np.array([*ids, UNOBSERVED], dtype=np.int32)[column.ids], tuple(table))
 
 
 def _side_by_side(columns: Sequence[LabelColumn]) -> LabelColumn:
-    """Labels of several columns as one tuple; unobserved where one of them is."""
+    """Return tuples of the labels of several columns; unobserved if any of them is."""
     codes = np.zeros(len(columns[0]), dtype=np.int64)
     observed = np.ones(len(codes), dtype=bool)
     for column in columns:
@@ -122,7 +121,7 @@ def _side_by_side(columns: Sequence[LabelColumn]) -> LabelColumn:
         for row, code in zip(rows, distinct.tolist(), strict=True)
         if code != UNOBSERVED
     ]
-    first = len(distinct) - len(values)  # 1 where some labels are unobserved: these come first
+    first = len(distinct) - len(values)  # 1 if some labels are unobserved, because these are sorted first
     return LabelColumn((kinds - first).astype(np.int32), tuple(values))
 
 
@@ -134,12 +133,12 @@ def _asked(
     faults: dict[int, str],
     tell: Callable[[Exception], str],
 ) -> list[Any]:
-    """What each molecule answers about its atoms; a molecule that was not sanitized cannot answer."""
+    """Return labels computed per molecule; errors, as of molecules that were not sanitized, are faults."""
     answers = []
     for i, mol in enumerate(mols):
         try:
             answers.append(question(mol))
-        except Exception as error:  # RDKit's, or of a function of the caller
+        except Exception as error:  # of RDKit or of the caller's function
             faults.setdefault(i, tell(error))
             answers.append([unknown] * int(sizes[i]))
     return answers
@@ -151,7 +150,7 @@ def _function_reason(error: Exception) -> str:
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:
-    """An object array, in which -1 is a label as any other."""
+    """Return an object array, in which -1 is an ordinary label."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
@@ -167,7 +166,7 @@ def _by(function: Any) -> Callable[[Any], list[Any]]:
 
 
 def _symbols(mols: Sequence[Any], sizes: NDArray[np.int64], aromatic: bool) -> LabelColumn:
-    """Symbols of atoms; only those that are not carbon are asked for their number."""
+    """Return the symbols of atoms, with RDKit called only for atoms that are not carbon."""
     chem = load_rdkit()
     other, ring = _queries(chem)
     number_of = chem.Atom.GetAtomicNum
@@ -204,11 +203,11 @@ def _queries(chem: Any) -> tuple[Any, Any]:
 def _all_invariants(
     mols: Sequence[Any], sizes: NDArray[np.int64], valences: NDArray[np.float64], faults: dict[int, str]
 ) -> LabelColumn:
-    """The seven Daylight invariants of each atom (Rogers and Hahn 2010, "Initial assignment").
+    """Return the seven Daylight invariants of each atom (Rogers and Hahn 2010, "Initial assignment").
 
-    RDKit's own invariants of all atoms at once, and the sums of their bond orders, say which atoms have the
-    same seven: only one of each kind is asked. Isotopes and dative bonds are not in these, nor are hydrogens
-    that are atoms: molecules that have them are asked atom by atom.
+    Atoms with equal RDKit invariants (one call per molecule) and equal sums of bond orders have the same
+    seven invariants, which are computed once per kind of atom. This does not hold for isotopes, dative bonds
+    and explicit hydrogen atoms: such molecules are processed atom by atom.
     """
     starts = np.cumsum(sizes) - sizes
     unclear = _are_unclear(mols, sizes, valences)
@@ -236,7 +235,7 @@ def _all_invariants(
 def _are_unclear(
     mols: Sequence[Any], sizes: NDArray[np.int64], valences: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Whether a molecule has isotopes, hydrogens that are atoms, or bonds without an order."""
+    """Return a mask of molecules with isotopes, explicit hydrogen atoms, or bonds without an order."""
     unusual = _unusual(load_rdkit())
     matches = np.fromiter((len(mol.GetAtomsMatchingQuery(unusual)) for mol in mols), np.int64, len(mols))
     without = np.bincount(owners(sizes)[np.isnan(valences)], minlength=len(mols))
@@ -247,7 +246,7 @@ _KNOWN: dict[int, Invariants] = {}  # a few hundred kinds of atoms
 
 
 def _of_kind(key: int, atom: int, mols: Sequence[Any], starts: NDArray[np.int64]) -> Invariants:
-    """Invariants of a kind of atoms, of which one is named by its position among all atoms."""
+    """Return the invariants of a kind of atoms, given the position of an example among all atoms."""
     if key not in _KNOWN:
         owner = int(np.searchsorted(starts, atom, side="right")) - 1
         _KNOWN[key] = atom_invariants(mols[owner].GetAtomWithIdx(atom - int(starts[owner])))
@@ -255,7 +254,7 @@ def _of_kind(key: int, atom: int, mols: Sequence[Any], starts: NDArray[np.int64]
 
 
 def atom_invariants(atom: Any) -> Invariants:
-    """The seven Daylight invariants of one atom."""
+    """Return the seven Daylight invariants of an atom."""
     hydrogens = atom.GetTotalNumHs(includeNeighbors=True)
     return (
         atom.GetTotalDegree() - hydrogens,
@@ -270,7 +269,7 @@ def atom_invariants(atom: Any) -> Invariants:
 
 @cache
 def _unusual(chem: Any) -> Any:
-    """Matches isotopes, and hydrogens that are atoms."""
+    """Return a pattern that matches isotopes and explicit hydrogen atoms."""
     queries = load_rdkit("rdkit.Chem.rdqueries")
     query = queries.IsotopeGreaterQueryAtom(0)
     query.ExpandQuery(queries.AtomNumEqualsQueryAtom(1), chem.CompositeQueryType.COMPOSITE_OR)
@@ -280,7 +279,7 @@ def _unusual(chem: Any) -> Any:
 def _roles(
     mols: Sequence[Any], sizes: NDArray[np.int64], bonds: Bonds, invariants: LabelColumn
 ) -> LabelColumn:
-    """Pharmacophoric roles of each atom, as FCFP knows them; where bonds have no order, RDKit says them."""
+    """Return the FCFP roles of each atom; RDKit computes those of molecules with bonds without an order."""
     starts = np.cumsum(sizes) - sizes
     shift = np.repeat(starts, bonds.counts)
     table = np.array([*invariants.values, (0,) * 7], dtype=np.int64)[invariants.ids]  # the last if unknown

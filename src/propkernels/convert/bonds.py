@@ -1,7 +1,7 @@
 """Bonds of molecules, as the entries of their adjacency.
 
-A molecule gives the matrix of its bond orders in one call. Molecules with bonds that this matrix does not
-tell apart (dative ones, say) are asked bond by bond, and so are very large ones.
+RDKit returns the matrix of bond orders of a molecule in one call. Molecules with bonds that this matrix does
+not distinguish (such as dative bonds) and very large molecules are read bond by bond.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from propkernels.convert.build import integers
 from propkernels.graphs.labels import LabelColumn
 
 ORDERS = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
-LARGE = 1000  # atoms, from which on a matrix is larger than the bonds are slow
-BATCH = 64  # molecules whose matrices are in memory, and in the cache, at once
+LARGE = 1000  # atoms; for larger molecules, reading bonds is faster than the matrix
+BATCH = 64  # molecules whose matrices are in memory (and in the cache) at once
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 def load_rdkit(module: str = "rdkit.Chem") -> Any:
-    """Import RDKit, or say which extra brings it."""
+    """Return a module of RDKit; raise ImportError with the extra to install."""
     return import_optional(module, extra="chem", purpose="molecules need")
 
 
 @dataclass(frozen=True)
 class Bonds:
-    """Bonds of some molecules, each in both directions, in the order of rows.
+    """Bonds of molecules, each in both directions, in the order of rows.
 
     Attributes
     ----------
     counts : ndarray of int64
-        Entries of each molecule, two per bond.
+        Number of entries of each molecule, two per bond.
     source, target : ndarray of int64
         Rows and columns, atoms of each molecule counted from 0.
     types : LabelColumn
@@ -51,14 +51,14 @@ class Bonds:
 
     @property
     def orders(self) -> NDArray[np.float64]:
-        """Order of each entry; NaN where its type has none."""
+        """Bond order of each entry; NaN for types without an order."""
         known = {name: order for order, name in ORDERS.items()}
         table = [known.get(str(value).split()[0], np.nan) for value in self.types.values]  # "double E" too
         return np.array(table)[self.types.ids]
 
 
 def bonds_of(mols: Sequence[Any], sizes: NDArray[np.int64], stereo: bool) -> Bonds:
-    """Read all bonds; with ``stereo``, types tell E from Z."""
+    """Return all bonds; with ``stereo``, types distinguish E and Z."""
     counts = 2 * integers(list(map(load_rdkit().Mol.GetNumBonds, mols)))
     fast = (counts > 0) & (sizes < LARGE)
     owner, rows, cols, codes = _from_matrices(mols, sizes, fast)
@@ -84,7 +84,7 @@ def _valences(
     rows: NDArray[np.int64],
     codes: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    orders = np.array([*ORDERS, 0.0])[codes]  # the last one of unknown types
+    orders = np.array([*ORDERS, 0.0])[codes]  # index -1, an unknown type, gives the last value
     at = (np.cumsum(sizes) - sizes)[owner] + rows
     sums = np.bincount(at, weights=orders, minlength=int(sizes.sum())).astype(np.float64)
     sums[np.repeat(~clear, sizes)] = np.nan
@@ -92,16 +92,16 @@ def _valences(
 
 
 def _from_matrices(mols: Sequence[Any], sizes: NDArray[np.int64], chosen: NDArray[np.bool_]) -> Entries:
-    """Molecule, row, column and type (-1: unknown) of the entries of the matrices of bond orders."""
+    """Return molecule, row, column and type (-1: unknown) of the entries of matrices of bond orders."""
     matrix_of = load_rdkit().GetAdjacencyMatrix
     where = np.flatnonzero(chosen)
     found: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-    passed = 0  # entries of the matrices before
+    passed = 0  # number of entries of the previous matrices
     for start in range(0, len(where), BATCH):
         matrices = []
         for i in where[start : start + BATCH].tolist():
             matrices.append(matrix_of(mols[i], True))
-            mols[i].ClearProp("AdjacencyMatrixBO")  # RDKit would keep the matrix with the molecule
+            mols[i].ClearProp("AdjacencyMatrixBO")  # otherwise the molecule keeps the matrix in memory
         flat = np.frombuffer(b"".join(matrices), dtype=np.float64)
         entries = np.flatnonzero(flat != 0)
         found.append((entries + passed, flat[entries]))
@@ -122,9 +122,9 @@ _NONE = (np.empty(0, dtype=np.int64), np.empty(0))
 
 
 def _one_by_one(mol: Any, position: int, names: list[str], stereo: bool) -> Entries:
-    """The same of one molecule, asked bond by bond; types that have no name yet are added to the names.
+    """Return the entries of a molecule, read bond by bond; new types are appended to ``names``.
 
-    Atoms list their bonds, each from both ends; RDKit's own list of bonds takes longer the farther one is in.
+    Bonds are read per atom, hence from both ends: access by index to RDKit's list of bonds takes linear time.
     """
     rows, cols, kinds = [], [], []
     for row, atom in enumerate(mol.GetAtoms()):

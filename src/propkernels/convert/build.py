@@ -1,4 +1,4 @@
-"""A GraphDatabase from flat arrays: nodes and edges of all graphs one after the other; faults are named."""
+"""Build a GraphDatabase from flat arrays of the nodes and edges of all graphs; collect faults by graph."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import check_ids
 from propkernels.graphs.labels import LabelColumn
 
-BYTES_PER_NODE = 20  # that a database without labels and edges takes while it is made
-LARGEST_MEMORY = 2**47  # bytes, where nobody can tell: what a process can address
+BYTES_PER_NODE = 20  # memory for building a database without labels and edges
+LARGEST_MEMORY = 2**47  # bytes; address space of a process, used if the memory size is unknown
 ERRORS = ("raise", "skip")
 MOST_NAMED = 5
 # names of node labels, node attributes, edge labels, weights and edge attributes in graphs of other libraries
@@ -31,21 +31,21 @@ NAMES: Names = ("label", "attributes", "label", "weight", None)
 
 
 class Faults:
-    """Faults of the graphs of a list; with ``errors="raise"`` the first one is raised at once.
+    """Faults of the graphs of a list; with ``errors="raise"`` the first fault is raised.
 
     Parameters
     ----------
     errors : {"raise", "skip", "empty"}
-        "empty" keeps the place of a faulty graph: it becomes one without nodes.
+        "empty" replaces an invalid graph by a graph without nodes.
     n_graphs : int
     ids : sequence, optional
-        What the graphs are called.
+        Ids of the graphs.
     first : int, default=0
-        Position of the first graph in the list of the user.
+        Position of the first graph in the user's list.
     noun : str, default="graph"
-        What the graphs are: "molecule", say.
+        Noun for a graph in messages, such as "molecule".
     allowed : tuple of str
-        Values of ``errors`` that the caller offers.
+        Values of ``errors`` that the caller supports.
     """
 
     def __init__(
@@ -66,13 +66,13 @@ class Faults:
         self.raised: Exception | None = None
 
     def name(self, position: int) -> str:
-        """What a graph is called in a sentence."""
+        """Return the name of a graph for messages."""
         if self.ids is None:
             return f"{self.noun} {self.first + int(position)}"
         return f"{self.noun} {shown(self.ids.tolist()[position])}"
 
     def add(self, position: int, reason: str, kind: type[Exception] = ValueError, link: str = ": ") -> None:
-        """Note what is wrong with a graph, or raise it."""
+        """Record a fault of a graph, or raise it."""
         if self.errors == "raise":
             self.raised = kind(f"{self.name(position)}{link}{reason}")
             raise self.raised from None
@@ -80,7 +80,7 @@ class Faults:
 
     @contextmanager
     def reading(self, position: int) -> Iterator[None]:
-        """Turn any error of the caller's objects into a fault of the graph that is read."""
+        """Convert errors of the caller's objects to a fault of the graph at ``position``."""
         try:
             yield
         except MemoryError:
@@ -91,36 +91,36 @@ class Faults:
             self.add(position, f"cannot be read ({reason_of(error)})", link=" ")
 
     def refuse(self, reason: str, kind: type[Exception] = ValueError) -> NoReturn:
-        """Raise what no graph alone is to blame for."""
+        """Raise an error that does not concern a single graph."""
         raise kind(reason)
 
     @property
     def kept(self) -> NDArray[np.bool_]:
-        """For each graph, whether nothing is wrong with it."""
+        """Mask of the graphs without faults."""
         mask = np.ones(self.n_graphs, dtype=bool)
         mask[list(self.found)] = False
         return mask
 
     @property
     def kept_ids(self) -> NDArray[Any] | None:
-        """Ids of the graphs that are kept; their positions where some could have been left out."""
+        """Ids of the kept graphs; their positions if graphs without ids may have been left out."""
         if self.ids is not None:
             return self.ids[self.present]
         return np.flatnonzero(self.kept) + self.first if self.errors == "skip" else None
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """For each graph, whether the database has it, be it without nodes."""
+        """Mask of the graphs in the database, including emptied graphs."""
         return self.kept | (self.errors == "empty")
 
     def finish(self, graphs: GraphDatabase) -> GraphDatabase:
-        """Tell what was left out: in a warning, and as ``graphs.skipped``."""
+        """Return the graphs after a warning about faults, which are stored in ``graphs.skipped``."""
         if self.found:
             graphs.skipped = self.warn(stacklevel=5)
         return graphs
 
     def warn(self, stacklevel: int = 3) -> dict[Any, str]:
-        """Tell in a warning what is wrong with which graphs, if anything is; return it by name."""
+        """Warn about faults, if there are any, and return the reasons by id or position."""
         names = range(self.first, self.first + self.n_graphs) if self.ids is None else self.ids.tolist()
         wrong = {names[i]: self.found[i] for i in sorted(self.found)}
         if wrong:
@@ -138,18 +138,18 @@ Convert = Callable[..., GraphDatabase]
 
 
 class _Trial(Faults):
-    """Faults of a trial, which are told nobody."""
+    """Faults of a trial conversion, which cause no warning."""
 
     def finish(self, graphs: GraphDatabase) -> GraphDatabase:
         return graphs
 
 
 def guarded(convert: Convert) -> Convert:
-    """Let a conversion name the graph where an object of the caller raises an error, or lies.
+    """Decorate a conversion so that errors of the caller's objects name the graph.
 
-    ``convert(graphs, faults, ...)`` converts all graphs together. Where it raises anything but a fault,
-    halves of the list are tried until the graphs are found that do not convert alone; these are faults, and
-    the others are converted. ``convert`` must not touch a graph that is a fault already.
+    ``convert(graphs, faults, ...)`` converts all graphs together. If it raises an error other than a fault,
+    the list is bisected to identify the graphs that fail alone; these become faults, and the others are
+    converted. ``convert`` must not access graphs that have a fault already.
     """
 
     @wraps(convert)
@@ -182,15 +182,15 @@ def reasons_of(
     items: Sequence[Any],
     tell: Callable[[Exception], str] = lambda error: f"cannot be read ({reason_of(error)})",
 ) -> dict[int, str]:
-    """Return, by position, why items do not convert alone; a half of them that converts is not divided.
+    """Return position -> reason for items that fail alone, by bisection.
 
     Parameters
     ----------
     attempt : callable
-        Converts some items.
+        Converts a list of items.
     items : sequence
     tell : callable
-        Says what an error means.
+        Returns the reason for an error.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def reasons_of(
     {2: 'cannot be read (division by zero)'}
     """
     if _error_of(attempt, []) is not None:
-        return {}  # what is wrong is wrong without any item
+        return {}  # the error does not depend on an item
     runs, reasons = [(0, len(items))], {}
     while runs:
         first, last = runs.pop()
@@ -222,7 +222,7 @@ def _error_of(attempt: Callable[[list[Any]], Any], items: list[Any]) -> Exceptio
 
 
 def listed(items: Any, kind: str) -> list[Any]:
-    """List graphs, molecules, clouds; what is not a collection is refused in one sentence."""
+    """Return a list of graphs, molecules or clouds; raise TypeError if it is not a collection."""
     if not isinstance(items, Iterable) or getattr(items, "shape", None) == ():
         raise TypeError(f"expected a list of {kind}, got {shown(items)}")
     return list(items)
@@ -237,7 +237,7 @@ def convert_list(
     ids: Any,
     errors: str,
 ) -> Any:
-    """Convert a list of graphs of another library; with ``read_target``, return their targets as well."""
+    """Return the database of a list of graphs; with ``read_target``, also their targets."""
     if is_one(graphs):
         raise TypeError(f"from_{name} takes a list of graphs; wrap the one graph: [graph]")
     several = listed(graphs, "graphs")
@@ -254,7 +254,7 @@ def convert_list(
 
 
 def read_targets(graphs: list[Any], read: Callable[[Any], Any], faults: Faults) -> list[Any]:
-    """List the targets of graphs; None for a graph that is left out."""
+    """Return the targets of graphs; None for graphs that are left out."""
     values = []
     for i, graph in enumerate(graphs):
         try:
@@ -265,12 +265,12 @@ def read_targets(graphs: list[Any], read: Callable[[Any], Any], faults: Faults) 
 
 
 def with_target(graphs: GraphDatabase, target: Any, faults: Faults) -> tuple[GraphDatabase, NDArray[Any]]:
-    """Return graphs and the targets of those that were kept, one row per graph; missing ones stay missing."""
+    """Return graphs and the targets of the kept graphs, one row per graph; missing targets stay missing."""
     return graphs, _one_row_each(target)[faults.present]
 
 
 def _one_row_each(target: Any) -> NDArray[Any]:
-    """Targets as an array, numbers, texts or rows of numbers; rows of different lengths are objects."""
+    """Return targets as an array of numbers, strings or rows; rows of different lengths become objects."""
     listed = target if isinstance(target, np.ndarray) else list(target)
     if not any(isinstance(value, (list, tuple, np.ndarray)) for value in listed):
         return typed_column(listed)
@@ -284,16 +284,16 @@ def _one_row_each(target: Any) -> NDArray[Any]:
 
 @dataclass
 class FlatGraphs:
-    """Graphs as flat arrays; what there is none of is None.
+    """Graphs as flat arrays; absent parts are None.
 
     Attributes
     ----------
     sizes, edge_counts : ndarray of int64, (n,)
-        Nodes, and listed edges, of each graph.
+        Numbers of nodes and of listed edges of each graph.
     source, target : ndarray of int64, (edges,)
-        Ends of the edges, nodes of each graph counted from 0.
+        Nodes of each edge, counted from 0 in each graph.
     directed : bool, or ndarray of bool (n,)
-        Whether edges lead from source to target only. An edge of an undirected graph is listed once.
+        Whether edges are directed from source to target. Undirected edges are listed once.
     weights : ndarray of float64, (edges,)
     node_labels, edge_labels
         As for GraphDatabase, one per node and one per listed edge.
@@ -315,7 +315,7 @@ class FlatGraphs:
 
 
 def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
-    """Check the arrays, leave out what is faulty if that is asked for, and make the database."""
+    """Return the database of valid graphs; validate the arrays and leave out or raise faults."""
     _check_lengths(flat, faults)
     flat.node_labels = _encoded(flat.node_labels, flat.sizes, "node", faults)
     flat.edge_labels = _encoded(flat.edge_labels, flat.edge_counts, "edge", faults)
@@ -357,7 +357,7 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
 
 
 def check_n_nodes(number: Any, position: int, faults: Faults) -> int:
-    """Return the number of nodes that a graph says it has; 0, and a fault, where it cannot have so many."""
+    """Return the declared number of nodes of a graph; 0 and a fault if it is invalid or too large."""
     try:
         n_nodes = operator.index(number)
         if n_nodes < 0:
@@ -374,7 +374,7 @@ def check_n_nodes(number: Any, position: int, faults: Faults) -> int:
 
 
 def check_nodes_fit(n_nodes: int) -> None:
-    """Refuse more nodes than the memory holds: they need some even if nothing is known of them."""
+    """Raise ValueError if nodes, even without labels and edges, need more than the available memory."""
     needed = n_nodes * BYTES_PER_NODE
     there = needed if needed < ASK_FROM else available_memory() or LARGEST_MEMORY
     if needed > there:
@@ -383,7 +383,7 @@ def check_nodes_fit(n_nodes: int) -> None:
 
 
 def _check_lengths(flat: FlatGraphs, faults: Faults) -> None:
-    """Refuse sizes that do not add up to the nodes and edges that are there."""
+    """Raise an error if sizes do not add up to the numbers of nodes and edges."""
     flat.sizes = check_sizes(flat.sizes, "numbers of nodes", pieces=faults.n_graphs)
     n_edges = len(flat.source)
     flat.edge_counts = check_sizes(
@@ -404,17 +404,17 @@ def _check_lengths(flat: FlatGraphs, faults: Faults) -> None:
 
 
 def owners(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each edge (or node), the position of its graph."""
+    """Return the position of each edge's (or node's) graph."""
     return np.repeat(np.arange(len(counts)), counts)
 
 
 def _encoded(labels: Any, counts: NDArray[np.int64], noun: str, faults: Faults) -> LabelColumn | None:
-    """Encode labels; those that are not hashable are named by graph and node."""
+    """Return encoded labels; faults name graph and node of labels that are not hashable."""
     if labels is None or isinstance(labels, LabelColumn):
         return labels
     try:
         return LabelColumn.from_values(labels, name=f"{noun}_labels")
-    except Exception:  # labels may be objects of any manners
+    except Exception:  # labels may raise any error
         values = list(labels)
         starts = offsets(counts)
         for row, graph in enumerate(owners(counts).tolist()):
@@ -428,7 +428,7 @@ def _encoded(labels: Any, counts: NDArray[np.int64], noun: str, faults: Faults) 
 
 
 def why_no_label(label: Any) -> str | None:
-    """Why a value cannot be a label; None where it can."""
+    """Return the reason why a value is not a valid label; None if it is valid."""
     try:
         hash(label)
     except Exception:
@@ -441,7 +441,7 @@ def why_no_label(label: Any) -> str | None:
 
 
 def _check_ends(flat: FlatGraphs, faults: Faults) -> None:
-    """Refuse edges to nodes that do not exist."""
+    """Add faults for edges to missing nodes."""
     graph = owners(flat.edge_counts)
     limit = flat.sizes[graph]
     wrong = (np.minimum(flat.source, flat.target) < 0) | (np.maximum(flat.source, flat.target) >= limit)
@@ -463,7 +463,7 @@ def _check_weights(flat: FlatGraphs, faults: Faults) -> None:
 
 
 def _check_finite(flat: FlatGraphs, faults: Faults) -> None:
-    """Refuse infinite attributes of nodes and edges."""
+    """Add faults for infinite attributes of nodes and edges."""
     for noun, table, counts in (
         ("node", flat.node_attributes, flat.sizes),
         ("edge", flat.edge_attributes, flat.edge_counts),
@@ -483,13 +483,13 @@ def _check_finite(flat: FlatGraphs, faults: Faults) -> None:
 
 
 def _first_of_each(graph: NDArray[np.int64], wrong: Any) -> list[int]:
-    """The first wrong row of each graph that has one."""
+    """Return the first wrong row of each graph with wrong rows."""
     rows = np.flatnonzero(wrong)
     return [int(i) for i in rows[np.unique(graph[rows], return_index=True)[1]]]
 
 
 def _without(flat: FlatGraphs, kept: NDArray[np.bool_]) -> FlatGraphs:
-    """Only the graphs that are kept."""
+    """Return the arrays of the kept graphs."""
     nodes, edges = np.repeat(kept, flat.sizes), np.repeat(kept, flat.edge_counts)
 
     def some(values: Any, mask: NDArray[np.bool_]) -> Any:
@@ -514,19 +514,19 @@ def _without(flat: FlatGraphs, kept: NDArray[np.bool_]) -> FlatGraphs:
 
 
 def _spread(counts: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Numbers of nodes or edges, 0 for graphs that are not kept."""
+    """Return the numbers of nodes or edges, 0 for graphs that are not kept."""
     every = np.zeros(len(kept), dtype=np.int64)
     every[kept] = counts
     return every
 
 
 def integers(values: Any) -> NDArray[np.int64]:
-    """A flat array of whole numbers from a list of them."""
+    """Return a flat int64 array of a list of whole numbers."""
     return check_whole(np.asarray(values).reshape(-1), "numbers of nodes and edges").astype(np.int64)
 
 
 def numbers(values: Any) -> NDArray[np.float64] | None:
-    """Values as floats; None where some are not numbers, too large for a float, or rows of several lengths.
+    """Return values as floats; None if they are not numbers, too large, or rows of different lengths.
 
     Examples
     --------
@@ -539,11 +539,11 @@ def numbers(values: Any) -> NDArray[np.float64] | None:
             return np.asarray(array, dtype=np.float64)
     except MemoryError:
         raise
-    except Exception:  # whatever a value does when it is asked for a number
+    except Exception:  # values may raise any error in the conversion to a number
         pass
     return None
 
 
 def joined(parts: list[Any], like: Any = ()) -> NDArray[Any]:
-    """Concatenate arrays; where there are none, an empty one of a kind."""
+    """Concatenate arrays; without arrays, return an empty array like ``like``."""
     return np.concatenate(parts) if parts else np.asarray(like)

@@ -1,4 +1,4 @@
-"""check_graphs: the one door through which graphs enter an estimator."""
+"""check_graphs: convert any supported input of estimators to a GraphDatabase."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ADAPTERS: dict[str, tuple[Callable[[Any], bool], Callable[[list[Any], Faults], G
 
 
 def check_graphs(graphs: Any) -> GraphDatabase:
-    """Turn whatever a user holds into a GraphDatabase.
+    """Convert any supported input to a GraphDatabase.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ def check_graphs(graphs: Any) -> GraphDatabase:
     Returns
     -------
     GraphDatabase
-        The very same object if it was one. A GridDatabase comes back as itself: it offers the same face,
-        but for its edges.
+        The same object if it is a GraphDatabase. A GridDatabase is returned unchanged: it has the same
+        interface except for edges.
 
     Raises
     ------
     TypeError, ValueError
-        One sentence naming the graph and what is wrong with it.
+        If a graph is invalid; the message names the graph and the reason.
 
     See Also
     --------
@@ -94,21 +94,21 @@ def check_graphs(graphs: Any) -> GraphDatabase:
 
 
 def check_edges(graphs: Any) -> GraphDatabase:
-    """As ``check_graphs``, for whoever needs edges: grids have none stored, and are refused.
+    """Convert like ``check_graphs``, and raise an error for grids, which store no edges.
 
     Raises
     ------
     TypeError, ValueError
     """
     database = check_graphs(graphs)
-    _ = database.adjacency  # that of grids is an error that says what to do
+    _ = database.adjacency  # raises an error for grids
     return database
 
 
 def _by_kind(graphs: Iterable[Any]) -> Iterator[tuple[int, GraphDatabase]]:
-    """Convert graphs of one kind that follow each other together; yield them with the first's position.
+    """Convert consecutive graphs of the same kind together; yield the first position and the database.
 
-    Databases, tuples and matrices are converted one after the other: the first that is wrong ends it.
+    Databases, tuples and matrices are converted one by one, up to the first invalid item.
     """
     first = 0
     for kind, run in groupby(graphs, _kind_of):
@@ -123,7 +123,7 @@ def _by_kind(graphs: Iterable[Any]) -> Iterator[tuple[int, GraphDatabase]]:
 
 
 def _kind_of(graph: Any) -> str | None:
-    """Which adapter takes a graph; None for databases, tuples and matrices."""
+    """Return the converter of a graph; None for databases, tuples and matrices."""
     if isinstance(graph, (Graph, GraphDatabase, np.ndarray, str)) or issparse(graph):
         return None
     return next((kind for kind, (takes, _) in ADAPTERS.items() if takes(graph)), None)
@@ -153,12 +153,12 @@ def _as_several(graphs: Any) -> Iterable[Any]:
 
 
 def _is_batch(graphs: Any) -> bool:
-    """Whether this is a Batch of PyTorch Geometric."""
+    """Return whether this is a Batch of PyTorch Geometric."""
     return pyg.is_pyg(graphs) and getattr(graphs, "ptr", None) is not None
 
 
 def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:
-    """Refuse a bare array that may be something else than an adjacency matrix."""
+    """Raise ValueError for an array that may not be an adjacency matrix."""
     reason = doubt(matrix)
     if reason is not None:
         raise ValueError(

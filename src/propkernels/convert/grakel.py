@@ -1,4 +1,4 @@
-"""To and from the graphs of GraKeL: edge sets or dictionaries, with dictionaries of labels."""
+"""Converters from and to GraKeL: edge sets or dictionaries, with dictionaries of labels."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def from_grakel(graphs: Any, *, ids: Any = None, errors: str = "raise") -> Graph
         in GraKeL they lead from u to v: an undirected edge is listed in both directions. Labels are
         dictionaries by node and by pair of nodes; node labels that are vectors become attributes.
     ids : sequence, optional
-        What the graphs are called.
+        Ids of the graphs.
     errors : {"raise", "skip"}, default="raise"
-        Whether a faulty graph is an error, or left out (see ``graphs.skipped``).
+        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
 
     Returns
     -------
@@ -65,7 +65,7 @@ def from_grakel(graphs: Any, *, ids: Any = None, errors: str = "raise") -> Graph
 
 
 def is_grakel(thing: Any) -> bool:
-    """Whether something is a graph in one of GraKeL's formats, other than a bare adjacency matrix."""
+    """Return whether an object is a graph in a GraKeL format other than a bare adjacency matrix."""
     if type(thing).__module__.startswith("grakel."):
         return True
     if isinstance(thing, (list, tuple)) and 1 <= len(thing) <= 3:
@@ -80,7 +80,7 @@ def _are_edges(thing: Any) -> bool:
 
 @guarded
 def convert(graphs: list[Any], faults: Faults) -> GraphDatabase:
-    """Convert a list of graphs in GraKeL's formats."""
+    """Return the database of a list of graphs in GraKeL's formats."""
     sizes, counts = np.zeros((2, len(graphs)), dtype=np.int64)
     source, target, weights, edge_labels = [], [], [], []
     labels: list[Any] = []
@@ -94,7 +94,7 @@ def convert(graphs: list[Any], faults: Faults) -> GraphDatabase:
             continue
         except MemoryError:
             raise
-        except Exception:  # whatever objects of the caller do
+        except Exception:  # objects of the caller may raise any error
             expected = "edges as a set or dictionary, labels as dictionaries"
             faults.add(i, f"is not a graph in one of GraKeL's formats ({expected})", TypeError, " ")
             continue
@@ -121,7 +121,7 @@ def convert(graphs: list[Any], faults: Faults) -> GraphDatabase:
 
 
 def _vectors(labels: list[Any], sizes: NDArray[np.int64], faults: Faults) -> NDArray[np.float64] | None:
-    """Attributes, where all node labels are vectors; all of them must be as long as the first."""
+    """Return attributes if all node labels are vectors, which must have equal lengths; else None."""
     if not labels or not all(isinstance(label, (list, np.ndarray)) for label in labels):
         return None
     vectors = [numbers(label) for label in labels]
@@ -138,7 +138,7 @@ def _vectors(labels: list[Any], sizes: NDArray[np.int64], faults: Faults) -> NDA
 
 
 def _one(graph: Any) -> tuple[list[Any], list[Any], Mapping[Any, Any], Mapping[Any, Any]]:
-    """Nodes, edges (u, v, weight), and labels of one graph."""
+    """Return nodes, edges (u, v, weight), node labels and edge labels of a graph."""
     if type(graph).__module__.startswith("grakel."):
         graph = _from_object(graph)
     bare = isinstance(graph, (Mapping, Set)) or hasattr(graph, "ndim")
@@ -159,7 +159,7 @@ def _one(graph: Any) -> tuple[list[Any], list[Any], Mapping[Any, Any], Mapping[A
 
 
 def _in_order(nodes: list[Hashable]) -> list[Any]:
-    """Different nodes in their own order where they have one, else as they appear."""
+    """Return distinct nodes, sorted if they are comparable, else in order of appearance."""
     different: list[Any] = list(dict.fromkeys(nodes))
     try:
         return sorted(different)
@@ -195,7 +195,7 @@ def _edges(edges: Any) -> list[tuple[Any, Any, float]]:
 
 
 def _from_object(graph: Any) -> tuple[Any, ...]:
-    """A grakel.Graph, which holds a dictionary of edges, an adjacency matrix, or both."""
+    """Return the parts of a grakel.Graph with a dictionary of edges, an adjacency matrix, or both."""
     try:
         edges, by = graph.get_edge_dictionary(), "dictionary"
     except (AttributeError, TypeError, ValueError):
@@ -208,7 +208,7 @@ def _from_object(graph: Any) -> tuple[Any, ...]:
 
 
 def to_grakel(graphs: Any) -> list[list[Any]]:
-    """Convert graphs to what GraKeL's kernels take.
+    """Convert graphs to the input format of GraKeL's kernels.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def to_grakel(graphs: Any) -> list[list[Any]]:
 
     See Also
     --------
-    propkernels.convert.from_grakel : The way back.
+    propkernels.convert.from_grakel : From GraKeL.
 
     Examples
     --------

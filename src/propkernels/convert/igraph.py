@@ -1,4 +1,4 @@
-"""To and from igraph."""
+"""Converters from and to igraph."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def from_igraph(
     edge_attributes : sequence of str, optional
         Edge attributes that hold numbers.
     target : str, optional
-        Graph attribute that is to be predicted.
+        Graph attribute that is the target.
     ids : sequence, optional
-        What the graphs are called.
+        Ids of the graphs.
     errors : {"raise", "skip"}, default="raise"
-        Whether a faulty graph is an error, or left out (see ``graphs.skipped``).
+        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
 
     Returns
     -------
@@ -85,7 +85,7 @@ def from_igraph(
 
 
 def is_igraph(thing: Any) -> bool:
-    """Tell an igraph graph without importing igraph."""
+    """Return whether an object is an igraph graph, without importing igraph."""
     return any(base.__module__.startswith("igraph") for base in type(thing).__mro__) and hasattr(
         thing, "vcount"
     )
@@ -93,7 +93,7 @@ def is_igraph(thing: Any) -> bool:
 
 @guarded
 def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
-    """Convert a list of igraph graphs, but for those that are known to be faulty."""
+    """Return the database of a list of igraph graphs, without those that have faults already."""
     node_label, node_attributes, edge_label, weight, edge_attributes = names
     kept = faults.kept
     usable = [(i, graph) for i, graph in enumerate(graphs) if kept[i]]
@@ -129,7 +129,7 @@ def _side_by_side(columns: list[NDArray[np.float64] | None]) -> NDArray[np.float
 
 
 def _labels(usable: list[Any], name: str | None, where: str, counts: NDArray[np.int64]) -> list[Any] | None:
-    """Values of one attribute of all vertices or edges; None where no graph has it."""
+    """Return an attribute of all vertices or edges; None if no graph has it."""
     known = {i for i, graph in usable if name in getattr(graph, where).attributes()}
     if not known:
         return None
@@ -145,7 +145,7 @@ def _numbers(
     faults: Faults,
     default: float | None = None,
 ) -> NDArray[np.float64] | None:
-    """Numbers, or vectors, of one attribute, as rows; None where no graph has it."""
+    """Return the numbers or vectors of an attribute as rows; None if no graph has it."""
     known = {i for i, graph in usable if name in getattr(graph, where).attributes() and counts[i]}
     if not known:
         return None
@@ -187,7 +187,7 @@ def to_igraph(graphs: Any) -> list[Any]:
 
     See Also
     --------
-    from_igraph : The way back.
+    from_igraph : From igraph.
 
     Examples
     --------

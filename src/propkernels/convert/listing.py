@@ -1,4 +1,4 @@
-"""The edges of one graph as other libraries list them: an undirected edge once."""
+"""Lists of the edges of a graph for other libraries, with undirected edges listed once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from propkernels.graphs.database import GraphDatabase
 
 @dataclass(frozen=True)
 class Listing:
-    """Edges of one graph.
+    """Edges of a graph.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Listing:
 
 
 def list_edges(graph: Graph, *, both: bool = False) -> Listing:
-    """List the edges of a graph; with ``both``, an undirected edge in its two directions."""
+    """Return the edges of a graph; with ``both``, undirected edges in both directions."""
     entries = graph.adjacency.tocoo()
     source, target = (axis.astype(np.int64) for axis in entries.coords)
     directed = is_one_way(graph.database)
@@ -50,13 +50,13 @@ def list_edges(graph: Graph, *, both: bool = False) -> Listing:
 
 
 def node_columns(graph: Graph) -> dict[str, list[Any]]:
-    """Labels and attributes of the nodes, by the names under which other libraries keep them."""
+    """Return labels and attributes of the nodes by their names in other libraries."""
     columns = {"label": graph.node_labels, "attributes": graph.node_attributes}
     return {name: values.tolist() for name, values in columns.items() if values is not None}
 
 
 def edge_columns(graph: Graph, edges: Listing) -> dict[str, list[Any]]:
-    """Weights, labels and attributes of listed edges; attributes one by one where they have names."""
+    """Return weights, labels and attributes of listed edges by name; named attributes separately."""
     columns: dict[str, list[Any]] = {"weight": edges.weights.tolist()}
     if edges.labels is not None:
         columns["label"] = edges.labels.tolist()
@@ -69,10 +69,10 @@ def edge_columns(graph: Graph, edges: Listing) -> dict[str, list[Any]]:
 
 
 def is_one_way(graphs: GraphDatabase) -> bool:
-    """Whether some edge lacks a reverse edge with the same weight, label and attributes.
+    """Return whether any edge lacks a reverse edge with the same weight, label and attributes.
 
-    Entries are sorted by row and column, and parallel ones by their contents: sorted by column and row,
-    they would be in the same order if each had its twin.
+    Entries are sorted by row and column, and parallel ones by their contents. If every entry has a reverse
+    entry, sorting by column and row gives the same sequence of contents.
     """
     entries = graphs.adjacency.tocoo()
     rows, cols = entries.coords

@@ -1,4 +1,4 @@
-"""To and from networkx."""
+"""Converters from and to networkx."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def from_networkx(
     edge_attributes : sequence of str, optional
         Names of edge data that hold numbers.
     target : str, optional
-        Name of the graph data (``graph.graph``) that is to be predicted.
+        Name of the graph data (``graph.graph``) that is the target.
     ids : sequence, optional
-        What the graphs are called, in the database and in errors.
+        Ids of the graphs, also used in errors.
     errors : {"raise", "skip"}, default="raise"
-        Whether a faulty graph is an error, or left out; ``graphs.skipped`` then says why, and ``graphs.ids``
-        which are left.
+        Raise an error for an invalid graph, or leave it out; ``graphs.skipped`` then contains the reasons,
+        and ``graphs.ids`` the kept graphs.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def from_networkx(
 
 
 def is_networkx(thing: Any) -> bool:
-    """Tell a networkx graph without importing networkx."""
+    """Return whether an object is a networkx graph, without importing networkx."""
     return any(base.__module__.startswith("networkx.") for base in type(thing).__mro__) and hasattr(
         thing, "adjacency"
     )
@@ -99,7 +99,7 @@ def is_networkx(thing: Any) -> bool:
 
 @guarded
 def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
-    """Convert a list of networkx graphs, none of them looked at twice, but for those known to be faulty."""
+    """Return the database of networkx graphs, without those that have faults; each is read once."""
     node_label, node_attributes, edge_label, weight, edge_attributes = names
     kept = faults.kept
     usable = [graph if kept[i] else _empty() for i, graph in enumerate(graphs)]
@@ -125,7 +125,7 @@ def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDat
 
 
 class _empty:
-    """Stands for a graph that is left out."""
+    """Placeholder for a graph that is left out."""
 
     graph: dict[str, Any] = {}  # noqa: RUF012
 
@@ -146,7 +146,7 @@ class _empty:
 
 
 def _entries(graphs: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], list[Any]]:
-    """Entries of all adjacencies in CSR order: their number per graph, rows, columns, and their data."""
+    """Return entries of all adjacencies in CSR order: number per graph, rows, columns, and data."""
     counts, lengths, columns, data = [], [], [], []
     for graph in graphs:
         around = [nbrs for _, nbrs in graph.adjacency()]
@@ -175,7 +175,7 @@ def _values(pairs: Any) -> list[Any] | None:
 
 
 def _column(values: list[Any]) -> list[Any] | None:
-    """Labels, None where there is none; nothing at all where there is none anywhere."""
+    """Return labels, None for unlabeled nodes; None altogether if no node has a label."""
     missing = [value is _MISSING for value in values]
     if all(missing):
         return None
@@ -201,12 +201,12 @@ def _weights(graphs: list[Any], data: list[Any], name: str, faults: Faults) -> N
 
 
 def _fault(weight: Any) -> str | None:
-    """What is wrong with a weight."""
+    """Return the fault of a weight; None if it is valid."""
     try:
         number = float(weight)
     except OverflowError:
         number = np.inf
-    except Exception:  # whatever an object of the caller does when it is asked for a number
+    except Exception:  # objects may raise any error in the conversion to a number
         return f"has weight {shown(weight)}, not a number"
     if not 0 <= number < np.inf:
         return f"has weight {shown(weight)}: weights must be finite and not negative"
@@ -216,7 +216,7 @@ def _fault(weight: Any) -> str | None:
 def _attribute_rows(
     graphs: list[Any], sizes: NDArray[np.int64], names: str | Sequence[str] | None, faults: Faults
 ) -> NDArray[np.float64] | None:
-    """One row per node; a graph without nodes agrees with any dimension."""
+    """Return one row per node; a graph without nodes is compatible with any dimension."""
     several = [names] if isinstance(names, str) else list(names or ())
     rows: list[Any] = []
     first: int | None = None
@@ -266,7 +266,7 @@ def _rows_of(
 
 
 def _matrix(data: list[Any], names: list[str]) -> NDArray[np.float64] | None:
-    """Attributes of nodes side by side; None where they are not numbers."""
+    """Return attributes of nodes as columns; None if they are not numbers."""
     try:
         if len(names) == 1 and np.ndim(data[0][names[0]]) == 1:
             return numbers([values[names[0]] for values in data])
@@ -311,7 +311,7 @@ def to_networkx(graphs: Any) -> list[Any]:
 
     See Also
     --------
-    from_networkx : The way back.
+    from_networkx : From networkx.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def to_networkx(graphs: Any) -> list[Any]:
 
 
 def graph_to_networkx(graph: Graph) -> Any:
-    """Build the networkx twin of one graph."""
+    """Return a graph as a networkx graph."""
     nx = import_optional("networkx", extra="networkx", purpose="to_networkx needs")
     edges = list_edges(graph)
     several = graph.database.has_parallel_edges

@@ -64,7 +64,7 @@ def from_pandas(
         Whether edges lead from source to target only. An undirected edge may be listed once or, agreeing in
         everything, in both directions.
     errors : {"raise", "skip"}, default="raise"
-        Whether a faulty graph is an error, or left out (see ``graphs.skipped``).
+        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
 
     Returns
     -------

@@ -50,9 +50,9 @@ def from_points(
         Weight of edges: 1, or their length. Edges between points that coincide have length 0 and are not
         edges then. The length is an edge attribute in any case.
     ids : sequence, optional
-        What the clouds are called.
+        Ids of the clouds.
     errors : {"raise", "skip"}, default="raise"
-        Whether a faulty cloud is an error, or left out (see ``graphs.skipped``).
+        Raise an error for an invalid cloud, or leave it out (see ``graphs.skipped``).
 
     Returns
     -------

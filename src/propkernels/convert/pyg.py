@@ -59,9 +59,9 @@ def from_pyg(
     target : str, optional
         Name of what is to be predicted: "y", as a rule.
     ids : sequence, optional
-        What the graphs are called.
+        Ids of the graphs.
     errors : {"raise", "skip"}, default="raise"
-        Whether a faulty graph is an error, or left out (see ``graphs.skipped``).
+        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
 
     Returns
     -------

@@ -66,7 +66,7 @@ def from_rdkit(
     target : str, optional
         Name of the molecules' property that is to be predicted.
     ids : sequence, optional
-        What the molecules are called.
+        Ids of the molecules.
     errors : {"raise", "skip", "empty"}, default="raise"
         Whether a faulty molecule is an error, or left out, or a graph without nodes ("empty");
         ``graphs.skipped`` then says why, and with "skip" ``graphs.ids`` which are left.
@@ -122,7 +122,7 @@ def from_smiles(
     node_labels, edge_labels, explicit_hydrogens, stereo
         As for :func:`from_rdkit`.
     ids : sequence, optional
-        What the molecules are called.
+        Ids of the molecules.
     errors : {"raise", "skip", "empty"}, default="raise"
         Whether a text that is not a molecule is an error, or left out, or a graph without nodes ("empty");
         ``graphs.skipped`` then says why, and with "skip" ``graphs.ids`` which are left.
