@@ -1,4 +1,4 @@
-"""To and from pandas: a table of edges, one of nodes, and one of graphs."""
+"""Converters from and to pandas tables of edges, nodes and graphs."""
 
 from __future__ import annotations
 
@@ -36,33 +36,32 @@ def from_pandas(
     directed: bool = False,
     errors: str = "raise",
 ) -> Any:
-    """Read graphs from tables.
+    """Convert pandas tables to a GraphDatabase.
 
-    Graphs and nodes are in the order in which they first appear: in ``graphs``, where it is given, then in
-    ``nodes``, then in ``edges``. The ids of the database are the ids of the graphs.
+    Graphs and nodes are in order of first appearance: in ``graphs``, if given, then in ``nodes``, then in
+    ``edges``. The ids of the database are the keys of the graphs.
 
     Parameters
     ----------
     edges : DataFrame
         One row per edge.
     nodes : DataFrame, optional
-        One row per node; an edge may then join only nodes that it has. Without it, nodes are those that
-        edges name.
+        One row per node, for all nodes of edges. Without this table, the nodes are those of ``edges``.
     graphs : DataFrame, optional
-        One row per graph, with the column ``graph``; for graphs without nodes, the order, and the target.
+        One row per graph, with the column ``graph``; adds graphs without nodes, the order, and the target.
     graph, source, target, node : str
-        Columns of keys: the graph in all tables, the ends of an edge, and the node in ``nodes``. A node is
-        known by its graph and its key, so that each graph may count its nodes from 0.
+        Columns of keys: the graph in all tables, the ends of an edge, and the node in ``nodes``. Graph and
+        key identify a node, so that each graph may number its nodes from 0.
     label, attributes : str or None, sequence of str
         Columns of ``nodes``.
     weight, edge_label, edge_attributes : str or None, sequence of str
         Columns of ``edges``.
     graph_target : str, optional
-        Column of ``graphs`` that is to be predicted. What is missing there stays missing: NaN beside numbers,
-        None beside texts.
+        Column of ``graphs`` that is the target. Missing values stay missing: NaN among numbers, None among
+        strings.
     directed : bool, default=False
-        Whether edges lead from source to target only. An undirected edge may be listed once or, agreeing in
-        everything, in both directions.
+        Whether edges are directed from source to target. An undirected edge may be listed once, or in both
+        directions with equal values.
     errors : {"raise", "skip"}, default="raise"
         Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
 
@@ -135,7 +134,7 @@ def _check_columns(table: Any, name: str, columns: list[str | None]) -> None:
 
 
 class _Keys:
-    """Graphs and nodes by number: which graph each row is of, and which node of it."""
+    """Numbers of graphs and nodes: graph and node of each row."""
 
     def __init__(
         self, edges: Any, nodes: Any, graphs: Any, graph: str, source: str, target: str, node: str
@@ -159,7 +158,7 @@ class _Keys:
         split = np.split(node_codes.astype(np.int64), np.cumsum([len(c) for _, c in columns])[:-1])
         self.width = int(node_codes.max(initial=-1)) + 2
         ends = [edge_graph * self.width + codes for codes in split[-2:]]
-        if nodes is None:  # in the order in which they appear, row by row
+        if nodes is None:  # nodes in order of appearance, row by row
             own = pd.unique(np.column_stack(ends).ravel())
             self.node_graph, self.node_rows = own // self.width, np.arange(len(own))
         else:
@@ -175,7 +174,7 @@ class _Keys:
         self.ends = self._local(ends)
 
     def _local(self, ends: list[Codes]) -> list[Codes]:
-        """Number of each end among the nodes of its graph; -1 for an end that is not a node."""
+        """Return the number of each end among the nodes of its graph; -1 for a missing node."""
         by_key = np.argsort(self.keys, kind="stable")
         sorted_keys = self.keys[by_key]
         position = np.empty(len(self.keys), dtype=np.int64)
@@ -193,11 +192,11 @@ class _Keys:
         return local
 
     def graphs_of(self, name: str) -> Codes:
-        """The graph of each row of a table."""
+        """Return the graph of each row of a table."""
         return self.node_graph if name == "nodes" else self.edge_graph
 
     def check(self, faults: Faults) -> None:
-        """Refuse nodes that are listed twice, and edges that dangle."""
+        """Add faults for nodes that are listed twice and for edges to missing nodes."""
         if self.given_nodes is not None:
             for row in sorted(self.repeated.tolist()):
                 key = self.given_nodes[self.node].iloc[row]
@@ -218,10 +217,10 @@ def _plain(value: Any) -> Any:
 
 
 def _numbered(pd: Any, columns: list[tuple[str, Any]], what: str) -> tuple[Codes, Any]:
-    """Number the keys of graphs or nodes in the order in which they appear; every row must have one."""
+    """Return numbers of keys in order of appearance, and the keys; raise an error for missing keys."""
     try:
         codes, keys = pd.factorize(pd.concat([column for _, column in columns], ignore_index=True))
-    except Exception:  # whatever a key does when it is hashed or compared
+    except Exception:  # keys may raise any error when hashed or compared
         wrong = [i for i, key in enumerate(_values(columns)) if why_no_label(key) is not None]
         place = _place(columns, wrong[0]) if wrong else "a row"
         raise TypeError(f"{place} names a {what} by a value that is not hashable") from None
@@ -236,14 +235,14 @@ def _values(columns: list[tuple[str, Any]]) -> list[Any]:
 
 
 def _place(columns: list[tuple[str, Any]], position: int) -> str:
-    """The row of a value among the values of several columns."""
+    """Return the description of the row at a position of concatenated columns."""
     ends = np.cumsum([len(column) for _, column in columns])
     at = int(np.searchsorted(ends, position, side="right"))
     return f"row {position - int(ends[at]) + len(columns[at][1])} of {columns[at][0]}"
 
 
 def _labels(table: Any, column: str, order: Codes, name: str, keys: _Keys, faults: Faults) -> LabelColumn:
-    """Labels in the order of the graphs; one that is not hashable is named by its row."""
+    """Return labels in the order of the graphs; faults name rows of labels that are not hashable."""
     try:
         return LabelColumn.from_values(table[column]).take(order)
     except Exception:
@@ -261,7 +260,7 @@ def _labels(table: Any, column: str, order: Codes, name: str, keys: _Keys, fault
 def _numbers(
     table: Any, names: Sequence[str], order: Codes, name: str, keys: _Keys, faults: Faults
 ) -> NDArray[np.float64]:
-    """Columns of numbers in the order of the graphs; what is not a number is named by its row."""
+    """Return numeric columns in the order of the graphs; faults name rows of other values."""
     columns = []
     for column in names:
         values = _as_floats(table[column])
@@ -275,18 +274,18 @@ def _numbers(
 
 
 def _as_floats(column: Any) -> NDArray[np.float64]:
-    """Values as floats; NaN for what is not a number."""
+    """Return values as floats; NaN for other values."""
     pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
     try:
         found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(found, dtype=np.float64)
-    except Exception:  # whatever a value does when it is asked for a number
+    except Exception:  # values may raise any error in the conversion to a number
         each = [numbers(value) for value in column.tolist()]
         return np.array([np.nan if one is None or one.ndim else float(one) for one in each])
 
 
 def _each_edge_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> FlatGraphs:
-    """Drop the second direction of undirected edges that are listed in both; the two must agree."""
+    """Return undirected edges listed once; add faults for the two directions of an edge that differ."""
     graph = np.repeat(np.arange(len(flat.sizes)), flat.edge_counts)
     low, high = np.minimum(flat.source, flat.target), np.maximum(flat.source, flat.target)
     turned = flat.source > flat.target
@@ -331,7 +330,7 @@ def _each_edge_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> FlatGraphs
 
 
 def _unmatched(pair: Codes, forward: Codes, backward: Codes) -> int:
-    """The first backward edge of a pair that is listed more often in one direction than in the other."""
+    """Return the first backward edge of a pair listed more often in one direction than in the other."""
     pairs, there = np.unique(pair[forward], return_counts=True)
     back = np.unique(pair[backward], return_counts=True)[1]
     return int(np.flatnonzero(pair[backward] == pairs[np.flatnonzero(there != back)[0]])[0])
@@ -344,7 +343,7 @@ def _contents(flat: FlatGraphs) -> list[NDArray[Any]]:
 
 
 class Tables(NamedTuple):
-    """Tables of graphs, as :func:`to_pandas` makes and :func:`from_pandas` takes them."""
+    """Tables of graphs, returned by :func:`to_pandas` and accepted by :func:`from_pandas`."""
 
     edges: Any
     nodes: Any
@@ -370,7 +369,7 @@ def to_pandas(graphs: Any, target: Any = None) -> Tables:
 
     See Also
     --------
-    from_pandas : The way back.
+    from_pandas : From tables.
 
     Examples
     --------

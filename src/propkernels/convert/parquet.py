@@ -1,4 +1,4 @@
-"""To and from Parquet: one row per graph, with list columns that any reader of Arrow understands."""
+"""Reader and writer of Parquet files: one row per graph, with list columns."""
 
 from __future__ import annotations
 
@@ -30,28 +30,27 @@ def to_parquet(graphs: Any, path: Any, *, target: Any = None, row_group_size: in
 
     The columns are ``id``, ``n_nodes``, ``source`` and ``target`` (lists of node numbers from 0; both
     directions of an undirected edge), ``weight``, ``node_label``, ``edge_label`` (lists), ``node_attributes``
-    and ``edge_attributes`` (lists of lists), and ``y``, the target; those that there is nothing for are
-    left out.
+    and ``edge_attributes`` (lists of lists), and ``y``, the target; columns without data are left out.
 
     Parameters
     ----------
     graphs : GraphDatabase or sequence of graphs
-        Labels are whole numbers or texts; other labels become JSON texts and are read back as they were.
+        Labels are whole numbers or strings; other labels are stored as JSON and read back unchanged.
     path : str or path
-        Replaced once the new file is complete.
+        An existing file is replaced once the new file is complete.
     target : sequence, optional
-        One number or text per graph, or one row of numbers.
+        One number or string per graph, or one row of numbers.
     row_group_size : int, default=10,000
-        Graphs that are read together.
+        Number of graphs per row group.
 
     Raises
     ------
     TypeError
-        If labels cannot be written.
+        If labels or ids have unsupported types.
 
     See Also
     --------
-    from_parquet : The way back.
+    from_parquet : Read the file.
 
     Examples
     --------
@@ -127,7 +126,7 @@ def _lists(pa: Any, ptr: NDArray[Any], values: Any) -> Any:
 
 
 def _label_values(pa: Any, column: LabelColumn) -> tuple[Any, str]:
-    """Labels as an Arrow array, null where unobserved, and how they are written."""
+    """Return labels as an Arrow array (null: unobserved) and the name of their encoding."""
     if all(type(value) is int and -(2**63) <= value < 2**63 for value in column.values):
         kind, values = "integers", pa.array(column.values, type=pa.int64())
     elif all(type(value) is str for value in column.values):
@@ -139,7 +138,7 @@ def _label_values(pa: Any, column: LabelColumn) -> tuple[Any, str]:
 
 
 def _as_json(value: Any) -> str:
-    """A label as JSON; tuples are lists, which labels cannot be."""
+    """Return a label as JSON, with tuples as lists (labels are never lists)."""
     try:
         text = json.dumps(value)
     except TypeError:
@@ -168,7 +167,7 @@ def _target(pa: Any, target: Any, n_graphs: int) -> Any:
 
 
 def _read_target(column: Any) -> NDArray[Any]:
-    """Targets; numbers that are null become NaN, and texts that are null None."""
+    """Return targets; null becomes NaN among numbers and None among strings."""
     if hasattr(column.type, "value_type"):
         return np.array(column.to_pylist(), dtype=np.float64)
     return typed_column(column.to_pylist())
@@ -180,9 +179,9 @@ def from_parquet(path: Any, *, rows: slice | None = None) -> GraphDatabase:
     Parameters
     ----------
     path : str or path
-        Written by :func:`to_parquet`, or by anything else with the same columns.
+        File written by :func:`to_parquet`, or any file with the same columns.
     rows : slice, optional
-        Graphs to read, such as ``slice(1000, 2000)``; only their row groups are touched.
+        Graphs to read, such as ``slice(1000, 2000)``; only their row groups are read.
 
     Returns
     -------
@@ -191,18 +190,18 @@ def from_parquet(path: Any, *, rows: slice | None = None) -> GraphDatabase:
     Raises
     ------
     ValueError
-        If a column is missing or its values do not fit; the message names the graph and what is wrong.
+        If a column is missing or has invalid values; the message names the graph and the reason.
 
     See Also
     --------
-    to_parquet : The way there.
+    to_parquet : Write the file.
     read_parquet : With the target.
     """
     return read_parquet(path, rows=rows)[0]
 
 
 def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase, Any]:
-    """Read graphs, and the target or None."""
+    """Return graphs, and the target or None."""
     file = open_parquet(path)
     first, last, step = (rows or slice(None)).indices(file.metadata.num_rows)
     if step != 1:
@@ -213,7 +212,7 @@ def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase
 
 
 def iter_parquet(path: Any) -> Iterator[tuple[GraphDatabase, Any]]:
-    """Read one row group after the other: graphs and target (or None) of each."""
+    """Yield graphs and target (or None) of each row group."""
     file = open_parquet(path)
     notes, first = _notes(file, path), 0
     for group in range(file.num_row_groups):
@@ -226,14 +225,14 @@ def iter_parquet(path: Any) -> Iterator[tuple[GraphDatabase, Any]]:
 def iter_rows(
     path: Any, first: int, last: int, rows_per_block: int
 ) -> Iterator[tuple[GraphDatabase, Any, int]]:
-    """Read the graphs of rows first to last - 1 in blocks, with only a block in memory.
+    """Yield the graphs of rows first to last - 1 in blocks, with one block in memory.
 
     Yields
     ------
     graphs : GraphDatabase
     target : pyarrow.Array or None
     row : int
-        That of the first graph.
+        Row of the first graph.
     """
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     file = open_parquet(path)
@@ -256,13 +255,13 @@ def iter_rows(
 
 
 def open_parquet(path: Any) -> Any:
-    """Open a Parquet file of graphs; nothing but its footer is read."""
+    """Return an open Parquet file of graphs; only its footer is read."""
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
     if not Path(path).is_file():
         raise FileNotFoundError(f"the file {path} does not exist")
     with reading_parquet(path):
-        file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))  # as text, Arrow takes UTF-8 only
+        file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))  # text paths would have to be UTF-8
     missing = [name for name in REQUIRED if name not in file.schema_arrow.names]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; graphs have {', '.join(REQUIRED)}")
@@ -271,7 +270,7 @@ def open_parquet(path: Any) -> Any:
 
 @contextmanager
 def reading_parquet(path: Any) -> Iterator[None]:
-    """Say in one line what Arrow cannot read."""
+    """Convert errors of Arrow to a ValueError with a one-line message."""
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     try:
         yield
@@ -298,7 +297,7 @@ def _notes(file: Any, path: Any) -> dict[str, Any]:
 
 
 def _check_notes(notes: dict[str, Any]) -> None:
-    """Refuse notes that no version wrote."""
+    """Raise ValueError for invalid metadata."""
     labels, names = notes.get("labels", {}), notes.get("edge_attribute_names")
     if not isinstance(labels, dict) or not all(isinstance(kind, str) for kind in labels.values()):
         raise ValueError(f"labels are {shown(labels)}")
@@ -307,7 +306,7 @@ def _check_notes(notes: dict[str, Any]) -> None:
 
 
 def _rows_between(file: Any, first: int, last: int) -> Any:
-    """Rows first to last - 1, from the row groups that have them."""
+    """Return rows first to last - 1 as a table."""
     groups, start = _groups_between(file, first, last)
     if not groups:
         return file.schema_arrow.empty_table()
@@ -315,7 +314,7 @@ def _rows_between(file: Any, first: int, last: int) -> Any:
 
 
 def _groups_between(file: Any, first: int, last: int) -> tuple[list[int], int]:
-    """Row groups that have rows first to last - 1, and the first row of the first of them."""
+    """Return the row groups of rows first to last - 1, and the first row of these groups."""
     sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
     ends = np.cumsum([0, *sizes])
     groups = [i for i in range(len(sizes)) if ends[i] < last and ends[i + 1] > first]
@@ -349,7 +348,7 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
 
 
 def _check_bare_nodes(n_nodes: int, n_held: int) -> None:
-    """Refuse far more nodes without labels and attributes than the graphs and edges that a file holds."""
+    """Raise ValueError for far more bare nodes than graphs and edges in the file."""
     try:
         check_declared(n_nodes, n_held, "nodes without labels", "graphs and edges")
     except ValueError as error:
@@ -366,7 +365,7 @@ def _whole(values: Any, name: str) -> NDArray[Any]:
 def _flat_list(
     column: Any, name: str, expected: NDArray[np.int64] | None, faults: Faults
 ) -> tuple[NDArray[np.int64], Any]:
-    """Lengths of the lists of a column, and all their values one after the other."""
+    """Return the lengths of the lists of a column and their concatenated values."""
     compute = import_optional("pyarrow.compute", extra="parquet", purpose="Parquet files need")
     if not hasattr(column, "flatten") or not hasattr(column.type, "value_type"):
         raise ValueError(f"the column {name!r} must hold lists")
@@ -392,7 +391,7 @@ def _floats(values: Any, name: str) -> NDArray[np.float64]:
 
 
 def _vectors(values: Any, name: str) -> NDArray[np.float64]:
-    """Rows from lists of numbers, which are all of one length; plain numbers are one column."""
+    """Return rows from lists of numbers of equal length; plain numbers become one column."""
     if not hasattr(values.type, "value_type"):
         return _floats(values, name)[:, None]
     compute = import_optional("pyarrow.compute", extra="parquet", purpose="Parquet files need")

@@ -1,4 +1,4 @@
-"""From point clouds: k-nearest-neighbor graphs with curvature and lengths."""
+"""Converter of point clouds: k-nearest-neighbor graphs with curvature and edge lengths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.point_clouds import curvature
 
 Points = NDArray[np.float64]
-LARGEST = 2.0**500  # of coordinates: sums of squares of differences stay finite
+LARGEST = 2.0**500  # limit of coordinates; sums of squared differences stay finite
 VALUES_IN_MEMORY = 2**22
 FEWER = "choose a smaller k, or fewer points at a time"
 
@@ -29,10 +29,9 @@ def from_points(
     ids: Any = None,
     errors: str = "raise",
 ) -> GraphDatabase:
-    """Join the points of each cloud with their nearest neighbors.
+    """Convert point clouds to k-nearest-neighbor graphs.
 
-    The point clouds of the paper (section "Datasets", Point Cloud Graphs) are of this kind: four neighbors,
-    and the curvature as attribute.
+    The paper (section "Datasets", Point Cloud Graphs) uses four neighbors, and the curvature as attribute.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ def from_points(
         Normals of the surface, for the curvature (see :func:`~propkernels.graphs.curvature`). None: estimated
         from the neighbors, as the direction in which they spread least. False: no attributes.
     mutual : bool, default=False
-        Whether both points have to be a neighbor of the other.
+        Whether an edge requires that each of the two points is a neighbor of the other.
     weight : {None, "length"}, default=None
         Weight of edges: 1, or their length. Edges between points that coincide have length 0 and are not
         edges then. The length is an edge attribute in any case.
@@ -139,10 +138,10 @@ def _checked(cloud: Any, position: int, faults: Faults) -> Points | None:
 def _neighbors(
     points: Points, graph: NDArray[np.int64], k: int, mutual: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Edges in both directions, and the k neighbors of each point (-1 where there are fewer).
+    """Return edges in both directions, and the k neighbors of each point (-1 if there are fewer).
 
-    All clouds are searched in one tree: a further coordinate sets them apart, by more than any two points of
-    one cloud are, and leaves distances within a cloud as they are.
+    All clouds are searched in one tree: an additional coordinate separates clouds by more than the largest
+    distance within a cloud, and does not change distances within a cloud.
     """
     from scipy.spatial import cKDTree
 
@@ -155,13 +154,13 @@ def _neighbors(
     found = cKDTree(raised).query(raised, min(k + 1, len(points)), distance_upper_bound=apart)[1]
     found = np.where(found == len(points), -1, np.asarray(found).reshape(len(points), -1))
     itself = found == np.arange(len(points))[:, None]
-    itself[~itself.any(axis=1), -1] = True  # points may coincide: another stands for it
+    itself[~itself.any(axis=1), -1] = True  # a coinciding point may replace the point itself
     neighbors = found[~itself].reshape(len(points), -1)
     rows, at = np.nonzero(neighbors >= 0)
     cols = neighbors[rows, at]
     n = len(points)
     keys = np.sort(np.concatenate([rows * n + cols, cols * n + rows]))
-    again = keys[1:] == keys[:-1]  # found from both ends
+    again = keys[1:] == keys[:-1]  # edges listed from both ends
     keys = keys[1:][again] if mutual else keys[np.concatenate([[True], ~again])[: len(keys)]]
     return keys // n, keys % n, neighbors
 
@@ -207,13 +206,13 @@ def _given(normals: Any, points: Points, sizes: NDArray[np.int64], faults: Fault
 
 
 def estimate_normals(points: Points, neighbors: NDArray[np.int64]) -> Points:
-    """Return the direction in which each point and its neighbors spread least; NaN where it is not defined.
+    """Return the direction of least variance of each point and its neighbors; NaN if undefined.
 
     Parameters
     ----------
     points : ndarray of shape (n, d)
     neighbors : ndarray of shape (n, k)
-        Numbers of points; -1 where there is none.
+        Numbers of points; -1: none.
 
     Examples
     --------
@@ -230,7 +229,7 @@ def estimate_normals(points: Points, neighbors: NDArray[np.int64]) -> Points:
 
 
 def _normals_of(points: Points, own: NDArray[np.int64], neighbors: NDArray[np.int64]) -> Points:
-    """Normals of some points, given their numbers and those of their neighbors."""
+    """Return normals of points, given the numbers of points and of their neighbors."""
     n, d = len(own), points.shape[1]
     group = np.column_stack([own, neighbors])
     known = group >= 0

@@ -1,4 +1,4 @@
-"""To and from PyTorch Geometric."""
+"""Converters from and to PyTorch Geometric."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def from_pyg(
         Edges are those of ``edge_index``, from source to target; PyTorch Geometric lists an undirected edge
         in both directions.
     x, edge_attr : {"auto", "labels", "attributes", "ignore"}, default="auto"
-        What ``x`` and ``edge_attr`` are. "auto": labels where all rows are one-hot, or whole numbers by their
-        type (several columns become tuples); else attributes. Where ``node_type`` or ``edge_type`` is there,
-        these are the labels.
+        Meaning of ``x`` and ``edge_attr``. "auto": labels if all rows are one-hot or of an integer type
+        (several columns become tuples); else attributes. ``node_type`` and ``edge_type``, if present, are the
+        labels.
     weight : str or None, default="edge_weight"
-        Name of the weights of edges, where there are any.
+        Name of the edge weights, if present.
     target : str, optional
-        Name of what is to be predicted: "y", as a rule.
+        Name of the target, usually "y".
     ids : sequence, optional
         Ids of the graphs.
     errors : {"raise", "skip"}, default="raise"
@@ -74,7 +74,7 @@ def from_pyg(
 
     Examples
     --------
-    Anything with the same names will do, so that this example needs no torch:
+    Objects with the same attributes are accepted, so this example does not need torch:
 
     >>> import numpy as np, propkernels as pk
     >>> from types import SimpleNamespace
@@ -99,19 +99,19 @@ def from_pyg(
 
 
 def is_pyg(thing: Any) -> bool:
-    """Whether something offers what a ``Data`` does."""
+    """Return whether an object has the attributes of ``Data``."""
     if is_dataset(thing):
         return False
     return hasattr(type(thing), "edge_index") or (_has(thing, "edge_index") and _has(thing, "num_nodes"))
 
 
 def is_dataset(thing: Any) -> bool:
-    """Whether something is a dataset, which also offers what all its graphs have together."""
+    """Return whether an object is a dataset, which also has the attributes of ``Data``."""
     return _has(thing, "get") and _has(thing, "indices") and _has(thing, "slices")
 
 
 def _has(thing: Any, name: str) -> bool:
-    """Whether an object has an attribute; one whose property raises an error has it too."""
+    """Return whether an object has an attribute, even if its property raises an error."""
     try:
         return hasattr(thing, name)
     except Exception:
@@ -131,7 +131,7 @@ def convert(
     edge_attr: str = "auto",
     weight: str | None = "edge_weight",
 ) -> GraphDatabase:
-    """Convert a list of Data."""
+    """Return the database of a list of Data."""
     sizes, counts = np.zeros((2, len(graphs)), dtype=np.int64)
     ends = []
     for i, graph in enumerate(graphs):
@@ -188,7 +188,7 @@ def _flat(
 
 
 def _told_apart(types: Any, table: Any, meaning: str) -> tuple[LabelColumn | None, Table | None]:
-    """Labels and attributes; where types are given, the table is attributes."""
+    """Return labels and attributes; if there are types, the table is attributes."""
     if types is None:
         return labels_or_attributes(table, meaning)
     meaning = "attributes" if meaning == "auto" else meaning
@@ -196,7 +196,7 @@ def _told_apart(types: Any, table: Any, meaning: str) -> tuple[LabelColumn | Non
 
 
 def _checked_ends(ends: Table) -> Table | str:
-    """Both ends of each edge as int64, (2, edges); or what is wrong with them."""
+    """Return the ends of edges as int64 of shape (2, edges), or the reason why they are invalid."""
     if not ends.size:
         return np.empty((2, 0), dtype=np.int64)
     if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
@@ -205,7 +205,7 @@ def _checked_ends(ends: Table) -> Table | str:
 
 
 def _n_nodes(graph: Any, ends: Table) -> Any:
-    """The number of nodes that a graph says it has, or that its rows or edges show."""
+    """Return the declared number of nodes of a graph, or that of its rows or edges."""
     number, rows = _get(graph, "num_nodes"), _get(graph, "x")
     if number is None and rows is None:
         return int(ends.max()) + 1 if ends.size else 0
@@ -220,7 +220,7 @@ def _numbers(table: Table, name: str) -> Table:
 
 
 def _stacked(graphs: list[Any], name: str, lengths: Table, faults: Faults) -> Table | None:
-    """One tensor of all graphs, stacked; graphs without nodes (or edges) need not have it."""
+    """Return a tensor of all graphs, stacked; it is optional for graphs without nodes (or edges)."""
     parts: list[Table | None] = []
     first: int | None = None
     for i, graph in enumerate(graphs):
@@ -251,7 +251,7 @@ def _shape(own: Table | None) -> str:
 def _from_batch(
     batch: Any, x: str, edge_attr: str, weight: str | None, ids: Any, errors: str
 ) -> tuple[GraphDatabase, Faults]:
-    """Convert a Batch: its graphs lie one after the other already."""
+    """Return the database of a Batch, whose graphs are concatenated already."""
     try:
         ptr = check_offsets(to_numpy(batch.ptr), _batch_nodes(batch), "ptr", piece="graph")
         faults = Faults(errors, len(ptr) - 1, ids)
@@ -280,14 +280,14 @@ def _flat_batch(batch: Any, ptr: Table, x: str, edge_attr: str, weight: str | No
 
 
 def _batch_nodes(batch: Any) -> int:
-    """The number of nodes of a Batch, which memory must hold; without one, its last offset."""
+    """Return the number of nodes of a Batch, or its last offset; raise an error if it exceeds memory."""
     number = _get(batch, "num_nodes")
     last = to_numpy(batch.ptr).reshape(-1)[-1:].tolist()
     return check_n_nodes((last or [0])[0] if number is None else number, 0, Faults("raise", 1, noun="batch"))
 
 
 def _table(batch: Any, name: str, n_rows: int, order: Any = slice(None)) -> Table | None:
-    """One tensor of a batch; an edge's value follows the edge."""
+    """Return a tensor of a batch; values of edges are reordered with their edges."""
     tensor = _get(batch, name)
     if tensor is None:
         return None
@@ -307,7 +307,7 @@ def _batch_target(batch: Any, name: str) -> Table:
 
 
 def _targets(graphs: list[Any], name: str, faults: Faults) -> Table:
-    """One value per graph, or a row; NaN for graphs that have none."""
+    """Return one value or row per graph; NaN for graphs without a target."""
 
     def read(graph: Any) -> Table:
         row = _get(graph, name)
@@ -321,7 +321,7 @@ def _targets(graphs: list[Any], name: str, faults: Faults) -> Table:
 
 
 def to_pyg(graphs: Any, target: Any = None) -> list[Any]:
-    """Convert graphs to PyTorch Geometric, which has to be installed together with torch.
+    """Convert graphs to PyTorch Geometric, which must be installed together with torch.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def to_pyg(graphs: Any, target: Any = None) -> list[Any]:
 
     See Also
     --------
-    from_pyg : The way back.
+    from_pyg : From PyTorch Geometric.
 
     Examples
     --------
@@ -365,7 +365,7 @@ def to_pyg(graphs: Any, target: Any = None) -> list[Any]:
 
 
 def _numbered(column: Any) -> tuple[Table, int] | None:
-    """Positions of labels among the sorted values, and how many there are; -1 where unobserved."""
+    """Return positions of labels among the sorted values (-1: unobserved), and the number of values."""
     if not isinstance(column, LabelColumn):
         return None
     values = column.values

@@ -1,4 +1,4 @@
-"""From molecules: RDKit's objects, or SMILES."""
+"""Converters of RDKit molecules and SMILES."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
 ERRORS = ("raise", "skip", "empty")
-CHUNK = 2000  # molecules that are in memory at once
+CHUNK = 2000  # molecules in memory at once
 
 
 def from_rdkit(
@@ -64,7 +64,7 @@ def from_rdkit(
         Whether labels tell stereoisomers apart: a label becomes a pair with "R" or "S" for such an atom, and
         "double E" or "double Z" for such a bond.
     target : str, optional
-        Name of the molecules' property that is to be predicted.
+        Name of the property that is the target.
     ids : sequence, optional
         Ids of the molecules.
     errors : {"raise", "skip", "empty"}, default="raise"
@@ -77,7 +77,7 @@ def from_rdkit(
 
     See Also
     --------
-    from_smiles : From texts.
+    from_smiles : From SMILES strings.
 
     References
     ----------
@@ -114,7 +114,7 @@ def from_smiles(
     errors: str = "raise",
     n_jobs: int | None = None,
 ) -> GraphDatabase:
-    """Read molecules from SMILES.
+    """Convert SMILES to a GraphDatabase.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def from_smiles(
 
 
 def is_mol(thing: Any) -> bool:
-    """Tell a molecule of RDKit without importing it."""
+    """Return whether an object is an RDKit molecule, without importing RDKit."""
     kind: Any = type(thing)
     return _is_mol_type(kind)
 
@@ -175,7 +175,7 @@ class _Options:
 
 @dataclass
 class _Part:
-    """Some molecules as flat arrays; what is wrong with some of them, by position."""
+    """Molecules as flat arrays; reasons for invalid molecules by position."""
 
     sizes: NDArray[np.int64]
     counts: NDArray[np.int64]
@@ -187,14 +187,14 @@ class _Part:
 
 
 def convert(mols: list[Any], faults: Faults, options: _Options | None = None) -> GraphDatabase:
-    """Convert a list of molecules."""
+    """Return the database of a list of molecules."""
     options = options or _Options()
     parts = [_extract(mols[i : i + CHUNK], options) for i in range(0, len(mols), CHUNK)]
     return _assembled(mols, parts, options, faults)
 
 
 def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults: Faults) -> GraphDatabase:
-    """One database of all parts, which remembers what it was made of."""
+    """Return the database of all parts, with the molecules or SMILES as ``sources``."""
     start = 0
     for part in parts:
         for position, reason in part.faults.items():
@@ -219,7 +219,7 @@ def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults
 
 
 def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Iterator[_Part]:
-    """Parts of the list in order, each read in one go."""
+    """Yield the parts of the list in order."""
     chunks = [texts[i : i + CHUNK] for i in range(0, len(texts), CHUNK)]
     if n_jobs in (None, 1) or len(chunks) < 2:
         yield from (_read(chunk, options) for chunk in chunks)
@@ -242,7 +242,7 @@ def _read(texts: Sequence[Any], options: _Options) -> _Part:
 
 
 def why_not(chem: Any, text: Any) -> str:
-    """Say what is wrong with a text that is not a molecule."""
+    """Return the reason why a text is not a valid molecule."""
     if not isinstance(text, str):
         return f"{shown(text)} is not a SMILES string"
     if not text.strip():
@@ -259,7 +259,7 @@ def why_not(chem: Any, text: Any) -> str:
 
 
 def _extract(mols: Sequence[Any], options: _Options) -> _Part:
-    """Atoms and bonds of some molecules; those at which RDKit raises an error are faults."""
+    """Return atoms and bonds of molecules; molecules that cause an RDKit error are faults."""
     with load_rdkit("rdkit.rdBase").BlockLogs():
         try:
             return _asked(mols, options)
@@ -275,7 +275,7 @@ def _extract(mols: Sequence[Any], options: _Options) -> _Part:
 
 
 def _asked(mols: Sequence[Any], options: _Options) -> _Part:
-    """Atoms and bonds of some molecules, asked of all together."""
+    """Return atoms and bonds of molecules, read together."""
     chem = load_rdkit()
     faults: dict[int, str] = {}
     usable: list[Any] = []
@@ -303,7 +303,7 @@ def _nothing(chem: Any) -> Any:
 
 
 def _property(mol: Any, name: str) -> Any:
-    """A property as a number where it is one."""
+    """Return a property, as a number if possible."""
     if not mol.HasProp(name):
         return np.nan
     value = mol.GetPropsAsDict().get(name)

@@ -1,7 +1,8 @@
 """Pharmacophoric roles of atoms: those of FCFP, for all atoms of many molecules at once.
 
 The definitions are RDKit's patterns (after Gobbi and Poppinger 1998), which RDKit matches one molecule and
-one role at a time. All speak about an atom and what is at most two bonds away: they are sums over bonds.
+one role at a time. Each pattern covers an atom and its surroundings up to two bonds, so it is evaluated by
+sums over bonds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Atoms:
     Attributes
     ----------
     number, charge, hydrogens, valence : ndarray of int64, (atoms,)
-        Hydrogens are all of an atom's; valence is the total one.
+        Total number of hydrogens and total valence.
     source, target : ndarray of int64, (entries,)
         Ends of the bonds, atoms counted over all molecules.
     order : ndarray of float64, (entries,)
@@ -42,17 +43,17 @@ class Atoms:
     order: NDArray[np.float64]
 
     def is_one_of(self, *numbers: int) -> Flags:
-        """Whether each atom is of one of these elements."""
+        """Return a mask of the atoms with one of the atomic numbers."""
         return np.isin(self.number, numbers)
 
     def count(self, orders: tuple[float, ...], of: Flags) -> Numbers:
-        """How many neighbors with a property each atom has over bonds of some orders."""
+        """Return the number of neighbors with a property over bonds of the given orders, per atom."""
         chosen = np.isin(self.order, orders) & of[self.target]
         return np.bincount(self.source[chosen], minlength=len(self.number))
 
 
 def role_bits(atoms: Atoms) -> Numbers:
-    """Roles of each atom as a sum of powers of two, in the order of ROLES."""
+    """Return the roles of each atom as a sum of powers of two, in the order of ROLES."""
     aromatic = atoms.count((AROMATIC,), np.ones(len(atoms.number), dtype=bool)) > 0
     found = (
         _donors(atoms, aromatic),

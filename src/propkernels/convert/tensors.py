@@ -1,4 +1,4 @@
-"""Tensors of PyTorch Geometric as arrays, labels and attributes; neither it nor torch is imported."""
+"""Duck-typed access to tensors of PyTorch Geometric, without importing torch."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ MEANINGS = ("auto", "labels", "attributes", "ignore")
 
 
 def to_numpy(tensor: Any) -> Table:
-    """Values of a tensor, wherever it lies, or of an array."""
+    """Return the values of a tensor on any device, or of an array."""
     for method in ("detach", "cpu"):
         tensor = getattr(tensor, method)() if hasattr(tensor, method) else tensor
     return np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
 
 
 def is_one_hot(table: Table) -> bool:
-    """Whether every row has a single 1 and otherwise zeros, in at least two columns."""
+    """Return whether all rows are one-hot, with at least two columns."""
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         return False
     return bool((((table == 0) | (table == 1)).all()) and (table.sum(axis=1) == 1).all())
 
 
 def as_labels(table: Table) -> LabelColumn:
-    """Labels from rows: the column of a 1, a single value, or tuples of several."""
+    """Return labels of rows: the column of a one-hot row, a single value, or a tuple of values."""
     if is_one_hot(table):
         return LabelColumn.from_values(table.argmax(axis=1))
     flat = table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
@@ -39,13 +39,13 @@ def as_labels(table: Table) -> LabelColumn:
 
 
 def labels_or_attributes(table: Table | None, meaning: str) -> tuple[LabelColumn | None, Table | None]:
-    """Tell whether rows are labels or attributes.
+    """Return rows as labels or as attributes.
 
     Parameters
     ----------
     table : ndarray or None
     meaning : {"auto", "labels", "attributes", "ignore"}
-        "auto": labels where rows are one-hot or whole numbers by their type, else attributes.
+        "auto": labels if rows are one-hot or of an integer type, else attributes.
     """
     if table is None or meaning == "ignore" or (table.ndim == 2 and table.shape[1] == 0):
         return None, None

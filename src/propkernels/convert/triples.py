@@ -1,4 +1,4 @@
-"""From knowledge graph triples: the neighborhood of each entity as a graph."""
+"""Converter of knowledge graph triples: one graph per entity, its neighborhood."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def from_triples(
     directed: bool = True,
     errors: str = "raise",
 ) -> GraphDatabase:
-    """Cut the neighborhoods of entities out of a knowledge graph.
+    """Convert the neighborhoods of entities in a knowledge graph to a GraphDatabase.
 
     Parameters
     ----------
     triples : sequence of (head, relation, tail), array of shape (n, 3), or DataFrame with three columns
-        Facts; a fact that is listed again counts once.
+        Facts; repeated facts count once.
     entities : sequence, optional
-        Entities whose neighborhoods are wanted; by default all, in the order in which they appear.
+        Entities to convert, one graph each; by default all, in order of appearance.
     radius : int, default=1
-        Most steps between an entity and the nodes of its graph, along relations in either direction.
+        Maximum number of steps from the entity to a node of its graph, along relations in either direction.
         The graph has all facts between its nodes.
     node_labels : mapping, "entity" or None, default=None
         Label of each entity, such as its type (those it does not have are unobserved); or the entity
         itself; None: no labels.
     directed : bool, default=True
-        Whether relations lead from head to tail only.
+        Whether edges are directed from head to tail.
     errors : {"raise", "skip"}, default="raise"
-        Whether an entity that is in no triple is an error, or left out (see ``graphs.skipped``).
+        Raise an error for an entity without triples, or leave it out (see ``graphs.skipped``).
 
     Returns
     -------
@@ -99,7 +99,7 @@ def from_triples(
 
 
 def _numbered(triples: Any) -> tuple[dict[Any, int], NDArray[np.int64], list[Any], NDArray[np.int64]]:
-    """Numbers of entities in the order in which they appear, and the parts of all different facts."""
+    """Return numbers of entities in order of appearance, and the parts of all distinct facts."""
     values = triples.to_numpy().tolist() if hasattr(triples, "to_numpy") else triples
     different: dict[tuple[Any, ...], None] = {}
     for i, item in enumerate(listed(values, "triples")):
@@ -123,7 +123,7 @@ def _numbered(triples: Any) -> tuple[dict[Any, int], NDArray[np.int64], list[Any
 
 
 def _row(item: Any, i: int) -> tuple[Any, ...]:
-    """Head, relation and tail of one triple."""
+    """Return head, relation and tail of a triple."""
     try:
         row = tuple(listed(item, f"three parts as triple {i}"))
     except TypeError:
@@ -138,7 +138,7 @@ def _row(item: Any, i: int) -> tuple[Any, ...]:
 def _within(
     head: NDArray[np.int64], tail: NDArray[np.int64], n: int, roots: NDArray[np.int64], radius: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Graph and entity of each node: those within some steps of the root, which comes first."""
+    """Return graph and entity of each node within the radius of the root, root first."""
     here = np.arange(n)
     ends = np.concatenate([head, tail, here]), np.concatenate([tail, head, here])
     step = csr_array((np.ones(len(ends[0]), dtype=bool), ends), shape=(n, n))  # parallel facts are one step
@@ -148,7 +148,7 @@ def _within(
     for _ in range(radius):
         _check_size(reached, step, radius)
         further = reached @ step
-        if further.nnz == reached.nnz:  # nothing new
+        if further.nnz == reached.nnz:  # no new nodes
             break
         reached = further
     reached.sort_indices()
@@ -159,7 +159,7 @@ def _within(
 
 
 def _check_size(reached: csr_array, step: csr_array, radius: int) -> None:
-    """Refuse a step after which the neighborhoods could have too many nodes together."""
+    """Raise ValueError if the next step could give too many nodes in total."""
     owner = np.repeat(np.arange(reached.shape[0]), np.diff(reached.indptr))
     most = np.bincount(owner, np.diff(step.indptr)[reached.indices])
     if np.minimum(most, step.shape[0]).sum() > MOST_NODES:
@@ -177,7 +177,7 @@ def _facts_between(
     nodes: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Facts whose ends are both in a graph: their number per graph, local ends, and which facts they are."""
+    """Return facts with both ends in a graph: number per graph, local ends, and numbers of the facts."""
     by_head = np.argsort(head, kind="stable")
     ptr = np.concatenate([[0], np.cumsum(np.bincount(head, minlength=n))])
     lengths = np.diff(ptr)[nodes]
