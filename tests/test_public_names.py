@@ -1,0 +1,8 @@
+"""Public names and signatures are those of the golden file, so that a change is seen in review."""
+
+from tests.public_names import GOLDEN, listing
+
+
+def test_public_names_and_signatures_are_the_golden_ones():
+    """After a wanted change: ``python -m tests.public_names``, and a line in CHANGELOG.md."""
+    assert listing().splitlines() == GOLDEN.read_text(encoding="utf-8").splitlines()
