@@ -148,5 +148,5 @@ def test_features_need_a_dot_product():
     for name in ("tanimoto", "rbf"):
         with pytest.raises(ValueError, match="features need a base kernel"):
             pk.PropagationFeatures(base_kernel=name).fit(LABELLED)
-    with pytest.raises(ValueError, match="cannot be used with attributes"):
+    with pytest.raises(ValueError, match="does not support attributes"):
         pk.ShortestPath(base_kernel="intersection", attributes="linear").fit(ATTRIBUTED)

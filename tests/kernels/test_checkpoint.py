@@ -188,7 +188,7 @@ def test_resuming_keeps_the_tiles_that_another_run_added(tmp_path, monkeypatch):
     monkeypatch.setattr("propkernels.kernels.tiles.NODES_IN_TILE", 3)
     path = tmp_path / "kernel.npz"
     stopped = pk.AttributeKernel(checkpoint=path, time_limit=1e-9)
-    with pytest.warns(UserWarning, match="the time limit came first"):
+    with pytest.warns(UserWarning, match="time limit reached"):
         stopped.fit_transform(GRAPHS)
     reference = fill(path)  # meanwhile another run completes the file
     monkeypatch.setattr("propkernels.kernels.attribute_kernel.MeanOverPairs.tile", None)

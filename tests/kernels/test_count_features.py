@@ -34,5 +34,5 @@ def test_contributions_need_fitted_features_and_one_coefficient_per_column():
     features = pk.PropagationFeatures(t_max=1, n_features=8, random_state=0)
     with pytest.raises(NotFittedError):
         features.contributions(DATA.graphs, np.ones(8))
-    with pytest.raises(ValueError, match=r"coefficients must be 8, one per column, got shape \(1, 8\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(8,\), one per column, got shape \(1, 8\)"):
         features.fit(DATA.graphs).contributions(DATA.graphs, np.ones((1, 8)))

@@ -1,4 +1,4 @@
-"""What pairwise kernels share: time limits, resuming, checkpoints, normalising, attributes; and A."""
+"""Pairwise kernels: tiles, threads, time limits, resuming and checkpoints."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 import propkernels as pk
 from propkernels.kernels import tiles
 from propkernels.kernels.pairwise_kernel import IncompleteKernelWarning
-from tests.naive_baselines import attribute_kernel, gram_of, node_kernel, plain_graphs
-from tests.strategies import databases
 from tests.zoo import labelled_zoo
 
 
@@ -33,26 +30,6 @@ KERNELS = [
     pk.SubgraphMatching(k=3, attributes="gaussian"),
     pk.SubgraphMatching(k=3, connected=False),
 ]
-
-
-@pytest.mark.slow
-@settings(max_examples=20)
-@given(graphs=databases(labelled=True, n_attributes=2, min_nodes=0))
-def test_attribute_kernel_equals_the_naive_twin(graphs):
-    for attributes in ("gaussian", "linear", "truncated"):
-        nodes = node_kernel(False, attributes, 0.5)
-        reference = gram_of(lambda a, b, nodes=nodes: attribute_kernel(a, b, nodes), plain_graphs(graphs))
-        kernel = pk.AttributeKernel(attributes=attributes, standardize=False)
-        np.testing.assert_allclose(kernel.fit_transform(graphs), reference, rtol=1e-9, atol=1e-12)
-
-
-def test_attribute_kernel_needs_attributes():
-    with pytest.raises(ValueError, match="no node attributes"):
-        pk.AttributeKernel().fit(labelled_zoo())
-    with pytest.raises(ValueError, match="attributes must be one of"):
-        pk.AttributeKernel(attributes=None).fit(attributed())
-    with pytest.raises(ValueError, match="gamma must be"):
-        pk.AttributeKernel(gamma=0).fit(attributed())
 
 
 @pytest.mark.slow
@@ -162,19 +139,3 @@ def test_work_that_fails_is_saved(tmp_path, small_tiles, monkeypatch):
         pk.AttributeKernel(checkpoint=path).fit_transform(graphs)
     with np.load(path, allow_pickle=False) as file:
         assert file["done"].sum() == 8
-
-
-def test_missing_attributes_stand_at_the_mean():
-    graphs = attributed()
-    values = graphs.node_attributes.copy()
-    values[::5, 0] = np.nan
-    kernel = pk.AttributeKernel().fit_transform(graphs.with_attributes(values))
-    assert np.isfinite(kernel).all()
-
-
-def test_standardised_by_the_training_graphs():
-    graphs = attributed()
-    kernel = pk.AttributeKernel().fit(graphs)
-    scaled = graphs.with_attributes(graphs.node_attributes * [3.0, 0.1] + [5.0, -7.0])
-    other = pk.AttributeKernel().fit(scaled)
-    np.testing.assert_allclose(other.transform(scaled[:6]), kernel.transform(graphs[:6]), rtol=1e-9)

@@ -92,7 +92,7 @@ def test_edge_labels_along_the_path():
 
 def test_edge_labels_do_not_combine_with_attributes():
     graphs = zoo()["edge labels"].with_attributes(np.ones(4))
-    with pytest.raises(ValueError, match="cannot be combined"):
+    with pytest.raises(ValueError, match="does not support edge_labels=True"):
         pk.ShortestPath(edge_labels=True, attributes="gaussian").fit(graphs)
     with pytest.raises(ValueError, match="no node attributes"):
         pk.ShortestPath(attributes="gaussian").fit(zoo()["cycle"])

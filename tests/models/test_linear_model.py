@@ -487,7 +487,7 @@ def test_a_model_of_a_folder_knows_its_features(folder):
     np.testing.assert_allclose(explanation.decisions, model.decision_function(rows()[:5]), atol=1e-9)
     with pytest.raises(ValueError, match="needs the features"):
         pk.LinearModel().fit(rows(), molecules().target).explain(molecules().graphs[:5])
-    with pytest.raises(ValueError, match=r"coefficients must be 7, one per column, got shape \(1024,\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(7,\), one per column, got shape \(1024,\)"):
         model.explain(molecules().graphs, pk.PropagationFeatures(n_features=7, random_state=0))
     with pytest.raises(TypeError, match="features must be like PropagationFeatures"):
         model.explain(molecules().graphs, pk.PropagationKernel())

@@ -1,4 +1,4 @@
-"""Kernels: the estimators that a user meets."""
+"""Graph kernels and count features, as scikit-learn estimators."""
 
 from propkernels.kernels.attribute_kernel import AttributeKernel
 from propkernels.kernels.graph_hopper import GraphHopper

@@ -1,4 +1,4 @@
-"""AttributeKernel: the baseline that only compares node attributes."""
+"""AttributeKernel: a baseline that compares node attributes only."""
 
 from __future__ import annotations
 
@@ -16,37 +16,38 @@ from propkernels.kernels.pairwise_kernel import PairwiseKernel
 
 
 class AttributeKernel(PairwiseKernel):
-    """Mean of a node kernel over all pairs of nodes, without any structure: A in the paper.
+    """Mean of a node kernel over all pairs of nodes, without edges: the baseline A of the paper.
 
     Parameters
     ----------
     attributes : {"gaussian", "linear", "truncated"}, default="gaussian"
-        ``exp(-gamma |x - y|^2)``; or x . y; or the Gaussian where ``|x - y| <= 1`` and 0 beyond.
+        Kernel between attributes: ``exp(-gamma |x - y|^2)``; x . y; or the Gaussian if ``|x - y| <= 1``,
+        else 0.
     labels : {"auto", "node", "degree", None}, default=None
-        Labels that must be equal as well; None: labels are not compared.
+        Labels that must be equal; None: labels are not compared.
     gamma : float or None, default=None
-        None: 1 / (number of attribute dimensions).
+        Factor in the exponent; None: 1 / (number of attribute dimensions).
     standardize : bool, default=True
-        Scale attributes to mean 0 and variance 1 over the training nodes. Missing ones are replaced by the
+        Scale attributes to mean 0 and variance 1 over the training nodes. Missing values are replaced by the
         mean of the graph, or of the training nodes.
     normalize : bool, default=False
-        Divide by the square roots of both graphs' self-similarities.
+        Divide k(x, y) by sqrt(k(x, x) k(y, y)).
     time_limit : float or None, default=None
-        Seconds after which no further tile of the kernel is begun; see :meth:`resume`.
+        Seconds after which no further tile of the kernel matrix is started; see :meth:`resume`.
     checkpoint : path or None, default=None
-        File that keeps what is computed, and from which a later call goes on.
+        File that stores computed tiles, so that a later call can continue.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all cores.
+        Number of threads; None means 1, -1 all cores.
 
     Attributes
     ----------
     completed_ : float
-        Share of the kernel that was computed.
+        Computed share of the kernel matrix.
 
     See Also
     --------
     PropagationKernel : Compares labels, structure and attributes.
-    LabelHistogram : The same baseline for labels.
+    LabelHistogram : The baseline for labels.
 
     References
     ----------
@@ -98,11 +99,11 @@ class MeanOverPairs(TiledComparison):
     prepared_type: ClassVar[type] = Nodes
 
     def prepare(self, graphs: GraphDatabase) -> Nodes:
-        """Labels and attributes."""
+        """Return labels and attributes of the nodes."""
         return self.nodes.nodes(graphs)
 
     def tile(self, left: Nodes, rows: slice, right: Nodes, columns: slice) -> NDArray[np.float64]:
-        """Compare some graphs with some others."""
+        """Return the kernel between two runs of graphs, (depth, rows, columns)."""
         from propkernels.kernels.nodes_compiled import sum_blocks
 
         a, b = left.some(rows), right.some(columns)

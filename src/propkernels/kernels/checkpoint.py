@@ -1,4 +1,4 @@
-"""Checkpoints of kernel matrices: written at once or not at all, and believed only where all of it fits."""
+"""Checkpoints of kernel matrices: atomic writes, and validation of every byte on reading."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ FORMAT = "propkernels checkpoint 3"
 
 @contextmanager
 def checkpointed(path: Any, matrix: TiledMatrix, fingerprint: str) -> Iterator[Save]:
-    """Fill in what a checkpoint knows, and yield a function that writes it again, with what is known then.
+    """Read the tiles of a checkpoint into a matrix, and yield a function that writes the checkpoint.
 
-    The checkpoint is locked meanwhile: of two processes on one file, each would overwrite tiles of the other.
-    Where nothing can be written, a whole checkpoint is read without a lock.
+    The checkpoint stays locked, since two processes on one file would overwrite each other's tiles. In a
+    folder without write permission, a complete checkpoint is read without a lock.
 
     Raises
     ------
     ValueError
-        If the file is not a whole checkpoint of this very kernel matrix.
+        If the file is not a valid checkpoint of this kernel matrix.
     OSError
-        If another run writes it, or nobody can write there: better said before the work than after it.
+        If another run has locked the file, or the folder is not writable; raised before the computation.
     """
     place = Path(path)
     is_writable = place.parent.is_dir() and os.access(place.parent, os.W_OK)
@@ -50,57 +50,57 @@ def checkpointed(path: Any, matrix: TiledMatrix, fingerprint: str) -> Iterator[S
         _load(place, matrix, fingerprint)
         if not is_writable and matrix.completed < 1:
             raise FileNotFoundError(f"checkpoint {place}: its folder does not exist, or is not writable")
-        yield lambda known: _save(place, known, fingerprint)
+        yield lambda current: _save(place, current, fingerprint)
 
 
 def _save(place: Path, matrix: TiledMatrix, fingerprint: str) -> None:
-    """Write what is known to a file that replaces the one before when it is complete."""
-    done = matrix.done.copy()  # first: a tile that another thread adds meanwhile is not yet marked
+    """Write the computed tiles to a file that atomically replaces the previous checkpoint."""
+    done = matrix.done.copy()  # copied first, so that tiles added by other threads are not marked
     arrays = {"values": matrix.values, "done": done, "fingerprint": np.array(fingerprint)}
     with atomic_write(place) as stream:
         write_arrays(stream, arrays)
 
 
 def _load(place: Path, matrix: TiledMatrix, fingerprint: str) -> None:
-    """Add the tiles that a checkpoint has, if there is one; refuse one of other graphs or parameters."""
+    """Read the tiles of a checkpoint, if it exists; raise if it belongs to other graphs or parameters."""
     if not os.path.lexists(place):
         return
-    remove_stale_files(place.parent)  # a whole checkpoint is not written again, which would remove them
+    remove_stale_files(place.parent)  # a complete checkpoint is not rewritten, so that no write removes them
     text = np.array(fingerprint)
     try:
         with open_regular(place) as stream, ZipFile(stream) as archive:
-            found = str(_member(archive, "fingerprint", text.dtype, ()))
-            if found == fingerprint:
+            stored = str(_member(archive, "fingerprint", text.dtype, ()))
+            if stored == fingerprint:
                 values = _member(archive, "values", matrix.values.dtype, matrix.values.shape)
                 done = _member(archive, "done", matrix.done.dtype, matrix.done.shape)
-    except Exception as error:  # whatever a damaged archive makes its readers raise
+    except Exception as error:  # damaged archives raise many types of errors
         if is_system_error(error):
             raise
         raise ValueError(f"checkpoint {place} is not readable: delete it, or name another file") from error
-    if found != fingerprint:
+    if stored != fingerprint:
         raise ValueError(f"checkpoint {place} belongs to other graphs or parameters: name another file")
     matrix.add(values, done)
 
 
 def _member(archive: ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Read one array, of the type and shape that it must have: no more bytes than that are ever read."""
+    """Return an array of the expected type and shape; reads no more bytes than these need."""
     info = archive.getinfo(f"{name}.npy")
     if info.compress_type != ZIP_STORED:
-        raise ValueError(f"{name} is packed")
+        raise ValueError(f"{name} is compressed")
     with archive.open(info) as stream:
         read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-        found = read_header[npy.read_magic(stream)](stream)
-        if found != (shape, False, dtype):
-            raise ValueError(f"{name} has another type or shape: {found}")
+        header = read_header[npy.read_magic(stream)](stream)
+        if header != (shape, False, dtype):
+            raise ValueError(f"{name} has another type or shape: {header}")
         size = int(np.prod(shape)) * dtype.itemsize
         data = stream.read(size)
-        if len(data) != size or stream.read(1):  # reading to the end also compares the checksum
+        if len(data) != size or stream.read(1):  # reading to the end also verifies the checksum
             raise ValueError(f"{name} has another length")
     return np.frombuffer(data, dtype=dtype).reshape(shape).copy()
 
 
 def fingerprint(graphs: GraphDatabase | GridDatabase, estimator: Any, without: tuple[str, ...]) -> str:
-    """Return a digest of the graphs and of all parameters that the kernel depends on."""
+    """Return a digest of the graphs and the parameters, except those named in ``without``."""
     parameters = {
         name: _plain_numbers(value)
         for name, value in estimator.get_params(deep=False).items()
@@ -110,7 +110,7 @@ def fingerprint(graphs: GraphDatabase | GridDatabase, estimator: Any, without: t
 
 
 def _plain_numbers(value: Any) -> Any:
-    """Arrays as lists, and whole numbers as floats where these are exact: 1 and 1.0 are one number."""
+    """Return arrays as lists and integers as floats (if exact), so that 1 and 1.0 are equal."""
     if hasattr(value, "__array__"):
         value = np.asarray(value).tolist()
     if isinstance(value, (list, tuple)):

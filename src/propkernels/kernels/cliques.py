@@ -1,4 +1,4 @@
-"""Common subgraphs, counted through cliques of the product graph."""
+"""Subgraph matching by cliques of the product graph."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from propkernels.propagation.initial import edge_keys
 
 
 class Wired(NamedTuple):
-    """Nodes of several graphs, and for each ordered pair of nodes a word that tells what joins them."""
+    """Nodes of several graphs, and one word per ordered pair of nodes for the edges between them."""
 
     nodes: Nodes
     pair_ptr: Annotated[NDArray[np.int64], Offsets("edges")]
     edges: Annotated[NDArray[np.uint64], ANY_NUMBER]
 
     def check_parts(self) -> None:
-        """Refuse edges that are not one for each pair of nodes of a graph."""
+        """Raise unless there is one word per ordered pair of nodes of each graph."""
         self.nodes.check_pairs(self.pair_ptr, self.edges)
 
     def some(self, graphs: slice) -> Wired:
-        """A run of graphs."""
+        """Return a run of graphs."""
         ptr = self.pair_ptr[graphs.start : graphs.stop + 1]
         return Wired(self.nodes.some(graphs), ptr - ptr[0], self.edges[ptr[0] : ptr[-1]])
 
 
 @dataclass(frozen=True)
 class SubgraphComparison(TiledComparison):
-    """Weighted sums over matched subgraphs; layer s holds the kernel with sizes 1..s+1.
+    """Weighted sums over matched subgraphs; layer s is the kernel with sizes 1..s+1.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class SubgraphComparison(TiledComparison):
     lambdas : ndarray, (k,)
         Weight of each size.
     edge_labels, edge_weights : bool
-        What tells edges apart.
+        Whether matched edges must have equal labels, and equal weights.
     connected : bool
-        Only connected subgraphs.
+        Whether only connected subgraphs are matched.
     """
 
     nodes: NodeComparison
@@ -58,22 +58,22 @@ class SubgraphComparison(TiledComparison):
     prepared_type: ClassVar[type] = Wired
 
     def check_parts(self) -> None:
-        """Refuse weights that are not one per size."""
+        """Raise unless there is one weight per size."""
         require(self.lambdas.ndim == 1 and len(self.lambdas) >= 1, "every size needs a weight")
 
     @property
     def depth(self) -> int:  # type: ignore[override]
-        """One kernel for each maximum size."""
+        """Number of kernels: one per maximum size."""
         return len(self.lambdas)
 
     def prepare(self, graphs: GraphDatabase) -> Wired:
-        """Labels, attributes and edges."""
+        """Return labels, attributes and edges."""
         pair_ptr = offsets(graphs.graph_sizes**2)
         keys = edge_keys(graphs, self.edge_labels, self.edge_weights)
         return Wired(self.nodes.nodes(graphs), pair_ptr, _edge_words(graphs, pair_ptr, keys))
 
     def tile(self, left: Wired, rows: slice, right: Wired, columns: slice) -> NDArray[np.float64]:
-        """Compare some graphs with some others."""
+        """Return the kernel between two runs of graphs, (depth, rows, columns)."""
         from propkernels.kernels.cliques_compiled import Side, match_subgraphs
 
         a, b = left.some(rows), right.some(columns)
@@ -87,15 +87,15 @@ class SubgraphComparison(TiledComparison):
 def _edge_words(
     graphs: GraphDatabase, pair_ptr: NDArray[np.int64], keys: NDArray[np.uint64] | None
 ) -> NDArray[np.uint64]:
-    """What joins u to v: a word of the edge there and the edge back, 0 where there is neither."""
+    """Return, per ordered pair (u, v), a word for the edges u -> v and v -> u; 0 without edges."""
     words = np.zeros(pair_ptr[-1], dtype=np.uint64)
     entries: coo_array = csr_array(graphs.adjacency).tocoo()
     rows, columns = entries.coords
-    own = mix(1, 0 if keys is None else keys) * np.ones(len(rows), dtype=np.uint64)
+    edge_words = mix(1, 0 if keys is None else keys) * np.ones(len(rows), dtype=np.uint64)
     graph = graphs.graph_ids[rows]
     first, size = graphs.graph_ptr[graph], graphs.graph_sizes[graph]
     there = pair_ptr[graph] + (rows - first) * size + (columns - first)
     back = pair_ptr[graph] + (columns - first) * size + (rows - first)
-    np.add.at(words, there, mix(2, own))  # parallel edges add up, in any order
-    np.add.at(words, back, mix(3, own))
+    np.add.at(words, there, mix(2, edge_words))  # a sum, so that the order of parallel edges does not matter
+    np.add.at(words, back, mix(3, edge_words))
     return words

@@ -1,4 +1,4 @@
-"""Compiled loops of subgraph matching: cliques of the product graph, by bitsets."""
+"""Compiled loops of subgraph matching: cliques of the product graph, with bitsets."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
 _SUM = np.uint64(0x0101010101010101)
 
 
-# Sets of numbers are bitsets: number q is bit q & 63 of word q >> 6. Number 70 is bit 6 of word 1.
+# Sets of integers are bitsets: q is bit q & 63 of word q >> 6, so that 70 is bit 6 of word 1.
 
 
 class Side(NamedTuple):
     """Graphs on one side of a tile: graph i has the nodes ptr[i] .. ptr[i + 1] - 1.
 
-    If it has n nodes, ``edges[pair_ptr[i] + u * n + v]`` is a word that tells what joins its nodes u and v, 0
-    for nothing.
+    In a graph with n nodes, ``edges[pair_ptr[i] + u * n + v]`` is a word for the edges between its nodes u
+    and v, 0 without edges.
     """
 
     ptr: Any
@@ -33,8 +33,8 @@ class Side(NamedTuple):
 class Product(NamedTuple):
     """Weighted product graph of two graphs (Kriege and Mutzel 2012, Definition 5).
 
-    Its node p stands for the pair (``first[p]``, ``second[p]``) with the node kernel ``values[p]``, and the
-    pairs of node u of the first graph are those from ``starts[u]`` to ``starts[u + 1]``. ``joined[p]`` and
+    Node p of the product graph is the pair (``first[p]``, ``second[p]``) with node kernel ``values[p]``. The
+    pairs of node u of the first graph are numbered ``starts[u]`` to ``starts[u + 1] - 1``. ``joined[p]`` and
     ``apart[p]`` are sets of pairs. ``gaps`` is scratch, see :func:`_gaps_of`.
     """
 
@@ -48,10 +48,10 @@ class Product(NamedTuple):
 
 
 class Cliques(NamedTuple):
-    """The clique that is held, by its number of nodes s: see :func:`_clique_sums`.
+    """Stack of the current clique, by number of nodes s; see :func:`_clique_sums`.
 
     ``near[s]`` and ``far[s]`` are sets of nodes, ``worth[s]`` is the product of values, ``word_of[s]`` the
-    first word of ``near[s]`` that may hold a node that was not tried; ``totals[s - 1]`` is the result.
+    first word of ``near[s]`` that may hold an untried node; ``totals[s - 1]`` is the result.
     """
 
     near: Any
@@ -63,7 +63,7 @@ class Cliques(NamedTuple):
 
 @compiled(cache=False)
 def _count_bits(x: Any) -> Any:
-    """Count the ones of a word: sums in pairs of bits, in fours, in bytes, then all bytes by a product."""
+    """Return the number of ones of a word: sums of 2, 4 and 8 bits, then of all bytes by a product."""
     x = x - ((x >> _ONE) & _PAIRS)
     x = (x & _FOURS) + ((x >> np.uint64(2)) & _FOURS)
     x = (x + (x >> np.uint64(4))) & _BYTES
@@ -72,13 +72,13 @@ def _count_bits(x: Any) -> Any:
 
 @compiled(cache=False)
 def _lowest_bit(x: Any) -> Any:
-    """Number of the lowest one: x & -x keeps only that bit, and less 1 it has as many ones as its number."""
+    """Return the position of the lowest one: x & -x isolates the bit, and subtracting 1 sets all below it."""
     return _count_bits((x & (~x + _ONE)) - _ONE)
 
 
 @compiled(cache=False)
 def _sum_of_set(words: Any, depth: int, n_words: int, values: Any, all_one: bool) -> float:
-    """Sum of the values of a set's members."""
+    """Return the sum of the values of the members of the set ``words[depth]``; ``all_one``: its size."""
     total = 0.0
     for w in range(n_words):
         word = words[depth, w]
@@ -87,14 +87,17 @@ def _sum_of_set(words: Any, depth: int, n_words: int, values: Any, all_one: bool
         else:
             while word != 0:
                 total += values[64 * w + _lowest_bit(word)]
-                word &= word - _ONE  # the lowest one is taken out
+                word &= word - _ONE  # clear the lowest one
     return total
 
 
 @compiled(cache=False)
 def _product_nodes(nodes: Any, a: int, n: int, b: int, m: int, product: Any) -> int:
-    """Pairs (u, x) with k(u, x) != 0, and where the pairs of each u start; return their number."""
-    # Pairs are numbered by u, then by x: those of one u are side by side, as _gaps_of needs.
+    """Write the pairs (u, x) with k(u, x) != 0 and the first pair of each u; return the number of pairs.
+
+    The graphs have n nodes from row a of ``nodes`` and m nodes from column b.
+    """
+    # Pairs are ordered by u, then x, so that the pairs of one u are contiguous, as _gaps_of needs.
     size = 0
     for u in range(n):
         product.starts[u] = size
@@ -109,10 +112,10 @@ def _product_nodes(nodes: Any, a: int, n: int, b: int, m: int, product: Any) -> 
 
 @compiled(cache=False)
 def _gaps_of(n: int, edges2: Any, row2: int, m: int, product: Any) -> None:
-    """For each v and x, the set of pairs (v, y) without an edge between x and y.
+    """Write, for each v and x, the set of pairs (v, y) without an edge between x and y.
 
-    The pairs of v lie side by side, so row v * m + x of ``gaps`` only holds the words from that of v's first
-    pair on: pairs 60 .. 66 of v are bits 60 .. 63 of its word 0 and bits 0 .. 2 of its word 1.
+    The pairs of v are contiguous, so row v * m + x of ``gaps`` starts with the word of the first pair of v:
+    pairs 60 .. 66 of v are bits 60 .. 63 of word 0 and bits 0 .. 2 of word 1.
     """
     starts, second, gaps = product.starts, product.second, product.gaps
     for v in range(n):
@@ -130,10 +133,10 @@ def _gaps_of(n: int, edges2: Any, row2: int, m: int, product: Any) -> None:
 def _product_edges(
     size: int, n: int, edges: Any, row: int, m: int, edges2: Any, row2: int, product: Any
 ) -> None:
-    """For each pair, the set of pairs that are ``joined`` to it and the set of those that are ``apart``.
+    """Write, for each pair, the sets of pairs that are ``joined`` to it and ``apart`` from it.
 
-    Two pairs are joined if both graphs have an edge between them, of the same kind, and apart if neither has
-    one. Two pairs with a node in common are neither.
+    Two pairs are joined if both graphs have an edge of the same kind between them, and apart if neither graph
+    has an edge. Two pairs with a common node are neither.
     """
     _gaps_of(n, edges2, row2, m, product)
     first, second, starts = product.first, product.second, product.starts
@@ -160,11 +163,11 @@ def _product_edges(
 
 @compiled(cache=False)
 def _begin_clique(i: int, n_words: int, connected: bool, product: Any, cliques: Any) -> None:
-    """Hold the clique of node i alone: only later nodes may join, so each clique has one first node."""
+    """Start the clique {i}; only nodes after i may join, so that each clique is met once."""
     near, far = cliques.near, cliques.far
     for w in range(n_words):
-        # The set of nodes after i: all bits of later words, none of earlier ones, and of i's own word those
-        # above its bit. A shift by 64 is undefined, hence the test for bit 63.
+        # Nodes after i: all bits of later words, no bits of earlier words, and the bits above i in its word.
+        # A shift by 64 is undefined, hence the test for bit 63.
         later = ~np.uint64(0) if w > i >> 6 else np.uint64(0)
         if w == i >> 6 and i & 63 < 63:
             later = ~np.uint64(0) << np.uint64((i & 63) + 1)
@@ -180,9 +183,10 @@ def _begin_clique(i: int, n_words: int, connected: bool, product: Any, cliques: 
 def _clique_sums(size: int, k: int, connected: bool, all_one: bool, product: Any, cliques: Any) -> None:
     """Add to totals[s - 1] the products of values over all cliques of s nodes, s = 1..k (Algorithm 1).
 
-    At depth s a clique of s nodes is held; ``near[s]`` are nodes that may join it next and ``far[s]`` those
-    that may only once another has joined that has an edge to them (so that matched subgraphs are connected).
-    A node leaves ``near`` when it is tried: each clique is met once. The last node is not tried but summed.
+    At depth s the current clique has s nodes; ``near[s]`` are the nodes that may join next, and ``far[s]``
+    those that may join only after a node with an edge to them (so that matched subgraphs are connected). A
+    node leaves ``near`` when it is tried, so that each clique is met once. The last level is summed without
+    recursion.
     """
     values, joined, apart = product.values, product.joined, product.apart
     near, far, worth, word_of, totals = cliques
@@ -194,7 +198,7 @@ def _clique_sums(size: int, k: int, connected: bool, all_one: bool, product: Any
         _begin_clique(i, n_words, connected, product, cliques)
         depth = 1
         while depth > 0:
-            if depth == k - 1:  # every node of ``near`` makes a clique of k: no need to hold it
+            if depth == k - 1:  # every node of ``near`` completes a clique of k nodes
                 totals[depth] += worth[depth] * _sum_of_set(near, depth, n_words, values, all_one)
                 depth -= 1
                 continue
@@ -210,7 +214,7 @@ def _clique_sums(size: int, k: int, connected: bool, all_one: bool, product: Any
             near[depth, w] = word & (word - _ONE)
             worth[depth + 1] = worth[depth] * values[j]
             totals[depth] += worth[depth + 1]
-            # Who may join next: of those near, all but j's own pairs; of those far, who has an edge to j.
+            # Next candidates: near nodes compatible with j, and far nodes with an edge to j.
             for w in range(n_words):
                 edge, gap = joined[j, w], apart[j, w]
                 near[depth + 1, w] = (near[depth, w] & (edge | gap)) | (far[depth, w] & edge)
@@ -221,7 +225,7 @@ def _clique_sums(size: int, k: int, connected: bool, all_one: bool, product: Any
 
 @compiled(cache=False)
 def _largest(nodes: Any, ptr: Any, ptr2: Any) -> Any:
-    """Most nodes of a product graph, of a graph on the left, and of one on the right."""
+    """Return the largest numbers of nodes of product graphs, left graphs and right graphs."""
     room, most, most2 = 1, 1, 1
     for i in range(len(ptr) - 1):
         most = max(most, ptr[i + 1] - ptr[i])
@@ -239,9 +243,22 @@ def _largest(nodes: Any, ptr: Any, ptr2: Any) -> Any:
 def match_subgraphs(
     nodes: Any, left: Any, right: Any, k: int, connected: bool, all_one: bool, out: Any
 ) -> None:
-    """Sums over common subgraphs with 1..k nodes, out[size - 1, i, j], for all pairs of graphs of a tile.
+    """Write sums over common subgraphs with 1..k nodes for all pairs of graphs of a tile.
 
-    ``nodes`` is the node kernel (``all_one``: of zeros and ones); ``left`` and ``right`` are a :class:`Side`.
+    Parameters
+    ----------
+    nodes : ndarray of float64, (left nodes, right nodes)
+        Node kernel.
+    left, right : Side
+        Graphs by row and by column.
+    k : int
+        Largest number of nodes of a subgraph.
+    connected : bool
+        Whether only connected subgraphs are matched.
+    all_one : bool
+        Whether the node kernel has values 0 and 1 only.
+    out : ndarray of float64, (k, left graphs, right graphs)
+        Result; layer s holds subgraphs with s + 1 nodes.
     """
     room, most, most2 = _largest(nodes, left.ptr, right.ptr)
     n_words = (room + 63) // 64

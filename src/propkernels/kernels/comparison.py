@@ -1,4 +1,4 @@
-"""What a fitted pairwise kernel knows: how graphs are prepared, and how they are compared."""
+"""Comparisons of a fitted pairwise kernel: by tiles of pairs of graphs, or by counts."""
 
 from __future__ import annotations
 
@@ -20,87 +20,87 @@ Matrix = NDArray[np.float64]
 
 
 class TiledComparison(ABC):
-    """Graphs are compared pair by pair; many pairs, a tile, at once."""
+    """Comparison of graphs pair by pair, in tiles of many pairs."""
 
     depth: int = 1  # number of kernels that one pass yields
-    prepared_type: ClassVar[type]  # of what prepare returns
+    prepared_type: ClassVar[type]  # return type of prepare
     nodes: NodeComparison
 
     def check_prepared(self, prepared: Any) -> None:
-        """Refuse training graphs that are prepared otherwise, or have other attributes than new ones."""
+        """Raise if training graphs were prepared for another comparison or other attributes."""
         require(type(prepared) is self.prepared_type, "graphs are prepared for another comparison")
         nodes = prepared if isinstance(prepared, Nodes) else prepared.nodes
-        require(nodes.points.shape[1] == self.nodes.dimensions, "nodes have other attributes")
+        require(nodes.points.shape[1] == self.nodes.dimensions, "nodes have another number of attributes")
 
     def explicit(self) -> Counter | None:
-        """None: no counts have the kernel as their dot product."""
+        """Return None: the kernel is not a dot product of counts."""
         return None
 
     def counting(self, prepared: Any, normalize: bool) -> Counting | None:
-        """None: graphs are not compared bin by bin."""
+        """Return None: graphs are not compared bin by bin."""
         return None
 
     def matrices_at_once(self, prepared: Any) -> int:
-        """How many kernel matrices are in memory at a time."""
+        """Return the number of kernel matrices in memory at a time."""
         return self.depth
 
     @abstractmethod
     def prepare(self, graphs: GraphDatabase) -> Any:
-        """All that is needed of each graph by itself."""
+        """Return the data of each graph that ``tile`` needs."""
 
     @abstractmethod
     def tile(self, left: Any, rows: slice, right: Any, columns: slice) -> Matrix:
-        """Compare prepared graphs, (depth, rows, columns); a pair's value depends on nothing but the pair."""
+        """Return kernel values of prepared graphs, (depth, rows, columns); each depends on its pair alone."""
 
     def diagonal(self, prepared: Any, n_graphs: int) -> Matrix:
-        """Self-similarities, (depth, n)."""
-        own = [self.tile(prepared, slice(i, i + 1), prepared, slice(i, i + 1)) for i in range(n_graphs)]
-        return np.concatenate([np.empty((self.depth, 0)), *(values[:, :, 0] for values in own)], axis=1)
+        """Return self-similarities, (depth, n)."""
+        tiles = [self.tile(prepared, slice(i, i + 1), prepared, slice(i, i + 1)) for i in range(n_graphs)]
+        return np.concatenate([np.empty((self.depth, 0)), *(values[:, :, 0] for values in tiles)], axis=1)
 
 
 @dataclass(frozen=True)
 class CountedComparison:
-    """Graphs are counted, and compared by a dot product of features of the counts."""
+    """Comparison of graphs by a dot product of features of their counts."""
 
     counter: Counter
     base_kernel: BaseKernel = field(default=Linear(), kw_only=True)
 
     def check_prepared(self, counts: Any) -> None:
-        """Refuse training graphs that are not counted."""
+        """Raise if training graphs are not given by counts."""
         streams = isinstance(counts, list) and all(isinstance(stream, StreamCounts) for stream in counts)
-        require(streams, "training graphs are counted")
+        require(streams, "training graphs need counts")
 
     def explicit(self) -> Counter | None:
-        """How features are counted."""
+        """Return the counter of the features."""
         return self.base_kernel.counter(self.counter)
 
     def counting(self, counts: list[StreamCounts], normalize: bool) -> Counting:
-        """How the counts of the training graphs are compared with those of others."""
+        """Return the counts of the training graphs with their comparison."""
         return Counting(self.counter, counts, bool(self.base_kernel.assigned), False, normalize)
 
     def explicit_counts(self, counts: list[StreamCounts]) -> list[StreamCounts]:
-        """Counts of the training graphs, as the explicit counter counts them."""
+        """Return the counts of the training graphs by the counter of the features."""
         return self.base_kernel.features(counts)
 
     def matrices_at_once(self, counts: list[StreamCounts]) -> int:
-        """How many kernel matrices are in memory at a time."""
+        """Return the number of kernel matrices in memory at a time."""
         return self.base_kernel.matrices_at_once(counts)
 
     def prepare(self, graphs: GraphDatabase, n_jobs: int | None) -> list[StreamCounts]:
-        """Count in the training graphs."""
+        """Return the counts of the training graphs."""
         return self.counter.count(graphs, None, n_jobs)
 
     def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
-        """Kernel among training graphs."""
+        """Return the kernel matrix of the training graphs."""
         return self.base_kernel.square(counts, n_jobs)
 
     def diagonal(self, counts: list[StreamCounts]) -> Matrix:
-        """Self-similarities."""
+        """Return self-similarities."""
         return self.base_kernel.diagonal(counts)
 
     def cross(
         self, graphs: GraphDatabase, train: list[StreamCounts], n_jobs: int | None
     ) -> tuple[Matrix, Matrix]:
-        """Kernel of new graphs against training graphs, and the new graphs' self-similarities."""
+        """Return the kernel of new graphs against training graphs, and k(x, x) of the new graphs."""
         new = self.counter.count(graphs, [stream.codes for stream in train], n_jobs)
         return self.base_kernel.cross(new, train, n_jobs), self.base_kernel.diagonal(new)

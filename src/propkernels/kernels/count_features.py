@@ -1,4 +1,4 @@
-"""The base class of sparse count features: with or without a fitted vocabulary."""
+"""Base class of sparse count features, with a fitted vocabulary or hashed columns."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from propkernels.gram.products import inverse_length, self_products
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import CountEstimator, check_options
 
-MOST_COLUMNS = 2**31 - 1  # indices of columns are 32-bit numbers
+MOST_COLUMNS = 2**31 - 1  # column indices are 32-bit integers
 
 
 class CountFeatures(CountEstimator):
-    """Sparse count features: fit, transform, feature names; with or without a fitted vocabulary."""
+    """Sparse count features with a fitted vocabulary, or with ``n_features`` hashed columns."""
 
     coder_: Any
     n_columns_: int | None
@@ -67,8 +67,8 @@ class CountFeatures(CountEstimator):
     def transform(self, X: Any) -> Any:
         """Return the features of new graphs.
 
-        Bins that were not seen in fit have no column (with ``n_features`` every bin has one), but
-        they count in the length by which ``normalize`` divides.
+        Bins that were not seen in fit have no column (unless ``n_features`` is set), but they count in the
+        length by which ``normalize`` divides.
         """
         check_is_fitted(self, "stream_codes_")
         database = check_graphs(X)
@@ -78,15 +78,15 @@ class CountFeatures(CountEstimator):
                 self._check_output()
                 if self._is_hashed_on_device():
                     return self._hashed_on(device, database)
-            known = None if self.n_columns_ is not None else self.stream_codes_
-            return self._features(self.coder_.count(database, known, self.n_jobs))
+            vocabulary = None if self.n_columns_ is not None else self.stream_codes_
+            return self._features(self.coder_.count(database, vocabulary, self.n_jobs))
 
     def _is_hashed_on_device(self) -> bool:
-        """Whether codes can go straight into hashed columns: nothing stands between the two."""
+        """Return whether a GPU can hash codes into columns directly."""
         return self.n_columns_ is not None and isinstance(self.coder_, Coder)
 
     def _check_output(self) -> None:
-        """Refuse to leave on a GPU what only the host can finish."""
+        """Raise if output="device" is set for features that only the host can compute."""
         if getattr(self, "output", "host") == "host":
             return
         if not self._is_hashed_on_device() or self.normalize or not self.sparse_output:
@@ -96,7 +96,7 @@ class CountFeatures(CountEstimator):
             )
 
     def _hashed_on(self, device: Any, graphs: GraphDatabase) -> Any:
-        """Hashed features from a GPU."""
+        """Return hashed features computed on a GPU."""
         arguments = (self.coder_, graphs, self.n_columns_, self.n_jobs)
         if getattr(self, "output", "host") == "device":
             return device.features_on_device(*arguments)
@@ -107,12 +107,12 @@ class CountFeatures(CountEstimator):
 
     @property
     def counter_(self) -> Counter:
-        """How graphs are counted."""
+        """Counter of the features."""
         counter: Counter = self.coder_
         return counter
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return a name for each column: its iteration and its bin, or its number if columns are hashed."""
+        """Return one name per column: iteration and bin, or the column number if columns are hashed."""
         check_is_fitted(self, "stream_codes_")
         if self.n_columns_ is not None:
             return np.array([f"column{i}" for i in range(self.n_columns_)], dtype=object)
@@ -128,41 +128,41 @@ class CountFeatures(CountEstimator):
     def describe(
         self, column: int, X: Any, y: Any = None, *, molecules: Any = None, label_names: Any = None
     ) -> Bins:
-        """Say what a column means: an example of its bin, and which graphs have it.
+        """Describe a column: an example of its bin, and the graphs that have it.
 
         Parameters
         ----------
         column : int
         X : GraphDatabase or sequence of graphs
-            The training graphs, which features do not keep, or others.
+            Training graphs (which are not stored in the features), or others.
         y : array-like of shape (n,), optional
-            A number per graph, whose mean is compared with and without the bin.
+            One number per graph; its mean is compared between graphs with and without the bin.
         molecules : sequence of rdkit.Chem.Mol, optional
-            The molecules that the graphs were made of: the bin's SMARTS is then given.
+            Molecules of the graphs; if given, the SMARTS of the bin is included.
         label_names : mapping, optional
-            What labels are called, such as ``{0: "C", 1: "N"}``.
+            Names of labels, such as ``{0: "C", 1: "N"}``.
 
         Returns
         -------
         Bins
-            One bin; with ``n_features``, all bins of these graphs that meet in the column.
+            One bin; with ``n_features``, all bins of these graphs that are hashed to the column.
         """
         check_is_fitted(self, "stream_codes_")
         graphs = check_graphs(X)
         target = None if y is None else np.asarray(y, dtype=np.float64)
         if target is not None and target.shape != (len(graphs),):
             raise ValueError(
-                f"y must hold a number for each of {len(graphs)} graphs, got shape {target.shape}"
+                f"y must hold one number for each of {len(graphs)} graphs, got shape {target.shape}"
             )
         shown = Shown(graphs, target, molecules, label_names or {})
         return Bins(describe_bins(self.counter_, self._bins_of(column, graphs), shown, self.n_jobs))
 
     def contributions(self, X: Any, coefficients: Any) -> NDArray[np.float64]:
-        """Return what each node, at each iteration, adds to ``features @ coefficients``.
+        """Return the contribution of each node and iteration to ``features @ coefficients``.
 
-        A node adds the coefficient of its bin's column, times the square root of the stream's weight, divided
-        by the length of its graph's features where they are normalized. Bins that meet in one column share
-        its coefficient; bins without a column add nothing.
+        A node contributes the coefficient of its bin's column, times the square root of the stream's weight,
+        divided by the length of its graph's features if they are normalized. Bins hashed to the same column
+        share its coefficient; bins without a column contribute 0.
 
         Parameters
         ----------
@@ -172,12 +172,12 @@ class CountFeatures(CountEstimator):
         Returns
         -------
         ndarray of shape (nodes, iterations)
-            The rows of a graph's nodes add up to its decision, less the intercept.
+            The rows of a graph's nodes add up to its decision without intercept.
         """
         check_is_fitted(self, "stream_codes_")
         graphs = check_graphs(X)
-        known = None if self.n_columns_ is not None else self.stream_codes_
-        streams = self.counter_.count(graphs, known, self.n_jobs)
+        vocabulary = None if self.n_columns_ is not None else self.stream_codes_
+        streams = self.counter_.count(graphs, vocabulary, self.n_jobs)
         weights = self._bin_weights(streams, np.asarray(coefficients, dtype=np.float64))
         codes = [stream.codes for stream in streams]
         contributions = self.counter_.contributions(graphs, codes, weights, self.n_jobs)
@@ -189,11 +189,13 @@ class CountFeatures(CountEstimator):
     def _bin_weights(
         self, streams: Sequence[StreamCounts], coefficients: NDArray[np.float64]
     ) -> list[NDArray[np.float64]]:
-        """For each stream, the weight of each bin; 0 for bins that have no column."""
+        """Return the weights of the bins of each stream; 0 for bins without a column."""
         ends = np.cumsum([len(codes) for codes in self.stream_codes_])
         width = int(ends[-1]) if self.n_columns_ is None else self.n_columns_
         if coefficients.shape != (width,):
-            raise ValueError(f"coefficients must be {width}, one per column, got shape {coefficients.shape}")
+            raise ValueError(
+                f"coefficients must have shape ({width},), one per column, got shape {coefficients.shape}"
+            )
         if self.n_columns_ is not None:
             columns = [
                 hashed_column(t, h, stream.codes, width)
@@ -201,13 +203,13 @@ class CountFeatures(CountEstimator):
             ]
             return [np.sqrt(s.weight) * coefficients[c] for s, c in zip(streams, columns, strict=True)]
         weights = []
-        for stream, own in zip(streams, np.split(coefficients, ends[:-1]), strict=True):
-            no_column = np.zeros(len(stream.codes) - len(own))
-            weights.append(np.sqrt(stream.weight) * np.concatenate([own, no_column]))
+        for stream, part in zip(streams, np.split(coefficients, ends[:-1]), strict=True):
+            no_column = np.zeros(len(stream.codes) - len(part))
+            weights.append(np.sqrt(stream.weight) * np.concatenate([part, no_column]))
         return weights
 
     def _bins_of(self, column: int, graphs: GraphDatabase) -> list[ChosenBin]:
-        """The bins that a column stands for."""
+        """Return the bins of a column."""
         ends = np.cumsum([len(codes) for codes in self.stream_codes_])
         width = int(ends[-1]) if self.n_columns_ is None else self.n_columns_
         column = check_integer(column, "column", 0, width - 1)
@@ -225,13 +227,13 @@ class CountFeatures(CountEstimator):
         ]
 
     def _suffixes(self) -> list[str]:
-        """Tell apart the streams of one iteration."""
+        """Return suffixes that distinguish several streams of one iteration."""
         t = self.stream_iterations_
         several = len(np.unique(t)) < len(t)
         return [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
 
     def _fit(self, graphs: Any, counts: bool = True) -> list[StreamCounts]:
-        """Learn; return the counts of the graphs, or none where they are not asked for."""
+        """Fit, and return the counts of the graphs; an empty list with ``counts=False``."""
         n_columns = self.n_features
         if n_columns is not None:
             n_columns = check_integer(n_columns, "n_features", 1, MOST_COLUMNS)
@@ -258,7 +260,7 @@ class CountFeatures(CountEstimator):
         return streams
 
     def _features(self, streams: Sequence[StreamCounts]) -> Any:
-        """Set streams side by side, so that the features' dot product is the kernel."""
+        """Return features whose dot product is the kernel, from the counts of all streams."""
         features = self._joined(streams)
         if self.normalize:
             scale = inverse_length(self._lengths(streams, features))
@@ -266,7 +268,7 @@ class CountFeatures(CountEstimator):
         return features if self.sparse_output else _dense(features)
 
     def _joined(self, streams: Sequence[StreamCounts]) -> csr_array:
-        """Streams side by side, or in hashed columns, before normalization."""
+        """Return the columns of all streams, or hashed columns, before normalization."""
         if self.n_columns_ is None:
             widths = [len(codes) for codes in self.stream_codes_]
             scales = [float(np.sqrt(stream.weight)) for stream in streams]
@@ -276,7 +278,7 @@ class CountFeatures(CountEstimator):
         return features
 
     def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
-        """Squared length of each graph's features, over all bins, also those without a column."""
+        """Return the squared length of each graph's features over all bins, with or without a column."""
         if self.n_columns_ is not None:
             return self_products(features)
         return sum_in_order(stream.weight * self_products(stream.counts) for stream in streams)
@@ -285,23 +287,23 @@ class CountFeatures(CountEstimator):
     def _learn_coder(self, graphs: Any) -> Any: ...
 
     def check_parts(self) -> None:
-        """Refuse codes of columns that do not fit the streams."""
+        """Raise if codes, iterations and columns do not match."""
         if hasattr(self, "stream_codes_"):
-            require(isinstance(self.coder_, Counter), "something must count")
+            require(isinstance(self.coder_, Counter), "coder_ must be a counter")
             require(all(codes.ndim == 1 for codes in self.stream_codes_), "every stream needs codes")
-            require(self.n_columns_ is None or self.n_columns_ >= 1, "at least one column is needed")
+            require(self.n_columns_ is None or self.n_columns_ >= 1, "there must be at least one column")
             fits = self.stream_iterations_.shape == (len(self.stream_codes_),)
             require(fits, "every stream needs an iteration")
 
 
 def _dense(features: csr_array) -> NDArray[np.float64]:
-    """Features as a dense array, where there is room for it."""
+    """Return features as a dense array; raise if memory does not suffice."""
     check_room(*features.shape, ways_out=SPARSE)
     return np.asarray(features.toarray())
 
 
 def _scaled(stream: StreamCounts) -> StreamCounts:
-    """Give the counts the square root of the stream's weight."""
+    """Return the stream with counts times the square root of its weight, and weight 1."""
     if stream.weight == 1.0:
         return stream
     counts = csr_array(stream.counts * np.sqrt(stream.weight))

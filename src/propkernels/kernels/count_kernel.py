@@ -1,4 +1,4 @@
-"""Base classes of the estimators that count codes: what they share, and kernel matrices."""
+"""Base classes of estimators that count codes, and of kernel matrices from counts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from propkernels.gram.countings import Counting
 from propkernels.gram.products import normalized
 from propkernels.graphs.database import GraphDatabase
 
-SWITCHES = ("normalize", "sparse_output", "standardize")
+BOOLEANS = ("normalize", "sparse_output", "standardize")
 
 
 def check_options(estimator: Any) -> None:
-    """Refuse switches that are neither True nor False, and a number of threads that is none."""
-    for name in SWITCHES:
+    """Validate boolean parameters and n_jobs."""
+    for name in BOOLEANS:
         value = getattr(estimator, name, False)
         if not isinstance(value, (bool, np.bool_)):
             raise TypeError(f"{name} must be True or False, got {shown(value)}")
@@ -39,22 +39,23 @@ def check_options(estimator: Any) -> None:
 
 
 class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
-    """Graphs in, codes counted: subclasses say how graphs get their codes, by ``_learn_coder``."""
+    """Base class of estimators that count codes; subclasses define the codes by ``_learn_coder``."""
 
     n_jobs: int | None
-    device: str = "cpu"  # of estimators that have no such parameter
+    device: str = "cpu"  # default of estimators without this parameter
 
     @abstractmethod
     def _learn_coder(self, graphs: GraphDatabase) -> Counter:
-        """Check the parameters and learn how to code graphs."""
+        """Validate the parameters, and return the counter fitted to the training graphs."""
 
     def _count_training(self, graphs: GraphDatabase) -> tuple[Any, list[StreamCounts]]:
+        """Return the fitted counter and the counts of the training graphs."""
         check_options(self)
         coder = self._learn_coder(graphs)
         return coder, coder.count(graphs, None, self.n_jobs)
 
     def _device(self, graphs: GraphDatabase) -> Any:
-        """The GPU to compute on, or None for the CPU."""
+        """Return the GPU to compute on; None for the CPU."""
         if isinstance(self.device, str) and self.device == "cpu":
             return None
         from propkernels.gpu.pipeline import resolve_device
@@ -66,7 +67,7 @@ Matrix = NDArray[np.float64]
 
 
 class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
-    """Kernel matrices from counts: fit, transform, and the cumulative kernels of one pass."""
+    """Base class of kernels that are computed from counts."""
 
     base_kernel_: BaseKernel
     coder_: Any
@@ -113,7 +114,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         return kernel
 
     def fit_transform_cumulative(self, X: Any, y: Any = None) -> Matrix:
-        """Fit, and return the kernels for every smaller number of iterations, from one pass.
+        """Fit, and return the kernel matrices of t_max = 0, 1, ... from one pass.
 
         Returns
         -------
@@ -128,17 +129,17 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             check_room(len(database), len(database), n_kernels + base_kernel.matrices_at_once(counts))
             kernels = base_kernel.cumulative(counts, self.n_jobs)
         if self.normalize:
-            for t, kernel in enumerate(kernels):  # lengths as a fit with t_max=t rounds them
+            for t, kernel in enumerate(kernels):  # the same rounding as in a fit with t_max=t
                 diagonal = base_kernel.diagonal([s for s in counts if s.iteration <= t])
                 _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
         self._keep(*learned)
         return kernels
 
     def transform(self, X: Any) -> Matrix:
-        """Return the kernel of new graphs against the fitted ones.
+        """Return the kernel of new graphs against the training graphs.
 
-        Labels and bins that were not seen in fit are treated exactly; in particular, normalisation uses
-        all of a new graph's bins.
+        Labels and bins that were not seen in fit are treated exactly; in particular, normalization uses all
+        bins of a new graph.
 
         Returns
         -------
@@ -165,27 +166,27 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
 
     @property
     def is_dot_product(self) -> bool:
-        """Whether the kernel is a dot product of counts; then a fitted one has a ``counter_``."""
+        """Whether the kernel is a dot product of counts; if so, ``counter_`` exists after fit."""
         return resolve_base_kernel(self.base_kernel).is_dot_product
 
     @property
     def has_constant_diagonal(self) -> bool:
-        """Whether all graphs with nodes are equally similar to themselves, normalized or not."""
+        """Whether k(x, x) is the same for all graphs with nodes, without normalization."""
         return resolve_base_kernel(self.base_kernel).has_constant_diagonal
 
     @property
     def counter_(self) -> Counter | None:
-        """How graphs are counted, where the kernel is a dot product of counts; else None."""
+        """Counter of the features, if the kernel is a dot product of counts; else None."""
         return self.base_kernel_.counter(self.coder_)
 
     @property
     def training_counts_(self) -> list[StreamCounts]:
-        """Counts of the training graphs, as ``counter_`` counts them."""
+        """Counts of the training graphs by ``counter_``."""
         return self.base_kernel_.features(self.counts_)
 
     @property
     def counting_(self) -> Counting | None:
-        """How counts are compared, where that is done bin by bin; else None."""
+        """Counts and their comparison, if graphs are compared bin by bin; else None."""
         base_kernel = self.base_kernel_
         if base_kernel.assigned is None:
             return None
@@ -198,19 +199,19 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             return self.coder_.count(graphs, [stream.codes for stream in self.counts_], self.n_jobs)
 
     def restricted(self, t: int | None, normalize: bool) -> Self:
-        """Return a fitted copy with fewer iterations, from what this kernel has counted.
+        """Return a fitted copy with fewer iterations, from the counts of this kernel.
 
         Parameters
         ----------
         t : int or None
-            The last iteration; None: as many as this kernel has.
+            Last iteration; None: all iterations.
         normalize : bool
             Whether the copy is normalized.
 
         Returns
         -------
         estimator
-            As if a kernel with these parameters had been fitted on the same graphs.
+            Equal to a kernel with these parameters fitted to the same graphs.
         """
         check_is_fitted(self, "counts_")
         kernel = clone(self).set_params(normalize=normalize)
@@ -226,7 +227,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     def _learn(
         self, graphs: GraphDatabase
     ) -> tuple[BaseKernel, Any, list[StreamCounts], NDArray[np.float64]]:
-        """Compute what fit learns without touching self, so that a failed fit changes nothing."""
+        """Compute the fitted state without changing self, so that a failed fit changes nothing."""
         base_kernel = resolve_base_kernel(self.base_kernel)
         coder, counts = self._count_training(graphs)
         base_kernel.fit(counts)
@@ -243,14 +244,14 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     def _learn_coder(self, graphs: Any) -> Any: ...
 
     def check_parts(self) -> None:
-        """Refuse counts of streams that are not of the same graphs."""
+        """Raise if streams have counts of different graphs."""
         if hasattr(self, "counts_"):
             sizes = {stream.counts.shape[0] for stream in self.counts_}
-            require(len(sizes) == 1, "all streams count in the same graphs")
-            require(isinstance(self.coder_, Counter), "something must count")
-            require(self.diagonal_.shape == (*sizes,), "every graph needs its self-similarity")
+            require(len(sizes) == 1, "all streams must have counts of the same graphs")
+            require(isinstance(self.coder_, Counter), "coder_ must be a counter")
+            require(self.diagonal_.shape == (*sizes,), "every graph needs a self-similarity")
 
 
 def _unit_diagonal(kernel: Matrix, diagonal: NDArray[np.float64]) -> None:
-    """Write the exact 1 (0 for an empty graph) that rounding may have missed."""
+    """Set the diagonal to 1 (0 for an empty graph), which rounding may have changed."""
     np.fill_diagonal(kernel, (diagonal > 0).astype(np.float64))

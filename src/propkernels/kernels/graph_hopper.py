@@ -1,4 +1,4 @@
-"""GraphHopper kernel."""
+"""GraphHopper: graphs compared by the nodes along their shortest paths."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HopCounter(Counter):
-    """Explicit features of the GraphHopper kernel on labels: the path-count matrices, summed for each label.
+    """Explicit features of the GraphHopper kernel on labels: path-count matrices summed per label.
 
     Attributes
     ----------
     source : {"node", "degree", None}
-        Where labels come from.
+        Source of labels.
     weighted : bool
-        Whether weights are the edges' lengths.
+        Whether edge weights are lengths.
     """
 
     source: str | None
@@ -42,11 +42,11 @@ class HopCounter(Counter):
 
     @property
     def reads_edge_labels(self) -> bool:
-        """Paths are told apart by their nodes alone."""
+        """Whether codes depend on edge labels: False."""
         return False
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
-        """Count (label, position, number of edges); known codes own the first columns."""
+        """Return counts of (label, position, number of edges); known codes have the first columns."""
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
         parts = list(self._graphs(graphs, keys, ids))
         sizes = np.array([len(codes) for codes, _ in parts])
@@ -56,9 +56,9 @@ class HopCounter(Counter):
         return [stream_of(sizes, counted.indices, counts, bins)]
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
-        """Nodes with their places on paths, and how often each node has a place."""
+        """Yield nodes with their positions on paths, and how often each occurs."""
         keys = node_keys(graphs, self.source)
-        found: list[tuple[Any, Any, Any]] = []
+        parts: list[tuple[Any, Any, Any]] = []
         first = 0
         for part in runs_of_graphs(graphs):
             paths = path_lengths(part, self.weighted)
@@ -66,19 +66,19 @@ class HopCounter(Counter):
                 matrices = _hop_counts(paths, i, np.arange(size), int(size))
                 node, a, b = np.nonzero(matrices)
                 codes = mix(keys[first + node], a, b).view(np.int64)
-                found.append((codes, first + node, matrices[node, a, b]))
+                parts.append((codes, first + node, matrices[node, a, b]))
                 first += size
-        codes, nodes, numbers = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        codes, nodes, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         yield Occurrences(codes, nodes[:, None], 0, 1.0, numbers)
 
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
-        """Runs of graphs whose pairs of nodes fit the memory."""
+        """Return runs of graphs whose pairs of nodes fit in memory."""
         return runs_of_graphs(graphs)
 
     def _graphs(
         self, graphs: GraphDatabase, keys: NDArray[np.uint64], ids: NDArray[Any]
     ) -> Iterator[tuple[NDArray[np.int64], Matrix]]:
-        """Codes and counts of each graph."""
+        """Yield codes and counts of each graph."""
         first = 0
         for part in runs_of_graphs(graphs):
             paths = path_lengths(part, self.weighted)
@@ -91,7 +91,7 @@ class HopCounter(Counter):
 
 
 def _hop_counts(paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int) -> Matrix:
-    """Path-count matrices of graph i, added up by slot: (n_slots, width, width)."""
+    """Return the path-count matrices of graph i, summed by slot: (n_slots, width, width)."""
     from propkernels.hashing.paths_compiled import count_hops, most_hops
 
     graphs = paths.graphs
@@ -110,18 +110,18 @@ def _hop_counts(paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int) -
 
 
 class Hops(NamedTuple):
-    """Nodes of several graphs, and one matrix per graph: one row per node, the columns its path counts.
+    """Nodes of several graphs, and one matrix of path counts per graph, with one row per node.
 
-    Column b (b + 1) / 2 + a holds node number a of paths with b edges: graphs with shorter paths have fewer
-    columns.
+    Column b (b + 1) / 2 + a counts the paths with b edges on which the node has position a; graphs with
+    shorter paths have fewer columns.
     """
 
     nodes: Nodes
     counts: list[Matrix]
 
     def check_parts(self) -> None:
-        """Refuse counts that are not one row per node of each graph."""
-        require(all(is_array(counts, "f", 2) for counts in self.counts), "counts are matrices")
+        """Raise unless counts have one row per node of each graph."""
+        require(all(is_array(counts, "f", 2) for counts in self.counts), "counts must be matrices")
         sizes = [len(counts) for counts in self.counts]
         require(sizes == np.diff(self.nodes.ptr).tolist(), "every node needs a row of counts")
 
@@ -135,7 +135,7 @@ class HopComparison(TiledComparison):
     prepared_type: ClassVar[type] = Hops
 
     def prepare(self, graphs: GraphDatabase) -> Hops:
-        """Labels, attributes and path counts."""
+        """Return labels, attributes and path counts."""
         counts = [
             _packed(_hop_counts(paths, i, np.arange(size), int(size)))
             for paths in (path_lengths(part, self.weighted) for part in runs_of_graphs(graphs))
@@ -144,7 +144,7 @@ class HopComparison(TiledComparison):
         return Hops(self.nodes.nodes(graphs), counts)
 
     def tile(self, left: Hops, rows: slice, right: Hops, columns: slice) -> Matrix:
-        """Compare some graphs with some others; products of counts are whole numbers, and exact."""
+        """Return the kernel between two runs of graphs; products of counts are exact integers."""
         from propkernels.kernels.nodes_compiled import sum_blocks
 
         a, b = left.nodes.some(rows), right.nodes.some(columns)
@@ -158,13 +158,13 @@ class HopComparison(TiledComparison):
 
 
 def _packed(counts: Matrix) -> Matrix:
-    """The entries a <= b of each matrix, by b, then a."""
+    """Return the entries a <= b of each matrix, ordered by b, then a."""
     b, a = np.tril_indices(counts.shape[1])
     return np.ascontiguousarray(counts[:, a, b])
 
 
 def _stacked(counts: list[Matrix], width: int) -> Matrix:
-    """Rows of several graphs under each other, cut or filled up to one width."""
+    """Return the rows of several graphs, cut or padded with 0 to the same width."""
     stacked = np.zeros((sum(map(len, counts)), width))
     first = 0
     for part in counts:
@@ -177,39 +177,38 @@ def _stacked(counts: list[Matrix], width: int) -> Matrix:
 class GraphHopper(PairwiseKernel):
     """GraphHopper kernel (Feragen et al., NIPS 2013).
 
-    All pairs of shortest paths of two graphs with equally many nodes are compared, node by node: the kernel
-    is the sum of the node kernels of nodes at the same place (Equation 2). It is computed from
-    matrices that count for each node its places on paths (Equation 5). Paths count in both directions, all
-    shortest paths between two nodes count, and a node alone is a path. Graphs with isolated nodes and with
-    several components are welcome.
+    Pairs of shortest paths with equally many nodes are compared node by node: the kernel is the sum of the
+    node kernels of nodes at the same position (Equation 2). It is computed from matrices that count the
+    positions of each node on paths (Equation 5). Paths count in both directions, all shortest paths between
+    two nodes count, and a single node is a path. Graphs may have isolated nodes and several components.
 
-    With labels only, the matrices are summed for each label and are explicit features; with attributes, pairs
-    of graphs are compared directly.
+    With labels only, the matrices are summed per label and are explicit features; with attributes, pairs of
+    graphs are compared directly.
 
     Parameters
     ----------
     labels : {"auto", "node", "degree", None}, default="auto"
         Labels that nodes must share: node labels, degrees, or none. "auto": node labels where the graphs
-        have them; else degrees, or none if there are attributes. Unobserved labels are one further label.
+        have them; else degrees, or none if there are attributes. Unobserved labels form one more label.
     attributes : {None, "gaussian", "linear", "truncated"}, default=None
-        Kernel between attributes, multiplied with the labels': ``exp(-gamma |x - y|^2)``; x . y; or the
-        Gaussian where ``|x - y| <= 1`` and 0 beyond.
+        Kernel between attributes, multiplied by that of labels: ``exp(-gamma |x - y|^2)``; x . y; or the
+        Gaussian if ``|x - y| <= 1``, else 0.
     weighted : bool, default=True
-        Whether weights are the edges' lengths; else each edge has length 1. Places on paths are counted in
-        edges in either case.
+        Whether edge weights are lengths; else each edge has length 1. Positions on paths are numbers of edges
+        in either case.
     gamma : float or None, default=None
-        None: 1 / (number of attribute dimensions).
+        Factor in the exponent; None: 1 / (number of attribute dimensions).
     standardize : bool, default=True
-        Scale attributes to mean 0 and variance 1 over the training nodes. Missing ones are replaced by the
+        Scale attributes to mean 0 and variance 1 over the training nodes. Missing values are replaced by the
         mean of the graph, or of the training nodes.
     normalize : bool, default=False
-        Divide by the square roots of both graphs' self-similarities.
+        Divide k(x, y) by sqrt(k(x, x) k(y, y)).
     time_limit : float or None, default=None
-        With attributes: seconds after which no further tile of the kernel is begun; see :meth:`resume`.
+        With attributes: seconds after which no further tile is started; see :meth:`resume`.
     checkpoint : path or None, default=None
-        With attributes: file that keeps what is computed, and from which a later call goes on.
+        With attributes: file that stores computed tiles, so that a later call can continue.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all cores.
+        Number of threads; None means 1, -1 all cores.
 
     See Also
     --------
@@ -254,7 +253,7 @@ class GraphHopper(PairwiseKernel):
 
     @property
     def is_dot_product(self) -> bool:
-        """Whether only labels are compared, so that the kernel is a dot product of counts."""
+        """Whether the kernel is a dot product of counts, which holds without attributes."""
         return self.attributes is None
 
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:

@@ -1,8 +1,8 @@
-"""Refinement of labels entry by entry: coarse and fine views of the same nodes, side by side.
+"""Weisfeiler-Lehman refinement of labels that are tuples, entry by entry.
 
 A label that is a tuple, such as the symbol of an atom and its invariants, holds several labels of one node.
-Refined as a whole it is as fine as its finest entry. Refined entry by entry, each iteration has one stream of
-codes per entry, and the kernel is the sum of those of the entries.
+Refinement of whole tuples is as fine as the finest entry. Refinement entry by entry has one stream of codes
+per entry and iteration, and the kernel is the sum of the kernels of the entries.
 """
 
 from __future__ import annotations
@@ -31,44 +31,45 @@ class EntryCoder(RefinementCoder):
     Attributes
     ----------
     width : int
-        Entries that every label has.
+        Number of entries of every label.
     entries : tuple of int
-        Those that are refined.
+        Entries that are refined.
     """
 
     width: int
     entries: tuple[int, ...]
 
     def check_parts(self) -> None:
-        """Refuse entries that labels do not have."""
+        """Raise if entries are out of range."""
         super().check_parts()
-        require(is_whole(self.width, 1) and self.entries, "labels need entries")
+        require(is_whole(self.width, 1) and self.entries, "an entry is needed")
         require(
-            all(is_whole(entry, 0) and entry < self.width for entry in self.entries), "an entry is outside"
+            all(is_whole(entry, 0) and entry < self.width for entry in self.entries),
+            "an entry is out of range",
         )
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> EntryCoder:
-        """Check an estimator's parameters and resolve them on the training graphs."""
-        asked = parameters.labels
+        """Return a coder from validated parameters of an estimator and the training graphs."""
+        labels = parameters.labels
         settings = cls.settings(graphs, parameters, "node")
         width = number_of_entries(plain_labels(graphs, "node"))
-        if asked != ENTRIES and not 0 <= asked < width:
-            raise ValueError(f"labels={shown(asked)}: the node labels have entries 0 to {width - 1}")
-        entries = tuple(range(width)) if asked == ENTRIES else (int(asked),)
+        if labels != ENTRIES and not 0 <= labels < width:
+            raise ValueError(f"labels={shown(labels)}: the node labels have entries 0 to {width - 1}")
+        entries = tuple(range(width)) if labels == ENTRIES else (int(labels),)
         return cls(*settings, width, entries)
 
     def restricted(self, t_max: int) -> EntryCoder:
-        """Return a coder with fewer iterations, which are the first of this one's."""
+        """Return a coder for the first iterations."""
         return replace(self, t_max=t_max)
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
-        """Codes of all nodes for t = 0..t_max, at each t those of all entries."""
+        """Return codes of all nodes, ordered by t = 0..t_max, then by entry."""
         column = plain_labels(graphs, "node")
         if len(graphs) and number_of_entries(column, self.width) != self.width:
             raise ValueError(
-                f"node labels have {number_of_entries(column)} entries, those of the training graphs "
-                f"{self.width}"
+                f"node labels have {number_of_entries(column)} entries, but labels of the training graphs "
+                f"have {self.width}"
             )
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
         parts = []
@@ -80,10 +81,10 @@ class EntryCoder(RefinementCoder):
         return [CodeStreams(codes, iterations, np.ones(len(iterations)))]
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
-        """Entries are coded on the CPU alone."""
+        """Return None: entries are coded on the CPU only."""
 
     def _start_keys(self, graph: GraphDatabase, alphabet: Any) -> list[NDArray[np.uint64]] | None:
-        """Keys of each entry of the labels of an alphabet; None where they are not tuples of one length."""
+        """Return keys per entry of the labels of an alphabet; None unless all are tuples of this width."""
         from propkernels.tracking.trackers import start_column
 
         if not isinstance(graph.label_column, LabelColumn):
@@ -96,12 +97,12 @@ class EntryCoder(RefinementCoder):
 
     @property
     def n_streams(self) -> int:
-        """Number of codes of a node."""
+        """Number of codes per node."""
         return (self.t_max + 1) * len(self.entries)
 
 
 def number_of_entries(column: LabelColumn, if_none: int = 1) -> int:
-    """How many entries all labels have; a number that the caller names where no node has a label."""
+    """Return the number of entries of all labels; ``if_none`` if no node has a label."""
     for value in column.present:
         if not isinstance(value, tuple):
             raise ValueError(f"entries of labels need labels that are tuples, got the label {shown(value)}")
@@ -112,7 +113,7 @@ def number_of_entries(column: LabelColumn, if_none: int = 1) -> int:
 
 
 def entry_of(column: LabelColumn, entry: int) -> LabelColumn:
-    """One entry of each label; unobserved labels stay so."""
+    """Return one entry of each label; unobserved labels stay unobserved."""
     table: dict[Hashable, int] = {}
     ids = [
         table.setdefault(value[entry], len(table)) if isinstance(value, tuple) and len(value) > entry else -1

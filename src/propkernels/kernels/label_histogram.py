@@ -1,4 +1,4 @@
-"""Label histograms: the baseline that only counts node labels, as a kernel and as features."""
+"""Label histograms: a baseline that counts node labels, as a kernel and as features."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from propkernels.propagation.initial import LABEL_SOURCES, resolve_source
 
 
 class LabelHistogram(CountKernel):
-    """Graphs compared by their node labels only: LABELS in the paper, a propagation kernel with t_max = 0.
+    """Kernel on counts of node labels: the baseline LABELS of the paper, a propagation kernel with t_max=0.
 
     Parameters
     ----------
     labels : {"auto", "node", "degree", None}, default="auto"
         Node labels, (weighted) degrees, or one constant label; "auto": node labels where the graphs have
-        them, else degrees. Unobserved labels are one further label.
+        them, else degrees. Unobserved labels form one more label.
     base_kernel : str or callable, default="linear"
-        How counts are compared; see :class:`PropagationKernel`.
+        Kernel between counts; see :class:`PropagationKernel`.
     normalize : bool, default=False
-        Divide by the square roots of both graphs' self-similarities.
+        Divide k(x, y) by sqrt(k(x, x) k(y, y)).
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all cores.
+        Number of threads; None means 1, -1 all cores.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class LabelHistogram(CountKernel):
     See Also
     --------
     PropagationKernel : With t_max=0 it counts labels as well.
-    AttributeKernel : The same baseline for attributes.
+    AttributeKernel : The baseline for attributes.
 
     References
     ----------
@@ -78,18 +78,18 @@ class LabelHistogramFeatures(CountFeatures):
     labels, normalize, n_jobs
         As in :class:`LabelHistogram`.
     base_kernel : {"linear", "intersection"}, default="linear"
-        "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
-        hold 1, one for each level, so that the dot product adds the smaller of two counts.
+        "linear": one column per bin, which holds its count. "intersection": one column per bin and level,
+        which holds 1 if the count is at least the level, so that the dot product adds smaller counts.
     n_features : int or None, default=None
-        None: one column for each label seen in fit. A number (2**20 is usual): labels are hashed into that
-        many columns, so that labels never seen in fit have columns too.
+        None: one column per label of the training graphs. A number (2**20 is usual): labels are hashed into
+        that many columns, so that labels not seen in fit have columns too.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
 
     See Also
     --------
     LabelHistogram : The kernel.
-    PropagationFeatures : Labels together with what surrounds them.
+    PropagationFeatures : Features of labels and their neighborhoods.
 
     References
     ----------

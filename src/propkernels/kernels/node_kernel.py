@@ -1,4 +1,4 @@
-"""How two nodes are compared: a Dirac kernel on labels times a kernel on attributes."""
+"""Node kernels: a Dirac kernel on labels times a kernel on attributes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LINEAR, TRUNCATED = 2, 3
 
 
 class Nodes(NamedTuple):
-    """What is compared of the nodes of several graphs.
+    """Labels and attributes of the nodes of several graphs.
 
-    ``ptr`` are the graphs' offsets, ``keys`` stand for labels, ``points`` are attributes (no columns where
-    they are not compared).
+    ``ptr`` are the offsets of the graphs, ``keys`` are hashes of labels, ``points`` are attributes (without
+    columns if attributes are not compared).
     """
 
     ptr: Annotated[NDArray[np.int64], Offsets("keys")]
@@ -30,17 +30,17 @@ class Nodes(NamedTuple):
     points: NDArray[np.float64]
 
     def check_parts(self) -> None:
-        """Refuse labels and attributes that are not those of the same nodes."""
-        require(self.keys.ndim == 1 and self.points.ndim == 2, "nodes have keys and rows of attributes")
+        """Raise if labels and attributes do not match."""
+        require(self.keys.ndim == 1 and self.points.ndim == 2, "every node needs a key and attributes")
         require(len(self.keys) == len(self.points), "every node needs a row of attributes")
 
     def check_pairs(self, pair_ptr: NDArray[np.int64], values: NDArray[Any]) -> None:
-        """Refuse values that are not one for each ordered pair of nodes of each graph."""
+        """Raise unless there is one value per ordered pair of nodes of each graph."""
         fits = values.ndim == 1 and np.array_equal(np.diff(pair_ptr), np.diff(self.ptr) ** 2)
         require(fits, "every pair of nodes needs a value")
 
     def some(self, graphs: slice) -> Nodes:
-        """Nodes of a run of graphs."""
+        """Return the nodes of a run of graphs."""
         ptr = self.ptr[graphs.start : graphs.stop + 1]
         part = slice(ptr[0], ptr[-1])
         return Nodes(ptr - ptr[0], self.keys[part], self.points[part])
@@ -48,19 +48,19 @@ class Nodes(NamedTuple):
 
 @dataclass(frozen=True)
 class NodeComparison:
-    """A node kernel, as far as it depends on the training graphs.
+    """Node kernel with parameters resolved on the training graphs.
 
     Attributes
     ----------
     source : {"node", "degree", None}
-        Where labels come from.
+        Source of labels.
     kind : int
         Position in ``ATTRIBUTE_KERNELS``.
     gamma : float
-        exp(-gamma |x - y|^2).
+        Factor in exp(-gamma |x - y|^2).
     standardizer : Standardizer or None
     elsewhere : ndarray, (D,)
-        Stands for attributes that are missing in all of a graph.
+        Mean of the training nodes, which replaces attributes that are missing in a whole graph.
     """
 
     source: str | None
@@ -70,18 +70,19 @@ class NodeComparison:
     elsewhere: NDArray[np.float64]
 
     def check_parts(self) -> None:
-        """Refuse attributes that are compared without being standardized, or the other way round."""
+        """Raise unless there is a standardizer if, and only if, attributes are compared."""
         require(self.kind in range(4), "the kernel of attributes is unknown")
-        require((self.kind == 0) == (self.standardizer is None), "attributes are compared if standardized")
+        fits = (self.kind == 0) == (self.standardizer is None)
+        require(fits, "a standardizer is needed exactly if attributes are compared")
 
     @property
     def dimensions(self) -> int:
-        """Number of attributes that are compared."""
+        """Number of compared attributes."""
         return 0 if self.standardizer is None else len(self.standardizer.mean)
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> NodeComparison:
-        """Check ``labels``, ``attributes``, ``gamma`` and ``standardize``, and resolve them on the graphs."""
+        """Return a node kernel from validated parameters of an estimator and the training graphs."""
         check_choice(parameters.labels, LABEL_SOURCES, "labels")
         check_choice(parameters.attributes, ATTRIBUTE_KERNELS, "attributes")
         check_choice(parameters.standardize, (True, False), "standardize")
@@ -101,7 +102,7 @@ class NodeComparison:
         return cls(resolve_source(graphs, labels), kind, gamma, standardizer, elsewhere)
 
     def nodes(self, graphs: GraphDatabase) -> Nodes:
-        """What is compared of the nodes of any graphs."""
+        """Return labels and attributes of the nodes of any graphs."""
         keys = node_keys(graphs, self.source)
         if self.standardizer is None:
             return Nodes(graphs.graph_ptr, keys, np.empty((graphs.n_nodes, 0)))
@@ -109,17 +110,17 @@ class NodeComparison:
         return Nodes(graphs.graph_ptr, keys, np.ascontiguousarray(points))
 
     def matrix(self, left: Nodes, right: Nodes) -> NDArray[np.float64]:
-        """Node kernel between all nodes of both sides."""
+        """Return the node kernel between all left and all right nodes."""
         from propkernels.kernels.nodes_compiled import dot_products, forget_unequal, squared_distances
 
         values = np.ones((len(left.keys), len(right.keys)))
-        turned = np.ascontiguousarray(right.points.T)
+        transposed = np.ascontiguousarray(right.points.T)
         if self.kind == LINEAR:
-            dot_products(left.points, turned, values)
+            dot_products(left.points, transposed, values)
         elif self.kind != 0:
-            squared_distances(left.points, turned, values)
+            squared_distances(left.points, transposed, values)
             far = values > 1.0 if self.kind == TRUNCATED else None
-            with np.errstate(over="ignore"):  # a large gamma: exp(-inf) is the 0 that is meant
+            with np.errstate(over="ignore"):  # with a large gamma, exp(-inf) = 0 is right
                 np.exp(np.multiply(values, -self.gamma, out=values), out=values)
             if far is not None:
                 values[far] = 0.0

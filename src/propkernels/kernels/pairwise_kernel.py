@@ -1,4 +1,4 @@
-"""Kernels that compare graphs directly: what they share."""
+"""Base class of kernels that compare pairs of graphs."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ NOT_IN_THE_KERNEL = ("normalize", "n_jobs", "time_limit", "checkpoint")
 
 
 class IncompleteKernelWarning(UserWarning):
-    """The time limit came before the end: entries that were not computed are NaN."""
+    """Warning that the time limit stopped the computation: missing entries of the kernel are NaN."""
 
 
 class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """Kernel matrices by comparing pairs of graphs, or by explicit features where the kernel has them.
+    """Base class of kernels that compare pairs of graphs, or explicit features if the kernel has them.
 
-    A subclass says by ``_learn`` how graphs are compared. Pairs are computed in tiles, in threads, with a
-    progress bar on a terminal; with ``time_limit`` the work stops in time with what is done, and
-    :meth:`resume` or a ``checkpoint`` file goes on from there.
+    Subclasses define the comparison by ``_learn``. Pairs are computed in tiles, in threads, with a progress
+    bar on a terminal. ``time_limit`` stops the computation, and :meth:`resume` or a ``checkpoint`` file
+    continues it.
     """
 
     comparison_: Any
@@ -58,7 +58,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @abstractmethod
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
-        """Check the parameters, and learn how to compare graphs."""
+        """Validate the parameters, and return the comparison fitted to the training graphs."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Prepare the training graphs.
@@ -85,49 +85,49 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         ndarray of shape (n, n)
-            NaN where the time limit came first; see ``completed_`` and :meth:`resume`.
+            NaN for entries after the time limit; see ``completed_`` and :meth:`resume`.
         """
         kernels = self._fit_kernels(X)
         return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
 
     def resume(self, time_limit: float | None = None) -> Matrix:
-        """Go on where the time limit stopped :meth:`fit_transform`, and return the kernel matrix.
+        """Continue a :meth:`fit_transform` that the time limit stopped, and return the kernel matrix.
 
         Parameters
         ----------
         time_limit : float or None
-            Seconds from now; None: until it is done.
+            Seconds from now; None: no limit.
         """
         check_is_fitted(self, "comparison_")
         if self.partial_ is None:
-            raise ValueError("there is nothing to resume: fit_transform was not called, or was completed")
+            raise ValueError("nothing to resume: fit_transform was not called, or was completed")
         matrix = self.partial_
         self._compute(self.comparison_, self.prepared_, matrix, time_limit, self.fingerprint_)
         self._settle(matrix)
         return self._finish(matrix.values[-1].copy(), self.diagonal_, self.diagonal_)
 
     def transform(self, X: Any) -> Matrix:
-        """Return the kernel of new graphs against the fitted ones.
+        """Return the kernel of new graphs against the training graphs.
 
         Returns
         -------
         ndarray of shape (m, n)
-            NaN where the time limit came first.
+            NaN for entries after the time limit.
         """
         check_is_fitted(self, "comparison_")
         database = check_edges(X)
         comparison = self.comparison_
         check_room(len(database), len(self.train_ptr_) - 1, comparison.matrices_at_once(self.prepared_))
         if comparison.explicit() is not None:
-            kernel, own = comparison.cross(database, self.prepared_, self.n_jobs)
+            kernel, diagonal = comparison.cross(database, self.prepared_, self.n_jobs)
         else:
             new = comparison.prepare(database)
             kernel = self._rectangle(comparison, new, database.graph_ptr)
-            own = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
-        return normalized(kernel, own, self.diagonal_) if self.normalize else kernel
+            diagonal = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
+        return normalized(kernel, diagonal, self.diagonal_) if self.normalize else kernel
 
     def self_similarities(self, X: Any) -> NDArray[np.float64]:
-        """Return k(x, x) of new graphs, before normalisation.
+        """Return k(x, x) of new graphs, before normalization.
 
         Returns
         -------
@@ -142,12 +142,12 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return _diagonal(self.comparison_, prepared, len(database))
 
     def restricted(self, t: int | None, normalize: bool) -> Self:
-        """Return a fitted copy that is normalized or not; without iterations, t must be None.
+        """Return a fitted copy with or without normalization; t must be None.
 
         Returns
         -------
         estimator
-            As if a kernel with these parameters had been fitted on the same graphs.
+            Equal to a kernel with these parameters fitted to the same graphs.
         """
         check_is_fitted(self, "comparison_")
         if t is not None:
@@ -159,43 +159,45 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def is_dot_product(self) -> bool:
-        """Whether the kernel is a dot product of counts; then a fitted one has a ``counter_``."""
+        """Whether the kernel is a dot product of counts; if so, ``counter_`` exists after fit."""
         return False
 
     @property
     def counter_(self) -> Counter | None:
-        """How graphs are counted, where the kernel is a dot product of counts; else None."""
+        """Counter of the features, if the kernel is a dot product of counts; else None."""
         counter: Counter | None = self.comparison_.explicit()
         return counter
 
     @property
     def counting_(self) -> Counting | None:
-        """How counts are compared, where that is done bin by bin; else None."""
+        """Counts and their comparison, if graphs are compared bin by bin; else None."""
         counting: Counting | None = self.comparison_.counting(self.prepared_, bool(self.normalize))
         return counting
 
     @property
     def training_counts_(self) -> list[StreamCounts]:
-        """Counts of the training graphs, as ``counter_`` counts them."""
+        """Counts of the training graphs by ``counter_``."""
         counts: list[StreamCounts] = self.comparison_.explicit_counts(self.prepared_)
         return counts
 
     # the steps of fit
 
     def _check_and_learn(self, database: GraphDatabase) -> TiledComparison | CountedComparison:
+        """Validate all parameters, and return the fitted comparison."""
         check_options(self)
         if self.time_limit is not None:
             check_positive(self.time_limit, "time_limit")
         return self._learn(database)
 
     def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
+        """Return the fitted comparison and the prepared training graphs."""
         comparison: Any = self._check_and_learn(database)
         if comparison.explicit() is not None:
             return comparison, comparison.prepare(database, self.n_jobs)
         return comparison, comparison.prepare(database)
 
     def _fit_kernels(self, graphs: Any) -> Matrix:
-        """Fit, and return all kernels of one pass, not normalised: (depth, n, n)."""
+        """Fit, and return all kernels of one pass without normalization: (depth, n, n)."""
         database = check_edges(graphs)
         check_room(len(database), len(database))
         comparison, prepared = self._prepare(database)
@@ -215,6 +217,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _compute(
         self, comparison: Any, prepared: Any, matrix: TiledMatrix, time_limit: float | None, mark: str
     ) -> None:
+        """Compute the missing tiles of a matrix, with a checkpoint if there is one."""
         has_file = self.checkpoint is not None
         with checkpointed(self.checkpoint, matrix, mark) if has_file else nullcontext() as save:
             matrix.compute(
@@ -226,6 +229,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
 
     def _rectangle(self, comparison: TiledComparison, new: Any, ptr: NDArray[np.int64]) -> Matrix:
+        """Return the kernel of new graphs against the training graphs, without normalization."""
         matrix = TiledMatrix.rectangle(ptr, self.train_ptr_, comparison.depth)
         matrix.compute(
             lambda rows, columns: comparison.tile(new, rows, self.prepared_, columns),
@@ -245,7 +249,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._n_features_out = len(database)
 
     def _settle(self, matrix: TiledMatrix) -> None:
-        """Take over what is known of the matrix; say so where some is missing."""
+        """Store the state of a matrix, and warn if tiles are missing."""
         self.completed_ = matrix.completed
         self.partial_ = None if matrix.completed == 1 else matrix
         self.diagonal_ = matrix.values[-1].diagonal().copy()
@@ -260,7 +264,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def _n_prepared(self) -> int:
-        """Number of training graphs, from how they are prepared."""
+        """Number of prepared training graphs."""
         prepared = self.prepared_
         if isinstance(prepared, list):
             return int(prepared[0].counts.shape[0])
@@ -268,7 +272,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def _n_training_nodes(self) -> int:
-        """Number of their nodes; counts do not say it, and nothing but sizes of tiles depends on it."""
+        """Number of nodes of the training graphs; counts do not store it, and only tile sizes use it."""
         prepared = self.prepared_
         return (
             int(self.train_ptr_[-1])
@@ -277,26 +281,28 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         )
 
     def check_parts(self) -> None:
-        """Refuse training graphs that are not prepared as they are compared."""
+        """Raise if the prepared training graphs do not match the comparison."""
         if hasattr(self, "comparison_"):
             fits = isinstance(self.comparison_, (TiledComparison, CountedComparison))
-            require(fits and isinstance(self.partial_, (TiledMatrix, NoneType)), "a part is of another kind")
-            similar = self.diagonal_ is None or is_array(self.diagonal_, "f", 1)
-            require(similar, "self-similarities are numbers")
+            fits = fits and isinstance(self.partial_, (TiledMatrix, NoneType))
+            require(fits, "comparison_ or partial_ has a wrong type")
+            is_valid = self.diagonal_ is None or is_array(self.diagonal_, "f", 1)
+            require(is_valid, "self-similarities must be numbers")
             self.comparison_.check_prepared(self.prepared_)
 
 
 def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:
+    """Return k(x, x) of prepared graphs, before normalization."""
     if comparison.explicit() is not None:
         return comparison.diagonal(prepared)
     return check_finite(np.asarray(comparison.diagonal(prepared, n_graphs)[-1]))
 
 
 def warn_if_incomplete(completed: float) -> None:
-    """Say that the time limit came first, and how much is known."""
+    """Warn if the time limit stopped the computation, with the computed share."""
     if completed < 1:
         warnings.warn(
-            f"the time limit came first: {100 * completed:.0f} % of the kernel is computed, the rest is NaN",
+            f"time limit reached: {100 * completed:.0f} % of the kernel is computed, the rest is NaN",
             IncompleteKernelWarning,
             stacklevel=4,
         )

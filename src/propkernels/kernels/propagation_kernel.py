@@ -1,4 +1,4 @@
-"""Propagation kernels: PropagationKernel, P2K and PropagationFeatures, and the coder that they share."""
+"""Propagation kernels: PropagationKernel, P2K, PropagationFeatures, and their common coder."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ _LABELS, _ATTRIBUTES = 0, 1
 
 @dataclass(frozen=True)
 class PropagationCoder(Coder):
-    """Settings of a fitted propagation kernel, enough to give any graph its codes.
+    """Settings of a fitted propagation kernel, from which codes of any graph are computed.
 
     Attributes
     ----------
     scheme : PropagationScheme
     source : {"node", "degree", "log_degree", None}
-        Where labels come from.
+        Source of labels.
     prior : Prior
-        The distribution with which unobserved nodes start.
+        Initial distribution of unobserved nodes.
     lsh : LocalitySensitiveHash
     t_max, n_hashes : int
     attributes : AttributeCoder or None
-        How attributes are coded, if they are.
+        Coder of attributes, if there are any.
     edge_labels : bool
-        Whether what crosses an edge is told apart by its label.
+        Whether propagated values depend on edge labels.
     """
 
     scheme: PropagationScheme
@@ -67,13 +67,13 @@ class PropagationCoder(Coder):
     edge_labels: bool = False
 
     def check_parts(self) -> None:
-        """Refuse numbers of steps and hashes, and sources of labels, that compiled loops do not expect."""
+        """Raise if t_max, n_hashes or the source of labels is out of range."""
         require(is_whole(self.t_max, 0) and is_whole(self.n_hashes, 1), "t_max or n_hashes is out of range")
         require(self.source in KNOWN_SOURCES, "the source of labels is unknown")
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any, attributes: Any) -> PropagationCoder:
-        """Check an estimator's parameters and resolve them on the training graphs."""
+        """Return a coder from validated parameters of an estimator and the training graphs."""
         check_choice(parameters.labels, LABEL_SOURCES, "labels")
         check_choice(parameters.metric, METRICS, "metric")
         t_max, n_hashes = check_streams(parameters.t_max, parameters.n_hashes)
@@ -91,11 +91,11 @@ class PropagationCoder(Coder):
         return cls(scheme, source, prior, lsh, t_max, n_hashes, attribute_coder, edge_labels)
 
     def restricted(self, t_max: int) -> PropagationCoder:
-        """Return a coder with fewer iterations, which are the first of this one's."""
+        """Return a coder for the first iterations."""
         return replace(self, t_max=t_max)
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
-        """Codes of all nodes for t = 0..t_max; with attributes, one block per iteration."""
+        """Return codes of all nodes for t = 0..t_max; with attributes, one block per iteration."""
         initial = initial_distributions(label_column(graphs, self.source), self.prior)
         arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs)
         factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
@@ -103,7 +103,7 @@ class PropagationCoder(Coder):
         return [labels] if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
-        """Codes on a GPU, or None where only the CPU can give them."""
+        """Return codes on a GPU; None if only the CPU can compute them."""
         from propkernels.gpu.device_attributes import attribute_streams
         from propkernels.gpu.device_labels import label_streams
 
@@ -121,7 +121,7 @@ class PropagationCoder(Coder):
         return [value for value in self.prior.values if value != UNKNOWN] if self.reads_labels else []
 
     def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Tracker of diffusion with, or without, attributes that cross no edges; None for other settings."""
+        """Return a tracker of diffusion, with attributes that are not propagated; None for other settings."""
         from propkernels.tracking.trackers import NEW_NODES, diffusion_tracker
 
         uncertain = self.reads_labels and isinstance(graph.label_column, LabelDistributions)
@@ -137,12 +137,12 @@ class PropagationCoder(Coder):
 
     @property
     def n_streams(self) -> int:
-        """Number of codes of a node; with attributes, a guess."""
+        """Number of codes per node; with attributes, an estimate."""
         return (self.t_max + 1) * self.n_hashes * (1 if self.attributes is None else 8)
 
 
 def _check_edge_labels(graphs: GraphDatabase, parameters: Any) -> bool:
-    """Refuse edge labels where there are none, or where the hash takes roots before it projects."""
+    """Return edge_labels; raise if graphs have no edge labels, or the metric takes square roots."""
     if not isinstance(parameters.edge_labels, (bool, np.bool_)):
         raise ValueError(f"edge_labels must be True or False; got {shown(parameters.edge_labels)}")
     edge_labels = bool(parameters.edge_labels)
@@ -161,7 +161,7 @@ def _learn_attributes(
     seed: int,
     edge_factors: EdgeFactors | None,
 ) -> AttributeCoder | None:
-    """Check the parameters that concern attributes, and learn how to code them."""
+    """Validate the parameters of attributes, and return their coder; None without attributes."""
     check_choice(parameters.attribute_metric, METRICS, "attribute_metric")
     widths = _check_widths(parameters.attribute_bin_width)
     if attributes is None:
@@ -179,10 +179,10 @@ def _learn_attributes(
 
 
 def _check_widths(widths: Any) -> list[float]:
-    """One bin width, or several."""
+    """Return bin widths as a list."""
     if isinstance(widths, (list, tuple)):
         if not widths:
-            raise ValueError("attribute_bin_width must be a number or several, got none")
+            raise ValueError("attribute_bin_width must be a number or several numbers, got none")
         return [check_width(width, "attribute_bin_width") for width in widths]
     return [check_width(widths, "attribute_bin_width")]
 
@@ -190,81 +190,80 @@ def _check_widths(widths: Any) -> list[float]:
 class PropagationKernel(CountKernel):
     """Propagation kernel between graphs (Algorithms 1 to 3).
 
-    Information spreads along the edges; after each step, nodes with similar distributions fall into one
-    bin of a locality sensitive hash, and graphs are compared by how many nodes they have in each bin.
+    Label distributions propagate along the edges; after each step, a locality sensitive hash puts nodes with
+    similar distributions into the same bin, and graphs are compared by their numbers of nodes per bin.
 
-    What was fitted never changes until the next ``fit``, and may be used from any number of threads.
+    A fitted kernel does not change until the next ``fit``, and may be used by several threads.
 
     Parameters
     ----------
     propagation : str or PropagationScheme, default="auto"
-        How information spreads. "auto": convolution on grids, label propagation where node labels are
+        Propagation scheme. "auto": convolution on grids, label propagation where node labels are
         missing, else diffusion. A name ("diffusion", "lazy_diffusion", "label_propagation",
         "absorbing_walk", "partial_absorption", "label_spreading", "belief_propagation", "convolution"),
-        an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``, or a scheme of your own
+        an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``, or a user-defined scheme
         (see :class:`PropagationScheme`).
     labels : {"auto", "node", "degree", "log_degree", None}, default="auto"
-        What nodes know at first: their labels, their (weighted) degree, the order of magnitude of that
-        (``floor(log2 degree)``, for graphs whose degrees differ widely), or nothing (one constant label).
-        "auto": node labels where the graphs have them, else degrees.
+        Initial labels: node labels, (weighted) degrees, orders of magnitude of degrees
+        (``floor(log2 degree)``, for graphs whose degrees differ widely), or one constant label (None).
+        "auto": node labels if the graphs have them, else degrees.
     prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
-        How nodes start whose label is not observed: all labels known at fit alike, or as often as they
-        occur there, or a mapping from labels to weights, or one weight for each of
-        ``graphs.label_values``. A prior of each node's own goes in as :class:`LabelDistributions`.
+        Initial distribution of nodes without an observed label: uniform over the labels of the training
+        graphs, their frequencies, a mapping from labels to weights, or one weight for each of
+        ``graphs.label_values``. Use :class:`LabelDistributions` for a prior per node.
     attributes : None, {"sum", "product", "joint"} or object, default=None
-        How continuous node attributes enter. A node's label bin is joined with attribute bins of a fresh hash
-        per iteration. "sum": one kernel contribution for each attribute dimension (the paper's
+        Treatment of continuous node attributes. The label bin of a node is combined with attribute bins of a
+        new hash per iteration. "sum": one kernel contribution per attribute dimension (the paper's
         experiments); "product": nodes must agree in all dimensions (the paper's equation); "joint": one
-        hash of the whole vector. In these three a missing value (NaN) has a bin of its own, so that
-        missing agrees with missing only; for "joint", a vector with any missing value is missing.
-        :class:`PropagatedAttributes` diffuses the attributes along the edges, :class:`GaussianMixtures`
-        their distributions (P2K); both fill missing values.
+        hash of the whole vector. In these three, missing values (NaN) have a separate bin, so that missing
+        agrees with missing only; for "joint", a vector with any missing value is missing.
+        :class:`PropagatedAttributes` diffuses attributes along the edges, :class:`GaussianMixtures`
+        diffuses their distributions (P2K); both fill missing values.
     edge_labels : bool, default=False
-        True: what arrives over an edge is told apart by its label. At iteration t two nodes are then equal if
-        their walks have the same distribution over (labels of the edges walked, in order; label at the
-        end), where a step in which a walk stays put counts as such. A missing edge label is a label of its
-        own, and labels never seen in fit are told apart like any others. It needs a metric other than
-        "hellinger" and a scheme that walks along edges (diffusion, label propagation, absorbing walks,
-        label spreading). Distances between unequal nodes are preserved up to a factor of the order of 1.
-        Of the attributes, those that cross edges are told apart likewise: see
-        :class:`PropagatedAttributes` and :class:`GaussianMixtures`.
+        Whether propagated values depend on edge labels. If so, two nodes are equal at iteration t if their
+        walks have the same distribution over (labels of the edges, in order; label of the last node), where
+        a step without a move counts as a step. Missing edge labels form one more label, and labels not seen
+        in fit are distinguished like all others. Requires a metric other than "hellinger" and a scheme that
+        walks along edges (diffusion, label propagation, absorbing walks, label spreading). Distances between
+        unequal nodes are preserved up to a factor of the order of 1. Propagated attributes depend on edge
+        labels as well: see :class:`PropagatedAttributes` and :class:`GaussianMixtures`.
     t_max : int, default=10
         Number of propagation steps; iterations t = 0, ..., t_max contribute.
     metric : {"tv", "hellinger", "l1", "l2"}, default="tv"
         Distance between distributions that the hash preserves.
     bin_width : float, default=1e-5
-        Width w of the hash's bins: larger bins take more different distributions together.
+        Width w of the bins of the hash; wider bins merge more different distributions.
     n_hashes : int, default=1
-        Independent hashes per iteration, whose kernels are averaged: more lower the variance.
+        Independent hashes per iteration; their kernels are averaged, which lowers the variance.
     attribute_metric : {"l1", "l2", "tv", "hellinger"}, default="l1"
-        Distance that the hash of attributes preserves. "tv" hashes as "l1" does; "hellinger" takes square
-        roots and is for densities (P2K): values below 0 count as 0.
+        Distance that the hash of attributes preserves. "tv" is the same as "l1"; "hellinger" takes square
+        roots and is meant for densities (P2K): negative values count as 0.
     attribute_bin_width : float or sequence of float, default=1.0
-        Bin width of attributes, in standard deviations. Several widths: the kernels of all of them are added.
+        Bin width of attributes, in standard deviations. With several widths, their kernels are added.
     standardize : bool, default=True
-        Bring each attribute to mean 0 and standard deviation 1 over the nodes of the training graphs.
+        Scale each attribute to mean 0 and standard deviation 1 over the nodes of the training graphs.
     base_kernel : str or callable, default="linear"
-        How counts are compared: "linear", "rbf", "intersection", "tanimoto", "jaccard", or a function
-        of two sparse count matrices; applied per iteration, and summed.
+        Kernel between counts: "linear", "rbf", "intersection", "tanimoto", "jaccard", or a function of two
+        sparse count matrices; applied per iteration, and summed.
     normalize : bool, default=False
-        Divide by the square roots of both graphs' self-similarities.
+        Divide k(x, y) by sqrt(k(x, x) k(y, y)).
     random_state : int, RandomState or None, default=None
-        Seed of the hash functions. The same integer gives the same kernel, whatever the order or
-        batch of graphs, process or number of threads.
+        Seed of the hash functions. The same integer gives the same kernel for any order or batch of graphs,
+        process or number of threads.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all cores.
+        Number of threads; None means 1, -1 all cores.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where codes, counts and kernel matrices are computed, to the same bits. "cuda" needs an NVIDIA GPU and
-        the extra ``gpu``; "auto" takes a GPU if there is one and the graphs are worth the copies.
+        Device for codes, counts and kernel matrices; all devices give the same bits. "cuda" needs an NVIDIA
+        GPU and the extra ``gpu``; "auto" uses a GPU if there is one and the graphs are large enough.
 
     Attributes
     ----------
     diagonal_ : ndarray of shape (n,)
-        Self-similarity of each training graph, before normalisation.
+        Self-similarity of each training graph, before normalization.
 
     See Also
     --------
-    PropagationFeatures : The explicit feature vectors behind the linear base kernel.
+    PropagationFeatures : The explicit feature vectors of the linear base kernel.
     P2K : The kernel for continuous attributes of Algorithm 4.
     PropagationClassifier : A classifier that chooses t_max, C and normalization.
 
@@ -336,20 +335,20 @@ class PropagationKernel(CountKernel):
 class P2K(PropagationKernel):
     """Propagation kernel with propagated attribute distributions (P2K, Algorithm 4).
 
-    It is :class:`PropagationKernel` with ``attributes=GaussianMixtures()``; the paper's own setting is
+    Equal to :class:`PropagationKernel` with ``attributes=GaussianMixtures()``; the setting of the paper is
     ``P2K(attributes=GaussianMixtures(scale=None, ridge=0))``.
 
     Parameters
     ----------
     attributes : GaussianMixtures or None, default=None
-        The mixtures and their sample points; None: ``GaussianMixtures()``.
+        Mixtures and their sample points; None: ``GaussianMixtures()``.
     propagation, labels, prior, edge_labels, t_max, metric, bin_width, n_hashes, attribute_metric, \
     attribute_bin_width, standardize, base_kernel, normalize, random_state, n_jobs, device
         As in :class:`PropagationKernel`.
 
     See Also
     --------
-    PropagationKernel : Other treatments of attributes, and graphs without.
+    PropagationKernel : Other treatments of attributes, and graphs without attributes.
     GaussianMixtures : The mixtures, with their parameters.
 
     References
@@ -376,7 +375,7 @@ class PropagationFeatures(CountFeatures):
     """Sparse features whose dot product is the propagation kernel.
 
     One row per graph, one column per bin, columns grouped by iteration: for linear models on many graphs,
-    for inspection, and for anything in scikit-learn that takes a sparse matrix.
+    for inspection, and for any scikit-learn estimator that accepts a sparse matrix.
 
     Parameters
     ----------
@@ -384,13 +383,13 @@ class PropagationFeatures(CountFeatures):
     attribute_metric, attribute_bin_width, standardize, normalize, random_state, n_jobs, device
         As in :class:`PropagationKernel`.
     base_kernel : {"linear", "intersection"}, default="linear"
-        "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
-        hold 1, one for each level, so that the dot product adds the smaller of two counts.
+        "linear": one column per bin, which holds its count. "intersection": one column per bin and level,
+        which holds 1 if the count is at least the level, so that the dot product adds smaller counts.
     n_features : int or None, default=None
-        None: one column for each bin seen in fit. A number (2**20 is usual): bins are hashed into that
-        many columns, so that no vocabulary is kept and bins never seen in fit have columns too.
+        None: one column per bin of the training graphs. A number (2**20 is usual): bins are hashed into that
+        many columns, so that no vocabulary is stored and bins not seen in fit have columns too.
     output : {"host", "device"}, default="host"
-        With a GPU and ``n_features``: "device" leaves the features there, as a sparse matrix of CuPy.
+        With a GPU and ``n_features``: "device" returns a sparse CuPy matrix on the GPU.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
 

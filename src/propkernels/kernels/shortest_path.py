@@ -42,12 +42,12 @@ Counted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]  # entries
 
 @dataclass(frozen=True)
 class TripletCoder(Counter):
-    """Counts (label, length, label) of all ordered pairs of nodes that a path joins.
+    """Counter of triplets (label, length, label) of all ordered pairs of nodes with a path between them.
 
     Attributes
     ----------
     source : {"node", "degree", None}
-        Where labels come from.
+        Source of labels.
     weighted, edge_labels : bool
     """
 
@@ -56,7 +56,7 @@ class TripletCoder(Counter):
     edge_labels: bool
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
-        """Count triplets, a run of graphs at a time; known codes own the first columns."""
+        """Return counts of triplets; known codes have the first columns."""
         hops = not self.edge_labels and (graphs.is_unweighted or not self.weighted)
         parts = run_threads(self._hops if hops else self._lengths, list(runs_of_graphs(graphs)), n_jobs)
         lengths, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
@@ -65,28 +65,28 @@ class TripletCoder(Counter):
         return [stream_of(lengths, counted.indices, counts, bins)]
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
-        """Ordered pairs of nodes, and the codes of their triplets."""
+        """Yield ordered pairs of nodes, and the codes of their triplets."""
         paths = path_lengths(graphs, self.weighted)
         codes = self._codes(paths)
         joined = np.flatnonzero(codes != NO_BIN)
         yield Occurrences(codes[joined], paths.pairs(joined), 0, 1.0)
 
     def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed:
-        """Codes of all ordered pairs of nodes."""
+        """Return the codes of all ordered pairs of nodes."""
         paths = path_lengths(graphs, self.weighted)
         streams = CodeStreams(self._codes(paths)[None, :], np.zeros(1, dtype=np.int64), np.ones(1))
         return Listed(paths.pair_ptr, [streams], True)
 
     def items_per_node(self, graphs: GraphDatabase) -> float:
-        """Number of nodes at the other end."""
+        """Return the mean number of pairs per node."""
         return float(np.square(graphs.graph_sizes).sum()) / max(graphs.n_nodes, 1)
 
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
-        """Runs of graphs whose pairs of nodes fit the memory."""
+        """Return runs of graphs whose pairs of nodes fit in memory."""
         return runs_of_graphs(graphs)
 
     def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Tracker of shortest paths; None where labels are uncertain."""
+        """Return a tracker of shortest paths; None if labels are distributions."""
         from propkernels.tracking.trackers import pair_tracker
 
         if self.reads_labels and isinstance(graph.label_column, LabelDistributions):
@@ -94,12 +94,12 @@ class TripletCoder(Counter):
         return pair_tracker(vocabulary, graph, alphabet, self.source, self.edge_labels)
 
     def _hops(self, graphs: GraphDatabase) -> Counted:
-        """Count without listing pairs, where every edge has length 1."""
+        """Return counts without a list of pairs, if every edge has length 1."""
         from propkernels.hashing.triplets_compiled import Search, count_triplets
 
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
         adjacency = graphs.adjacency
-        if len(graphs) == 1:  # several have few pairs of nodes
+        if len(graphs) == 1:  # runs of several graphs have few pairs of nodes
             check_room(graphs.n_nodes, len(keys), 2, ways_out=WITHOUT_PAIRS)
         room = Search.room(int(graphs.graph_sizes.max(initial=1)), len(keys))
         edges = (adjacency.indptr, adjacency.indices)
@@ -107,12 +107,13 @@ class TripletCoder(Counter):
         return counted
 
     def _lengths(self, graphs: GraphDatabase) -> Counted:
-        """Count the codes of all pairs: each code once a graph, with its number."""
+        """Return counts from the codes of all pairs, each code once per graph."""
         paths = path_lengths(graphs, self.weighted)
         counted, bins = count_codes(self._codes(paths), paths.pair_ptr)
         return np.diff(counted.indptr), bins[counted.indices], counted.data
 
     def _codes(self, paths: PathLengths) -> NDArray[np.int64]:
+        """Return the code of each ordered pair of nodes; ``NO_BIN`` without a path."""
         from propkernels.hashing.paths_compiled import triplet_codes
 
         codes = np.empty(len(paths.distances), dtype=np.int64)
@@ -122,6 +123,7 @@ class TripletCoder(Counter):
         return codes
 
     def _path_words(self, paths: PathLengths) -> NDArray[np.uint64]:
+        """Return a word per pair of nodes for the edge labels along its shortest paths."""
         from propkernels.hashing.paths_compiled import path_words
 
         graphs, words = paths.graphs, np.empty(len(paths.distances), dtype=np.uint64)
@@ -134,7 +136,7 @@ class TripletCoder(Counter):
 def stream_of(
     lengths: NDArray[Any], columns: NDArray[Any], counts: NDArray[np.float64], codes: NDArray[np.int64]
 ) -> StreamCounts:
-    """Counts of a single stream from the lengths of its rows."""
+    """Return the counts of a single stream; ``lengths`` are numbers of entries per row."""
     index = index_dtype(len(columns))
     indptr = offsets(lengths).astype(index)
     matrix = csr_array((counts, columns.astype(index), indptr), shape=(len(lengths), len(codes)))
@@ -142,33 +144,33 @@ def stream_of(
 
 
 class Paths(NamedTuple):
-    """Nodes and distances of several graphs; ``distances`` is inf where no path is compared."""
+    """Nodes and distances of several graphs; distances are inf for pairs that are not compared."""
 
     nodes: Nodes
     pair_ptr: Annotated[NDArray[np.int64], Offsets("distances")]
     distances: NDArray[np.float64]
 
     def check_parts(self) -> None:
-        """Refuse distances that are not one for each pair of nodes of a graph."""
+        """Raise unless there is one distance per ordered pair of nodes of each graph."""
         self.nodes.check_pairs(self.pair_ptr, self.distances)
 
 
 @dataclass(frozen=True)
 class EqualLengths(TiledComparison):
-    """Sum over pairs of shortest paths of equal length of the product of both ends' node kernels."""
+    """Sum over pairs of equally long shortest paths of the product of the node kernels of both ends."""
 
     nodes: NodeComparison
     weighted: bool
     prepared_type: ClassVar[type] = Paths
 
     def prepare(self, graphs: GraphDatabase) -> Paths:
-        """Labels, attributes and distances."""
+        """Return labels, attributes and distances."""
         paths = path_lengths(graphs, self.weighted)
         distances = np.where(paths.distances == 0, np.inf, paths.distances)
         return Paths(self.nodes.nodes(graphs), paths.pair_ptr, distances)
 
     def tile(self, left: Paths, rows: slice, right: Paths, columns: slice) -> NDArray[np.float64]:
-        """Compare some graphs with some others."""
+        """Return the kernel between two runs of graphs, (depth, rows, columns)."""
         from propkernels.kernels.nodes_compiled import equal_length_sums
 
         a, b = _some(left, rows), _some(right, columns)
@@ -182,7 +184,7 @@ class EqualLengths(TiledComparison):
 
 
 def _some(paths: Paths, chosen: slice) -> Paths:
-    """Paths of the chosen graphs."""
+    """Return the paths of a run of graphs."""
     pair_ptr = paths.pair_ptr[chosen.start : chosen.stop + 1]
     return Paths(
         paths.nodes.some(chosen), pair_ptr - pair_ptr[0], paths.distances[pair_ptr[0] : pair_ptr[-1]]
@@ -190,16 +192,16 @@ def _some(paths: Paths, chosen: slice) -> Paths:
 
 
 def _numbers(distances: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Position of each distance among the values, -1 for inf."""
+    """Return the position of each distance in the values; -1 for inf."""
     return np.where(distances < np.inf, np.searchsorted(values, distances), -1)
 
 
 class ShortestPath(PairwiseKernel):
     """Shortest-path kernel (Borgwardt and Kriegel, ICDM 2005, Definition 6).
 
-    All pairs of shortest paths of two graphs are compared: their lengths must be equal, and both ends are
-    compared by a node kernel. Pairs of nodes are ordered, so that in an undirected graph each path counts in
-    both directions, and a node alone is not a path: the same values as GraKeL's ``ShortestPath``.
+    The kernel is a sum over pairs of shortest paths of equal length, of the node kernels of both ends. Pairs
+    of nodes are ordered, so that in an undirected graph each path counts in both directions, and a single
+    node is not a path: the same values as GraKeL's ``ShortestPath``.
 
     With labels only, this is the dot product of counts of (label, length, label); see
     :class:`ShortestPathFeatures`. With attributes, pairs of graphs are compared directly.
@@ -208,31 +210,30 @@ class ShortestPath(PairwiseKernel):
     ----------
     labels : {"auto", "node", "degree", None}, default="auto"
         Labels that both ends must share: node labels, degrees, or none. "auto": node labels where the graphs
-        have them; else degrees, or none if there are attributes. Unobserved labels are one further label.
+        have them; else degrees, or none if there are attributes. Unobserved labels form one more label.
     attributes : {None, "gaussian", "linear", "truncated"}, default=None
-        Kernel between the ends' attributes, multiplied with the labels': ``exp(-gamma |x - y|^2)``; x . y; or
-        the Gaussian where ``|x - y| <= 1`` and 0 beyond.
+        Kernel between attributes of the ends, multiplied by that of labels: ``exp(-gamma |x - y|^2)``; x . y;
+        or the Gaussian if ``|x - y| <= 1``, else 0.
     weighted : bool, default=True
-        Whether weights are the edges' lengths; else each edge has length 1.
+        Whether edge weights are lengths; else each edge has length 1.
     edge_labels : bool, default=False
-        Paths must also agree in their edge labels: the multisets of label sequences along all shortest paths
-        between the two ends must be the same. Not together with attributes.
+        Whether paths must also agree in edge labels: the multisets of label sequences along all shortest
+        paths between the two ends must be equal. Not supported together with attributes.
     base_kernel : {"linear", "intersection"}, default="linear"
-        How counts of triplets are compared: by their dot product, or by the sum of the smaller ones. Only
-        "linear" together with attributes.
+        Kernel between counts of triplets: dot product, or sum of smaller counts. Attributes require "linear".
     gamma : float or None, default=None
-        None: 1 / (number of attribute dimensions).
+        Factor in the exponent; None: 1 / (number of attribute dimensions).
     standardize : bool, default=True
-        Scale attributes to mean 0 and variance 1 over the training nodes. Missing ones are replaced by the
+        Scale attributes to mean 0 and variance 1 over the training nodes. Missing values are replaced by the
         mean of the graph, or of the training nodes.
     normalize : bool, default=False
-        Divide by the square roots of both graphs' self-similarities.
+        Divide k(x, y) by sqrt(k(x, x) k(y, y)).
     time_limit : float or None, default=None
-        With attributes: seconds after which no further tile of the kernel is begun; see :meth:`resume`.
+        With attributes: seconds after which no further tile is started; see :meth:`resume`.
     checkpoint : path or None, default=None
-        With attributes: file that keeps what is computed, and from which a later call goes on.
+        With attributes: file that stores computed tiles, so that a later call can continue.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all cores.
+        Number of threads; None means 1, -1 all cores.
 
     See Also
     --------
@@ -282,7 +283,7 @@ class ShortestPath(PairwiseKernel):
 
     @property
     def is_dot_product(self) -> bool:
-        """Whether only labels are compared, so that the kernel is a dot product of counts."""
+        """Whether the kernel is a dot product of counts, which holds without attributes."""
         return self.attributes is None
 
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
@@ -295,28 +296,28 @@ class ShortestPath(PairwiseKernel):
             counter = TripletCoder(nodes.source, self.weighted, self.edge_labels)
             return CountedComparison(counter, base_kernel=resolve_base_kernel(self.base_kernel))
         if self.base_kernel != "linear":
-            raise ValueError(f"base_kernel={self.base_kernel!r} cannot be used with attributes")
+            raise ValueError(f"base_kernel={self.base_kernel!r} does not support attributes: use 'linear'")
         if self.edge_labels:
-            raise ValueError("edge_labels=True and attributes cannot be combined in ShortestPath")
+            raise ValueError("ShortestPath does not support edge_labels=True with attributes: choose one")
         return EqualLengths(nodes, self.weighted)
 
 
 class ShortestPathFeatures(CountFeatures):
     """Sparse features whose dot product is the shortest-path kernel on labels.
 
-    One row per graph, one column per triplet (label, length, label): how many ordered pairs of nodes have
-    such a shortest path between them.
+    One row per graph, one column per triplet (label, length, label): the number of ordered pairs of nodes
+    with such a shortest path between them.
 
     Parameters
     ----------
     labels, weighted, edge_labels, normalize, n_jobs
         As in :class:`ShortestPath`.
     base_kernel : {"linear", "intersection"}, default="linear"
-        "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
-        hold 1, one for each level, so that the dot product adds the smaller of two counts.
+        "linear": one column per bin, which holds its count. "intersection": one column per bin and level,
+        which holds 1 if the count is at least the level, so that the dot product adds smaller counts.
     n_features : int or None, default=None
-        None: one column for each triplet seen in fit. A number (2**20 is usual): triplets are hashed into
-        that many columns, so that those never seen in fit have columns too.
+        None: one column per triplet of the training graphs. A number (2**20 is usual): triplets are hashed
+        into that many columns, so that triplets not seen in fit have columns too.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
 

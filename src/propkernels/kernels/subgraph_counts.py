@@ -27,26 +27,26 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.comparison import CountedComparison
 from propkernels.propagation.initial import edge_keys, node_keys
 
-# of each graph the number of its kinds; of each of them its code, count, number of nodes and of symmetries
+# kinds per graph; then code, count, number of nodes and number of symmetries of each kind
 Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
-STEPS_OF_A_NODE = 2**8  # an estimate
+STEPS_OF_A_NODE = 2**8  # estimated steps per node
 NODES_OF_A_BATCH = 2**9
 
 
 class Searcher(Protocol):
-    """What a search needs to know."""
+    """Settings of a search for subgraphs."""
 
     @property
     def k(self) -> int:
         """Largest number of nodes."""
 
     def prepare(self, graphs: GraphDatabase) -> tuple[NDArray[Any], ...]:
-        """Arrays for ``count_subgraphs``."""
+        """Return the arrays for ``count_subgraphs``."""
 
 
 @dataclass
 class SubgraphTally:
-    """What was found in those graphs that were searched; batches of graphs are searched one by one.
+    """Subgraphs of the searched graphs; batches of graphs are searched one by one.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class SubgraphTally:
     bounds : ndarray of int64
         Boundaries of the batches.
     batches : list
-        Of each batch the number of kinds of each graph, their codes, counts, sizes and symmetries; None
-        where it was not searched.
+        Per batch, the number of kinds of each graph, their codes, counts, sizes and symmetries; None if not
+        searched.
     """
 
     graphs: GraphDatabase
@@ -64,7 +64,7 @@ class SubgraphTally:
 
     @classmethod
     def begin(cls, graphs: GraphDatabase) -> SubgraphTally:
-        """Nothing is found yet."""
+        """Return a tally without any searched graph."""
         bounds = whole_runs(graphs.graph_ptr, NODES_OF_A_BATCH)
         return cls(graphs, bounds, [None] * (len(bounds) - 1))
 
@@ -75,37 +75,37 @@ class SubgraphTally:
 
     @property
     def completed(self) -> float:
-        """Share of the kernel matrix that can be computed."""
+        """Share of the kernel matrix between searched graphs."""
         searched = self.searched
         return float(searched.mean() ** 2) if len(searched) else 1.0
 
     def search(
         self, counter: Searcher, n_jobs: int | None, time_limit: float | None = None, text: str = ""
     ) -> None:
-        """Search what was not searched, until the time is up; batches that have begun are finished.
+        """Search the remaining batches until the time limit; batches in progress are finished.
 
-        Each thread keeps what it learned about kinds of subgraphs for its next batch.
+        Each thread keeps its table of kinds of subgraphs for its next batch.
         """
         from propkernels.kernels.subgraph_counts_compiled import Kinds
 
         deadline = np.inf if time_limit is None else monotonic() + time_limit
         missing = [number for number, batch in enumerate(self.batches) if batch is None]
-        arrays, own = counter.prepare(self.graphs), local()
+        arrays, of_thread = counter.prepare(self.graphs), local()
         with ProgressBar(text, len(self.batches), len(self.batches) - len(missing)) as bar:
 
             def one_batch(number: int) -> None:
                 if monotonic() >= deadline:
                     return
                 ptr = self.graphs.graph_ptr[self.bounds[number] : self.bounds[number + 1] + 1]
-                known = getattr(own, "kinds", None) or Kinds.none()
-                self.batches[number], own.kinds = _search(arrays, ptr, counter.k, known)
+                kinds = getattr(of_thread, "kinds", None) or Kinds.none()
+                self.batches[number], of_thread.kinds = _search(arrays, ptr, counter.k, kinds)
                 bar.step()
 
             threads = threads_for(self.graphs.n_nodes * STEPS_OF_A_NODE, n_jobs)
             run_threads(one_batch, missing, threads)
 
     def found(self) -> Found:
-        """Results of all batches in turn; graphs that were not searched have no subgraphs."""
+        """Return the results of all batches; graphs that were not searched have no subgraphs."""
         batches = [batch or self._nothing(number) for number, batch in enumerate(self.batches)]
         if not batches:
             return self._nothing(0)
@@ -122,7 +122,7 @@ class SubgraphTally:
 def _search(
     arrays: tuple[NDArray[Any], ...], ptr: NDArray[np.int64], k: int, kinds: Any
 ) -> tuple[Found, Any]:
-    """Search a batch of graphs, in one compiled call; return what was found, and the kinds known by now."""
+    """Return the subgraphs of a batch of graphs, and the extended table of kinds."""
     from propkernels.kernels.subgraph_counts_compiled import Scratch, Subgraph, count_subgraphs
 
     lengths = np.zeros(len(ptr) - 1, dtype=np.int64)
@@ -137,11 +137,11 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SubgraphCounts(CountedComparison):
-    """Subgraph matching where node kernels are 0 or 1.
+    """Subgraph matching by counts, for node kernels with values 0 and 1.
 
-    Two subgraphs with s nodes of one kind have as many bijections that keep labels and edges as the kind
-    has symmetries, others have none. So the sum over all pairs of subgraphs is that over all kinds of
-    (symmetries x occurrences here x occurrences there), weighted by lambda_s.
+    Two isomorphic subgraphs have as many bijections that preserve labels and edges as symmetries; other pairs
+    have none. So the sum over all pairs of subgraphs is the sum over all kinds of subgraphs of (symmetries x
+    occurrences in one graph x occurrences in the other), weighted by lambda_s for s nodes.
 
     Attributes
     ----------
@@ -154,46 +154,46 @@ class SubgraphCounts(CountedComparison):
     lambdas: NDArray[np.float64]
 
     def check_parts(self) -> None:
-        """Refuse weights that are not one per size."""
+        """Raise unless there is one weight per size."""
         require(self.lambdas.shape == (self.counter.k,), "every size needs a weight")
 
     def check_prepared(self, counts: Any) -> None:
-        """Refuse counts that are not of every size, each kind with its number of symmetries once."""
+        """Raise unless each size has counts, and each number of symmetries occurs once per size."""
         super().check_prepared(counts)
         kinds = [(stream.iteration, stream.weight) for stream in counts]
         whole = all(weight >= 1 and float(weight).is_integer() for _, weight in kinds)
-        require(whole and len(set(kinds)) == len(kinds), "symmetries are whole numbers")
+        require(whole and len(set(kinds)) == len(kinds), "numbers of symmetries must be distinct integers")
         require({size for size, _ in kinds} == set(range(self.counter.k)), "every size needs counts")
 
     def explicit(self) -> Counter:
-        """How graphs are counted, with streams weighted by lambda as well."""
+        """Return the counter, with streams weighted by lambda as well."""
         return replace(self.counter, lambdas=self.lambdas)
 
     def counting(self, counts: list[StreamCounts], normalize: bool) -> Counting:
-        """How kinds of subgraphs are compared, with streams weighted by lambda as well."""
+        """Return counts and their comparison, with streams weighted by lambda as well."""
         return Counting(self.explicit(), self.explicit_counts(counts), False, False, normalize)
 
     def explicit_counts(self, counts: list[StreamCounts]) -> list[StreamCounts]:
-        """Counts of the training graphs, with streams weighted by lambda as well."""
+        """Return the counts of the training graphs, with streams weighted by lambda as well."""
         by_kind = {_kind_of(stream): stream for stream in counts}
-        nothing = csr_array((counts[0].counts.shape[0], 0))
+        no_columns = csr_array((counts[0].counts.shape[0], 0))
         streams = []
         for size, symmetries in self.counter.kinds():
-            none = StreamCounts(nothing, np.empty(0, dtype=np.int64), size - 1, float(symmetries))
-            stream = by_kind.get((size, symmetries), none)
+            empty = StreamCounts(no_columns, np.empty(0, dtype=np.int64), size - 1, float(symmetries))
+            stream = by_kind.get((size, symmetries), empty)
             streams.append(replace(stream, weight=float(self.lambdas[size - 1] * symmetries)))
         return streams
 
     def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
-        """Kernel among training graphs; sizes of one weight go through a single product."""
-        return self._by_weight(_gram(some, n_jobs) for some in self._groups(counts))
+        """Return the kernel matrix of the training graphs; one product per distinct weight."""
+        return self._by_weight(_gram(streams, n_jobs) for streams in self._groups(counts))
 
     def _groups(self, counts: list[StreamCounts]) -> list[list[StreamCounts]]:
-        """Streams of sizes with one weight, by weight."""
+        """Return the streams of sizes with equal weights, by weight."""
         return [[s for s in counts if self.lambdas[s.iteration] == w] for w in np.unique(self.lambdas)]
 
     def _by_weight(self, grams: Iterable[Matrix]) -> Matrix:
-        """Add up one matrix per weight."""
+        """Return the weighted sum of one matrix per distinct weight."""
         total: Matrix | None = None
         for weight, gram in zip(np.unique(self.lambdas), grams, strict=True):
             gram *= weight
@@ -202,28 +202,28 @@ class SubgraphCounts(CountedComparison):
         return total
 
     def cumulative(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
-        """Kernels among training graphs for every smaller maximum size, (k, n, n)."""
-        kernels = np.stack([_gram(some, n_jobs) for some in self._sizes(counts)])
+        """Return the kernel matrices of the training graphs for every maximum size, (k, n, n)."""
+        kernels = np.stack([_gram(streams, n_jobs) for streams in self._sizes(counts)])
         kernels *= self.lambdas[:, None, None]
         return np.asarray(np.cumsum(kernels, axis=0, out=kernels))
 
     def diagonal(self, counts: list[StreamCounts]) -> Matrix:
-        """Self-similarities."""
-        return self._sum(Linear().diagonal(some) for some in self._sizes(counts))
+        """Return self-similarities."""
+        return self._sum(Linear().diagonal(streams) for streams in self._sizes(counts))
 
     def cross(
         self, graphs: GraphDatabase, train: list[StreamCounts], n_jobs: int | None
     ) -> tuple[Matrix, Matrix]:
-        """Kernel of new graphs against training graphs, and the new graphs' self-similarities."""
+        """Return the kernel of new graphs against training graphs, and k(x, x) of the new graphs."""
         known = {_kind_of(stream): stream.codes for stream in train}
-        nothing = np.empty(0, dtype=np.int64)
-        new = self.counter.count(graphs, [known.get(kind, nothing) for kind in self.counter.kinds()], n_jobs)
+        no_codes = np.empty(0, dtype=np.int64)
+        new = self.counter.count(graphs, [known.get(kind, no_codes) for kind in self.counter.kinds()], n_jobs)
         shared = [stream for stream in new if _kind_of(stream) in known]
         sides = zip(self._sizes(shared), self._sizes(train), strict=True)
         return self._sum(Linear().cross(a, b, n_jobs) for a, b in sides), self.diagonal(new)
 
     def _sizes(self, counts: list[StreamCounts]) -> list[list[StreamCounts]]:
-        """Streams of subgraphs with 1, 2, ... nodes."""
+        """Return the streams of subgraphs with 1, 2, ... nodes."""
         return [[s for s in counts if s.iteration == size] for size in range(len(self.lambdas))]
 
     def _sum(self, kernels: Any) -> Matrix:
@@ -231,10 +231,10 @@ class SubgraphCounts(CountedComparison):
 
 
 def _gram(streams: list[StreamCounts], n_jobs: int | None) -> Matrix:
-    """Sum over streams of <Phi, Phi>, each as often as its kinds have symmetries."""
-    some = [stream for stream in streams if stream.counts.nnz] or streams[:1]
-    symmetries = np.array([int(stream.weight) for stream in some])
-    return square_gram([stream.counts for stream in some], n_jobs, symmetries)
+    """Return the sum over streams of <Phi, Phi>, times the number of symmetries."""
+    nonempty = [stream for stream in streams if stream.counts.nnz] or streams[:1]
+    symmetries = np.array([int(stream.weight) for stream in nonempty])
+    return square_gram([stream.counts for stream in nonempty], n_jobs, symmetries)
 
 
 Kind = tuple[int, int]  # number of nodes, number of symmetries
@@ -242,19 +242,19 @@ Kind = tuple[int, int]  # number of nodes, number of symmetries
 
 @dataclass(frozen=True)
 class SubgraphCounter(Counter):
-    """Counts the connected induced subgraphs of each graph, up to isomorphism.
+    """Counter of the connected induced subgraphs of each graph, up to isomorphism.
 
-    There is one stream for each number of nodes and of symmetries. Its iteration is the number of nodes less
-    one, its weight the number of symmetries, times lambda of its size.
+    There is one stream per number of nodes and number of symmetries. Its iteration is the number of nodes
+    minus 1, its weight the number of symmetries, times lambda of its size.
 
     Attributes
     ----------
     source : {"node", "degree", None}
-        Where labels come from.
+        Source of labels.
     k : int
         Largest number of nodes.
     edge_labels, edge_weights : bool
-        What tells edges apart.
+        Whether edge labels, and edge weights, distinguish subgraphs.
     lambdas : ndarray, (k,), or None
         Weight of each size; None: 1.
     """
@@ -266,37 +266,36 @@ class SubgraphCounter(Counter):
     lambdas: NDArray[np.float64] | None = None
 
     def check_parts(self) -> None:
-        """Refuse sizes of subgraphs below one."""
-        require(is_whole(self.k, 1), "subgraphs have at least one node")
+        """Raise if k is below 1."""
+        require(is_whole(self.k, 1), "k must be at least 1")
 
     def kinds(self) -> list[Kind]:
-        """All numbers of nodes and of symmetries that there can be.
+        """Return all possible pairs (number of nodes, number of symmetries).
 
-        The symmetries of s nodes are a subgroup of all s! permutations, so their number divides s!.
+        The symmetries of s nodes form a subgroup of the s! permutations, so their number divides s!.
         """
         return [(size, number) for size in range(1, self.k + 1) for number in _divisors(factorial(size))]
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
-        """Search all graphs; known codes own the first columns."""
+        """Return the counts of all graphs; known codes have the first columns."""
         tally = SubgraphTally.begin(graphs)
         tally.search(self, n_jobs)
         return self.streams(tally, known)
 
     def streams(self, tally: SubgraphTally, known: Known) -> list[StreamCounts]:
-        """Counts of all that was found."""
+        """Return the counts of the subgraphs of a tally."""
         lengths, codes, counts, sizes, symmetries = tally.found()
         graph = np.repeat(np.arange(len(lengths)), lengths)
         streams = []
         for s, kind in enumerate(self.kinds()):
             chosen = np.flatnonzero((sizes == kind[0]) & (symmetries == kind[1]))
-            own = np.bincount(graph[chosen], minlength=len(lengths))
-            ptr = offsets(own)
+            ptr = offsets(np.bincount(graph[chosen], minlength=len(lengths)))
             counted, bins = count_codes(codes[chosen], ptr, None if known is None else known[s])
             streams.append(self._stream(kind, ptr, counted.indices, counts[chosen], bins))
         return streams
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
-        """Nodes, and how many subgraphs of each kind they are in: each counts 1 / (its number of nodes)."""
+        """Yield nodes with the number of their subgraphs of each kind, divided by the number of nodes."""
         nodes, (codes, counts, sizes, symmetries) = self._subgraphs_of_nodes(graphs)
         for kind in self.kinds():
             chosen = np.flatnonzero((sizes == kind[0]) & (symmetries == kind[1]))
@@ -306,23 +305,23 @@ class SubgraphCounter(Counter):
     def _subgraphs_of_nodes(
         self, graphs: GraphDatabase
     ) -> tuple[NDArray[np.int64], tuple[NDArray[Any], ...]]:
-        """Kinds of the subgraphs that each node is in, and their codes, numbers, sizes and symmetries.
+        """Return nodes, and codes, counts, sizes and symmetries of the subgraphs that contain them.
 
-        Induced subgraphs without node v are those of the graph without v: what v is in is the difference.
-        Nodes more than k - 1 edges away from v share no connected subgraph with it, and are left out.
+        Subgraphs that contain node v are those of the graph, minus those of the graph without v. Nodes more
+        than k - 1 edges away from v share no connected subgraph with v, and are left out.
         """
         from propkernels.kernels.subgraph_counts_compiled import Kinds
 
         there, back = self._edges(graphs)
         keys, near = node_keys(graphs, self.source), _balls(there, self.k - 1)
-        found, kinds = [], Kinds.none()
+        searches, kinds = [], Kinds.none()
         for v in range(graphs.n_nodes):
             ball = near.indices[near.indptr[v] : near.indptr[v + 1]].astype(np.int64)
             arrays, ptr = _two_graphs(there, back, keys, ball, ball[ball != v])
             (lengths, *results), kinds = _search(arrays, ptr, self.k, kinds)
-            found.append((v, int(lengths[0]), results))
-        parts = [_difference(with_v, results) for _, with_v, results in found]
-        nodes = np.repeat([v for v, _, _ in found], [len(part[0]) for part in parts]).astype(np.int64)
+            searches.append((v, int(lengths[0]), results))
+        parts = [_difference(with_v, results) for _, with_v, results in searches]
+        nodes = np.repeat([v for v, _, _ in searches], [len(part[0]) for part in parts]).astype(np.int64)
         if not parts:
             none = np.empty(0, dtype=np.int64)
             return none, (none, np.empty(0), none, none)
@@ -340,22 +339,22 @@ class SubgraphCounter(Counter):
         return StreamCounts(matrix, codes, kind[0] - 1, self._weight(kind))
 
     def prepare(self, graphs: GraphDatabase) -> tuple[NDArray[Any], ...]:
-        """Arrays for ``count_subgraphs``: nodes numbered from 0 in each graph, edges seen from both ends."""
+        """Return the arrays for ``count_subgraphs``; nodes are numbered from 0 in each graph."""
         there, back = self._edges(graphs)
         keys = node_keys(graphs, self.source)
         indices = there.indices - np.repeat(graphs.graph_ptr[graphs.graph_ids], np.diff(there.indptr))
         return there.indptr.astype(np.int64), indices.astype(np.int64), there.data, back.data, keys
 
     def _edges(self, graphs: GraphDatabase) -> tuple[csr_array, csr_array]:
-        """Word of what joins u to v, an edge there or back or both; and of what joins v to u."""
+        """Return matrices of words for the edges between u and v, as seen from u and as seen from v."""
         keys = edge_keys(graphs, self.edge_labels, self.edge_weights)
         entries: coo_array = csr_array(graphs.adjacency).tocoo()
         rows, columns = entries.coords
-        own = mix(1, 0 if keys is None else keys) * np.ones(len(rows), dtype=np.uint64)
-        joins = rows != columns
-        rows, columns, own = rows[joins], columns[joins], own[joins]
+        words = mix(1, 0 if keys is None else keys) * np.ones(len(rows), dtype=np.uint64)
+        is_edge = rows != columns  # self-loops are left out
+        rows, columns, words = rows[is_edge], columns[is_edge], words[is_edge]
         ends = np.concatenate([rows, columns]), np.concatenate([columns, rows])
-        there = coo_array((np.concatenate([mix(2, own), mix(3, own)]), ends), shape=entries.shape).tocsr()
+        there = coo_array((np.concatenate([mix(2, words), mix(3, words)]), ends), shape=entries.shape).tocsr()
         there.sum_duplicates()
         return there, there.T.tocsr()
 
@@ -367,7 +366,7 @@ def _divisors(number: int) -> list[int]:
 
 
 def _balls(there: csr_array, radius: int) -> csr_array:
-    """For each node the nodes at most so many edges away, itself among them."""
+    """Return, for each node, the nodes at most ``radius`` edges away, including the node."""
     steps = csr_array((np.ones(there.nnz, dtype=np.bool_), there.indices, there.indptr), shape=there.shape)
     near = csr_array(eye_array(there.shape[0], dtype=np.bool_))
     for _ in range(radius):
@@ -379,18 +378,18 @@ def _balls(there: csr_array, radius: int) -> csr_array:
 def _two_graphs(
     there: csr_array, back: csr_array, keys: NDArray[np.uint64], *nodes: NDArray[np.int64]
 ) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
-    """Arrays for ``count_subgraphs`` of the subgraphs that some sets of nodes induce, and their offsets."""
-    parts = [(there[some][:, some], back[some][:, some], keys[some]) for some in nodes]
+    """Return the arrays for ``count_subgraphs`` of the subgraphs induced by sets of nodes, and offsets."""
+    parts = [(there[part][:, part], back[part][:, part], keys[part]) for part in nodes]
     lengths = np.concatenate([np.diff(part.indptr) for part, _, _ in parts])
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     indices = np.concatenate([part.indices for part, _, _ in parts]).astype(np.int64)
     words = [np.concatenate([part[side].data for part in parts]) for side in (0, 1)]
-    ptr = np.concatenate([[0], np.cumsum([len(some) for some in nodes])]).astype(np.int64)
+    ptr = np.concatenate([[0], np.cumsum([len(part) for part in nodes])]).astype(np.int64)
     return (indptr, indices, *words, np.concatenate([part[2] for part in parts])), ptr
 
 
 def _difference(n_whole: int, results: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
-    """What the first of two graphs has more than the second: codes, counts, sizes and symmetries."""
+    """Return codes, counts, sizes and symmetries of the first of two graphs, minus those of the second."""
     codes, counts, sizes, symmetries = results
     whole = slice(0, n_whole)
     fewer = looked_up(codes[whole], codes[n_whole:], counts[n_whole:])

@@ -1,4 +1,4 @@
-"""Compiled loops that list the connected subgraphs of each graph and tell them apart."""
+"""Compiled loops that count the connected subgraphs of each graph up to isomorphism."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from propkernels._utils.mixing import mix_other, mix_word
 
 
 class Subgraph(NamedTuple):
-    """The subgraph that is held, node after node, and what may join it.
+    """Current subgraph as a stack of nodes, and the candidates that may join it.
 
-    Position p holds ``nodes[p]`` with ``keys[p]``; ``edges[p, q]`` is the word of what joins p to q, 0 for
-    nothing. ``words[p]`` tells all about the first p nodes in their order. ``open[p, :n_open[p]]`` are the
-    nodes that may become number p, and ``reached[p, :n_reached[p]]`` those that number p was the first to
-    have as a neighbor. ``position`` is -1 for nodes outside.
+    Position p holds ``nodes[p]`` with label ``keys[p]``; ``edges[p, q]`` is the word of the edges between p
+    and q, 0 without edges. ``words[p]`` is a hash of the first p nodes in order. ``open[p, :n_open[p]]`` are
+    the candidates for position p, and ``reached[p, :n_reached[p]]`` the nodes first reached from position p.
+    ``position`` is -1 for nodes outside the subgraph.
     """
 
     nodes: Any
@@ -32,7 +32,7 @@ class Subgraph(NamedTuple):
 
     @classmethod
     def room(cls, k: int, n: int) -> Subgraph:
-        """Room for at most k nodes of graphs with at most n."""
+        """Return arrays for subgraphs with at most k nodes of graphs with at most n nodes."""
         return cls(
             nodes=np.empty(k, np.int64),
             keys=np.empty(k, np.uint64),
@@ -48,10 +48,10 @@ class Subgraph(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """Kinds of subgraphs that were met: their codes, numbers of nodes, and of symmetries.
+    """Table of kinds of subgraphs: their codes, numbers of nodes, and numbers of symmetries.
 
-    ``words`` and ``classes`` are a hash table: which kind the word of a subgraph, its nodes in some order,
-    stands for; free slots have class -1.
+    ``words`` and ``classes`` are a hash table from the word of a subgraph, for its nodes in some order, to
+    its kind; free slots have class -1.
     """
 
     words: Any
@@ -64,14 +64,14 @@ class Kinds(NamedTuple):
 
     @classmethod
     def none(cls) -> Kinds:
-        """No kind is known yet."""
+        """Return an empty table."""
         words, classes = np.zeros(1024, np.uint64), np.full(1024, -1, np.int64)
         sizes, symmetries = np.zeros((2, 256), np.int64)
         return cls(words, classes, 0, np.zeros(256, np.uint64), sizes, symmetries, 0)
 
 
 class Scratch(NamedTuple):
-    """Room for :func:`_canonical`."""
+    """Work arrays of :func:`_canonical`."""
 
     colors: Any
     sorted: Any
@@ -82,7 +82,7 @@ class Scratch(NamedTuple):
 
     @classmethod
     def room(cls, k: int) -> Scratch:
-        """Room for at most k nodes."""
+        """Return work arrays for at most k nodes."""
         return cls(
             colors=np.empty(k, np.uint64),
             sorted=np.empty(k, np.uint64),
@@ -95,12 +95,13 @@ class Scratch(NamedTuple):
 
 @compiled(cache=False)
 def _fold(word: Any, further: Any) -> Any:
+    """Return the hash of a word and a further word."""
     return mix_word(word ^ mix_other(further + np.uint64(1)))
 
 
 @compiled(cache=False)
 def _slot(word: Any, words: Any, classes: Any) -> Any:
-    """Slot where a word is, or belongs; free slots have class -1."""
+    """Return the slot of a word, or the free slot for it (class -1)."""
     mask = np.uint64(len(words) - 1)
     slot = word & mask
     while classes[slot] >= 0 and words[slot] != word:
@@ -121,7 +122,7 @@ def _grown_table(words: Any, classes: Any) -> Any:
 
 @compiled(cache=False)
 def _longer(array: Any, needed: int) -> Any:
-    """Return the array itself, or a longer copy."""
+    """Return the array, or a copy of twice the needed length if it is too short."""
     if needed <= len(array):
         return array
     longer = np.zeros(2 * needed, array.dtype)
@@ -132,7 +133,7 @@ def _longer(array: Any, needed: int) -> Any:
 
 @compiled(cache=False)
 def _are_twins(a: int, b: int, size: int, keys: Any, edges: Any) -> bool:
-    """Whether exchanging two nodes changes nothing."""
+    """Return whether an exchange of two nodes leaves the subgraph unchanged."""
     if keys[a] != keys[b] or edges[a, b] != edges[b, a]:
         return False
     same = True
@@ -143,10 +144,10 @@ def _are_twins(a: int, b: int, size: int, keys: Any, edges: Any) -> bool:
 
 @compiled(cache=False)
 def _color(size: int, keys: Any, edges: Any, scratch: Any) -> None:
-    """Colors that isomorphisms keep: labels, refined by neighbors; also sorted."""
-    # Two rounds of refinement suffice to tell apart most nodes of subgraphs this small; those that stay equal
-    # though no symmetry exchanges them only cost time, since _canonical tries all orders within a color.
-    # ``sorted`` first serves as scratch for the sums, then takes the colors by insertion.
+    """Write colors that isomorphisms preserve (labels, refined by neighbors), and the sorted colors."""
+    # Two rounds of refinement distinguish most nodes of such small subgraphs; equal colors without a symmetry
+    # only cost time, since _canonical tries all orders within a color. ``sorted`` is scratch for the sums
+    # first, then receives the colors by insertion sort.
     colors, refined = scratch.colors, scratch.sorted
     for a in range(size):
         colors[a] = keys[a]
@@ -168,8 +169,8 @@ def _color(size: int, keys: Any, edges: Any, scratch: Any) -> None:
 
 @compiled(cache=False)
 def _next_choice(after: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -> int:
-    """Next unused node of the color that belongs to a place, one of several twins; -1: none is left."""
-    # Twins lead to the same words, so only the first unused one of them is tried; _place counts the others.
+    """Return the next unused node with the color of a place, one per class of twins; -1 if there is none."""
+    # Twins give the same words, so only the first unused twin is tried; _place counts the others.
     for a in range(after + 1, size):
         if scratch.is_used[a] or scratch.colors[a] != scratch.sorted[place]:
             continue
@@ -185,9 +186,9 @@ def _next_choice(after: int, place: int, size: int, keys: Any, edges: Any, scrat
 
 @compiled(cache=False)
 def _place(a: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -> None:
-    """Put a node at a place: the word of the order so far, and how many orders it stands for."""
-    # The word so far, the node's label and its edges to all earlier places: equal words of whole orders mean
-    # equal adjacency matrices in these orders, that is, an isomorphism.
+    """Put a node at a place; update the word of the order and the number of orders that it represents."""
+    # The word hashes the previous word, the label of the node and its edges to all earlier places: equal
+    # words of complete orders mean equal adjacency matrices, that is, an isomorphism.
     twins = 1
     for b in range(a + 1, size):
         twins += not scratch.is_used[b] and _are_twins(a, b, size, keys, edges)
@@ -203,15 +204,16 @@ def _place(a: int, place: int, size: int, keys: Any, edges: Any, scratch: Any) -
 def _canonical(size: int, keys: Any, edges: Any, scratch: Any) -> Any:
     """Return the smallest word of all orders of the nodes, and the number of symmetries (automorphisms).
 
-    Isomorphic subgraphs have the same words. Only orders by color are tried, and one of those that differ
-    by an exchange of twins; as many orders reach the smallest word as there are symmetries.
+    Isomorphic subgraphs have the same words. Only orders by color are tried, and only one of several orders
+    that differ by an exchange of twins; the number of orders with the smallest word is the number of
+    symmetries.
     """
     _color(size, keys, edges, scratch)
     for a in range(size):
         scratch.is_used[a] = False
     scratch.words[0], scratch.multiplicity[0] = np.uint64(0), 1
-    # Depth-first through the orders: order[:place] is held, and order[place] is the choice that was tried
-    # last at this place, -1 before the first.
+    # Depth-first search through the orders: order[:place] is fixed, and order[place] is the last choice tried
+    # at this place, -1 before the first.
     best, symmetries = ~np.uint64(0), 0
     place = 0
     scratch.order[0] = -1
@@ -241,16 +243,16 @@ def _canonical(size: int, keys: Any, edges: Any, scratch: Any) -> Any:
 def _join(
     node: int, p: int, k: int, indptr: Any, indices: Any, there: Any, back: Any, keys: Any, held: Any
 ) -> None:
-    """Let a node join as number p, and those of its neighbors that may join after it.
+    """Add a node at position p, and its new neighbors to the candidates.
 
-    These come after the first node in the graph, and are not neighbors of an earlier one: so each connected
-    set of nodes is met once (Wernicke 2006, algorithm ESU).
+    New neighbors come after the first node in the graph, and are not neighbors of an earlier position, so
+    that each connected set of nodes is met once (Wernicke 2006, algorithm ESU).
     """
     held.nodes[p], held.keys[p], held.position[node] = node, keys[node], p
     for q in range(p):
         held.edges[q, p] = held.edges[p, q] = np.uint64(0)
-    # open[p + 1] is open[p] and the neighbors that are reached for the first time; ``reached`` lists the
-    # latter, so that _leave can take them back. position[v] is the number under which v is held, or -1.
+    # open[p + 1] is open[p] and the neighbors reached for the first time; ``reached`` lists the latter, so
+    # that _leave can undo them. position[v] is the position of v in the subgraph, or -1.
     n_open, n_reached = 0, 0
     if 0 < p < k - 1:
         n_open = held.n_open[p]
@@ -276,7 +278,7 @@ def _join(
 
 @compiled(cache=False)
 def _leave(p: int, held: Any) -> None:
-    """Let number p, the last one, leave."""
+    """Remove the last node, at position p."""
     held.position[held.nodes[p]] = -1
     for n in range(held.n_reached[p]):
         held.is_reached[held.reached[p, n]] = False
@@ -284,8 +286,8 @@ def _leave(p: int, held: Any) -> None:
 
 @compiled(cache=False)
 def _advance(p: int, held: Any) -> int:
-    """After p nodes: let nodes leave until another may join; return its number, 0 if there is none."""
-    # The first node leaves as well: with p = 0 nothing is held, and the next source begins.
+    """Remove nodes from p nodes until there is a candidate; return its position, 0 if there is none."""
+    # The first node is removed as well: p = 0 is the empty subgraph, and the next source follows.
     while p > 0 and held.n_open[p] == 0:
         p -= 1
         _leave(p, held)
@@ -294,7 +296,7 @@ def _advance(p: int, held: Any) -> int:
 
 @compiled(cache=False)
 def _enter(word: Any, kind: int, kinds: Any) -> Any:
-    """Note which kind a word stands for, unless it is known."""
+    """Return the table with the kind of a word added, if the word is new."""
     slot = _slot(word, kinds.words, kinds.classes)
     if kinds.classes[slot] >= 0:
         return kinds
@@ -307,7 +309,7 @@ def _enter(word: Any, kind: int, kinds: Any) -> Any:
 
 @compiled(cache=False)
 def _learn_kind(p: int, held: Any, scratch: Any, kinds: Any) -> Any:
-    """Find out the kind of a subgraph whose word is new; it may be a new kind."""
+    """Return the table with the kind of a subgraph whose word is new, which may be a new kind."""
     code, symmetries = _canonical(p, held.keys, held.edges, scratch)
     kind = kinds.classes[_slot(code, kinds.words, kinds.classes)]
     if kind < 0:
@@ -334,18 +336,44 @@ def count_subgraphs(
     kinds: Any,
     lengths: Any,
 ) -> Any:
-    """Count the connected induced subgraphs with 1..k nodes of some graphs, up to isomorphism.
+    """Return the kinds of connected induced subgraphs with 1..k nodes of each graph, and their counts.
 
-    ``indices`` number the nodes of a graph from 0; ``there`` and ``back`` are words of each edge, as seen
-    from either end; ``keys`` tell the nodes' labels. Writes ``lengths``, how many kinds each graph has, and
-    returns which they are and how often they occur, one graph after the other; and the kinds known by now.
+    Parameters
+    ----------
+    indptr : ndarray of int64, (nodes + 1,)
+        Offsets of the neighbors of each node, over all graphs.
+    indices : ndarray of int64, (entries,)
+        Neighbors, numbered from 0 in each graph.
+    there, back : ndarray of uint64, (entries,)
+        Words of the edges between a node and its neighbor, as seen from the node and from the neighbor.
+    keys : ndarray of uint64, (nodes,)
+        Labels of the nodes.
+    graph_ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the nodes of each graph.
+    k : int
+        Largest number of nodes of a subgraph.
+    held : Subgraph
+        Work arrays.
+    scratch : Scratch
+        Work arrays.
+    kinds : Kinds
+        Table of kinds of earlier calls.
+    lengths : ndarray of int64, (graphs,)
+        Receives the number of kinds of each graph.
 
-    A subgraph is looked up by its word in the order in which it was met; a word that was not met before is
-    told by :func:`_canonical` which kind it is.
+    Returns
+    -------
+    kinds of the graphs, their counts, and the extended table
+        Kinds and counts of one graph after the other.
+
+    Notes
+    -----
+    A subgraph is looked up by the word of its nodes in search order; :func:`_canonical` finds the kind of a
+    new word.
     """
-    # Depth-first: p nodes are held, open[p] are those that may become number p, the last one is taken next.
-    # A path 0 - 1 - 2 with k = 2 is met as {0}, {0, 1}, {1}, {1, 2}, {2}: only later nodes join the first.
-    # ``numbers[kind]`` counts within the graph; ``met[start:n_met]`` are the kinds that are not 0.
+    # Depth-first search: the subgraph has p nodes, open[p] are the candidates, the last candidate is next.
+    # A path 0 - 1 - 2 with k = 2 gives {0}, {0, 1}, {1}, {1, 2}, {2}: only later nodes join the first.
+    # ``numbers[kind]`` counts within the graph; ``met[start:n_met]`` are its kinds with nonzero counts.
     words, classes, numbers = kinds.words, kinds.classes, np.zeros(len(kinds.codes), np.int64)
     met, counts, n_met = np.empty(1024, np.int64), np.empty(1024, np.float64), 0
     for graph in range(len(lengths)):

@@ -1,4 +1,4 @@
-"""SubgraphMatching: graphs compared by their common subgraphs."""
+"""SubgraphMatching: a kernel on common subgraphs."""
 
 from __future__ import annotations
 
@@ -20,65 +20,65 @@ from propkernels.kernels.pairwise_kernel import PairwiseKernel, warn_if_incomple
 from propkernels.kernels.subgraph_counts import SubgraphCounter, SubgraphCounts, SubgraphTally
 from propkernels.propagation.initial import check_edge_labels
 
-LARGEST_SUBGRAPH = 1000  # far beyond what can be searched; one kernel per size is kept
+LARGEST_SUBGRAPH = 1000  # limit of k, far beyond feasible searches
 
 
 class SubgraphMatching(PairwiseKernel):
     """Common subgraph matching kernel (CSM; Kriege and Mutzel, ICML 2012, Definition 4).
 
-    The kernel adds up, over all bijections between induced subgraphs with at most k nodes of the one and of
-    the other graph that keep edges and non-edges, the product of the node kernels of matched nodes. Such
-    bijections are the cliques of a product graph (Theorem 1), which are enumerated pair of graphs by pair.
+    The kernel is the sum, over all bijections between induced subgraphs of two graphs with at most k nodes
+    that preserve edges and non-edges, of the product of the node kernels of matched nodes. Such bijections
+    are the cliques of a product graph (Theorem 1), which are enumerated for each pair of graphs.
 
-    With labels only, and connected subgraphs, no pair is compared: the connected subgraphs of each graph are
-    counted up to isomorphism, and two that are isomorphic have as many bijections as symmetries. The values
-    are the same; the time is that of hundreds of graphs where it was that of all their pairs.
+    With labels only and connected subgraphs, pairs are not compared: the connected subgraphs of each graph
+    are counted up to isomorphism, and two isomorphic subgraphs have as many bijections as symmetries. The
+    values are the same; the time grows with the number of graphs instead of the number of pairs.
 
     Parameters
     ----------
     k : int, default=5
-        Largest number of nodes of a subgraph; the time grows steeply with it. The propagation kernel paper
+        Largest number of nodes of a subgraph; the time grows steeply with k. The propagation kernel paper
         learns k up to 7.
     labels : {"auto", "node", "degree", None}, default="auto"
         Labels that matched nodes must share: node labels, degrees, or none. "auto": node labels where the
-        graphs have them; else degrees, or none if there are attributes. Unobserved labels are one further
+        graphs have them; else degrees, or none if there are attributes. Unobserved labels form one more
         label.
     attributes : {None, "gaussian", "linear", "truncated"}, default=None
-        Kernel between attributes, multiplied with the labels': ``exp(-gamma |x - y|^2)``; x . y; or the
-        Gaussian where ``|x - y| <= 1`` and 0 beyond, which the propagation kernel paper used for larger data:
-        product graphs stay sparse. It is technically not a positive definite kernel.
+        Kernel between attributes, multiplied by that of labels: ``exp(-gamma |x - y|^2)``; x . y; or the
+        Gaussian if ``|x - y| <= 1``, else 0. This truncated Gaussian keeps product graphs sparse (the
+        propagation kernel paper used it for larger data), but it is not positive definite.
     edge_labels : bool, default=False
         Whether matched edges must have the same label.
     edge_weights : bool, default=False
         Whether matched edges must have the same weight.
     connected : bool, default=True
-        Only connected subgraphs, as in GraKeL and in Section 3.3 of the paper; False: all of them, which
-        are very many more.
+        Whether only connected subgraphs are matched, as in GraKeL and in Section 3.3 of the paper. False
+        matches many more subgraphs.
     lambdas : sequence of k numbers or None, default=None
         Weight of subgraphs with 1, 2, ..., k nodes; None: 1 each.
     gamma : float or None, default=None
-        None: 1 / (number of attribute dimensions).
+        Factor in the exponent; None: 1 / (number of attribute dimensions).
     standardize : bool, default=True
-        Scale attributes to mean 0 and variance 1 over the training nodes. Missing ones are replaced by the
+        Scale attributes to mean 0 and variance 1 over the training nodes. Missing values are replaced by the
         mean of the graph, or of the training nodes.
     normalize : bool, default=False
-        Divide by the square roots of both graphs' self-similarities.
+        Divide k(x, y) by sqrt(k(x, x) k(y, y)).
     time_limit : float or None, default=None
-        Seconds after which no further tile of the kernel, or no further batch of graphs, is begun; see
+        Seconds after which no further tile of the kernel, or batch of graphs, is started; see
         :meth:`resume`.
     checkpoint : path or None, default=None
-        Where pairs are compared: file that keeps what is computed, and from which a later call goes on.
+        If pairs are compared: file that stores computed tiles, so that a later call can continue.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all cores.
+        Number of threads; None means 1, -1 all cores.
 
     Attributes
     ----------
     completed_ : float
-        Share of the kernel that was computed.
+        Computed share of the kernel matrix.
 
     See Also
     --------
-    ShortestPath : A much cheaper kernel of pairs of nodes.
+    ShortestPath : A much faster kernel on pairs of nodes.
     WeisfeilerLehman : Counts subtree patterns instead of subgraphs.
 
     References
@@ -131,7 +131,7 @@ class SubgraphMatching(PairwiseKernel):
         self.n_jobs = n_jobs
 
     def fit_transform_cumulative(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Fit, and return the kernels for every smaller maximum size, from one pass.
+        """Fit, and return the kernel matrices of k = 1, 2, ... from one pass.
 
         Returns
         -------
@@ -141,18 +141,18 @@ class SubgraphMatching(PairwiseKernel):
         kernels = self._fit_kernels(X, cumulative=True)
         if self.normalize:
             for kernel in kernels:
-                own = kernel.diagonal().copy()
-                normalized(kernel, own, own)
-                np.fill_diagonal(kernel, np.where(np.isnan(own), np.nan, own > 0))
+                diagonal = kernel.diagonal().copy()
+                normalized(kernel, diagonal, diagonal)
+                np.fill_diagonal(kernel, np.where(np.isnan(diagonal), np.nan, diagonal > 0))
         return kernels
 
     def resume(self, time_limit: float | None = None) -> NDArray[np.float64]:
-        """Go on where the time limit stopped :meth:`fit_transform`, and return the kernel matrix.
+        """Continue a :meth:`fit_transform` that the time limit stopped, and return the kernel matrix.
 
         Parameters
         ----------
         time_limit : float or None
-            Seconds from now; None: until it is done.
+            Seconds from now; None: no limit.
         """
         check_is_fitted(self, "comparison_")
         if not isinstance(self.partial_, SubgraphTally):
@@ -161,7 +161,7 @@ class SubgraphMatching(PairwiseKernel):
         return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
 
     def _fit_kernels(self, graphs: Any, cumulative: bool = False) -> NDArray[np.float64]:
-        """Fit, and return the kernel, or those for every smaller maximum size, not normalised."""
+        """Fit, and return the kernel, or the kernels of every maximum size, without normalization."""
         database = check_edges(graphs)
         comparison = self._check_and_learn(database)
         if not isinstance(comparison, SubgraphCounts):
@@ -172,7 +172,7 @@ class SubgraphMatching(PairwiseKernel):
     def _search(
         self, comparison: SubgraphCounts, tally: SubgraphTally, time_limit: float | None, cumulative: bool
     ) -> NDArray[np.float64]:
-        """Search graphs for subgraphs, and compute what is known of the kernel; NaN elsewhere."""
+        """Search the remaining graphs, and return the kernels; NaN for graphs that were not searched."""
         tally.search(comparison.counter, self.n_jobs, time_limit, type(self).__name__)
         counts = comparison.counter.streams(tally, None)
         if cumulative:
@@ -182,15 +182,15 @@ class SubgraphMatching(PairwiseKernel):
         kernels[:, ~tally.searched] = np.nan
         kernels[:, :, ~tally.searched] = np.nan
         is_whole = all(tally.searched)
-        own = kernels[-1].diagonal().copy()
-        self._keep(tally.graphs, comparison, counts, None if is_whole else tally, own)
+        diagonal = kernels[-1].diagonal().copy()
+        self._keep(tally.graphs, comparison, counts, None if is_whole else tally, diagonal)
         self.completed_ = tally.completed
         warn_if_incomplete(tally.completed)
         return kernels
 
     @property
     def is_dot_product(self) -> bool:
-        """Whether only labels of connected subgraphs are compared: a dot product of counts."""
+        """Whether the kernel is a dot product of counts: no attributes, connected subgraphs only."""
         return self.attributes is None and bool(self.connected)
 
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
@@ -206,8 +206,9 @@ class SubgraphMatching(PairwiseKernel):
 
 
 def _check_lambdas(lambdas: Any, k: int) -> NDArray[np.float64]:
+    """Return the weight of each size; raise unless there are k finite, nonnegative numbers."""
     try:
-        with np.errstate(over="ignore"):  # what becomes infinite is refused below
+        with np.errstate(over="ignore"):  # infinite values are rejected below
             values = np.ones(k) if lambdas is None else np.asarray(lambdas, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         values = np.empty(0)

@@ -1,4 +1,4 @@
-"""SumKernel: a weighted sum of kernels, with weights given or learned."""
+"""SumKernel: a weighted sum of kernels, with given or learned weights."""
 
 from __future__ import annotations
 
@@ -29,26 +29,25 @@ Matrix = NDArray[np.float64]
 class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Weighted sum of kernels.
 
-    Each kernel sees the graphs in its own way, and a sum of kernels sees all of it: the features of the parts
-    stand side by side. If all parts are dot products of counts, so is the sum: it folds, explains and can
-    be searched like each of them.
+    The features of a sum of kernels are the features of all parts. If all parts are dot products of counts,
+    so is the sum: models fold it, explain it and search it like a single kernel.
 
     Parameters
     ----------
     kernels : list of estimators or None, default=None
         The parts. None: ``[WeisfeilerLehman(), ShortestPath()]``.
     weights : None, sequence of float, or "alignment", default=None
-        None: 1 each. Numbers, not negative, one for each part. "alignment": learned in fit from the target
-        ``y``, so that the centered sum is as parallel as can be to the centered kernel of the target
-        (ALIGNF [1]_, Proposition 9); they add up to 1. Models and :func:`evaluate` learn them anew from the
-        training graphs of each fold.
+        None: 1 each. Numbers: one nonnegative weight per part. "alignment": weights with sum 1, learned in
+        fit from the target ``y``, that maximize the alignment of the centered sum with the centered kernel
+        of the target (ALIGNF [1]_, Proposition 9). Models and :func:`evaluate` learn them from the training
+        graphs of each fold.
     normalize_parts : bool, default=True
-        Normalize each part before it is added, whatever its own ``normalize`` says, so that no part drowns
-        the others; False: parts are added as they are.
+        Normalize each part before the sum, regardless of its parameter ``normalize``, so that no part
+        dominates; False: parts are added unchanged.
     normalize : bool, default=False
-        Divide the sum by the square roots of both graphs' self-similarities.
+        Divide the sum k(x, y) by sqrt(k(x, x) k(y, y)).
     n_jobs : int or None, default=None
-        Not used by the sum itself: each part has its own.
+        Not used: each part has its own parameter ``n_jobs``.
 
     Attributes
     ----------
@@ -60,7 +59,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     See Also
     --------
-    PropagationKernel : A part; several ``attribute_bin_width`` make a sum of its own.
+    PropagationKernel : A kernel to sum; several values of ``attribute_bin_width`` are a sum as well.
 
     References
     ----------
@@ -102,7 +101,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     # parameters of the parts: kernel0, kernel0__t_max, ...
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep``, also those of the parts: kernel0__t_max and the like."""
+        """Return the parameters; with ``deep``, also those of the parts, such as kernel0__t_max."""
         parameters: dict[str, Any] = super().get_params(deep=False)
         if deep and isinstance(self.kernels, (list, tuple)):
             for i, kernel in enumerate(self.kernels):
@@ -112,25 +111,25 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return parameters
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters, also those of the parts."""
+        """Set parameters of the sum and of its parts."""
         for name in [name for name in parameters if name.startswith("kernel") and name[6:].isdigit()]:
             kernels, place = list(self.kernels or ()), int(name[6:])
             if place >= len(kernels):
-                raise ValueError(f"the part {name} does not exist: SumKernel has {len(kernels)}")
+                raise ValueError(f"the part {name} does not exist: SumKernel has {len(kernels)} parts")
             kernels[place] = parameters.pop(name)
             self.kernels = kernels
         super().set_params(**parameters)
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the parts, and learn their weights if they are to be learned.
+        """Fit the parts, and learn their weights with ``weights="alignment"``.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
         y : array-like of shape (n,), optional
-            Classes or numbers; only ``weights="alignment"`` needs it.
+            Classes or numbers; required for ``weights="alignment"``.
 
         Returns
         -------
@@ -141,8 +140,8 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             self.fit_transform(graphs, y)
             return self
         weights = _check_weights(self.weights, len(parts))
-        own = [part.fit(graphs).self_similarities(graphs) for part in parts]
-        self._keep(parts, weights, [_unit(part, values) for part, values in zip(parts, own, strict=True)])
+        diagonals = [part.fit(graphs).self_similarities(graphs) for part in parts]
+        self._keep(parts, weights, [_unit(part, d) for part, d in zip(parts, diagonals, strict=True)])
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
@@ -158,7 +157,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self._finish(weighted_sum(weights, list(stack)))
 
     def part_matrices(self, X: Any) -> Matrix:
-        """Return the kernel matrix of each part on its own, normalized as it is added; nothing is kept.
+        """Return the kernel matrix of each part, with the normalization of the sum; self is not changed.
 
         Returns
         -------
@@ -167,10 +166,10 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self._fit_parts(X)[1]
 
     def fit_transform_cumulative(self, X: Any, y: Any = None) -> Matrix:
-        """Fit, and return the sums for every smaller number of iterations, from one pass of each part.
+        """Fit, and return the sums of t_max = 0, 1, ... from one pass of each part.
 
-        A part with fewer iterations than another stays at its last. Weights that are learned are those
-        of the largest number of iterations.
+        A part with fewer iterations than t_max contributes its last iteration. Learned weights are those of
+        the largest t_max.
 
         Returns
         -------
@@ -186,10 +185,10 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._keep(parts, weights, [stack[-1].diagonal().copy() for stack in stacks])
         last = max(len(stack) for stack in stacks)
         at = [[stack[min(t, len(stack) - 1)] for stack in stacks] for t in range(last)]
-        return np.stack([self._finish(weighted_sum(weights, several)) for several in at])
+        return np.stack([self._finish(weighted_sum(weights, matrices)) for matrices in at])
 
     def transform(self, X: Any) -> Matrix:
-        """Return the kernel of new graphs against the fitted ones.
+        """Return the kernel of new graphs against the training graphs.
 
         Returns
         -------
@@ -218,22 +217,22 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @property
     def learns_weights(self) -> bool:
-        """Whether weights are learned from the target, so that they differ from fold to fold."""
+        """Whether weights are learned from the target, and so differ between folds."""
         return _is_alignment(self.weights)
 
     @property
     def is_dot_product(self) -> bool:
-        """Whether all parts are dot products of counts; then a fitted sum has a ``counter_``."""
+        """Whether all parts are dot products of counts; if so, ``counter_`` exists after fit."""
         return all(getattr(kernel, "is_dot_product", False) for kernel in self._given())
 
     @property
     def parts_(self) -> list[tuple[float, Any]]:
-        """The weight of each part, and the fitted part."""
+        """Pairs of weight and fitted part."""
         return list(zip(self.weights_.tolist(), self.kernels_, strict=True))
 
     @property
     def counter_(self) -> Counter | None:
-        """How graphs are counted, where all parts are dot products of counts; else None."""
+        """Counter of the features, if all parts are dot products of counts; else None."""
         counters = [part.counter_ for part in self.kernels_]
         if any(counter is None for counter in counters):
             return None
@@ -242,22 +241,23 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @property
     def training_counts_(self) -> list[StreamCounts]:
-        """Counts of the training graphs, as ``counter_`` counts them."""
+        """Counts of the training graphs by ``counter_``."""
         counter = self.counter_
         if not isinstance(counter, JoinedCounter):
             raise TypeError("this sum is not a dot product of counts")
         return counter.join([part.training_counts_ for part in self.kernels_])
 
     def restricted(self, t: int | None, normalize: bool) -> Self:
-        """Return a fitted copy that is normalized or not; t must be None."""
+        """Return a fitted copy with or without normalization; t must be None."""
         check_is_fitted(self, "kernels_")
         if t is not None:
-            raise ValueError(f"SumKernel has no t_max of its own, got t = {t}")
+            raise ValueError(f"SumKernel has no parameter t_max, got t = {t}")
         return copy(self).set_params(normalize=normalize)
 
     # the steps of fit
 
     def _given(self) -> list[Any]:
+        """Return the kernels of the parameter ``kernels``, validated."""
         if self.kernels is None:
             return [WeisfeilerLehman(), ShortestPath()]
         if not isinstance(self.kernels, (list, tuple)) or not self.kernels:
@@ -268,7 +268,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return list(self.kernels)
 
     def _parts(self) -> list[Any]:
-        """Copies of the parts, to be fitted."""
+        """Return unfitted copies of the parts."""
         check_options(self)
         if not isinstance(self.normalize_parts, (bool, np.bool_)):
             raise TypeError(f"normalize_parts must be True or False, got {shown(self.normalize_parts)}")
@@ -276,7 +276,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return [part.set_params(normalize=True) for part in parts] if self.normalize_parts else parts
 
     def _fit_parts(self, X: Any) -> tuple[list[Any], Matrix]:
-        """The fitted parts, and their kernel matrices."""
+        """Return the fitted parts and their kernel matrices."""
         graphs, parts = check_graphs(X), self._parts()
         if not _is_alignment(self.weights):
             _check_weights(self.weights, len(parts))
@@ -284,22 +284,23 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return parts, np.stack([np.asarray(part.fit_transform(graphs), dtype=np.float64) for part in parts])
 
     def _weights(self, stack: Matrix, y: Any) -> NDArray[np.float64]:
+        """Return given weights, or weights learned from the kernel matrices and the target."""
         if not _is_alignment(self.weights):
             return _check_weights(self.weights, len(stack))
         if y is None:
             raise ValueError('weights="alignment" are learned from the target: fit needs y')
         return aligned_weights(stack, y)
 
-    def _keep(self, parts: list[Any], weights: Matrix, own: Sequence[Matrix]) -> None:
+    def _keep(self, parts: list[Any], weights: Matrix, diagonals: Sequence[Matrix]) -> None:
         self.kernels_, self.weights_ = parts, weights
-        self.diagonal_ = weighted_sum(weights, own)
+        self.diagonal_ = weighted_sum(weights, diagonals)
         self._n_features_out = len(self.diagonal_)
 
     def _finish(self, kernel: Matrix) -> Matrix:
         if self.normalize:
-            own = kernel.diagonal().copy()
-            normalized(kernel, own, own)
-            np.fill_diagonal(kernel, (own > 0).astype(np.float64))
+            diagonal = kernel.diagonal().copy()
+            normalized(kernel, diagonal, diagonal)
+            np.fill_diagonal(kernel, (diagonal > 0).astype(np.float64))
         return kernel
 
     def __sklearn_tags__(self) -> Any:
@@ -309,21 +310,23 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return tags
 
     def check_parts(self) -> None:
-        """Refuse parts that are not kernels with weights, fitted to the same graphs."""
+        """Raise unless parts are kernels with weights, fitted to the same graphs."""
         if hasattr(self, "kernels_"):
-            require(all(hasattr(part, "self_similarities") for part in self.kernels_), "parts are kernels")
+            require(
+                all(hasattr(part, "self_similarities") for part in self.kernels_), "parts must be kernels"
+            )
             shape = (len(self.kernels_),)
             require(self.kernels_ and self.weights_.shape == shape, "every kernel needs a weight")
             sizes = {part._n_features_out for part in self.kernels_}
-            require(sizes == {len(self.diagonal_)}, "kernels are fitted to the same graphs")
+            require(sizes == {len(self.diagonal_)}, "kernels must be fitted to the same graphs")
 
 
 def aligned_weights(kernels: Matrix, target: Any) -> NDArray[np.float64]:
-    """Weights of kernels by centered alignment (Cortes, Mohri and Rostamizadeh 2012, Proposition 9).
+    """Return weights of kernels by centered alignment (Cortes, Mohri and Rostamizadeh 2012, Proposition 9).
 
     With centered kernels K_i and the centered kernel T of the target, the weights are proportional to the
     minimizer of ``v M v - 2 v a`` over v >= 0, where ``M_ij = <K_i, K_j>`` and ``a_i = <K_i, T>``. T is
-    ``y y^T`` where the target holds floating-point numbers; else it tells which graphs have the same class.
+    ``y y^T`` for a floating-point target; otherwise 1 for pairs of graphs of the same class, else 0.
 
     Parameters
     ----------
@@ -333,7 +336,7 @@ def aligned_weights(kernels: Matrix, target: Any) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (parts,)
-        Not negative, with sum 1; all equal where no kernel is aligned with the target.
+        Nonnegative, with sum 1; equal weights if no kernel is aligned with the target.
     """
     values = np.asarray(target)
     if values.shape != kernels.shape[1:2]:
@@ -350,25 +353,28 @@ def aligned_weights(kernels: Matrix, target: Any) -> NDArray[np.float64]:
     squares, vectors = np.linalg.eigh(flat @ flat.T)
     kept = squares > 1e-12 * squares.max()
     roots, vectors = np.sqrt(squares[kept]), vectors[:, kept]
-    found = np.zeros(len(kernels))
+    weights = np.zeros(len(kernels))
     if len(roots):
-        found, _ = nnls(roots[:, None] * vectors.T, (vectors.T @ alignment) / roots)
-    total = float(found.sum())
-    return found / total if total > 0 else np.full(len(kernels), 1 / len(kernels))
+        weights, _ = nnls(roots[:, None] * vectors.T, (vectors.T @ alignment) / roots)
+    total = float(weights.sum())
+    return weights / total if total > 0 else np.full(len(kernels), 1 / len(kernels))
 
 
 def _centered(kernel: Matrix) -> Matrix:
+    """Return the kernel matrix of centered features."""
     rows = kernel - kernel.mean(axis=0)
     return np.asarray(rows - rows.mean(axis=1)[:, None])
 
 
 def _is_alignment(weights: Any) -> bool:
+    """Return whether weights are learned; raise for other strings."""
     if isinstance(weights, str) and weights != "alignment":
         raise ValueError(f'weights must be None, numbers or "alignment", got {shown(weights)}')
     return isinstance(weights, str)
 
 
 def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
+    """Return one weight per part; raise unless they are finite and nonnegative."""
     if weights is None:
         return np.ones(n_parts)
     values = np.asarray(weights, dtype=np.float64)
@@ -378,13 +384,13 @@ def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
 
 
 def weighted_sum(weights: NDArray[np.float64], parts: Sequence[Matrix]) -> Matrix:
-    """Add up matrices, the first one first."""
+    """Return the weighted sum of matrices, added in order."""
     total = weights[0] * parts[0]
     for weight, part in zip(weights[1:], parts[1:], strict=True):
         total += weight * part
     return np.asarray(total)
 
 
-def _unit(part: Any, own: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Self-similarities of a part, after its normalization."""
-    return (own > 0).astype(np.float64) if part.normalize else own
+def _unit(part: Any, diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the self-similarities of a part after its normalization."""
+    return (diagonal > 0).astype(np.float64) if part.normalize else diagonal

@@ -1,4 +1,4 @@
-"""Kernel matrices tile by tile: in threads, within a time limit, and resumable."""
+"""Kernel matrices computed in tiles: in threads, within a time limit, and resumable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Save = Callable[["TiledMatrix"], None]
 
 @dataclass
 class TiledMatrix:
-    """A kernel matrix of which some tiles are known; NaN elsewhere.
+    """Kernel matrix with some tiles computed; the others are NaN.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class TiledMatrix:
     rows, columns : ndarray of int64
         Boundaries of the tiles.
     symmetric : bool
-        Only tiles on and above the diagonal are computed; the others mirror them.
+        Whether only tiles on and above the diagonal are computed, and the others mirrored.
     done : ndarray of bool
-        Which tiles are known, in the order of ``tiles``.
+        Whether each tile is computed, in the order of ``tiles``.
     """
 
     values: NDArray[np.float64]
@@ -46,12 +46,12 @@ class TiledMatrix:
 
     @classmethod
     def square(cls, graph_ptr: NDArray[np.int64], depth: int) -> TiledMatrix:
-        """All graphs against all, nothing known yet."""
+        """Return the empty matrix of all graphs against all."""
         return cls._empty(graph_ptr, graph_ptr, depth, True)
 
     @classmethod
     def rectangle(cls, left_ptr: NDArray[np.int64], right_ptr: NDArray[np.int64], depth: int) -> TiledMatrix:
-        """Graphs against other graphs, nothing known yet."""
+        """Return the empty matrix of graphs against other graphs."""
         return cls._empty(left_ptr, right_ptr, depth, False)
 
     @classmethod
@@ -66,18 +66,18 @@ class TiledMatrix:
 
     @property
     def tiles(self) -> list[Tile]:
-        """Tiles to compute; those on the diagonal first, so that self-similarities are known early."""
+        """Tiles to compute, tiles on the diagonal first, so that self-similarities are available early."""
         a, b = ([slice(int(x), int(y)) for x, y in pairwise(cuts)] for cuts in (self.rows, self.columns))
         places = [(i, j) for i in range(len(a)) for j in range(i if self.symmetric else 0, len(b))]
         return [(a[i], b[j]) for i, j in sorted(places, key=lambda place: place[1] - place[0])]
 
     @property
     def completed(self) -> float:
-        """Share of the tiles that are known."""
+        """Share of computed tiles."""
         return float(self.done.mean()) if len(self.done) else 1.0
 
     def put(self, number: int, tile: Tile, values: NDArray[np.float64]) -> None:
-        """Write a tile, and its mirror image."""
+        """Write a tile and its mirror image."""
         rows, columns = tile
         if self.symmetric and rows == columns:
             values = np.triu(values) + np.swapaxes(np.triu(values, 1), 1, 2)
@@ -87,7 +87,7 @@ class TiledMatrix:
         self.done[number] = True
 
     def add(self, values: NDArray[np.float64], done: NDArray[np.bool_]) -> None:
-        """Take over tiles of the same matrix that are known elsewhere, and missing here."""
+        """Copy missing tiles from values of the same matrix."""
         for number, (rows, columns) in enumerate(self.tiles):
             if done[number] and not self.done[number]:
                 self.values[:, rows, columns] = values[:, rows, columns]
@@ -98,9 +98,9 @@ class TiledMatrix:
     def compute(
         self, compute: Compute, n_jobs: int | None, time_limit: float | None, save: Save | None, text: str
     ) -> None:
-        """Compute what is missing, until the time is up; tiles that have begun are finished.
+        """Compute the missing tiles until the time limit; tiles in progress are finished.
 
-        ``save`` is called now and then, and at the end, whatever ends the work.
+        ``save`` is called every ``SAVE_EVERY`` seconds, and at the end, also after an error.
         """
         deadline = np.inf if time_limit is None else monotonic() + time_limit
         missing = [(k, tile) for k, tile in enumerate(self.tiles) if not self.done[k]]
@@ -127,7 +127,7 @@ class TiledMatrix:
 
 
 def check_finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return kernel values, none of which is infinite or undefined."""
+    """Return kernel values; raise if any is infinite or NaN."""
     with np.errstate(over="ignore", invalid="ignore"):
         suspect = not np.isfinite(values.sum())
     if suspect and not np.isfinite(values).all():
@@ -139,7 +139,7 @@ def check_finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _each(function: Callable[[tuple[int, Tile]], None], items: list[tuple[int, Tile]], workers: int) -> None:
-    """Apply a function in threads; an error or an interrupt cancels what has not begun."""
+    """Apply a function to items in threads; an error or interrupt cancels the remaining items."""
     if workers == 1:
         for item in items:
             function(item)

@@ -1,4 +1,4 @@
-"""Weisfeiler-Lehman subtree kernel and features, and the coder that they share."""
+"""Weisfeiler-Lehman subtree kernel and features, and their common coders."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from propkernels.propagation.initial import (
 
 @dataclass(frozen=True)
 class RefinementCoder(Coder):
-    """Settings of a fitted Weisfeiler-Lehman kernel, enough to give any graph its codes.
+    """Settings of a fitted Weisfeiler-Lehman kernel, from which codes of any graph are computed.
 
     Attributes
     ----------
     source : {"node", "degree", None}
-        Where labels come from.
+        Source of labels.
     edge_labels, edge_weights : bool
-        What tells edges apart.
+        Whether edge labels, and edge weights, distinguish neighbors.
     t_max : int
     """
 
@@ -51,13 +51,13 @@ class RefinementCoder(Coder):
     t_max: int
 
     def check_parts(self) -> None:
-        """Refuse numbers of steps, and sources of labels, that compiled loops do not expect."""
+        """Raise if the number of iterations or the source of labels is out of range."""
         require(is_whole(self.t_max, 0), "the number of iterations is out of range")
         require(self.source in KNOWN_SOURCES, "the source of labels is unknown")
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> RefinementCoder:
-        """Check an estimator's parameters and resolve them on the training graphs."""
+        """Return a coder from validated parameters of an estimator and the training graphs."""
         check_choice(parameters.labels, LABEL_SOURCES, "labels")
         return cls(*cls.settings(graphs, parameters, parameters.labels))
 
@@ -74,23 +74,23 @@ class RefinementCoder(Coder):
         return source, parameters.edge_labels, parameters.edge_weights, t_max
 
     def restricted(self, t_max: int) -> RefinementCoder:
-        """Return a coder with fewer iterations, which are the first of this one's."""
+        """Return a coder for the first iterations."""
         return replace(self, t_max=t_max)
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
-        """Codes of all nodes for t = 0..t_max."""
+        """Return codes of all nodes for t = 0..t_max."""
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
         return [multiset_codes(graphs, node_keys(graphs, self.source), edges, self.t_max, n_jobs)]
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
-        """Codes on a GPU."""
+        """Return codes on a GPU."""
         from propkernels.gpu.device_labels import refinement_streams
 
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
         return refinement_streams(graphs, node_keys(graphs, self.source), edges, self.t_max, runtime)
 
     def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Tracker of refined labels or degrees; None where weights tell edges apart."""
+        """Return a tracker of refined labels or degrees; None if edge weights distinguish neighbors."""
         from propkernels.tracking.trackers import BY_DEGREE, refinement_tracker
 
         starts = None if self.edge_weights else self._start_keys(graph, alphabet)
@@ -100,7 +100,7 @@ class RefinementCoder(Coder):
         return refinement_tracker(vocabulary, graph, alphabet, starts, *settings)
 
     def _start_keys(self, graph: GraphDatabase, alphabet: Any) -> list[NDArray[np.uint64]] | None:
-        """Keys that labels, or degrees, start with, for each refinement; None: labels are uncertain."""
+        """Return initial keys of labels or degrees per refinement; None if labels are distributions."""
         from propkernels.tracking.trackers import start_keys
 
         if self.reads_labels and isinstance(graph.label_column, LabelDistributions):
@@ -109,24 +109,24 @@ class RefinementCoder(Coder):
 
     @property
     def n_streams(self) -> int:
-        """Number of codes of a node."""
+        """Number of codes per node."""
         return self.t_max + 1
 
 
 @dataclass(frozen=True)
 class ExactCoder(RefinementCoder):
-    """Refinement by a dictionary of all neighbourhoods met in fit: no two ever share a code.
+    """Refinement by a dictionary of all neighborhoods, so that no two share a code.
 
     Attributes
     ----------
     tables : list of dict
-        For each t, the code of each label or neighbourhood; new ones are numbered on, and not kept.
+        Per t, the code of each label or neighborhood; numbers of new ones are not stored.
     """
 
     tables: list[dict[Hashable, int]] = field(default_factory=list)
 
     def check_parts(self) -> None:
-        """Refuse tables of codes that are not one per iteration, or have codes out of range."""
+        """Raise unless there is one table per iteration with codes in range."""
         super().check_parts()
         require(len(self.tables) == self.t_max + 1, "every iteration needs a table")
         numbers = [number for table in self.tables for number in table.values()]
@@ -135,7 +135,7 @@ class ExactCoder(RefinementCoder):
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, parameters: Any) -> ExactCoder:
-        """Check the parameters, and number what the training graphs hold."""
+        """Return a coder with numbered labels and neighborhoods of the training graphs."""
         check_choice(parameters.labels, LABEL_SOURCES, "labels")
         coder = cls(*cls.settings(graphs, parameters, parameters.labels))
         coder.tables.extend({} for _ in range(coder.t_max + 1))
@@ -143,26 +143,27 @@ class ExactCoder(RefinementCoder):
         return coder
 
     def restricted(self, t_max: int) -> ExactCoder:
-        """Return a coder with fewer iterations, which are the first of this one's."""
+        """Return a coder for the first iterations."""
         return replace(self, t_max=t_max, tables=self.tables[: t_max + 1])
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
-        """Codes of all nodes for t = 0..t_max."""
+        """Return codes of all nodes for t = 0..t_max."""
         return [as_streams(self._relabel(graphs, [dict(table) for table in self.tables]))]
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
-        """Dictionaries are for the CPU alone."""
+        """Return None: dictionaries are used on the CPU only."""
 
     def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> None:
-        """Dictionaries number what whole graphs hold."""
+        """Return None: edits cannot be tracked with dictionaries."""
 
     def extend(self, graphs: GraphDatabase) -> ExactCoder:
-        """Return a coder that also keeps the numbers of what further graphs hold."""
+        """Return a coder that also numbers the labels and neighborhoods of further graphs."""
         coder = replace(self, tables=[dict(table) for table in self.tables])
         coder._relabel(graphs, coder.tables)
         return coder
 
     def _relabel(self, graphs: GraphDatabase, tables: list[dict[Hashable, int]]) -> NDArray[np.uint64]:
+        """Return codes, (t_max + 1, nodes); new labels and neighborhoods are added to the tables."""
         column = plain_labels(graphs, self.source)
         labels = [None if i < 0 else column.values[i] for i in column.ids]
         codes = np.empty((self.t_max + 1, graphs.n_nodes), dtype=np.uint64)
@@ -173,69 +174,70 @@ class ExactCoder(RefinementCoder):
         return codes
 
 
-def _number(things: list[Any], table: dict[Hashable, int]) -> NDArray[np.uint64]:
-    numbers = [table.setdefault(thing, len(table)) for thing in things]
+def _number(values: list[Any], table: dict[Hashable, int]) -> NDArray[np.uint64]:
+    """Return the number of each value in the table; new values get the next numbers."""
+    numbers = [table.setdefault(value, len(table)) for value in values]
     return np.array(numbers, dtype=np.uint64)
 
 
 def _neighborhoods(
     graphs: GraphDatabase, codes: NDArray[np.uint64], edges: NDArray[np.uint64] | None
 ) -> list[bytes]:
-    """Each node's code and its sorted neighbours' (with the keys of the edges to them), as bytes."""
+    """Return per node, as bytes, its code and the sorted codes (and edge keys) of its neighbors."""
     indptr = graphs.adjacency.indptr
     rows = np.repeat(np.arange(graphs.n_nodes), np.diff(indptr))
     around = codes[graphs.adjacency.indices]
     pairs = around[:, None] if edges is None else np.column_stack([around, edges])
     pairs = np.ascontiguousarray(pairs[np.lexsort((*pairs.T, rows))])
-    own, step = codes.tobytes(), 8 * pairs.shape[1]
+    centers, step = codes.tobytes(), 8 * pairs.shape[1]
     text, ends = pairs.tobytes(), (step * indptr.astype(np.int64)).tolist()
-    return [own[8 * i : 8 * i + 8] + text[ends[i] : ends[i + 1]] for i in range(graphs.n_nodes)]
+    return [centers[8 * i : 8 * i + 8] + text[ends[i] : ends[i + 1]] for i in range(graphs.n_nodes)]
 
 
 @renamed_parameters(n_iter="t_max")
 class WeisfeilerLehman(CountKernel):
     """Weisfeiler-Lehman subtree kernel (Shervashidze et al., JMLR 2011, Definition 5).
 
-    In each iteration a node's label becomes its label together with the multiset of its neighbors'; graphs
-    are compared by how many nodes they have with each label, in all iterations together.
+    In each iteration, the label of a node becomes the pair of its label and the multiset of its neighbors'
+    labels; graphs are compared by their numbers of nodes per label in all iterations.
 
     Parameters
     ----------
     t_max : int, default=10
         Number of refinements; iterations t = 0, ..., t_max contribute.
     labels : {"auto", "node", "degree", "entries", None} or int, default="auto"
-        Labels at t = 0: node labels, (weighted) degrees, or one constant label. "auto": node labels where
-        the graphs have them, else degrees. Unobserved labels are one further label; to fill them in first
-        (LP+WL in the paper), put :class:`LabelImputer` in front: see the second example. Where labels are
-        tuples, "entries": each entry is refined for itself, and the kernel is the sum over the entries, such
-        as a coarse and a fine label of an atom; a whole number: only this entry is refined.
+        Labels at t = 0: node labels, (weighted) degrees, or one constant label. "auto": node labels if the
+        graphs have them, else degrees. Unobserved labels form one more label; to impute them first (LP+WL in
+        the paper), use :class:`LabelImputer` in a pipeline: see the second example. For labels that are
+        tuples, such as a coarse and a fine label of an atom, "entries" refines each entry separately, and
+        the kernel is the sum over the entries; a whole number refines only this entry.
     edge_labels : bool, default=False
-        Whether neighbours across edges with different labels are different neighbours.
+        Whether edge labels distinguish neighbors.
     edge_weights : bool, default=False
-        The same for edges with different weights, which are otherwise ignored.
+        Whether edge weights distinguish neighbors; weights are ignored otherwise.
     exact : bool, default=False
-        Number the neighbourhoods with a dictionary instead of hashing them to 64 bits. The kernel is the
-        same unless two of the neighbourhoods collide, with a probability of about (number of
-        neighbourhoods)^2 / 2^65; it takes longer.
+        Number neighborhoods with a dictionary instead of hashing them to 64 bits, which takes longer. The
+        kernel is the same unless two neighborhoods collide, with a probability of about (number of
+        neighborhoods)^2 / 2^65.
     base_kernel : str or callable, default="linear"
-        How counts are compared; see :class:`PropagationKernel`.
+        Kernel between counts; see :class:`PropagationKernel`.
     normalize : bool, default=False
-        Divide by the square roots of both graphs' self-similarities.
+        Divide k(x, y) by sqrt(k(x, x) k(y, y)).
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all cores.
+        Number of threads; None means 1, -1 all cores.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where codes, counts and kernel matrices are computed, to the same bits. "cuda" needs an NVIDIA GPU and
-        the extra ``gpu``; "auto" takes a GPU if there is one and the graphs are worth the copies.
+        Device for codes, counts and kernel matrices; all devices give the same bits. "cuda" needs an NVIDIA
+        GPU and the extra ``gpu``; "auto" uses a GPU if there is one and the graphs are large enough.
 
     Attributes
     ----------
     diagonal_ : ndarray of shape (n,)
-        Self-similarity of each training graph, before normalisation.
+        Self-similarity of each training graph, before normalization.
 
     See Also
     --------
     WeisfeilerLehmanFeatures : The explicit feature vectors.
-    PropagationKernel : Spreads distributions instead of sets of labels.
+    PropagationKernel : Propagates distributions instead of multisets of labels.
 
     References
     ----------
@@ -253,7 +255,7 @@ class WeisfeilerLehman(CountKernel):
     array([[10.,  6.],
            [ 6., 10.]])
 
-    Labels that are missing are filled in by label propagation, and then refined:
+    Missing labels are imputed by label propagation, then refined:
 
     >>> from sklearn.pipeline import make_pipeline
     >>> partial = [(triangle, ["C", None, "O"]), (path, ["C", "O", None])]
@@ -293,20 +295,20 @@ class WeisfeilerLehman(CountKernel):
 class WeisfeilerLehmanFeatures(CountFeatures):
     """Sparse features whose dot product is the Weisfeiler-Lehman subtree kernel.
 
-    One row per graph, one column per label of an iteration (Shervashidze et al., JMLR 2011, Definition 5).
+    One row per graph, one column per iteration and label (Shervashidze et al., JMLR 2011, Definition 5).
 
     Parameters
     ----------
     t_max, labels, edge_labels, edge_weights, normalize, n_jobs, device
         As in :class:`WeisfeilerLehman`.
     base_kernel : {"linear", "intersection"}, default="linear"
-        "linear": columns are bins and hold counts. "intersection": a bin with count c is c columns that
-        hold 1, one for each level, so that the dot product adds the smaller of two counts.
+        "linear": one column per bin, which holds its count. "intersection": one column per bin and level,
+        which holds 1 if the count is at least the level, so that the dot product adds smaller counts.
     n_features : int or None, default=None
-        None: one column for each label seen in fit. A number (2**20 is usual): labels are hashed into
-        that many columns, so that labels never seen in fit have columns too.
+        None: one column per label of the training graphs. A number (2**20 is usual): labels are hashed into
+        that many columns, so that labels not seen in fit have columns too.
     output : {"host", "device"}, default="host"
-        With a GPU and ``n_features``: "device" leaves the features there, as a sparse matrix of CuPy.
+        With a GPU and ``n_features``: "device" returns a sparse CuPy matrix on the GPU.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
 
@@ -361,10 +363,11 @@ class WeisfeilerLehmanFeatures(CountFeatures):
 
 
 def _learn_coder(graphs: GraphDatabase, parameters: Any, exact: bool) -> RefinementCoder:
+    """Return the coder of whole labels, exact or hashed, or of entries of labels."""
     if not names_entries(parameters.labels):
         return (ExactCoder if exact else RefinementCoder).learn(graphs, parameters)
     if exact:
-        raise ValueError("exact=True numbers whole labels: entries of labels are hashed, with exact=False")
+        raise ValueError("exact=True does not support entries of labels: use exact=False")
     from propkernels.kernels.label_entries import EntryCoder
 
     return EntryCoder.learn(graphs, parameters)
