@@ -122,7 +122,7 @@ def _refined(
     counter: RefinementCoder, tables: list[tuple[Any, ...]], graphs: GraphDatabase
 ) -> tuple[Settings, Arrays]:
     if counter.edge_weights:
-        raise NotLive("it distinguishes edges by weight")
+        raise NotLive("it distinguishes edges by their weights")
     settings = {
         "kind": "refinement",
         "steps": counter.t_max,
