@@ -4,6 +4,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.scale.executors import MMAP_THRESHOLD
+from propkernels.scale.reading_parts import iter_part
 
 pytest.importorskip("pyarrow")
 
@@ -45,3 +46,8 @@ def dask_cluster():
         distributed.LocalCluster(**options) as cluster,
     ):
         yield cluster
+
+
+def graphs_of(plan):
+    """All graphs of a plan, targets and ids, part by part."""
+    return [[(b.graphs, b.target, b.ids) for b in iter_part(part)] for part in plan]

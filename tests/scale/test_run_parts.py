@@ -13,7 +13,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.scale import run_parts as run
-from propkernels.scale.executors import DaskEngine, Engine, is_worker_loss, worker_timeout
+from propkernels.scale.executors import DaskEngine, Engine
 from propkernels.scale.run_parts import run_parts
 from propkernels.scale.verifying import DamagedFolderError
 
@@ -184,14 +184,6 @@ def test_only_a_bounded_number_of_parts_is_in_flight(molecules, features, tmp_pa
     assert max(most) == 6
 
 
-def test_errors_that_mean_a_lost_worker():
-    distributed = pytest.importorskip("distributed")
-    assert is_worker_loss(distributed.scheduler.KilledWorker("task", None, 3))
-    assert is_worker_loss(BrokenProcessPool())
-    assert not is_worker_loss(ValueError())
-    assert not is_worker_loss(OSError(errno.ENOSPC, ""))
-
-
 class KillsOnce:
     """Work that kills its process the first time it meets the first part."""
 
@@ -353,13 +345,6 @@ def test_a_scheduler_that_closes_is_one_sentence(plan, features, tmp_path, impat
 
     with pytest.raises(ConnectionError, match="the connection to the Dask scheduler was lost: run again"):
         pk.featurize(plan, features, tmp_path / "out", Closes())
-
-
-@pytest.mark.parametrize("text", ["soon", "-1", "0", "nan"])
-def test_a_timeout_that_is_no_number(monkeypatch, text):
-    monkeypatch.setenv("PROPKERNELS_WORKER_TIMEOUT", text)
-    with pytest.raises(ValueError, match="PROPKERNELS_WORKER_TIMEOUT in the environment must be seconds"):
-        worker_timeout()
 
 
 @pytest.mark.slow

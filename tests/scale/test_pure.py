@@ -1,0 +1,53 @@
+"""Features that are a pure function of each graph."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+
+
+def test_fitted_features_of_attributes(tmp_path):
+    data = pk.datasets.make_synthetic(12, random_state=0)
+    data.graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=3)
+    plan = pk.partition(tmp_path / "graphs.parquet", nodes_per_part=300)
+    features = pk.PropagationFeatures(n_features=512, t_max=1, attributes="joint", random_state=0)
+    with pytest.raises(ValueError, match="learn their scale: fit them on a sample"):
+        pk.featurize(plan, features, tmp_path / "out")
+    features.fit(data.graphs[:6])
+    opened = pk.featurize(plan, features, tmp_path / "out")
+    assert (opened.to_scipy() != features.transform(data.graphs)).nnz == 0
+    with pytest.raises(ValueError, match="keep the fitted estimator"):
+        opened.estimator()
+    with pytest.raises(ValueError, match="holds other results"):
+        pk.featurize(plan, features.fit(data.graphs[:7]), tmp_path / "out")
+
+
+def test_missing_labels_need_fitted_features(tmp_path):
+    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    graphs = pk.check_graphs([(path, ["C", "O", "C"])] * 3 + [(path, ["C", None, "C"])])
+    graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=1)
+    features = pk.PropagationFeatures(n_features=64, random_state=0)
+    with pytest.raises(pk.scale.PartsFailedError, match="a node without a label"):
+        pk.featurize(tmp_path / "graphs.parquet", features, tmp_path / "out")
+    fitted = features.fit(graphs)
+    opened = pk.featurize(tmp_path / "graphs.parquet", fitted, tmp_path / "fitted")
+    assert (opened.to_scipy() != fitted.transform(graphs)).nnz == 0
+    refinement = pk.WeisfeilerLehmanFeatures(n_features=64)
+    opened = pk.featurize(tmp_path / "graphs.parquet", refinement, tmp_path / "wl")
+    assert (opened.to_scipy() != refinement.fit_transform(graphs)).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("features", "error", "message"),
+    [
+        (pk.PropagationFeatures(random_state=0), ValueError, r"hash them, PropagationFeatures\(n_features"),
+        (pk.PropagationFeatures(n_features=64), ValueError, "random_state must be an integer"),
+        (pk.PropagationKernel(), TypeError, "features must be"),
+        (pk.PropagationFeatures(n_features=0, random_state=0), ValueError, "n_features must be"),
+        ("features", TypeError, "features must be"),
+    ],
+)
+def test_features_that_are_not_pure_are_refused(plan, features, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        pk.featurize(plan, features, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
