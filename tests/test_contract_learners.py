@@ -142,9 +142,15 @@ def adapter(cls):
         tags.input_tags.two_d_array = True
         return tags
 
+    def score(self, X, y, sample_weight=None):
+        rows = validate_data(self, X, reset=False, dtype=np.float64)
+        return cls.score(self, path_graphs(rows), y, sample_weight)
+
     asking = ("predict", "predict_proba", "decision_function", "score_samples")
     names = [name for name in asking if hasattr(cls, name)]
     methods = {"fit": fit, "__sklearn_tags__": tags, **{name: asked(name) for name in names}}
+    if hasattr(cls, "score"):
+        methods["score"] = score
     name = f"Rows{cls.__name__}"
     adapted = type(name, (cls,), {**methods, "__module__": __name__, "__qualname__": name})
     globals()[name] = adapted  # so that pickle finds it
