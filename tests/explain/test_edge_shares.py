@@ -94,5 +94,5 @@ def test_of_an_explanation():
     assert not explanation.edge_contributions(3, t=0)[1].any()
     with pytest.raises(ValueError, match="t must be at most 2"):
         explanation.edge_contributions(3, t=3)
-    with pytest.raises(TypeError, match="where graphs are explained"):
+    with pytest.raises(TypeError, match="need explained graphs"):
         explanation.with_graphs(None).edge_contributions(3)

@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.decisions.rule import Rule, dual_members
-from propkernels.explain.comparisons import compare_classes, explain_rule
+from propkernels.explain.comparisons import explain_rule
 from propkernels.explain.explanation import Explanation
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, input_of, the_zoo
 
@@ -234,21 +234,6 @@ def test_bad_questions(small):
     grids = pk.GridDatabase([np.zeros((1, 2), dtype=int)])
     with pytest.raises(ValueError, match="t must be at most 0"):
         Explanation(np.ones((2, 1)), grids.graph_ptr, 0.0, grids).image(0, 1)
-
-
-@pytest.mark.parametrize(
-    ("names", "classes", "weights", "sides"),
-    [
-        (["a", "b"], None, [-1], ("b", "a")),
-        (["a", "b"], ("a", "b"), [1], ("a", "b")),
-        (["a", "b"], "a", [1], ("a", "b")),
-        ([0, 1, 2], (2, 0), [0, -1, 0], (2, 0)),
-        ([0, 1, 2], 1, [-0.5, 0, 0.5], (1, None)),
-    ],
-)
-def test_what_is_compared(names, classes, weights, sides):
-    found, *compared = compare_classes(names, classes)
-    assert (found.tolist(), tuple(compared)) == (weights, sides)
 
 
 def test_of_several_classes_the_predicted_one_is_explained_by_default(molecules):

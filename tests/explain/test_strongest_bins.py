@@ -117,5 +117,5 @@ def test_a_kernel_without_bins_is_refused():
 
 @pytest.mark.parametrize(("y", "n"), [([1, 0], 3), (None, 0)])
 def test_bad_input_is_named(y, n):
-    with pytest.raises(ValueError, match=r"y must hold|n must be"):
+    with pytest.raises(ValueError, match=r"y must have|n must be"):
         fitted().top_bins(DATA.graphs, y, n)

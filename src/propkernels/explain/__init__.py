@@ -1,4 +1,4 @@
-"""Explanations: contributions of nodes, bins that two graphs share, and edits that change a prediction."""
+"""Explanations: contributions of nodes, shared bins of two graphs, and counterfactual edits."""
 
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
 from propkernels.explain.explanation import Explanation

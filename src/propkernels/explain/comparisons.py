@@ -1,4 +1,4 @@
-"""Explanations of decisions: contributions of nodes and iterations that add up exactly."""
+"""Explanations of decisions: comparisons of classes, and exact sums over nodes and iterations."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     weights : ndarray, (pairs,)
-        What each decision counts; pairs in the order (0, 1), (0, 2), ..., positive for the first.
+        Weight of each decision; pairs in the order (0, 1), (0, 2), ..., positive for the first class.
     speaks_for : Any
-        The class that a positive sum speaks for.
+        Class favored by a positive sum.
     against : Any
-        The class it is compared with; None: the mean over all others.
+        Class it is compared with; None: the mean of all others.
     """
 
     weights: NDArray[np.float64]
@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
 
 
 def compare_classes(names: Sequence[Any], classes: Any = None) -> Comparison:
-    """Return what the parameter ``classes`` of ``explain`` stands for.
+    """Return the comparison selected by the parameter ``classes`` of ``explain``.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def compare_classes(names: Sequence[Any], classes: Any = None) -> Comparison:
 
 
 def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
-    """Number of the class spoken for, and those of the classes it is compared with."""
+    """Number of the class favored by positive contributions, and numbers of the classes compared with it."""
     if isinstance(classes, (tuple, list)) and len(classes) == 2:
         first, second = classes
         if first not in known or second not in known or first == second:
-            raise ValueError(f"classes must be two different ones of {known}; got {(first, second)}")
+            raise ValueError(f"classes must be two different classes of {known}; got {(first, second)}")
         return known.index(first), [known.index(second)]
     if classes not in known:
         raise ValueError(f"classes must be one or two of {known}; got {shown(classes)}")
@@ -84,25 +84,24 @@ def explain_rule(
     speaks_for: Any = None,
     against: Any = None,
 ) -> Explanation:
-    """Write a weighted sum of a rule's decisions as a sum over nodes and iterations.
+    """Return the explanation of a weighted sum of a rule's decisions, as a sum over nodes and iterations.
 
-    What a bin adds is shared by the nodes in it: each adds the weight of its bin. Where bins count something
-    else than nodes, the weight of each counted thing is shared equally by its nodes: a pair of nodes at a
-    distance (shortest paths) by both, a subgraph by all of its nodes; a place on a path (GraphHopper) belongs
-    to the node at that place.
+    Each node contributes the weight of its bin. If bins count items other than nodes, the weight of an item
+    is divided equally among its nodes: among the two ends of a shortest path, or among all nodes of a
+    subgraph; a position on a path (GraphHopper) belongs to the node at that position.
 
-    Ratios of counts (Tanimoto, Jaccard) have no weights of bins that hold for all graphs. There, the
-    similarity to each training graph is shared by the nodes whose bins the training graph has too.
+    For ratios of counts (Tanimoto, Jaccard), weights of bins differ from graph to graph. There, the
+    similarity to each training graph is divided among the nodes whose bins also occur in that training graph.
 
     Parameters
     ----------
     rule : Rule
-        One that compares bins.
+        A rule on counts of bins.
     graphs : GraphDatabase or GridDatabase
     weights : array-like, (decisions,)
-        What each decision counts: ``[1.0]`` where the rule has one.
+        Weight of each decision; ``[1.0]`` for a rule with one decision.
     intercepts : array-like, (decisions,)
-        What is added to each decision.
+        Intercept of each decision.
     n_jobs : int or None
     speaks_for, against : Any
         The classes compared, if any; see :class:`~propkernels.explain.Explanation`.

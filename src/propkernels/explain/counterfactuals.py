@@ -1,4 +1,4 @@
-"""Counterfactuals: edits of a graph, and what a model says after them."""
+"""Counterfactuals: edits of a graph and the predictions after them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels.graphs.container import Graph
 
-MOST_DRAWN = 5  # edited graphs that a notebook shows
+MOST_DRAWN = 5  # edited graphs shown in a notebook
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of a graph.
+    """A single change of a graph.
 
     Attributes
     ----------
     kind : {"relabel", "add_edge", "remove_edge", "add_leaf", "remove_leaf"}
     node : int
-        The node that is relabeled, removed, given a leaf, or one end of an edge, as numbered in the graph
+        The node that is relabeled, removed or given a leaf, or one end of the edge, as numbered in the graph
         before any edit; a new node has the next number.
     other : int or None
         The other end of the edge; of a leaf that is removed, its neighbor; of a new leaf, its number.
@@ -33,7 +33,7 @@ class Edit:
     before : Any
         The label before.
     edge_label : Any
-        The label of a new edge, if the model tells edge labels apart.
+        The label of a new edge, if the model uses edge labels.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Edit:
     edge_label: Any = None
 
     def describe(self, names: Mapping[Any, str] | None = None) -> str:
-        """Say what is done; ``names`` say what labels are called."""
+        """Return the edit in words; ``names`` maps labels to display names."""
         label, before = (str((names or {}).get(value, value)) for value in (self.label, self.before))
         bond = "" if self.edge_label is None else f" ({self.edge_label})"
         if self.kind == "relabel":
@@ -68,23 +68,23 @@ class Edit:
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """A graph that differs by one or two edits.
+    """An edited graph: one or two edits, with the decision and prediction of the model.
 
     Attributes
     ----------
     edits : tuple of Edit
-        One after the other.
+        The edits, in order.
     graph : Graph
         The edited graph.
     decision : float
-        The decision of the model about it: of two classes, that of ``decision_function``; of more, by how
-        much the new class leads; of numbers, the prediction.
+        Decision of the model: for two classes, that of ``decision_function``; for more, the lead of the new
+        class; for regression, the prediction.
     change : float
-        The decision, less that of the graph as it is.
+        Decision minus that of the original graph.
     prediction : Any
-        What the model predicts.
+        Prediction of the model.
     smiles : str or None
-        The edited molecule.
+        SMILES of the edited molecule.
     """
 
     edits: tuple[Edit, ...]
@@ -96,34 +96,34 @@ class Counterfactual:
 
 
 class Counterfactuals(Sequence[Counterfactual]):
-    """The smallest changes of a graph that change a prediction, as ``counterfactuals`` of a model returns.
+    """The smallest edits of a graph that change its prediction, returned by ``counterfactuals`` of a model.
 
-    A list of :class:`Counterfactual`: fewer edits first, and then what goes furthest beyond the boundary.
+    A sequence of :class:`Counterfactual`: fewer edits first, then by distance beyond the decision boundary.
 
     Parameters
     ----------
     items : sequence of Counterfactual
     original : Graph
-        The graph as it is.
+        The original graph.
     decision_before : float
     prediction_before : Any
     reached : bool
-        Whether these edits change the prediction as wanted; False: none was found that does, and these
-        come closest.
+        Whether these edits change the prediction as requested; False: no tried edit does, and these come
+        closest.
     exhaustive : bool
-        Whether everything within ``max_edits`` was decided about. False: all single edits were, and those
-        pairs that ``summary`` tells.
+        Whether all edits within ``max_edits`` were tried. False: all single edits were, and the pairs given
+        in ``summary``.
     summary : str
-        What was searched, in a few sentences.
+        The extent of the search, in a few sentences.
     n_decided : int
-        Number of edited graphs that were decided about.
+        Number of edited graphs with a decision.
     label_names : mapping, optional
-        What labels are called.
+        Display names of labels.
 
     See Also
     --------
     PropagationClassifier : ``PropagationClassifier.counterfactuals`` returns this.
-    propkernels.explain.Explanation : What each node adds to a decision.
+    propkernels.explain.Explanation : Contribution of each node to a decision.
 
     References
     ----------
@@ -175,17 +175,17 @@ class Counterfactuals(Sequence[Counterfactual]):
     # columns
 
     def graph(self, i: int) -> Graph:
-        """Return the graph after the edits of line i."""
+        """Return the edited graph of item i."""
         return self._items[i].graph
 
     @property
     def edits(self) -> list[tuple[Edit, ...]]:
-        """The edits of each line."""
+        """The edits of each item."""
         return [item.edits for item in self._items]
 
     @property
     def decision(self) -> NDArray[np.float64]:
-        """The decision about each edited graph."""
+        """The decision for each edited graph."""
         return np.array([item.decision for item in self._items], dtype=np.float64)
 
     @property
@@ -195,13 +195,13 @@ class Counterfactuals(Sequence[Counterfactual]):
 
     @property
     def smiles(self) -> list[str | None]:
-        """The edited molecules, where graphs are molecules."""
+        """SMILES of the edited molecules; None for other graphs."""
         return [item.smiles for item in self._items]
 
     # tables
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one record per line."""
+        """Return one record per item."""
         return [
             {
                 "edits": "; ".join(edit.describe(self.label_names) for edit in item.edits),
@@ -215,22 +215,22 @@ class Counterfactuals(Sequence[Counterfactual]):
         ]
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with one row per line."""
+        """Return a pandas DataFrame with one row per item."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         return pandas.DataFrame(self.records())
 
     @property
     def title(self) -> str:
-        """What the lines are, in one sentence."""
+        """One sentence about the original prediction and the result of the search."""
         now = f"predicted {_text(self.prediction_before)} (decision {format_number(self.decision_before)})"
         if not self._items:
             return f"The graph is {now}; no edit is possible."
         if self.reached:
-            return f"The graph is {now}; with these edits, the prediction is another one."
-        return f"The graph is {now}; no edit tried changes that as wanted, and these come closest."
+            return f"The graph is {now}; these edits change the prediction."
+        return f"The graph is {now}; no tried edit changes that as requested, and these come closest."
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
-        """Return the names of the columns, and the texts of each line."""
+        """Return the column names, and the texts of each row."""
         records = self.records()
         head = [name for name in records[0] if name != "n_edits"] if records else []
         text: dict[str, Callable[[Any], str]] = {"decision": format_number, "change": format_number}
@@ -263,7 +263,7 @@ class Counterfactuals(Sequence[Counterfactual]):
 def _edited_places(
     places: NDArray[np.float64], edits: Sequence[Edit]
 ) -> tuple[NDArray[np.float64], set[int]]:
-    """Where the nodes of the edited graph are: new ones beside their neighbor; and what is marked."""
+    """Return positions of the nodes of the edited graph (new ones beside their neighbor) and marked nodes."""
     points, touched, gone = list(places), set[int](), set[int]()
     for edit in edits:
         touched |= {edit.node} | (set() if edit.other is None else {edit.other})
@@ -275,7 +275,7 @@ def _edited_places(
 
 
 def _free_place(points: NDArray[np.float64], node: int) -> NDArray[np.float64]:
-    """A place at the distance of an edge from a node, as far from all others as can be."""
+    """Return a position at one edge length from a node, as far from all other nodes as possible."""
     angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     around = points[node] + np.stack([np.cos(angles), np.sin(angles)], axis=1)
     gaps = np.linalg.norm(around[:, None] - points[None], axis=2).min(axis=1)

@@ -1,4 +1,4 @@
-"""From nodes to edges: contributions of nodes, shared out among the edges of their surroundings."""
+"""Contributions of edges: those of nodes, divided among the edges of their surroundings."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 Values = NDArray[np.float64]
-VALUES_IN_MEMORY = 2**22  # pairs of a node and an edge that it has looked across
+VALUES_IN_MEMORY = 2**22  # pairs of a node and an edge within its reach, per batch of nodes
 
 
 def edge_contributions(adjacency: Any, contributions: Values) -> tuple[NDArray[np.int64], Values]:
-    """Share out what each node adds at each iteration among the edges that it has looked across by then.
+    """Divide the contribution of each node at each iteration among the edges within its reach.
 
-    At iteration t a node knows its surroundings up to t steps: the edges that have an end at most t - 1 steps
-    away. They take equal parts. So the edges of an iteration t > 0 add up to what its nodes with neighbors
-    add up to; at t = 0 nodes know no edges.
+    The code of a node at iteration t depends on the edges with an end at most t - 1 steps away. They get
+    equal shares. At t > 0, contributions of edges add up to those of all nodes with neighbors; at t = 0 no
+    edge is within reach.
 
     Parameters
     ----------
     adjacency : sparse array, (nodes, nodes)
-        Of one undirected graph.
+        Adjacency of one undirected graph.
     contributions : ndarray of float64, (nodes, t_max + 1)
 
     Returns
     -------
     ndarray of int64, (edges, 2)
-        The two nodes of each edge, the smaller number first.
+        Ends of each edge, the smaller number first.
     ndarray of float64, (edges, t_max + 1)
-        What they add.
+        Contribution of each edge.
     """
     rows, cols = adjacency.nonzero()
     ends = np.unique(np.sort(np.column_stack([rows, cols]).astype(np.int64), axis=1), axis=0)
@@ -53,8 +53,8 @@ def edge_contributions(adjacency: Any, contributions: Values) -> tuple[NDArray[n
 
 
 def _share_out(contributions: Values, ball: Any, step: Any, touches: Any, shares: Values) -> None:
-    """Add the shares of some nodes: ``ball`` holds what each of them reaches, wider by one step at each t."""
-    seen = ball @ touches  # (these nodes, edges)
+    """Add the shares of a batch of nodes; ``ball`` marks the nodes within reach, one step more at each t."""
+    seen = ball @ touches  # (nodes of the batch, edges)
     for t in range(1, contributions.shape[1]):
         wider = ball @ step if t > 1 else ball
         if wider.nnz > ball.nnz:
@@ -65,5 +65,5 @@ def _share_out(contributions: Values, ball: Any, step: Any, touches: Any, shares
 
 
 def _marks(rows: Any, columns: Any, shape: tuple[int, int]) -> csr_array:
-    """A matrix of truth values; an entry that is named again stays one."""
+    """Return a sparse boolean matrix; repeated entries stay True."""
     return csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=shape)

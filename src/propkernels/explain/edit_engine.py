@@ -1,4 +1,4 @@
-"""Decisions of edited graphs without the pipeline: trackers list what edits change, and members add it up."""
+"""Decisions of edited graphs without the pipeline: trackers list changed counts, members add them up."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from propkernels.tracking.alphabet import Alphabet
 from propkernels.tracking.trackers import NEW_NODES, Tracker, is_trackable, wired
 
 EDITS_AT_ONCE = 256
-MOST_CHANGES = 2**22  # rows that have room in memory
+MOST_CHANGES = 2**22  # changed counts held in memory at a time
 ADD_LEAF = 3
 Matrix = NDArray[np.float64]
 Edits = NDArray[np.int64]
 
 
 class Engine:
-    """A graph, ready to be edited.
+    """A graph prepared for fast decisions after edits.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Engine:
     alphabet : Alphabet
         Labels of nodes and edges that edits may use.
     trackers : list of Tracker
-        One for each of the rule's vocabularies.
+        One per vocabulary of the rule.
     """
 
     def __init__(self, rule: Rule, graph: GraphDatabase, alphabet: Alphabet, trackers: list[Tracker]) -> None:
@@ -42,7 +42,7 @@ class Engine:
 
     @classmethod
     def of(cls, rule: Rule, graph: GraphDatabase, alphabet: Alphabet) -> Engine | None:
-        """Make an engine; None where a kernel of the rule, or the graph, has to be counted as a whole."""
+        """Return an engine; None if a kernel of the rule, or the graph, has no tracker."""
         if not rule.compares_bins or not is_trackable(graph):
             return None
         trackers = []
@@ -53,12 +53,12 @@ class Engine:
         return cls(rule, graph, alphabet, trackers)
 
     def decisions(self, edits: Edits, connected: bool) -> Matrix:
-        """Return decisions without intercepts, (edits, decisions), NaN where an edit cannot be made.
+        """Return decisions without intercepts, (edits, decisions); NaN for impossible edits.
 
         Parameters
         ----------
         edits : ndarray of int64, (m, 2, 5)
-            One or two edits each.
+            One or two edits per row.
         connected : bool
             Whether the ends of a removed edge must stay connected.
         """
@@ -73,7 +73,7 @@ class Engine:
         return decisions
 
     def _numbered(self, edits: Edits) -> Edits:
-        """Give new nodes the numbers that follow those of the graph."""
+        """Number new nodes after those of the graph."""
         edits = np.array(edits, dtype=np.int64, order="C")
         first, second = edits[:, 0], edits[:, 1]
         is_leaf = first[:, 0] == ADD_LEAF

@@ -1,4 +1,4 @@
-"""The search: all single edits, and pairs of edits as far as a budget goes."""
+"""Search for counterfactuals: all single edits, and pairs of edits within a budget."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from propkernels._utils.progress import ProgressBar
 from propkernels.explain.edits import ADD_LEAF, NOTHING, Editor, Rows, in_pairs
 
-MOST_MOLECULES = 20_000  # that are asked about, valid or not
-DIGITS = 12  # margins that differ less are equal, and keep the order in which edits are listed
+MOST_MOLECULES = 20_000  # candidate molecules checked by RDKit, valid or not
+DIGITS = 12  # decimals of margins that are compared; ties keep the order of the edits
 Margins = NDArray[np.float64]
 Decide = Callable[[Rows], NDArray[np.float64]]
 Judge = Callable[[NDArray[np.float64]], tuple[Margins, NDArray[np.bool_]]]
@@ -21,7 +21,7 @@ Validate = Callable[[Rows], Any]
 
 
 class Found(NamedTuple):
-    """One or two edits, how far they go beyond the boundary, and what a molecule becomes by them."""
+    """One or two edits, their margin beyond the decision boundary, and the edited molecule (or None)."""
 
     rows: Rows
     margin: float
@@ -30,20 +30,20 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search found, and how much of what there is it has seen.
+    """Result of a search, and its extent.
 
     Attributes
     ----------
     found : list of Found
         The best first.
     reached : bool
-        Whether they change the prediction; otherwise they are the closest to it.
+        Whether they change the prediction; otherwise they come closest to that.
     n_single, n_pairs : int
-        Numbers of single edits and of pairs that were decided.
+        Numbers of single edits and of pairs with a decision.
     n_extended, n_extendable : int
-        Single edits that were extended by a second one, and those that could have been.
+        Number of single edits that were extended by a second edit, and that could have been.
     n_unchecked : int
-        Edits that may be molecules, and were not asked about since too many before them are none.
+        Number of edits not checked for valid molecules, because too many before them were invalid.
     """
 
     found: list[Found]
@@ -56,30 +56,30 @@ class Searched:
 
     @property
     def exhaustive(self) -> bool:
-        """Whether every pair was decided that could have mattered."""
+        """Whether every pair that could matter has a decision."""
         return self.n_extended == self.n_extendable
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for, and with what.
+    """Settings of a search.
 
     Attributes
     ----------
     editor : Editor
     decide : callable
-        From edits, (m, 2, 5), to decisions, (m, decisions), NaN where an edit cannot be made.
+        From edits, (m, 2, 5), to decisions, (m, decisions); NaN for impossible edits.
     judge : callable
-        From decisions to margins, the larger the better, and to whether the prediction changes as wanted.
+        From decisions to margins (larger is better), and a mask of predictions that change as requested.
     n : int
-        Number of edits wanted.
+        Number of results.
     budget : int
-        Number of pairs that are decided at most.
+        Largest number of pairs to try.
     ranked : bool
         True: fewer edits come first, and a pair never contains an edit that suffices by itself. False:
         only margins count.
     validate : callable or None
-        From edits, (k, 5), to what a molecule becomes by them, hashable; None: it cannot.
+        From edits, (k, 5), to the edited molecule (hashable), or None if it is invalid.
     """
 
     editor: Editor
@@ -91,7 +91,7 @@ class Search:
     validate: Validate | None = None
 
     def run(self, max_edits: int) -> Searched:
-        """Decide about all single edits and, where these are not enough, about pairs."""
+        """Decide on all single edits and, if these do not suffice, on pairs."""
         singles = self.editor.single_edits()
         margins, changed = self._judged(in_pairs(None, singles))
         valid = self._valid(singles)
@@ -103,13 +103,13 @@ class Search:
         return self._with_pairs(singles, margins, changed, valid, searched)
 
     def _valid(self, singles: Rows) -> NDArray[np.bool_]:
-        """Tell which single edits make a molecule of a molecule; all, where there is none."""
+        """Mask of single edits that give a valid molecule (all True for other graphs)."""
         if self.validate is None:
             return np.ones(len(singles), dtype=bool)
         return np.array([self.validate(row[None]) is not None for row in singles], dtype=bool)
 
     def _judged(self, pairs: Rows) -> tuple[Margins, NDArray[np.bool_]]:
-        """Margins, minus infinity where an edit cannot be made, and whether the prediction changes."""
+        """Margins (minus infinity for impossible edits), and whether predictions change as requested."""
         decisions = self.decide(pairs)
         possible = ~np.isnan(decisions).any(axis=1)
         margins, changed = np.full(len(pairs), -np.inf), np.zeros(len(pairs), dtype=bool)
@@ -125,7 +125,7 @@ class Search:
         valid: NDArray[np.bool_],
         before: Searched,
     ) -> Searched:
-        """Extend single edits by second ones, the most promising first, until the budget is spent."""
+        """Extend single edits by second ones, the most promising first, within the budget."""
         is_open = ~changed if self.ranked else np.ones(len(singles), dtype=bool)
         order = np.lexsort((np.arange(len(singles)), -np.round(margins, DIGITS), ~valid))
         order = order[is_open[order]]
@@ -148,7 +148,7 @@ class Search:
         return self._merged(singles, (margins, changed), pairs, judged, searched)
 
     def _merged(self, singles: Rows, one: Any, pairs: Rows, two: Any, searched: Searched) -> Searched:
-        """Single edits first and then pairs; or all of them by their margins."""
+        """Append pairs to the single edits, or rank all of them by margin."""
         if self.ranked:
             found, known = list(searched.found), {each.molecule for each in searched.found}
             more, n_unchecked = self._best(pairs, two[0], two[1], self.n - len(found), known)
@@ -162,9 +162,9 @@ class Search:
         return self._closed(searched, pairs, two[0])
 
     def _seconds(self, singles: Rows, i: int, later: NDArray[np.bool_]) -> Rows:
-        """Second edits: single edits not tried with the first one before, and what it makes possible."""
+        """Second edits: single edits not yet paired with the first, and those it makes possible."""
         chosen = later.copy()
-        chosen[i] = singles[i, 0] == ADD_LEAF  # two equal leaves are two edits
+        chosen[i] = singles[i, 0] == ADD_LEAF  # two equal new leaves are a valid pair
         seconds = singles[chosen]
         seconds = seconds[~self.editor.is_redundant(singles[i], seconds)]
         return np.concatenate([seconds, self.editor.edits_after(singles[i])])
@@ -172,7 +172,7 @@ class Search:
     def _best(
         self, edits: Rows, margins: Margins, wanted: NDArray[np.bool_], n: int, known: Any = frozenset()
     ) -> tuple[list[Found], int]:
-        """The n best of those wanted, molecules once, and what is not one never; how many are left."""
+        """Return the n best results (valid, distinct molecules), and the number of unchecked edits."""
         order = np.argsort(-np.round(margins, DIGITS), kind="stable")
         order = order[wanted[order]]
         seen: set[Any] = set(known)
@@ -190,7 +190,7 @@ class Search:
         return best, 0
 
     def _closed(self, searched: Searched, edits: Rows, margins: Margins) -> Searched:
-        """Where nothing changes the prediction, what comes closest to it."""
+        """Return the result; if no edit changes the prediction, with the edits that come closest."""
         if searched.found:
             return searched
         closest, n_unchecked = self._best(edits, margins, margins > -np.inf, self.n)

@@ -1,15 +1,15 @@
-"""Edits of a graph: what may be changed, all single edits, and what becomes possible after one.
+"""Edits of a graph: allowed edits, all single edits, and edits that become possible after another.
 
 An edit is a row of five integers, (kind, a, b, label, bond):
 
     RELABEL      node a gets the label
     ADD_EDGE     between a and b, with the edge label ``bond``
     REMOVE_EDGE  between a and b
-    ADD_LEAF     a new node with the label, on a; b is its number, which the second edit may name
+    ADD_LEAF     a new node with the label, attached to a; b is its number, for use by a second edit
     REMOVE_LEAF  node a, whose only neighbor is b
 
-Nodes have the numbers that they have in the graph as it is; the first new node has the number n. Labels are
-numbers of an :class:`Alphabet`.
+Nodes keep the numbers of the original graph; the first new node has the number n. Labels are numbers in an
+:class:`Alphabet`.
 """
 
 from __future__ import annotations
@@ -35,19 +35,18 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Allowed:
-    """What edits may do, as given by the parameter ``allowed``; None: whatever is possible.
+    """Allowed edits, as given by the parameter ``allowed``; None: no restriction.
 
     Attributes
     ----------
     kinds : tuple of str or None
-        Some of ``KINDS``.
+        A subset of ``KINDS``.
     labels, edge_labels : tuple or None
         Labels that relabeled or new nodes, and new edges, may get.
     nodes : tuple of int or None
-        Nodes that edits may concern: that are relabeled or removed, carry a new leaf, or are an end of an
-        edge that comes or goes.
+        Nodes that may be relabeled or removed, get a new leaf, or be an end of an added or removed edge.
     connected : bool or None
-        Whether the ends of a removed edge must stay connected by others.
+        Whether the ends of a removed edge must stay connected.
     """
 
     kinds: tuple[str, ...] | None = None
@@ -79,7 +78,7 @@ class Allowed:
 
 
 def _several(values: Any, key: str) -> tuple[Any, ...]:
-    """One value, or several, as a tuple."""
+    """Return one value or several as a tuple."""
     if isinstance(values, str):
         return (values,)
     if not isinstance(values, Iterable) or isinstance(values, (bytes, Mapping)):
@@ -88,7 +87,7 @@ def _several(values: Any, key: str) -> tuple[Any, ...]:
 
 
 class Editor:
-    """A graph, what edits of it are allowed, and what it becomes by them.
+    """A graph, its allowed edits, and the edited graphs.
 
     Parameters
     ----------
@@ -96,11 +95,11 @@ class Editor:
         One undirected graph.
     alphabet : Alphabet
     kinds : sequence of str
-        Kinds of edits that are allowed.
+        Allowed kinds of edits.
     nodes : sequence of int or None
-        Nodes that edits may concern.
+        Nodes that may be edited; None: all.
     told_apart : bool
-        Whether the model tells edge labels apart; otherwise new edges have the first one that is allowed.
+        Whether the model uses edge labels; otherwise new edges get the first allowed label.
     """
 
     def __init__(
@@ -124,7 +123,7 @@ class Editor:
     # rows
 
     def single_edits(self) -> Rows:
-        """All edits that are allowed and possible, one row each."""
+        """Return all allowed and possible single edits, one row each."""
         n, free, makers = self.n_nodes, np.flatnonzero(self.free), []
         self._check_number(len(free))
         if RELABEL in self.kinds:
@@ -150,7 +149,7 @@ class Editor:
         return np.concatenate([np.empty((0, 5), dtype=np.int64), *makers])
 
     def _check_number(self, n_free: int) -> None:
-        """Refuse to list more edits than anyone can wait for."""
+        """Refuse graphs with too many single edits."""
         relabeled = n_free * len(self.alphabet.new_labels)
         number = relabeled * (RELABEL in self.kinds) + relabeled * len(self.bonds) * (ADD_LEAF in self.kinds)
         number += n_free * (n_free - 1) // 2 * len(self.bonds) * (ADD_EDGE in self.kinds)
@@ -161,7 +160,7 @@ class Editor:
             )
 
     def edits_after(self, first: Rows) -> Rows:
-        """Edits that only another one makes possible: a leaf on a new leaf, the removal of a new end, ..."""
+        """Return edits that a first one makes possible: a leaf on a new leaf, removal of a new end, ..."""
         kind, a, b = (int(x) for x in first[:3])
         parts = [np.empty((0, 5), dtype=np.int64)]
         if kind == ADD_LEAF:
@@ -183,12 +182,12 @@ class Editor:
         return np.concatenate(parts)
 
     def is_redundant(self, first: Rows, seconds: Rows) -> NDArray[np.bool_]:
-        """Tell which pairs are a single edit, or none, in disguise; pairs are in either order."""
+        """Mask of pairs, in either order, that equal a single edit or no edit."""
         kind, a = first[0], first[1]
         same = seconds[:, 1] == a
         if kind == RELABEL:
             return same & np.isin(seconds[:, 0], (RELABEL, REMOVE_LEAF))
-        if kind == REMOVE_LEAF:  # a new leaf in the place of the old one is the old one, relabeled
+        if kind == REMOVE_LEAF:  # removing a leaf and adding one at the same node equals relabeling the leaf
             replaced = (seconds[:, 0] == ADD_LEAF) & (seconds[:, 1] == first[2]) & (RELABEL in self.kinds)
             return (same & (seconds[:, 0] == RELABEL)) | replaced
         if kind == ADD_LEAF and RELABEL in self.kinds:
@@ -202,9 +201,9 @@ class Editor:
     # graphs
 
     def edited(self, rows: Rows, connected: bool = False) -> GraphDatabase | None:
-        """Return the graph after some edits, one after the other; None where one of them cannot be made.
+        """Return the graph after a sequence of edits; None if one of them is impossible.
 
-        With ``connected``, None as well where the ends of an edge that was removed are not connected.
+        With ``connected``, also None if the ends of a removed edge are disconnected.
         """
         draft = _Draft(self)
         if not all(draft.apply(*(int(x) for x in row)) for row in rows):
@@ -214,7 +213,7 @@ class Editor:
 
 
 class _Draft:
-    """A graph that is being edited: flat lists, which become a database in the end."""
+    """A graph during editing: flat lists, converted to a database at the end."""
 
     def __init__(self, editor: Editor) -> None:
         self.editor, self.graph = editor, editor.graph
@@ -242,7 +241,7 @@ class _Draft:
             self.removed.add(pair)
 
     def apply(self, kind: int, a: int, b: int, label: int, bond: int) -> bool:
-        """Make an edit; False: it cannot be made."""
+        """Apply an edit; return False if it is impossible."""
         if not self.alive[a]:
             return False
         if kind == RELABEL:
@@ -267,7 +266,7 @@ class _Draft:
         return True
 
     def falls_apart(self, graph: GraphDatabase, rows: Rows) -> bool:
-        """Whether no path joins the ends of an edge that was removed."""
+        """Whether no path joins the ends of a removed edge."""
         from scipy.sparse.csgraph import connected_components
 
         number, part = np.cumsum(self.alive) - 1, connected_components(graph.adjacency)[1]
@@ -275,7 +274,7 @@ class _Draft:
         return any(part[number[a]] != part[number[b]] for a, b in ends)
 
     def database(self) -> GraphDatabase:
-        """The edited graph, nodes in their old order, new ones behind."""
+        """Return the edited graph: old nodes in their order, then new ones."""
         from scipy.sparse import csr_array
 
         graph, alphabet = self.graph, self.editor.alphabet
@@ -311,13 +310,13 @@ class _Draft:
         column, alphabet = self.graph.label_column, self.editor.alphabet
         if column is None or alphabet.has_labels:
             return alphabet.node_column(np.array(self.labels, dtype=np.int64)[alive])
-        return column.take(np.flatnonzero(alive))  # distributions: no label is new
+        return column.take(np.flatnonzero(alive))  # label distributions: relabeling is impossible
 
 
 def _with_missing(
     attributes: NDArray[np.float64] | None, kept: NDArray[np.int64], size: int
 ) -> NDArray[np.float64] | None:
-    """Rows of those that are kept; those of new nodes or edges are missing."""
+    """Return the rows of kept nodes or edges, and missing values for new ones."""
     if attributes is None:
         return None
     rows = np.full((size, attributes.shape[1]), np.nan)
@@ -326,7 +325,7 @@ def _with_missing(
 
 
 def _product(kind: int, a: Any, b: Any, labels: Any, bonds: Any) -> Rows:
-    """Rows for all combinations."""
+    """Return rows for all combinations of arguments."""
     grids = np.meshgrid(a, b, labels, bonds, indexing="ij")
     return _stacked(kind, *(np.asarray(grid, dtype=np.int64).ravel() for grid in grids))
 
@@ -337,7 +336,7 @@ def _stacked(kind: int, a: Any, b: Any, label: Any, bond: Any) -> Rows:
 
 
 def in_pairs(first: Rows | None, rows: Rows) -> Rows:
-    """Rows as (m, 2, 5): each by itself, or after a first edit."""
+    """Return rows as (m, 2, 5): single edits, or second edits after a first one."""
     pairs = np.zeros((len(rows), 2, 5), dtype=np.int64)
     if first is None:
         pairs[:, 0], pairs[:, 1, 0] = rows, NOTHING

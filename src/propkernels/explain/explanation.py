@@ -17,28 +17,28 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
 
 Values = NDArray[np.float64]
-MOST_DRAWN = 3  # graphs that a notebook shows
+MOST_DRAWN = 3  # graphs shown in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Contributions that add up to decisions, as returned by ``explain`` of a fitted model.
+    """Contributions of nodes and iterations that add up to decisions, returned by ``explain`` of a model.
 
     Attributes
     ----------
     contributions : ndarray of shape (nodes, t_max + 1)
-        What each node adds at each iteration; positive speaks for ``speaks_for``.
+        Contribution of each node at each iteration; positive values favor ``speaks_for``.
     graph_ptr : ndarray of shape (graphs + 1,)
-        Which nodes belong to which graph.
+        Offsets of the nodes of each graph.
     intercept : float or ndarray of shape (graphs,)
-        What is added once per graph.
+        Intercept, added once per graph.
     graphs : GraphDatabase, GridDatabase or None
-        The graphs that are explained.
+        The explained graphs.
     speaks_for : Any
-        The class that positive contributions speak for, or an array of one class per graph; None where a
-        number is predicted.
+        Class favored by positive contributions, or an array of one class per graph; None for
+        regression.
     against : Any
-        The class it is compared with; None: the mean of all others, or a number is predicted.
+        Class it is compared with; None: the mean of all others, or regression.
 
     See Also
     --------
@@ -80,65 +80,65 @@ class Explanation:
 
     @property
     def decisions(self) -> Values:
-        """Decision value of each graph: the sum of its contributions, and the intercept."""
+        """Decision value of each graph: the sum of its contributions plus the intercept."""
         return self._sums(self.node_totals) + self.intercept
 
     @property
     def node_totals(self) -> Values:
-        """What each node adds, all iterations together."""
+        """Contribution of each node, summed over iterations."""
         return self.contributions.sum(axis=1)
 
     @property
     def iteration_totals(self) -> Values:
-        """What each iteration adds, all nodes of a graph together: (graphs, t_max + 1)."""
+        """Contribution of each iteration, summed over the nodes of a graph: (graphs, t_max + 1)."""
         return np.stack([self._sums(column) for column in self.contributions.T], axis=1)
 
     def _sums(self, values: Values) -> Values:
-        """Add up the values of each graph's nodes."""
+        """Sum values over the nodes of each graph."""
         return np.array([part.sum() for part in np.split(values, self.graph_ptr[1:-1])])
 
     # one graph
 
     def intercept_of(self, graph: int) -> float:
-        """Intercept of one graph's decision."""
+        """Return the intercept of one graph's decision."""
         return float(np.broadcast_to(self.intercept, len(self.graph_ptr) - 1)[self.position(graph)])
 
     def class_of(self, graph: int) -> Any:
-        """Class that positive contributions of one graph's nodes speak for; None for numbers."""
+        """Return the class favored by positive contributions in one graph; None for regression."""
         if not isinstance(self.speaks_for, np.ndarray):
             return self.speaks_for
         return self.speaks_for[self.position(graph)]
 
     def position(self, graph: int) -> int:
-        """Number of a graph, counted from the start."""
+        """Return the number of a graph, counted from the start."""
         position = as_positions(graph, len(self.graph_ptr) - 1)
         if not isinstance(position, int):
             raise TypeError(f"graph must be the number of one graph, got {shown(graph)}")
         return position
 
     def of_graph(self, graph: int) -> Values:
-        """Contributions of one graph's nodes, (its nodes, t_max + 1)."""
+        """Return the contributions of one graph's nodes, (its nodes, t_max + 1)."""
         return self.contributions[self._nodes(graph)]
 
     def edge_contributions(self, graph: int, t: int | None = None) -> tuple[NDArray[np.int64], Values]:
-        """Contributions of one graph's nodes, shared out among the edges of their surroundings.
+        """Return the contributions of one graph's nodes, divided among the edges of their surroundings.
 
-        At iteration t a node knows its surroundings up to t steps: the edges that have an end at most t - 1
-        steps away. What it adds is shared out among them in equal parts, so that the edges of an iteration t
-        > 0 add up to what its nodes with neighbors add up to. At t = 0 nodes know no edges.
+        The code of a node at iteration t depends on the edges with an end at most t - 1 steps away. They get
+        equal shares of its contribution, so that at t > 0 contributions of edges add up to those of all nodes
+        with neighbors. At t = 0 no edge is within reach.
 
         Parameters
         ----------
         graph : int
         t : int, optional
-            One iteration; by default their sum.
+            A single iteration; by default the sum of all.
 
         Returns
         -------
         ndarray of int64, (edges, 2)
-            The two nodes of each edge, numbered within the graph, the smaller number first.
+            Ends of each edge, numbered within the graph, the smaller number first.
         ndarray of float64, (edges,)
-            What they add.
+            Contribution of each edge.
 
         Examples
         --------
@@ -151,20 +151,20 @@ class Explanation:
         ([[0, 1], [1, 2]], [0.25, 1.25])
         """
         if not isinstance(self.graphs, GraphDatabase):
-            raise TypeError("edges have contributions only where graphs are explained, and are known")
+            raise TypeError("contributions of edges need explained graphs: see with_graphs")
         position = self.position(graph)
         ends, shares = edge_contributions(self.graphs[position].adjacency, self.of_graph(position))
         return ends, shares.sum(axis=1) if t is None else shares[:, self._iteration(t)]
 
     def draw_molecule(self, graph: Any = 0, molecules: Any = None, **options: Any) -> Any:
-        """Draw molecules that are explained, atoms and bonds colored by their contribution.
+        """Draw explained molecules, atoms and bonds colored by their contribution.
 
         Parameters
         ----------
         graph : int or sequence of int, default=0
-            Which of the molecules to draw; several: in a grid, with one scale.
+            Molecules to draw; several are drawn in a grid, with one color scale.
         molecules : sequence of str or rdkit.Chem.Mol, optional
-            SMILES or molecules, one for each graph; not needed where the graphs were made of them in this
+            SMILES or molecules, one per graph; not needed if the graphs were made from them in this
             process: by :class:`MoleculesToGraphs`, ``from_smiles``, ``from_rdkit``, or by ``explain`` itself.
         **options
             Options of :func:`~propkernels.molecules.draw_molecule`: t, limit, bonds, title, n_columns, size.
@@ -172,7 +172,7 @@ class Explanation:
         Returns
         -------
         MoleculePicture
-            With ``svg``, ``png`` and ``save``; notebooks show it.
+            Has ``svg``, ``png`` and ``save``; displayed by notebooks.
 
         Examples
         --------
@@ -184,23 +184,23 @@ class Explanation:
         >>> len(picture.values), len(picture.bonds)
         (4, 3)
         """
-        import propkernels  # the public face: pictures of molecules are a station above this one
+        import propkernels  # pictures of molecules are in a later package: use their public name
 
         known = getattr(self.graphs, "sources", None) if molecules is None else molecules
         if known is None:
             raise ValueError(
-                "the graphs do not know which molecules they were made of: pass these as molecules=[...]"
+                "the graphs do not store the molecules they were made from: pass molecules=[...]"
             )
         return propkernels.molecules.draw_molecule(self, known, graph, **options)
 
     def image(self, graph: int, t: int | None = None) -> Values:
-        """Contributions of one grid's pixels in the shape of its image; NaN outside its mask.
+        """Return the contributions of one grid's pixels in the shape of its image; NaN outside its mask.
 
         Parameters
         ----------
         graph : int
         t : int, optional
-            One iteration; by default their sum.
+            A single iteration; by default the sum of all.
         """
         if not isinstance(self.graphs, GridDatabase):
             raise TypeError("contributions have the shape of an image only where grids are explained")
@@ -209,13 +209,13 @@ class Explanation:
         return _spread(values, self.graphs, self.position(graph))
 
     def top_nodes(self, graph: int = 0, n: int = 10) -> list[dict[str, Any]]:
-        """Return the nodes of a graph that contribute most, for or against, the strongest first."""
+        """Return the n nodes of a graph with the largest absolute contributions, largest first."""
         totals = self.node_totals[self._nodes(graph)]
         strongest = np.argsort(-np.abs(totals), kind="stable")[: check_integer(n, "n", 1)]
         return [self._record(self.position(graph), int(node)) for node in strongest]
 
     def table(self, graph: int = 0, n: int = 10) -> str:
-        """Return the nodes that contribute most as text."""
+        """Return a text table of the nodes with the largest absolute contributions."""
         head = ["node", "label", "total", *self._columns]
         rows = [
             [str(r["node"]), str(r["label"]), *(format_number(r[c]) for c in ("total", *self._columns))]
@@ -223,10 +223,10 @@ class Explanation:
         ]
         return format_table(head, rows, left=("label",))
 
-    # all of it
+    # whole explanation
 
     def with_graphs(self, graphs: Any) -> Explanation:
-        """Return the same explanation, of graphs that carry other labels, say."""
+        """Return the same explanation for other graphs, such as a copy with other labels."""
         return replace(self, graphs=graphs)
 
     def records(self) -> list[dict[str, Any]]:
@@ -255,7 +255,7 @@ class Explanation:
 
     @property
     def subject(self) -> str:
-        """What positive contributions speak for, in words."""
+        """The meaning of positive contributions, in words."""
         if self.speaks_for is None:
             return "for a larger prediction"
         if isinstance(self.speaks_for, np.ndarray):
@@ -265,7 +265,7 @@ class Explanation:
 
     @property
     def quantity(self) -> str:
-        """What contributions add up to, where no classes are compared."""
+        """Name of the quantity that contributions add up to, if no classes are compared."""
         return "prediction"
 
     def __repr__(self) -> str:
@@ -281,7 +281,7 @@ class Explanation:
         n_graphs = len(self.graph_ptr) - 1
         records = self.top_nodes(0) if n_graphs else []
         rows = [[_named(r[name]) if name == "label" else r[name] for name in head] for r in records]
-        table = Table(head, rows, "the nodes of graph 0 that matter most")
+        table = Table(head, rows, "nodes of graph 0 with the largest contributions")
         drawings = []
         if isinstance(self.graphs, GraphDatabase):
             for i in range(min(n_graphs, MOST_DRAWN)):
@@ -317,7 +317,7 @@ class Explanation:
         return {**head, **dict(zip(self._columns, values, strict=True))}
 
     def _label(self, node: int) -> Any:
-        """Label of a node; None where it has none, or several with probabilities."""
+        """Label of a node; None if it has none, or a distribution of labels."""
         column = None if self.graphs is None else self.graphs.label_column
         if column is None or not hasattr(column, "ids"):
             return None
@@ -330,7 +330,7 @@ def _named(label: Any) -> str:
 
 
 def _spread(values: Values, grids: GridDatabase, position: int) -> Values:
-    """Values of counted pixels, in the shape of the image."""
+    """Return values of counted pixels in the shape of the image."""
     inside = grids.inside_of(position)
     pixels = np.full(int(np.prod(grids.shapes[position])), np.nan)
     pixels[slice(None) if inside is None else inside] = values

@@ -1,4 +1,4 @@
-"""From a model and a graph to counterfactuals: what is asked, searched, and checked by the model itself."""
+"""Counterfactuals of a model and a graph: ask, search, and confirm by the model itself."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.tracking.alphabet import Alphabet
 
-BATCH = 2000  # edited graphs that the model decides about at once, where the compiled loops cannot
+BATCH = 2000  # edited graphs per batch, if the whole pipeline decides
 BUDGET, SLOW_BUDGET = 200_000, 20_000  # pairs of edits
 Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of decisions.
+    """Functions that judge decisions for a question such as "which edits change the class?".
 
     Attributes
     ----------
     judge : callable
-        From decisions, (m, decisions), to margins, the larger the better, and to whether the prediction
-        changes as wanted.
+        From decisions, (m, decisions), to margins (larger is better), and a mask of predictions that
+        change as requested.
     shown : callable
-        From decisions to one number each, as a person knows it.
+        From decisions to one displayed number each.
     predicted : callable
         From decisions to predictions.
     ranked : bool
-        Whether there is something to reach, with as few edits as possible; otherwise the largest change.
+        True: reach a target with as few edits as possible; False: find the largest change.
     """
 
     judge: Judge
@@ -55,7 +55,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Model:
-    """What a search needs of a fitted model.
+    """The parts of a fitted model that a search needs.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Model:
     rule : Rule
     intercepts : ndarray, (decisions,)
     is_plain : bool
-        Whether decisions are those of the rule and nothing else: no labels are filled in before.
+        Whether decisions are those of the rule alone, without imputed labels.
     """
 
     decisions: Callable[[GraphDatabase], Matrix]
@@ -85,9 +85,9 @@ def find_counterfactuals(
     budget: int | None,
     label_names: Mapping[Any, str] | None,
 ) -> Counterfactuals:
-    """Find edits of one graph; parameters are those of ``PropagationClassifier.counterfactuals``.
+    """Return counterfactuals of one graph; parameters are those of ``PropagationClassifier.counterfactuals``.
 
-    ``ask`` gets the decisions about the graph as it is, (1, decisions).
+    ``ask`` takes the decisions on the original graph, (1, decisions), and returns the question.
     """
     check_integer(max_edits, "max_edits", 1, 2)
     check_integer(n, "n", 1)
@@ -117,21 +117,21 @@ def find_counterfactuals(
 
 
 def one_graph(graph: Any) -> GraphDatabase:
-    """Return a database of the one graph that is to be edited, if it can be.
+    """Return a database of the single graph to edit.
 
     Raises
     ------
     TypeError, ValueError
     """
     if isinstance(graph, (Grid, GridDatabase)):
-        raise TypeError("counterfactuals edit nodes and edges, and images have none: pass a graph")
+        raise TypeError("counterfactuals need nodes and edges, which images do not have: pass a graph")
     several = isinstance(graph, (GraphDatabase, list))
     database = graph.database if isinstance(graph, Graph) else check_edges(graph if several else [graph])
     if len(database) != 1:
-        raise ValueError(f"counterfactuals are those of one graph, got {len(database)}: pass graphs[i]")
+        raise ValueError(f"counterfactuals need a single graph, got {len(database)}: pass graphs[i]")
     if database.is_directed or database.has_parallel_edges:
         what = "directed" if database.is_directed else "parallel"
-        raise ValueError(f"counterfactuals are for undirected simple graphs, this one has {what} edges")
+        raise ValueError(f"counterfactuals need an undirected simple graph, this one has {what} edges")
     return database
 
 
@@ -157,7 +157,7 @@ def _editor(
 
 
 def _is_usual(kind: str, graph: GraphDatabase, read: bool) -> bool:
-    """Whether a kind of edits makes sense by default: labels that are not ``read`` are not changed."""
+    """Whether a kind of edits is allowed by default: labels that the model does not read are not changed."""
     uncertain = isinstance(graph.label_column, LabelDistributions)
     if kind == "relabel":
         return graph.label_column is not None and not uncertain and read
@@ -165,11 +165,11 @@ def _is_usual(kind: str, graph: GraphDatabase, read: bool) -> bool:
 
 
 def _known_labels(graph: GraphDatabase, counters: Sequence[Counter], read: bool) -> list[Any]:
-    """Labels of the database that the graph is from, and those that the counters have from training."""
+    """Labels of the database of the graph, and labels that the counters saw in training."""
     column = graph.label_column
     if column is None or isinstance(column, LabelDistributions):
         return []
-    if not read:  # one label is as good as another
+    if not read:  # edges of other graphs need only one label
         return list(column.values[:1])
     return list(dict.fromkeys([*column.values, *(x for counter in counters for x in counter.known_labels)]))
 
@@ -181,12 +181,12 @@ def _known_bonds(graph: GraphDatabase, is_molecule: bool) -> list[Any]:
 
 
 def _fast(model: Model, engine: Engine, connected: bool) -> Callable[[Rows], Matrix]:
-    """Decide by what edits change."""
+    """Return a function that decides from the changes of counts."""
     return lambda pairs: engine.decisions(pairs, connected) + model.intercepts
 
 
 def _slow(model: Model, editor: Editor, connected: bool) -> Callable[[Rows], Matrix]:
-    """Decide by the model, about batches of edited graphs."""
+    """Return a function that decides by the model, in batches of edited graphs."""
 
     def decide(pairs: Rows) -> Matrix:
         decisions = np.full((len(pairs), len(model.intercepts)), np.nan)
@@ -206,7 +206,7 @@ def _slow(model: Model, editor: Editor, connected: bool) -> Callable[[Rows], Mat
 def _checked(
     model: Model, editor: Editor, question: Question, before: Matrix, searched: Searched
 ) -> list[Counterfactual]:
-    """Ask the model itself about each edited graph; what it does not confirm is left out."""
+    """Decide on each edited graph by the model itself; drop results that it does not confirm."""
     made = [(one, editor.edited(one.rows)) for one in searched.found]
     graphs = [graph for _, graph in made if graph is not None]
     if not graphs:
@@ -230,7 +230,7 @@ def _checked(
 
 
 def _edit(editor: Editor, row: Rows) -> Edit:
-    """An edit in the user's words."""
+    """Return the edit of a row, with the user's labels."""
     kind, a, b, label, bond = (int(x) for x in row)
     name, alphabet = KINDS[kind], editor.alphabet
     values = alphabet.node_values if alphabet.has_labels else (None,)
@@ -248,7 +248,7 @@ def _plain(value: Any) -> Any:
 
 
 def _summary(searched: Searched, max_edits: int, is_molecule: bool) -> str:
-    """Say how much was searched."""
+    """Describe the extent of the search."""
     parts = [f"All {searched.n_single:,} single edits were tried."]
     if searched.n_extendable and searched.exhaustive:
         parts.append(f"So were all {searched.n_pairs:,} pairs of edits that could matter.")
@@ -261,7 +261,7 @@ def _summary(searched: Searched, max_edits: int, is_molecule: bool) -> str:
     elif max_edits == 2:
         parts.append("Pairs were not needed.")
     if is_molecule:
-        parts.append("What breaks valences was left out.")
+        parts.append("Edits that break valences were skipped.")
     if searched.n_unchecked:
-        parts.append(f"{searched.n_unchecked:,} further edits were not checked for being molecules.")
+        parts.append(f"{searched.n_unchecked:,} further edits were not checked for valid molecules.")
     return " ".join(parts)

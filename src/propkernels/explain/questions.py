@@ -1,4 +1,4 @@
-"""What counts as another prediction: another class, another label, another number."""
+"""Questions for counterfactuals: another class, another label, another number."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Matrix = NDArray[np.float64]
 
 
 def ask_class(layout: DecisionLayout, names: NDArray[Any], target: Any, before: Matrix) -> Question:
-    """Ask for another class: any other, or the one that is named.
+    """Return the question for another class: any other, or the named one.
 
-    The margin of two classes is the decision, towards the other class; of more, by how much the score of the
-    named class, or of the best other one, exceeds those of the rest, or that of the present class.
+    For two classes, the margin is the decision, signed towards the other class. For more, it is the lead of
+    the named class over all others or, without a name, of the best other class over the present one.
     """
     now = int(layout.predictions(before)[0])
     wanted = _class_number(names, target, now)
@@ -48,14 +48,12 @@ def _class_number(names: NDArray[Any], target: Any, now: int) -> int | None:
     if target not in known:
         raise ValueError(f"target must be one of the classes {known}, got {shown(target)}")
     if known.index(target) == now:
-        raise ValueError(
-            f"the graph is predicted to be of class {shown(target)} already: name another target"
-        )
+        raise ValueError(f"the predicted class of the graph is {shown(target)} already: name another target")
     return known.index(target)
 
 
 def ask_label(layout: DecisionLayout, target: Any, before: Matrix) -> Question:
-    """Ask for a change of one of several labels, which ``target`` is the number of."""
+    """Return the question for a change of one of several labels, numbered ``target``."""
     numbers = list(range(layout.n_classes))
     if target not in numbers:
         raise ValueError(f"target must be the number of one label, 0 to {numbers[-1]}; got {shown(target)}")
@@ -69,7 +67,7 @@ def ask_label(layout: DecisionLayout, target: Any, before: Matrix) -> Question:
 
 
 def ask_number(column: int, target: Any, before: Matrix) -> Question:
-    """Ask for a prediction beyond a number or, without one, for the largest change up or down."""
+    """Return the question for a prediction beyond a number or, without one, for the largest change."""
     now = float(before[0, column])
     if target is not None and not (isinstance(target, (int, float, np.number)) and np.isfinite(target)):
         raise ValueError(f"target must be a finite number or None, got {shown(target)}")

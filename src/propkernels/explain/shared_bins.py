@@ -1,4 +1,4 @@
-"""Why two graphs are similar: the bins that they share."""
+"""Shared bins of two graphs: contributions to their kernel value."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from propkernels.search.index import GraphIndex
 
 
 def countings_of(kernel: Any, graphs: Any) -> list[SharedBins]:
-    """How a kernel, model or index counts, part by part where it is a sum of several.
+    """Return how a kernel, model or index counts, one item per part of a sum.
 
-    A kernel that is not fitted is copied and fitted on the graphs.
+    An unfitted kernel is copied and fitted on the graphs.
     """
     if hasattr(kernel, "rule_"):
         shared: list[SharedBins] = kernel.rule_.shared_bins()
@@ -45,7 +45,7 @@ def _of_fitted(kernel: Any) -> SharedBins:
     if counting is not None:
         return SharedBins(counting.counter, counting.assigned, counting.ratio, counting.normalize)
     if getattr(kernel, "counter_", None) is None:
-        raise TypeError(f"{kernel!r} is not a dot product or a ratio of counts: no bins are shared")
+        raise TypeError(f"{kernel!r} is not a dot product or a ratio of counts: it has no shared bins")
     return SharedBins(kernel.counter_, False, False, bool(kernel.normalize))
 
 
@@ -54,19 +54,18 @@ def _called(kernel: Any) -> str:
 
 
 def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
-    """List the bins that two graphs share, with the nodes on each side and what they add to k(g, h).
+    """Return the shared bins of two graphs, with their nodes on each side and contributions to k(g, h).
 
     Parameters
     ----------
     kernel : estimator
-        One that is a dot product or a ratio of counts: :class:`PropagationKernel`, :class:`P2K`,
+        A dot product or a ratio of counts: :class:`PropagationKernel`, :class:`P2K`,
         :class:`WeisfeilerLehman` and :class:`LabelHistogram` with all base kernels but "rbf",
         :class:`ShortestPath`, :class:`GraphHopper` and :class:`SubgraphMatching` without attributes, and
-        their features. A fitted one is used as it is, with what it has learned; another
-        is fitted on the two graphs. A classifier, regressor or index stands for the kernel that it has
-        learned; an index compares by normalized kernel.
+        their features. A fitted kernel is used as it is; an unfitted one is fitted on the two graphs. A
+        classifier, regressor or index stands for its fitted kernel; that of an index is normalized.
     g, h : graph
-        Each as taken from a database, a networkx graph, or a tuple; see :func:`propkernels.check_graphs`.
+        An item of a database, a networkx graph, or a tuple; see :func:`propkernels.check_graphs`.
 
     Returns
     -------
@@ -74,7 +73,7 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
 
     See Also
     --------
-    propkernels.explain.Similarity : What it returns.
+    propkernels.explain.Similarity : The result.
     propkernels.plotting.plot_similarity : Draws both graphs.
 
     Examples
@@ -110,14 +109,14 @@ def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
 
 @dataclass(frozen=True)
 class _Group:
-    """Items of one graph in one bin: their nodes, numbered in the graph, and the graph's count of the bin."""
+    """Items of one graph in one bin: their nodes, numbered in the graph, and the count of the bin."""
 
     nodes: NDArray[np.int64]
     count: float
 
 
 class _Stream(NamedTuple):
-    """Two graphs in one stream: pairs of bins with what each adds, and what each graph shares with itself."""
+    """Two graphs in one stream: shared bins with their contributions, and the two self-similarities."""
 
     t: int
     weight: float
@@ -134,7 +133,7 @@ def _compared(found: Occurrences, graphs: Any) -> _Stream:
 
 
 def _scales(streams: list[_Stream], counting: SharedBins) -> list[float]:
-    """What the bins of each stream are multiplied by: of ratios, and of normalization."""
+    """Factors of the bins of each stream, from ratios and normalization."""
     own = [stream.squares for stream in streams]
     scales = [1.0] * len(streams)
     if counting.ratio:
@@ -146,7 +145,7 @@ def _scales(streams: list[_Stream], counting: SharedBins) -> list[float]:
 
 
 def _merge(stream: _Stream, scale: float, merged: dict[Any, _Merged]) -> None:
-    """Add what the bins of a stream are worth, to those of the same nodes where there are some."""
+    """Add the contributions of a stream's bins to bins with the same nodes, or as new bins."""
     for left, right, value in stream.shared:
         key = (stream.t, left.nodes.tobytes(), right.nodes.tobytes())
         entry = merged.setdefault(key, _Merged(stream.t, left.nodes, right.nodes))
@@ -156,7 +155,7 @@ def _merge(stream: _Stream, scale: float, merged: dict[Any, _Merged]) -> None:
 
 @dataclass
 class _Merged:
-    """Bins of one iteration that hold the same items of both graphs."""
+    """Bins of one iteration that hold the same items of the two graphs."""
 
     t: int
     nodes_g: NDArray[np.int64]
@@ -166,7 +165,7 @@ class _Merged:
 
 
 def _groups(found: Occurrences, graphs: Any) -> list[dict[int, _Group]]:
-    """For both graphs, which items have which code."""
+    """Group the items of each of the two graphs by code."""
     of_graph, ptr = found.graphs_of_items(graphs), graphs.graph_ptr
     groups: list[dict[int, _Group]] = []
     for graph in (0, 1):
@@ -187,7 +186,7 @@ def _groups(found: Occurrences, graphs: Any) -> list[dict[int, _Group]]:
 
 
 def _agreement(found: Occurrences, left: _Group, right: _Group, sides: tuple[int, int]) -> float:
-    """What a bin adds to the kernel of two graphs."""
+    """Contribution of one bin to the kernel of two graphs."""
     shared = min(left.count, right.count) if found.assigned else left.count * right.count
     scale = 1.0 if found.scales is None else float(found.scales[sides[0]] * found.scales[sides[1]])
     return found.weight * scale * shared

@@ -1,4 +1,4 @@
-"""Similarity: the kernel value of two graphs as a sum over the bins they share."""
+"""Similarity: the kernel value of two graphs as a sum over shared bins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NODES_SHOWN = 6
 
 @dataclass(frozen=True, eq=False)
 class SharedBin:
-    """Nodes of two graphs that cannot be told apart at one iteration.
+    """Nodes of two graphs with the same code at one iteration.
 
     Attributes
     ----------
@@ -29,11 +29,11 @@ class SharedBin:
     nodes_g, nodes_h : ndarray of int64
         Nodes of the first and of the second graph; for shortest paths, pairs of nodes, (pairs, 2).
     contribution : float
-        What the bin adds to k(g, h).
+        Contribution of the bin to k(g, h).
     n_hashes : int
-        How many hash functions (or attributes) bring just these nodes together.
+        Number of hash functions (or attributes) that put exactly these nodes into one bin.
     labels : tuple
-        The labels of the nodes, as far as they are known.
+        Labels of the nodes; missing labels are omitted.
     """
 
     t: int
@@ -46,16 +46,16 @@ class SharedBin:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Similarity:
-    """Why two graphs are similar, as returned by :func:`propkernels.similar_because`.
+    """Shared bins of two graphs, returned by :func:`propkernels.similar_because`.
 
     Attributes
     ----------
     bins : tuple of SharedBin
-        The bins that both graphs have nodes in, the largest contribution first; they add up to ``value``.
+        Shared bins, the largest contribution first; contributions add up to ``value``.
     value : float
         k(g, h).
     sizes : (int, int)
-        Numbers of nodes of both graphs.
+        Numbers of nodes of the two graphs.
     n_steps : int
         Number of iterations, t_max + 1.
 
@@ -87,14 +87,14 @@ class Similarity:
 
     @property
     def by_iteration(self) -> NDArray[np.float64]:
-        """What each iteration adds to k(g, h), (t_max + 1,)."""
+        """Contribution of each iteration to k(g, h), (t_max + 1,)."""
         parts: list[list[float]] = [[] for _ in range(self.n_steps)]
         for shared in self.bins:
             parts[shared.t].append(shared.contribution)
         return np.array([math.fsum(part) for part in parts])
 
     def node_contributions(self, of: str) -> NDArray[np.float64]:
-        """Share out each bin's contribution among its nodes on one side.
+        """Divide each bin's contribution equally among its nodes in one graph.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Similarity:
         Returns
         -------
         ndarray of shape (nodes, t_max + 1)
-            They add up to k(g, h).
+            Contributions, which add up to k(g, h).
         """
         check_choice(of, ("g", "h"), "of")
         shares = np.zeros((self.sizes[of == "h"], self.n_steps))
@@ -135,7 +135,7 @@ class Similarity:
         return pandas.DataFrame(self.records(), columns=columns)
 
     def table(self, n: int = 10) -> str:
-        """Return the bins with the largest contributions as text."""
+        """Return a text table of the bins with the largest contributions."""
         head, rows = self._cells(n)
         rest = len(self.bins) - len(rows)
         more = f"\n... and {rest} more" if rest > 0 else ""
@@ -173,7 +173,7 @@ class Similarity:
 
 
 def _listed(nodes: Nodes) -> str:
-    """The first nodes, or pairs of nodes, and how many there are."""
+    """Return the first nodes, or pairs of nodes, as text, and their number if there are more."""
     texts = ["-".join(map(str, np.atleast_1d(node))) for node in nodes[:MOST_NODES_SHOWN].tolist()]
     more = f" ... ({len(nodes)})" if len(nodes) > MOST_NODES_SHOWN else ""
     return " ".join(texts) + more

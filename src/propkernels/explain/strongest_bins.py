@@ -1,4 +1,4 @@
-"""The bins that a model rests on most."""
+"""Bins with the largest weights in a model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def strongest_bins(
     n_jobs: int | None,
     subject: str,
 ) -> Bins:
-    """Describe the bins with the largest weights, for or against.
+    """Return descriptions of the bins with the largest absolute weights.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def strongest_bins(
         Weights of the bins of each member of a rule.
     n : int
     graphs : GraphDatabase or GridDatabase
-        Where examples are taken from.
+        Source of examples.
     target : ndarray of float64, (n,), or None
     molecules : sequence of rdkit.Chem.Mol, or None
     label_names : mapping or None
@@ -44,7 +44,7 @@ def strongest_bins(
     stream, codes, values = (
         np.concatenate([getattr(one, name) for one in members]) for name in ("stream", "codes", "weights")
     )
-    # equal weights by stream, member and code: the order of the training graphs does not matter
+    # ties are broken by stream, member and code, so the order of training graphs does not matter
     order = np.lexsort((codes, member, stream, -np.abs(values)))[:n]
     shown = Shown(graphs, target, molecules, label_names or {})
     described: dict[int, Bin] = {}

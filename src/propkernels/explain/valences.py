@@ -1,4 +1,4 @@
-"""Edits of molecules: RDKit says what is one."""
+"""Edits of molecules: RDKit decides which results are valid molecules."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from propkernels.explain.edits import (
 )
 from propkernels.graphs.database import GraphDatabase
 
-BONDS = ("single", "double", "triple")  # that a new edge may be
+BONDS = ("single", "double", "triple")  # labels of new edges
 OTHER_BONDS = ("aromatic",)
 
 
 def molecule_of(graph: GraphDatabase, molecule: Any) -> Any:
-    """Return the molecule of a graph, atom by atom, as given, or as labels of atoms and bonds tell.
+    """Return the molecule of a graph, atom by atom: the given one, or one built from labels.
 
     Parameters
     ----------
     graph : GraphDatabase
         One graph.
     molecule : rdkit.Chem.Mol, str or None
-        The molecule, or its SMILES; None: it is built of labels "C", "N", ... of nodes and "single",
-        "double", ... of edges, if they are such.
+        The molecule, or its SMILES; None: it is built from node labels such as "C", "N", ... and edge labels
+        such as "single", "double", ..., if the graph has such labels.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def molecule_of(graph: GraphDatabase, molecule: Any) -> Any:
         if _fits(graph, candidate):
             return candidate
     raise ValueError(
-        "the molecule is not that of the graph: atoms, their symbols as node labels (node_labels='symbol'), "
+        "the molecule does not match the graph: atoms, their symbols as node labels (node_labels='symbol'), "
         "and bonds must be the same, in the same order"
     )
 
@@ -61,7 +61,7 @@ def _chem() -> Any:
 
 
 def _fits(graph: GraphDatabase, mol: Any) -> bool:
-    """Whether a molecule's atoms and bonds are the graph's nodes and edges."""
+    """Whether a molecule's atoms and bonds match the graph's nodes and edges."""
     own = from_rdkit([mol])
     return (
         own.adjacency.shape == graph.adjacency.shape
@@ -71,7 +71,7 @@ def _fits(graph: GraphDatabase, mol: Any) -> bool:
 
 
 def _rebuilt(graph: GraphDatabase) -> Any:
-    """Make a molecule of a graph whose labels are those that ``from_rdkit`` gives; None: they are not."""
+    """Return the molecule of a graph with labels from ``from_rdkit``; None for other labels."""
     bonds, labels = graph.edge_label_column, graph.node_labels
     if bonds is None or labels is None or not set(bonds.present) <= {*BONDS, *OTHER_BONDS}:
         return None
@@ -91,7 +91,7 @@ def _rebuilt(graph: GraphDatabase) -> Any:
 
 
 def _drawn(chem: Any, graph: GraphDatabase, labels: Any) -> Any:
-    """Atoms and bonds as the labels say; the charges of nitro groups are put back."""
+    """Return a molecule with atoms and bonds from labels; charges of nitro groups are restored."""
     mol, table = chem.RWMol(), chem.GetPeriodicTable()
     for label in labels:
         try:
@@ -114,16 +114,16 @@ def _drawn(chem: Any, graph: GraphDatabase, labels: Any) -> Any:
 
 
 class Chemist:
-    """Edits a molecule, and asks RDKit whether the result is one.
+    """Edits a molecule, and checks with RDKit that the result is valid.
 
     Parameters
     ----------
     mol : rdkit.Chem.Mol
-        Its atoms are the nodes of the editor's graph.
+        Its atoms correspond to the nodes of the editor's graph.
     editor : Editor
     told_apart : bool
-        Whether the model tells bonds apart: then edits that turn bonds elsewhere into others (a ring that is
-        not aromatic any more) are not the edits of the graph, and are left out.
+        Whether the model uses bond types. If so, edits that change other bonds too (a ring that loses its
+        aromaticity) differ from the edits of the graph and are invalid.
     """
 
     def __init__(self, mol: Any, editor: Editor, told_apart: bool) -> None:
@@ -141,7 +141,7 @@ class Chemist:
                 raise ValueError(f"{shown(symbol)} is not the symbol of an element") from None
 
     def smiles(self, rows: Rows) -> str | None:
-        """Return the edited molecule as SMILES; None: it is not one."""
+        """Return the edited molecule as SMILES; None if it is invalid."""
         from rdkit import rdBase
 
         with rdBase.BlockLogs():
@@ -179,7 +179,7 @@ class Chemist:
         return mol
 
     def _relax(self, mol: Any, number: int) -> None:
-        """Let an atom have as many hydrogens as it needs."""
+        """Let RDKit choose the number of hydrogens of an atom."""
         atom = mol.GetAtomWithIdx(number)
         atom.SetNumExplicitHs(0)
         atom.SetNoImplicit(False)

@@ -1,4 +1,4 @@
-"""What PropagationClassifier and PropagationRegressor share: choose, learn, fold."""
+"""PropagationModel: the common base of classifier and regressor: choose, learn, fold."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ class Learned:
         The chosen settings.
     solver : str
     kernel : estimator
-        Fitted.
+        The fitted kernel.
     rule : Rule
         Decisions without intercepts.
     machine : Machine
-        Learned from all training graphs.
+        Trained on all training graphs.
     posterior : Posterior or None
-        Of a Gaussian process.
+        Posterior of a Gaussian process.
     imputer : LabelImputer or None
-        Fills in missing node labels before anything else, where that was better.
+        Imputes missing node labels first, if that was better in cross-validation.
     """
 
     selection: Selection
@@ -86,7 +86,7 @@ class Learned:
 
 
 class PropagationModel(GraphInput, BaseEstimator, ABC):
-    """A model of graphs: everything but what a target is."""
+    """Base of models of graphs; subclasses define the target."""
 
     intercept_: NDArray[np.float64]
     kernel_: Any
@@ -115,14 +115,12 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the model, and of its kernel as ``kernel__bin_width``.
 
-        A parameter of the kernel, where none is named, makes it a :class:`PropagationKernel`.
+        If ``kernel`` is None, a parameter of the kernel sets it to a :class:`PropagationKernel`.
         """
         kernel = params.get("kernel", self.kernel)
         if any(name.startswith("kernel__") for name in params):
             if isinstance(kernel, (list, tuple)):
-                raise ValueError(
-                    "kernel is a list, whose parameters cannot be set together: set kernel itself"
-                )
+                raise ValueError("parameters of a list of kernels cannot be set: set kernel itself")
             if kernel is None:
                 self.kernel = PropagationKernel()
         return super().set_params(**params)
@@ -136,7 +134,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         seeds: Seeds,
         epsilon: Any,
     ) -> Learned:
-        """Choose the settings and learn from all graphs; the model is as it was until this is done."""
+        """Choose settings and train on all graphs without touching self: a failed fit changes nothing."""
         best: tuple[Selection, Any, GraphDatabase, str] | None = None
         for imputer in self._imputers(graphs):
             known = graphs if imputer is None else imputer.transform(graphs)
@@ -148,7 +146,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         return replace(_learned(chosen, known, target, task, solver), imputer=imputer)
 
     def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
-        """Ways to treat missing node labels: as the kernels do, and filled in beforehand."""
+        """Imputers to try for missing node labels: None (left to the kernels), and label propagation."""
         column = graphs.label_column if isinstance(graphs, GraphDatabase) else None
         if self.kernel is not None or not isinstance(column, LabelColumn):
             return [None]
@@ -178,12 +176,12 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             return search(kernels, *common, on_progress, averages), space.solver
 
     def _folds(self, target: NDArray[Any], groups: Any, seed: int) -> Folds:
-        """Folds of the choice."""
+        """Return the folds for the choice."""
         n_folds = None if self.n_folds is None else check_integer(self.n_folds, "n_folds", 2)
         return choosing_folds(target, n_folds, self.cv, check_groups(groups, len(target)), seed)
 
     def _space(self, graphs: GraphDatabase, epsilon: Any) -> tuple[list[Any], Space]:
-        """Check all parameters of the choice."""
+        """Validate the parameters, and return the search space."""
         check_choice(self.normalize, ("auto", True, False, None), "normalize")
         costs, steps = check_cost_grid(self.C), check_steps(self.t_max)
         kernels = check_kernels(self.kernel, graphs, self.n_jobs, isinstance(self, RegressorMixin))
@@ -193,7 +191,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         return kernels, Space(self.normalize, steps, costs, solver, check_epsilons(epsilon))
 
     def _keep(self, learned: Learned) -> None:
-        """Take over what was learned."""
+        """Store the learned state."""
         candidate = learned.selection.candidate
         is_free = learned.rule.compares_bins and learned.posterior is None
         self.kernel_ = learned.selection.kernel if is_free else learned.kernel
@@ -205,7 +203,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         return np.asarray(self.rule_.decisions(graphs, self.n_jobs)) + self.intercept_
 
     def _watched_decisions(self, graphs: GraphDatabase, stacklevel: int) -> Matrix:
-        """Decisions, with a warning of graphs unlike the training graphs."""
+        """Return decisions, and warn about graphs unlike the training graphs."""
         rule = self.rule_
         runs = rule.by_runs(graphs, self.n_jobs, lambda run: (rule.decide(run), unknown_nodes(rule, run)))
         warn_if_foreign([unknown for _, unknown in runs], graphs, stacklevel + 1)
@@ -214,14 +212,14 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _checked(self, X: Any) -> GraphDatabase:
         check_is_fitted(self, "rule_")
         graphs = check_graphs(X)
-        imputer = getattr(self, "imputer_", None)  # files of earlier versions have none
+        imputer = getattr(self, "imputer_", None)  # missing in files of earlier versions
         if imputer is None:
             return graphs
         with stopping_allowed():
             return imputer.transform(graphs)
 
     def applicability(self, X: Any) -> Applicability:
-        """Say which surroundings of nodes never occurred in training, by radius and by node.
+        """Return which surroundings of nodes did not occur in training, per radius and node.
 
         Parameters
         ----------
@@ -230,29 +228,29 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         Returns
         -------
         Applicability
-            Shares of unseen surroundings; a prediction on graphs that are mostly unseen is a guess.
+            Shares of unseen surroundings; predictions for mostly unseen graphs are unreliable.
         """
         graphs = self._checked(X)
         if not self.rule_.vocabularies:
             name = type(self.kernel_).__name__
-            raise TypeError(f"{name} compares graphs without counting bins: no surroundings can be looked up")
+            raise TypeError(f"{name} compares graphs without counting bins: there are no surroundings")
         return applicability_of(self.rule_.vocabularies, graphs, self.n_jobs)
 
     def _variances(self, graphs: GraphDatabase) -> Matrix:
-        """Variances of a Gaussian process at new graphs."""
+        """Return the posterior variances at new graphs."""
         if self.posterior_ is None:
-            raise ValueError(f'only solver="gp" knows how sure it is, this model has {self.solver_!r}')
+            raise ValueError(f'predictive variances require solver="gp", this model has {self.solver_!r}')
         own = self_similarities(self.kernel_, graphs)
         return self.posterior_.variances(self.kernel_.transform(graphs), own)
 
     def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
-        """Contributions to a weighted sum of decisions."""
+        """Return contributions to a weighted sum of decisions."""
         if not self.rule_.compares_bins:
             raise TypeError(why_not_explained(self.kernel_))
         return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
 
     def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
-        """Edits of one graph that change what ``ask`` asks for."""
+        """Return edits of one graph that answer the question from ``ask``."""
         check_is_fitted(self, "rule_")
         plain = getattr(self, "imputer_", None) is None
         model = Model(lambda X: self._decisions(self._checked(X)), self.rule_, self.intercept_, plain)
@@ -268,11 +266,11 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         subject: str,
         **shown: Any,
     ) -> Bins:
-        """Bins of the largest weights in a weighted sum of decisions; target: a number per graph, or None."""
+        """Return the bins with the largest weights in a weighted sum; target: a number per graph, or None."""
         values = None if target is None else np.asarray(target, dtype=np.float64)
         if values is not None and values.shape != (len(graphs),):
             raise ValueError(
-                f"y must hold a value for each of {len(graphs)} graphs, got shape {values.shape}"
+                f"y must have one value for each of {len(graphs)} graphs, got shape {values.shape}"
             )
         if not self.rule_.compares_bins:
             raise TypeError(why_not_explained(self.kernel_, "its bins have no weights"))
@@ -281,14 +279,14 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         return strongest_bins(bins, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown)
 
     def check_parts(self) -> None:
-        """Refuse intercepts that are not those of the decisions."""
+        """Refuse a number of intercepts other than that of the decisions."""
         if hasattr(self, "rule_"):
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
             require(self.intercept_.shape == (self.rule_.n_decisions,), "every decision needs an intercept")
 
 
 def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained") -> str:
-    """Say what a kernel lacks, and which one has it."""
+    """Return a message on why a kernel has no explanation, and which one has."""
     name, base = type(kernel).__name__, getattr(kernel, "base_kernel", "linear")
     if base in ("linear", "intersection"):
         return (
@@ -306,7 +304,7 @@ def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained"
 def _learned(
     chosen: Selection, graphs: GraphDatabase, target: NDArray[Any], task: Task, solver: str
 ) -> Learned:
-    """Learn from all graphs with what was chosen."""
+    """Train on all graphs with the chosen settings."""
     found = [_learned_one(chosen, *member, graphs, target, task, solver) for member in chosen.members]
     if len(found) == 1:
         return found[0]
@@ -325,7 +323,7 @@ def _learned_one(
     task: Task,
     solver: str,
 ) -> Learned:
-    """Learn from all graphs with one candidate of those that were chosen."""
+    """Train on all graphs with one of the chosen candidates."""
     kernel, everyone = candidate.fitted_kernel(graphs, target), np.arange(len(graphs))
     part = candidate.source.slice(everyone, np.arange(0), candidate.scaled)
     machine = candidate.fit(task, part.known, target, everyone, cost)
@@ -336,15 +334,15 @@ def _learned_one(
 
 
 def _silent(parts: int) -> None:
-    """Tell nothing."""
+    """Report no progress."""
 
 
 def held_out_decisions(
     chosen: Selection, target: NDArray[Any], folds: Folds, task: Task
 ) -> Sequence[tuple[Any, Matrix]]:
-    """Decisions on graphs that were not learned from: for each fold, the graphs and their decisions.
+    """Return, for each fold, the held-out graphs and their decisions.
 
-    Folds whose training part does not suffice for the task (it lacks a class, say) are left out.
+    Folds whose training part is insufficient for the task (such as one without a class) are skipped.
     """
     return [
         (held, chosen.decide(task, target, train, held))
@@ -354,9 +352,9 @@ def held_out_decisions(
 
 
 def cross_validated_score(chosen: Selection, target: NDArray[Any], folds: Folds, task: Task) -> float:
-    """Score of the choice on its folds: the scorer's mean, or 1 less the mean loss of observed entries.
+    """Return the score of the choice: the scorer's mean, or 1 minus the mean loss of observed entries.
 
-    That is accuracy for classes, and R^2 for standardized numbers.
+    The latter is accuracy for classes, and R^2 for standardized numbers.
     """
     if not task.is_additive:
         return -chosen.mean_loss
@@ -368,7 +366,7 @@ def cross_validated_score(chosen: Selection, target: NDArray[Any], folds: Folds,
 
 
 def check_weights(sample_weight: Any, n_graphs: int) -> NDArray[np.float64] | None:
-    """Return one weight per graph, none of them negative and not all zero; None for None."""
+    """Return one nonnegative weight per graph, not all zero; None for None."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -377,5 +375,5 @@ def check_weights(sample_weight: Any, n_graphs: int) -> NDArray[np.float64] | No
     if weights.shape != (n_graphs,):
         raise ValueError(f"sample_weight has shape {weights.shape} for {n_graphs} graphs")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError("sample_weight must hold finite numbers that are not negative, and not all zero")
+        raise ValueError("sample_weight must be finite, nonnegative and not all zero")
     return weights

@@ -83,7 +83,7 @@ def test_explicit_hydrogens(model):
 
 def test_another_molecule_is_refused(model):
     graph = pk.from_smiles(["CCO"])[0]
-    with pytest.raises(ValueError, match="not that of the graph"):
+    with pytest.raises(ValueError, match="does not match the graph"):
         model.counterfactuals(graph, molecule="CCN")
     with pytest.raises(ValueError, match="RDKit molecule or SMILES"):
         model.counterfactuals(graph, molecule="C(C")

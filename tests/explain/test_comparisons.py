@@ -1,0 +1,263 @@
+"""Comparisons of classes; explanations of rules on pairs, paths, subgraphs and ratios, beside naive twins."""
+
+import itertools
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from networkx.algorithms.isomorphism import GraphMatcher, categorical_node_match
+
+import propkernels as pk
+from propkernels.decisions.members import FoldedMember, RatioMember
+from propkernels.decisions.rule import Rule, dual_members
+from propkernels.explain.comparisons import compare_classes, explain_rule
+
+SEED = 5
+
+
+def small_graphs(n_graphs):
+    rng = np.random.default_rng(SEED)
+    graphs = []
+    for _ in range(n_graphs):
+        graph = nx.gnp_random_graph(int(rng.integers(3, 7)), 0.45, seed=int(rng.integers(1000)))
+        nx.set_node_attributes(graph, {v: "CNO"[int(rng.integers(3))] for v in graph}, "label")
+        graphs.append(graph)
+    return graphs
+
+
+def pairs(graph):
+    """Ordered pairs of nodes: their nodes, and their triplet."""
+    label, lengths = nx.get_node_attributes(graph, "label"), dict(nx.all_pairs_shortest_path_length(graph))
+    return [((u, v), (label[u], d, label[v])) for u in graph for v, d in lengths[u].items() if u != v]
+
+
+def places(graph):
+    """Places on shortest paths: the node, and its label, position and path length."""
+    label = nx.get_node_attributes(graph, "label")
+    paths = [
+        path for u in graph for v in nx.node_connected_component(graph, u)
+        for path in nx.all_shortest_paths(graph, u, v)
+    ]  # fmt: skip
+    return [((v,), (label[v], i, len(path))) for path in paths for i, v in enumerate(path)]
+
+
+def subgraphs(graph):
+    """Connected induced subgraphs with at most three nodes."""
+    sets = (nodes for size in (1, 2, 3) for nodes in itertools.combinations(graph, size))
+    return [(nodes, graph.subgraph(nodes)) for nodes in sets if nx.is_connected(graph.subgraph(nodes))]
+
+
+def equal(a, b):
+    return float(a == b)
+
+
+def isomorphisms(a, b):
+    match = categorical_node_match("label", None)
+    return float(sum(1 for _ in GraphMatcher(a, b, node_match=match).isomorphisms_iter()))
+
+
+TWINS = [
+    (pk.ShortestPath(), pairs, equal, 1),
+    (pk.GraphHopper(), places, equal, 1),
+    (pk.SubgraphMatching(k=3), subgraphs, isomorphisms, 3),
+]
+same_kernels = pytest.mark.parametrize(
+    ("kernel", "things", "matches", "n_steps"), TWINS, ids=["paths", "hopper", "subgraphs"]
+)
+
+
+def naive_contributions(train, coefficients, graph, things, matches, n_steps):
+    """What each node adds: its equal share of sum_i a_i (matches of the thing in training graph i)."""
+    known = [(a, thing) for a, other in zip(coefficients, train, strict=True) for _, thing in things(other)]
+    added = np.zeros((len(graph), n_steps))
+    for nodes, thing in things(graph):
+        value = sum(a * matches(thing, other) for a, other in known)
+        step = len(nodes) - 1 if n_steps > 1 else 0
+        added[list(nodes), step] += value / len(nodes)
+    return added
+
+
+@pytest.mark.slow
+@same_kernels
+def test_contributions_equal_the_naive_twin(kernel, things, matches, n_steps):
+    graphs = small_graphs(7)
+    train, test = graphs[:5], graphs[5:]
+    coefficients = np.random.default_rng(SEED).normal(size=(5, 1))
+    matrix = kernel.fit(train).transform(test)
+    explanation = explain_rule(
+        Rule.of(dual_members(kernel, coefficients)), pk.check_graphs(test), [1.0], [0.5], None
+    )
+    for position, graph in enumerate(test):
+        expected = naive_contributions(train, coefficients[:, 0], graph, things, matches, n_steps)
+        assert np.allclose(explanation.of_graph(position), expected, atol=1e-9, rtol=0)
+    assert np.allclose(explanation.decisions, (matrix @ coefficients)[:, 0] + 0.5, atol=1e-9, rtol=0)
+
+
+@pytest.mark.slow
+@same_kernels
+@pytest.mark.parametrize(("solver", "normalize"), [("kernel", True), ("linear", False), ("linear", True)])
+def test_models_fold_train_linearly_and_explain(kernel, things, matches, n_steps, solver, normalize):
+    data = pk.datasets.make_molecules(40, random_state=0, mean_nodes=12)
+    model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, normalize=normalize, random_state=0)
+    model.fit(data.graphs[:30], data.target[:30])
+    test = data.graphs[30:]
+    assert isinstance(model.rule_.members[0], FoldedMember)
+    explanation = model.explain(test)
+    assert explanation.contributions.shape == (test.n_nodes, n_steps)
+    assert np.allclose(explanation.decisions, model.decision_function(test), atol=1e-9, rtol=0)
+
+
+def test_weights_of_sizes_and_kinds_of_edges_enter():
+    data = pk.datasets.make_molecules(20, random_state=0, mean_nodes=10)
+    kernel = pk.SubgraphMatching(k=3, lambdas=[0.5, 0.0, 3.0], labels="degree", normalize=True)
+    coefficients = np.random.default_rng(0).normal(size=(12, 1))
+    matrix = kernel.fit(data.graphs[:12]).transform(data.graphs)
+    rule = Rule.of(dual_members(kernel, coefficients))
+    assert np.allclose(rule.decisions(data.graphs, None), matrix @ coefficients, atol=1e-12, rtol=0)
+    explanation = explain_rule(rule, data.graphs, [1.0], [0.0], None)
+    assert np.allclose(explanation.decisions, (matrix @ coefficients)[:, 0], atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("kernel", [twin[0] for twin in TWINS], ids=lambda kernel: type(kernel).__name__)
+def test_pairwise_kernels_can_be_searched_and_compared(kernel):
+    data = pk.datasets.make_molecules(20, random_state=0, mean_nodes=10)
+    index = pk.GraphIndex(kernel=kernel).fit(data.graphs[:15]).add(data.graphs[15:])
+    matrix = kernel.set_params(normalize=True).fit_transform(data.graphs)
+    similarities, ids = index.query(data.graphs, k=20)
+    assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
+    for fitted in (index, kernel):
+        found = pk.similar_because(fitted, data.graphs[2], data.graphs[3])
+        assert found.value == pytest.approx(matrix[2, 3], abs=1e-12)
+
+
+def test_kernels_on_attributes_are_not_dot_products():
+    data = pk.datasets.make_synthetic(12, random_state=0)
+    kernel = pk.ShortestPath(attributes="gaussian", labels=None)
+    assert not kernel.is_dot_product
+    assert kernel.fit(data.graphs).counter_ is None
+    model = pk.PropagationClassifier(kernel=kernel, C=1, random_state=0).fit(data.graphs, data.target)
+    with pytest.raises(TypeError, match="not a dot product"):
+        model.explain(data.graphs)
+    with pytest.raises(TypeError, match="needs kernels that are dot products"):
+        pk.PropagationClassifier(kernel=kernel, solver="linear").fit(data.graphs, data.target)
+
+
+@pytest.mark.parametrize(
+    ("names", "classes", "weights", "sides"),
+    [
+        (["a", "b"], None, [-1], ("b", "a")),
+        (["a", "b"], ("a", "b"), [1], ("a", "b")),
+        (["a", "b"], "a", [1], ("a", "b")),
+        ([0, 1, 2], (2, 0), [0, -1, 0], (2, 0)),
+        ([0, 1, 2], 1, [-0.5, 0, 0.5], (1, None)),
+    ],
+)
+def test_what_is_compared(names, classes, weights, sides):
+    weights_of_pairs, *compared = compare_classes(names, classes)
+    assert (weights_of_pairs.tolist(), tuple(compared)) == (weights, sides)
+
+
+# ratios of counts
+
+DATA = pk.datasets.make_molecules(40, random_state=0)
+TRAIN, TEST = DATA.graphs[:30], DATA.graphs[30:]
+KERNELS = [
+    pk.PropagationKernel(t_max=2, n_hashes=2, random_state=0),
+    pk.WeisfeilerLehman(t_max=2),
+    pk.LabelHistogram(),
+]
+
+
+def bins_of(kernel, graphs):
+    """For each stream: iteration, weight, and for each graph the codes of its nodes."""
+    found = []
+    for items in kernel.coder_.occurrences(graphs, None):
+        parts = [items.codes[graphs.graph_ptr[i] : graphs.graph_ptr[i + 1]] for i in range(len(graphs))]
+        found.append((items.iteration, items.weight, [part.tolist() for part in parts]))
+    return found
+
+
+def naive_ratio_contributions(kernel, coefficients, train, test):
+    """Each training graph's similarity, shared by the nodes whose bins it has too."""
+    is_jaccard = kernel.base_kernel == "jaccard"
+    new, known = bins_of(kernel, test), bins_of(kernel, train)
+    total = np.zeros((test.n_nodes, 1 + new[-1][0]))
+    for (t, weight, codes), (_, _, others) in zip(new, known, strict=True):
+        for g, nodes in enumerate(codes):
+            own = Counter(nodes)
+            for i, other in enumerate(map(Counter, others)):
+                both = {b: min(own[b], other[b]) if is_jaccard else own[b] * other[b] for b in own}
+                sizes = [sum(c if is_jaccard else c * c for c in count.values()) for count in (own, other)]
+                union = sum(sizes) - sum(both.values())
+                if not union:
+                    continue
+                unit = coefficients[i] * weight / union
+                if kernel.normalize:  # a graph with nodes has the ratio 1 to itself, in every stream
+                    unit /= sum(w for _, w, _ in new)
+                for v, b in enumerate(nodes):
+                    total[test.graph_ptr[g] + v, t] += unit * both[b] / own[b]
+    return total
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_contributions_are_those_of_the_definition(kernel, base_kernel, normalize, monkeypatch):
+    monkeypatch.setattr("propkernels.decisions.rule.CODES_AT_ONCE", 300)
+    kernel = kernel.set_params(base_kernel=base_kernel, normalize=normalize).fit(TRAIN)
+    coefficients = np.random.default_rng(0).normal(size=(30, 2))
+    coefficients[::3] = 0
+    rule, share = Rule.of(dual_members(kernel, coefficients)), np.array([0.5, -2.0])
+    assert isinstance(rule.members[0], RatioMember)
+    found = explain_rule(rule, TEST, share, [1.0, 3.0], None)
+    expected = naive_ratio_contributions(kernel, coefficients @ share, TRAIN, TEST)
+    np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
+    decisions = rule.decisions(TEST, None) @ share + [0.5 * 1.0 - 2.0 * 3.0]
+    np.testing.assert_allclose(found.decisions, decisions, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
+def test_models_with_ratios_are_explained(base_kernel):
+    kernel = pk.WeisfeilerLehman(t_max=2, base_kernel=base_kernel)
+    model = pk.PropagationRegressor(kernel=kernel, C=10, random_state=0)
+    model.fit(TRAIN, TRAIN.graph_sizes.astype(float))
+    explanation = model.explain(TEST)
+    np.testing.assert_allclose(explanation.decisions, model.predict(TEST), rtol=0, atol=1e-9)
+    bins = model.top_bins(TEST, n=3)
+    (weighted,) = model.rule_.bin_weights(TEST, np.ones(1), None)
+    largest = np.sort(np.abs(weighted.weights))[::-1][:3]
+    np.testing.assert_allclose([abs(one.weight) for one in bins], largest)
+
+
+@pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kernel, base_kernel):
+    kernel = kernel.set_params(base_kernel=base_kernel, normalize=False).fit(TRAIN)
+    rule, share = (
+        Rule.of(dual_members(kernel, np.random.default_rng(1).normal(size=(30, 2)))),
+        np.array([1.0, 3.0]),
+    )
+    alone = [rule.bin_weights(TEST[[i]], share, None)[0] for i in range(len(TEST))]
+    for i, bins in enumerate(alone):
+        streams = bins.counter.count(TEST[[i]], None, None)
+        keys = zip(bins.stream.tolist(), bins.codes.tolist(), strict=True)
+        weight = dict(zip(keys, bins.weights.tolist(), strict=True))
+        total = sum(
+            weight.get((s, int(stream.codes[b])), 0.0) * n
+            for s, stream in enumerate(streams)
+            for b, n in zip(stream.counts.indices, stream.counts.data, strict=True)
+        )
+        assert total == pytest.approx(rule.decisions(TEST[[i]], None)[0] @ share, abs=1e-12)
+    (together,) = rule.bin_weights(TEST, share, None)
+    mean = np.mean([one.weights for one in alone], axis=0)
+    np.testing.assert_allclose(together.weights, mean, rtol=0, atol=1e-12)
+
+
+def test_graphs_without_nodes_add_nothing():
+    graphs = pk.check_graphs([(np.zeros((0, 0)), []), (np.zeros((2, 2)), ["C", "O"])])
+    kernel = pk.LabelHistogram(base_kernel="jaccard").fit(graphs)
+    found = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs, [1.0], [0.0], None)
+    assert found.contributions.tolist() == [[0.5], [0.5]]
+    empty = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs[:0], [1.0], [0.0], None)
+    assert empty.contributions.shape == (0, 1)
