@@ -222,8 +222,8 @@ def test_errors_change_nothing():
     index = pk.GraphIndex(random_state=0).fit(graphs)
     for action, message in [
         (lambda: index.remove([0, 17]), "17 is not in the index"),
-        (lambda: index.add(graphs[:1], ids=[3]), "3 is there already"),
-        (lambda: index.add(graphs[:2], ids=["a", "a"]), "'a' is there already"),
+        (lambda: index.add(graphs[:1], ids=[3]), "3 is already taken"),
+        (lambda: index.add(graphs[:2], ids=["a", "a"]), "'a' is already taken"),
         (lambda: index.add(graphs[:2], ids=["a"]), "there are 1 ids for 2 graphs"),
         (lambda: index.query(graphs, k=0), "k must be at least 1"),
     ]:

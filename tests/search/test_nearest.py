@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-import propkernels as pk
 from propkernels.search.inverted_file import InvertedFile
-from propkernels.search.nearest import Query, Search, candidates, largest, nearest
+from propkernels.search.nearest import Query, Search, candidates, largest
 from tests.search.test_segment import CASES
 
 every_case = pytest.mark.parametrize("streams", [s for n, s in CASES.items() if n != "no graphs"])
@@ -38,33 +37,6 @@ def test_values_that_exceed_a_number_are_those_of_all(streams):
                 found, numbers = search.best(k, least)
                 assert np.array_equal(numbers, order)
                 assert np.array_equal(found, values[order])
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_segments_are_as_good_as_one(n_jobs):
-    graphs = pk.datasets.make_molecules(60, random_state=0).graphs
-    streams = CASES["molecules"]
-    counter = pk.PropagationKernel(t_max=3, random_state=0).fit(graphs).counter_
-    parts = [InvertedFile.of(counter.count(graphs[i : i + 9], None, 1)) for i in range(0, 60, 9)]
-    alive = np.arange(60) % 7 > 0
-    one = InvertedFile.of(streams)
-    whole = InvertedFile(one.segments, one.weights, one.squares, alive)
-    for query in Query.all(streams)[::10]:
-        places = np.cumsum([0, *(len(part.squares) for part in parts)])
-        searches = [
-            Search(part.segments[0], part.squares, query, first, alive[first : first + len(part.squares)])
-            for part, first in zip(parts, places, strict=False)
-        ]
-        found = nearest((search.locate().find() for search in searches), 12, n_jobs)
-        for ours, theirs in zip(found, nearest(whole.searches(query), 12, 1), strict=True):
-            assert np.array_equal(ours, theirs)
-        assert alive[found[1]].all()
-
-
-def test_a_query_of_another_kernel_is_refused():
-    file = InvertedFile.of(CASES["both"])
-    with pytest.raises(ValueError, match="another kernel"):
-        file.similarities(Query.all(CASES["rare"])[0])
 
 
 def test_numbers_that_lead_nowhere_are_refused():

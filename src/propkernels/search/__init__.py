@@ -1,4 +1,4 @@
-"""Search: an inverted file (bin -> graphs) for exact nearest graphs, in memory or on the disk."""
+"""Search: an inverted file (bin -> graphs) for exact nearest graphs, in memory or on disk."""
 
 from propkernels.search.index import GraphIndex
 from propkernels.search.nearest import Neighbors

@@ -35,12 +35,12 @@ from propkernels.search.shard_folder import (
 
 
 def running_ids(first: int, number: int) -> list[Hashable]:
-    """Return numbers from ``first`` on."""
+    """Return ``number`` consecutive ids from ``first`` on."""
     return list(range(first, first + number))
 
 
 def check_ids(ids: Iterable[Hashable], n_graphs: int, taken: Collection[Hashable]) -> list[Hashable]:
-    """Return one id per graph, all different from each other and from those that are taken.
+    """Return one id per graph, all distinct and none of them taken.
 
     Examples
     --------
@@ -51,19 +51,21 @@ def check_ids(ids: Iterable[Hashable], n_graphs: int, taken: Collection[Hashable
     if len(names) != n_graphs:
         raise ValueError(f"there are {len(names)} ids for {n_graphs} graphs")
     known = set(names)
-    if len(known) < len(names) or not known.isdisjoint(taken):  # which looks at those taken one by one
+    if len(known) < len(names) or not known.isdisjoint(
+        taken
+    ):  # only in case of an error: compares the taken ids one by one
         again = _first_again(names, set(taken))
-        raise ValueError(f"ids must be different from each other, but {shown(again)} is there already")
+        raise ValueError(f"ids must be different from each other, but {shown(again)} is already taken")
     return names
 
 
 def _first_again(names: list[Hashable], seen: set[Hashable]) -> Hashable:
-    """Return the first id that was seen before."""
+    """Return the first id that occurs among those seen."""
     return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
 
 
 def check_known(ids: Iterable[Hashable], known: Collection[Hashable]) -> list[Hashable]:
-    """Return ids, each once, all of which are known."""
+    """Return ids without repetitions; refuse ids that are not in the index."""
     names = plain_ids(ids)
     for name in names:
         if name not in known:
@@ -72,10 +74,10 @@ def check_known(ids: Iterable[Hashable], known: Collection[Hashable]) -> list[Ha
 
 
 def check_counting(kernel: Any) -> None:
-    """Refuse a kernel that is not a dot product of counts."""
+    """Refuse kernels other than dot products of counts."""
     is_dot_product = getattr(kernel, "is_dot_product", None)
     if is_dot_product is None:
-        raise TypeError(f"kernel must be a kernel of this library that counts, got {shown(kernel)}")
+        raise TypeError(f"kernel must be a kernel of this library that counts codes, got {shown(kernel)}")
     if not is_dot_product:
         raise ValueError(
             f"an index needs a kernel that is a dot product of counts, which {shown(kernel)} is not"
@@ -86,9 +88,9 @@ DEFAULT_T_MAX = 5
 
 
 class Contents(NamedTuple):
-    """All that an index holds at one moment; nothing in it ever changes.
+    """Immutable contents of an index at one moment.
 
-    ``names`` are the ids of the file's graphs, those that were removed included; on disk they are numbers.
+    ``names`` are the ids of the file's graphs, including removed ones; on disk they are numbers.
     """
 
     file: InvertedFile | ShardFolder
@@ -102,61 +104,60 @@ class Contents(NamedTuple):
         return cls(file, PureCounter(file.parameters), range(file.n_rows), file.n_rows)
 
     def named(self, places: NDArray[np.int64]) -> NDArray[Any]:
-        """Return ids at some places: an integer array where all of them are integers of 64 bits."""
+        """Return the ids at given positions: an integer array if all ids are 64-bit integers."""
         return id_array([self.names[place] for place in places])
 
     def places(self) -> dict[Hashable, int]:
-        """Return the place of each graph that is in the index, by its id."""
+        """Return a mapping from id to position, for the graphs in the index."""
         return {self.names[place]: place for place in self.file.places().tolist()}
 
     def present(self) -> Sequence[Hashable]:
-        """Return the ids of the graphs that are in the index."""
+        """Return the ids of the graphs in the index."""
         is_whole = len(self.file) == len(self.names)
         return self.names if is_whole else [self.names[place] for place in self.file.places().tolist()]
 
 
-# Locks are kept beside the indexes, which are copied, pickled and saved without them.
+# Locks are stored outside the indexes, so that these can be copied, pickled and saved.
 _WRITERS: WeakKeyDictionary[GraphIndex, ForkSafeLock] = WeakKeyDictionary()
 
 
 class GraphIndex(GraphInput, BaseEstimator):
-    """Search among graphs by normalized kernel: exact, without comparing all pairs.
+    """Exact nearest-neighbor search among graphs by normalized kernel, without comparing all pairs.
 
-    For each bin the index keeps the graphs that it occurs in. A query only touches the bins of its own
-    nodes; adding and removing graphs does not touch the others, since codes are functions of the
-    random state and of the graph alone.
+    For each bin, the index stores the graphs in which it occurs. A query reads only the bins of its own
+    nodes. Adding and removing graphs does not change the others, since codes are functions of the random
+    state and of the graph alone.
 
-    An index is in memory (:meth:`fit`), or in a folder for millions of graphs in files (:meth:`build`,
-    :meth:`open`): then the file is mapped into memory, a query reads the postings of its own bins and nothing
-    else, and answers are the same to the bit.
+    An index is in memory (:meth:`fit`) or, for millions of graphs in files, in a folder (:meth:`build`,
+    :meth:`open`). Files are mapped into memory, a query reads only the postings of its own bins, and results
+    are identical to the bit.
 
-    An index may be used from any number of threads. A query sees the index as it was when the query began;
-    :meth:`fit`, :meth:`add` and :meth:`remove` put a changed index into its place at once, one after the
-    other.
+    An index is thread-safe. A query uses the index as of its start; :meth:`fit`, :meth:`add` and
+    :meth:`remove` replace the contents atomically, one after the other.
 
     Parameters
     ----------
     kernel : estimator or None, default=None
-        A kernel of this library that counts: propagation kernels (also on grids, and P2K) and
+        A kernel of this library that counts codes: propagation kernels (also on grids, and P2K) and
         Weisfeiler-Lehman with the linear base kernel, label histograms, shortest paths and GraphHopper on
-        labels. None: ``PropagationKernel(t_max=5)``. Similarities are normalized whatever it says.
+        labels. None: ``PropagationKernel(t_max=5)``. Similarities are always normalized.
     random_state : int, RandomState or None, default=None
-        Seed of the default kernel; a kernel that is given has its own.
+        Seed of the default kernel; other kernels have their own.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
 
     Attributes
     ----------
     kernel_ : estimator
-        The kernel in use.
+        The kernel of the index.
     ids_ : ndarray
-        The graphs in the index, in the order in which they were added.
+        Ids of the graphs in the index, in the order of addition.
 
     See Also
     --------
     PropagationKernel : The default kernel.
     partition : Plans how graphs in files are cut into parts, for an index on disk.
-    similar_because : Why two graphs are similar.
+    similar_because : Shared bins of two graphs.
 
     References
     ----------
@@ -202,15 +203,15 @@ class GraphIndex(GraphInput, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, ids: Iterable[Hashable] | None = None) -> Self:
-        """Index graphs, in place of what was indexed before.
+        """Index graphs, replacing the previous contents.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-            See :func:`propkernels.check_graphs`. What a kernel learns in fit (how attributes are
-            standardized, say) is learned from these.
+            See :func:`propkernels.check_graphs`. Kernels that learn from graphs (such as the scales of
+            attributes) learn from these.
         ids : iterable, optional
-            What the graphs are called; 0, 1, 2, ... by default. An id is a number other than NaN (of up to
+            Ids of the graphs; 0, 1, 2, ... by default. An id is a number other than NaN (of up to
             4,000 digits), text, bytes, a date, a UUID, None, or a tuple of these.
 
         Returns
@@ -229,17 +230,16 @@ class GraphIndex(GraphInput, BaseEstimator):
         return self
 
     def add(self, X: Any, ids: Iterable[Hashable] | None = None, *, executor: Any = None) -> Self:
-        """Index further graphs; nothing is learned from them.
+        """Add graphs to the index; the kernel learns nothing from them.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-            For an index on disk: a :class:`~propkernels.scale.Plan`, or what :func:`partition` takes. Its
-            shards are built behind the others; a plan that is in the index already is completed, and not
-            added again.
+            For an index on disk: a :class:`~propkernels.scale.Plan`, or an input of :func:`partition`. Its
+            shards are appended; a plan that is already in the index is completed, and not added again.
         ids : iterable, optional
-            What they are called, as in :meth:`fit`; by default numbers go on from the number of graphs ever
-            added. On disk, graphs have these numbers and no other ids.
+            Ids, as in :meth:`fit`; by default numbers continue from the number of graphs ever added. On
+            disk, graphs have only these numbers as ids.
         executor : optional
             For an index on disk, as in :func:`featurize`.
 
@@ -252,11 +252,11 @@ class GraphIndex(GraphInput, BaseEstimator):
             now = self._contents()
             if isinstance(now.file, ShardFolder):
                 if ids is not None:
-                    raise ValueError("graphs of an index on disk are numbered: leave ids out")
+                    raise ValueError("graphs of an index on disk are numbered: omit ids")
                 added = Contents.on_disk(now.file.add(X, executor, self.n_jobs))
             else:
                 if executor is not None:
-                    raise ValueError("an executor indexes files, for an index on disk: leave it out")
+                    raise ValueError("executor is only for an index on disk: omit it")
                 added = self._added(now, now.file, check_graphs(X), ids)
             self._replace(added)
         return self
@@ -264,7 +264,7 @@ class GraphIndex(GraphInput, BaseEstimator):
     def _added(
         self, now: Contents, file: InvertedFile, graphs: GraphDatabase, ids: Iterable[Hashable] | None
     ) -> Contents:
-        """Return contents with further graphs."""
+        """Return the contents with additional graphs."""
         fresh = running_ids(now.n_added, len(graphs)) if ids is None else ids
         names = check_ids(fresh, len(graphs), now.present())
         counter = now.counter.extend(graphs)
@@ -277,7 +277,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         Parameters
         ----------
         ids : iterable
-            As given to, or by, :meth:`fit` and :meth:`add`.
+            Ids from :meth:`fit` and :meth:`add`.
 
         Returns
         -------
@@ -286,7 +286,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         Raises
         ------
         ValueError
-            If one is not in the index, and then none is removed; or if the index is on disk.
+            If an id is not in the index (then no graph is removed), or if the index is on disk.
         """
         check_is_fitted(self, "file_")
         with self._writing():
@@ -313,17 +313,17 @@ class GraphIndex(GraphInput, BaseEstimator):
         executor: Any = None,
         n_jobs: int | None = None,
     ) -> Self:
-        """Index graphs in files on disk, one shard per part of a plan, and open the index.
+        """Index graphs in files, one shard on disk per part of a plan, and return the index.
 
-        The file is the checkpoint: building again goes on where it was stopped.
+        Files are checkpoints: building again resumes where it stopped.
 
         Parameters
         ----------
-        plan : Plan, or what :func:`partition` takes
+        plan : Plan, or an input of :func:`partition`
         out : str or path
             Folder to write into.
         kernel : estimator or None, default=None
-            A kernel that counts each graph by itself: PropagationKernel without attributes, WeisfeilerLehman,
+            A kernel that learns nothing from graphs: PropagationKernel without attributes, WeisfeilerLehman,
             ShortestPath or LabelHistogram, with a number as ``random_state``. None:
             ``PropagationKernel(t_max=5)``.
         random_state : int
@@ -343,13 +343,13 @@ class GraphIndex(GraphInput, BaseEstimator):
 
     @classmethod
     def open(cls, folder: Any, n_jobs: int | None = None) -> Self:
-        """Open an index on disk, which :meth:`build` wrote; shards are mapped when they are needed.
+        """Return an index on disk, written by :meth:`build`; shards are mapped on first use.
 
         Parameters
         ----------
         folder : str or path
         n_jobs : int or None, default=None
-            Threads of a query, which take shards in turn; None is one, -1 all cores.
+            Threads of a query, over shards; None is one, -1 all cores.
 
         Returns
         -------
@@ -358,7 +358,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         Raises
         ------
         ValueError
-            If shards are missing, or files do not have the size that the manifest says.
+            If shards are missing, or sizes of files differ from the manifest.
         """
         return cls._on_disk(ShardFolder(folder), n_jobs)
 
@@ -370,22 +370,21 @@ class GraphIndex(GraphInput, BaseEstimator):
         return index
 
     def query(self, X: Any, k: int = 10) -> Neighbors:
-        """Return the graphs in the index that are most similar to each of the given ones.
+        """Return the most similar graphs in the index for each of the given graphs.
 
         Parameters
         ----------
         X : GraphDatabase, sequence of graphs, or one graph
-            One graph is one taken from a database, or a networkx graph.
+            A single graph is an item of a database, or a networkx graph.
         k : int, default=10
-            How many; all that there are, where there are fewer.
+            Number of neighbors; all graphs if there are fewer.
 
         Returns
         -------
         similarities : ndarray of shape (queries, k), or (k,) for one graph
             Normalized kernel, 1 for equal counts, largest first.
         ids : ndarray of the same shape
-            On disk, numbers of graphs in their plan, those of later plans behind those of earlier ones. Among
-            equally similar graphs, the one that was added first comes first.
+            On disk, numbers of graphs in the order of the plans. Ties are in the order of addition.
         """
         check_is_fitted(self, "file_")
         now = self._contents()
@@ -400,24 +399,24 @@ class GraphIndex(GraphInput, BaseEstimator):
         return Neighbors(similarities[0], names[0]) if is_one else Neighbors(similarities, names)
 
     def graph(self, number: int) -> Graph:
-        """Return a graph of an index on disk, read from the file that it was in when the plan was made.
+        """Return a graph of an index on disk, read from its original file.
 
         Parameters
         ----------
         number : int
-            As :meth:`query` gives it.
+            Id from :meth:`query`.
         """
         found: Graph = self._folder().graph(number)
         return found
 
     @property
     def groups(self) -> list[Group]:
-        """The shards of an index on disk, plan by plan."""
+        """The shards of an index on disk, per plan."""
         return self._folder().groups
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Class and parameters of what counts in an index on disk, and the version that built it."""
+        """Class and parameters of the features of an index on disk, and the version that built it."""
         return self._folder().parameters
 
     @property
@@ -429,13 +428,13 @@ class GraphIndex(GraphInput, BaseEstimator):
         file = vars(self).get("file_")
         if not isinstance(file, ShardFolder):
             raise AttributeError(
-                "an index in memory has counts and no files of graphs: GraphIndex.build writes one on disk"
+                "an index in memory does not store graphs: use GraphIndex.build for an index on disk"
             )
         return file
 
     @property
     def ids_(self) -> NDArray[Any]:
-        """The graphs in the index, in the order in which they were added."""
+        """Ids of the graphs in the index, in the order of addition."""
         return id_array(self._contents().present())
 
     def __len__(self) -> int:
@@ -447,36 +446,36 @@ class GraphIndex(GraphInput, BaseEstimator):
         shards = "1 shard" if self.n_shards == 1 else f"{self.n_shards:,} shards"
         return f"GraphIndex({len(self):,} graphs, {shards})"
 
-    # one moment after the other
+    # atomic changes
 
     def _contents(self) -> Contents:
-        """The index as it is now: later changes replace its parts, and do not touch them."""
+        """The current contents; later changes replace these objects and never modify them."""
         state = self.__getstate__()
         return Contents(*(state[f"{name}_"] for name in Contents._fields))
 
     def _replace(self, contents: Contents, **others: Any) -> None:
-        """Put other contents into the place of these, at once."""
+        """Replace the contents atomically."""
         now = {f"{name}_": part for name, part in contents._asdict().items()} | others
-        before = self.__getstate__()  # kept until the end: the update deletes no object, which might run code
+        before = self.__getstate__()  # keeps the old objects alive, so that the update runs no destructor
         self.__dict__.update(now)
         del before
 
     def __getstate__(self) -> dict[str, Any]:
-        """All attributes at one moment, for copies, pickles and queries.
+        """Return a consistent copy of all attributes, for copies, pickles and queries.
 
-        Attributes are copied by one call, and replaced by one: other threads and forked processes see all of
-        a change, or nothing of it.
+        Attributes are copied and replaced by one call each: other threads and forked processes see all of a
+        change or nothing of it.
         """
         return dict(vars(self))
 
     def _writing(self) -> ForkSafeLock:
-        """Whoever changes the index holds this lock from reading what it replaces to replacing it."""
+        """Lock held by writers from reading the old contents until replacing them."""
         return _WRITERS.setdefault(self, ForkSafeLock())
 
     def check_parts(self) -> None:
-        """Refuse names that are not those of the graphs."""
+        """Refuse a number of names other than that of the graphs."""
         if hasattr(self, "file_"):
-            require(self.counter_ is None or isinstance(self.counter_, Counter), "something must count")
+            require(self.counter_ is None or isinstance(self.counter_, Counter), "a counter is needed")
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
             require(all(map(is_id, self.names_)), "ids are plain values, or tuples of them")
             require(len(self.names_) == len(self.file_.alive), "every graph needs an id")

@@ -1,4 +1,4 @@
-"""InvertedFile: segments in memory, to which graphs are added and from which they are removed."""
+"""InvertedFile: segments in memory, with addition and removal of graphs."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from propkernels.search.segment import Postings, Segment
 
 @dataclass(frozen=True)
 class InvertedFile:
-    """Counts of graphs, kept bin by bin in segments; adding and removing graphs make a new file.
+    """Immutable counts of graphs by bin, in segments; adding and removing graphs return a new file.
 
-    The new file shares its segments with the old one, which stays as it was: whoever reads it is not
-    disturbed.
+    The new file shares segments with the old one, which does not change: concurrent readers are safe.
 
-    New graphs go into a segment of their own; segments of about one size are merged, so that there are never
-    many and adding one graph after the other takes time in proportion to their number (times its logarithm).
-    Graphs that are removed are only marked, until they are half of all.
+    New graphs form a new segment; segments of similar size are merged, so that there are few of them and
+    adding n graphs one by one takes O(n log n) time. Removed graphs are only marked, until they are half of
+    all.
 
     Attributes
     ----------
     segments : list of Segment
-        Graph 0 of each follows the last graph of the one before.
+        Numbers of graphs continue from one segment to the next.
     weights : ndarray, (streams,)
-        What each stream's kernel counts in the sum.
+        Weight of each stream in the kernel.
     squares : ndarray, (graphs,)
         Self-similarity of each graph.
     alive : ndarray of bool, (graphs,)
+        False for removed graphs.
     """
 
     segments: list[Segment]
@@ -43,7 +43,7 @@ class InvertedFile:
     alive: NDArray[np.bool_]
 
     def check_parts(self) -> None:
-        """Refuse segments with other streams or graphs than weights and sums are of."""
+        """Refuse segments whose streams or graphs do not match weights and squares."""
         require(self.weights.ndim == self.squares.ndim == self.alive.ndim == 1, "weights and sums are lists")
         n_streams = {len(part.stream_ptr) - 1 for part in self.segments}
         require(n_streams <= {len(self.weights)}, "every stream needs a weight")
@@ -53,7 +53,7 @@ class InvertedFile:
 
     @classmethod
     def of(cls, streams: Sequence[StreamCounts]) -> InvertedFile:
-        """Return the file of some graphs, in one segment."""
+        """Return a file of one segment."""
         weights = np.array([stream.weight for stream in streams])
         squares = self_similarities(streams)
         return cls([Segment.of(Postings.of(streams))], weights, squares, np.ones(len(squares), dtype=bool))
@@ -64,7 +64,7 @@ class InvertedFile:
             raise ValueError(f"{n_graphs} graphs have {len(self.squares)} lengths, {len(self.alive)} marks")
 
     def append(self, streams: Sequence[StreamCounts]) -> InvertedFile:
-        """Return a file with further graphs behind the others."""
+        """Return a file with additional graphs at the end."""
         added = self_similarities(streams)
         segments = [*self.segments, Segment.of(Postings.of(streams))]
         while len(segments) > 1 and 2 * segments[-1].n_cells >= segments[-2].n_cells:
@@ -74,12 +74,12 @@ class InvertedFile:
         return InvertedFile(segments, self.weights, squares, alive)
 
     def in_one_segment(self) -> InvertedFile:
-        """Return a file whose segments are joined."""
+        """Return a file with all segments merged."""
         segments = self.segments if len(self.segments) == 1 else [_joined(self.segments)]
         return InvertedFile(segments, self.weights, self.squares, self.alive)
 
     def drop(self, graphs: NDArray[np.int64]) -> tuple[InvertedFile, bool]:
-        """Return a file without some graphs, and whether those left were numbered anew, from 0 on."""
+        """Return a file without some graphs, and whether the remaining graphs were renumbered from 0."""
         alive = self.alive.copy()
         alive[graphs] = False
         if 2 * int(alive.sum()) > len(alive):
@@ -94,17 +94,17 @@ class InvertedFile:
         return int(np.count_nonzero(self.alive))
 
     def places(self) -> NDArray[np.int64]:
-        """Return the numbers of the graphs that were not removed."""
+        """Return the numbers of the graphs that are not removed."""
         return np.flatnonzero(self.alive)
 
     def nearest(
         self, queries: Sequence[Query], k: int, n_jobs: int | None
     ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
-        """Return, per query, the k largest similarities and their graphs; threads take queries in turn."""
+        """Return, per query, the k largest similarities and their graphs; threads run over queries."""
         return run_threads(lambda query: nearest(self.searches(query), k, 1), queries, n_jobs)
 
     def searches(self, query: Query) -> Iterator[Search]:
-        """Yield the searches of all segments for one query, ready to be asked."""
+        """Yield a prepared search of each segment for one query."""
         if not np.array_equal(self.weights, query.weights):
             raise ValueError("the index was fitted with another kernel: fit it again")
         first, all_alive = 0, bool(self.alive.all())
@@ -115,12 +115,12 @@ class InvertedFile:
             first += part.n_graphs
 
     def similarities(self, query: Query) -> NDArray[np.float64]:
-        """Return the normalized kernel between a query and every graph; -1 for graphs that were removed."""
+        """Return the normalized kernel between a query and every graph; -1 for removed graphs."""
         return np.concatenate([search.similarities() for search in self.searches(query)])
 
 
 def _joined(parts: Sequence[Segment]) -> Segment:
-    """Return one segment of neighbors, whose graphs follow one another."""
+    """Return the segments merged into one, graphs in order."""
     ends = np.cumsum([part.n_graphs for part in parts])
     return _merged(parts, np.split(np.arange(ends[-1]), ends[:-1]))
 

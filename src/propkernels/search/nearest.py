@@ -1,4 +1,4 @@
-"""Nearest neighbors of a graph: among the graphs of segments, and among rows of features."""
+"""Nearest graphs: searches of segments, and of rows of features."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Item = TypeVar("Item")
 
 
 class Neighbors(NamedTuple):
-    """The most similar graphs, best first: arrays (queries, k), or (k,) for a single graph."""
+    """The most similar graphs, best first: arrays (queries, k), or (k,) for a single query."""
 
     similarities: NDArray[np.float64]
     ids: NDArray[Any]
 
 
 class Query(NamedTuple):
-    """The bins of one graph, those of all streams behind each other."""
+    """The bins of one graph, all streams concatenated."""
 
     codes: NDArray[np.int64]
     streams: NDArray[np.int64]
@@ -44,7 +44,7 @@ class Query(NamedTuple):
         """Return one query per graph."""
         lengths = [stream.counts.indptr[1:] - stream.counts.indptr[:-1] for stream in streams]
         rows = np.concatenate([np.repeat(np.arange(len(own)), own) for own in lengths])
-        order = np.argsort(rows, kind="stable")  # graph by graph, and stream by stream within a graph
+        order = np.argsort(rows, kind="stable")  # sorted by graph, then by stream
         codes = np.concatenate([stream.codes[stream.counts.indices] for stream in streams])[order]
         counts = np.concatenate([stream.counts.data for stream in streams]).astype(np.float64)[order]
         of_codes = np.repeat(np.arange(len(streams)), [stream.counts.nnz for stream in streams])[order]
@@ -57,7 +57,7 @@ class Query(NamedTuple):
 
 
 def self_similarities(streams: Sequence[StreamCounts]) -> NDArray[np.float64]:
-    """Return k(x, x) of each graph; whole numbers are added up before they are weighted."""
+    """Return k(x, x) of each graph; integer sums are exact, then weighted."""
     total = np.zeros(streams[0].counts.shape[0])
     for weight in dict.fromkeys(stream.weight for stream in streams):
         same = [self_products(stream.counts) for stream in streams if stream.weight == weight]
@@ -65,11 +65,11 @@ def self_similarities(streams: Sequence[StreamCounts]) -> NDArray[np.float64]:
     return total
 
 
-Spans = list[tuple[str, Any, Any]]  # arrays of a segment by name, and from which elements to which
+Spans = list[tuple[str, Any, Any]]  # name of an array of a segment, first and last elements of ranges
 
 
 class Search:
-    """The graphs of a segment that are most similar to a query: locate, find, then ask for them.
+    """Search of one segment for the graphs most similar to a query: locate, find, then best.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ class Search:
         Self-similarity of each graph.
     query : Query
     first : int, default=0
-        Number of the first graph.
+        Number of the segment's first graph in the index.
     alive : ndarray of bool, (graphs,), optional
-        Graphs that are not left out.
+        False for removed graphs.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Search:
         self.first, self.alive = first, alive
 
     def locate(self) -> Self:
-        """Find the bins of the directory between which each code must be, by the fences."""
+        """Find the range of the directory that may hold each code, by the fences."""
         from propkernels.search.segment_compiled import find_blocks
 
         codes, segment = self.query.codes, self.segment
@@ -106,7 +106,7 @@ class Search:
         return self
 
     def find(self) -> Self:
-        """Find the postings and rows of the codes that the segment has, by the directory."""
+        """Find the postings and dense rows of each code, by the directory."""
         from propkernels.search.segment_compiled import find_bins, find_postings
 
         segment, n_codes = self.segment, len(self.query.codes)
@@ -127,27 +127,27 @@ class Search:
         ]
 
     def expect(self, spans: Callable[[], Spans]) -> None:
-        """Prepare for what the next step looks at; in memory there is nothing to prepare."""
+        """Announce the memory that the next step reads; does nothing in memory."""
 
     def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers that graphs of the segment have in the index."""
+        """Return the numbers in the index of graphs of the segment."""
         return self.first + places
 
     def damaged(self) -> ValueError:
-        """Return the error of numbers that lead nowhere."""
+        """Return the error for invalid offsets or numbers."""
         return ValueError("the index is damaged: fit it again")
 
     def similarities(self) -> NDArray[np.float64]:
-        """Return the normalized kernel between the query and every graph; -1 for graphs that are left out."""
+        """Return the normalized kernel between the query and every graph; -1 for removed graphs."""
         values = self._normalized(self._products(), self.squares)
         if self.alive is not None:
             values[~self.alive] = -1.0
         return values
 
     def best(self, k: int, least: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the k largest values that exceed a number, largest first, and the numbers of their graphs.
+        """Return the at most k largest similarities above ``least``, largest first, and their graphs.
 
-        Few graphs are left by a comparison of squares, which is a little generous; only those are divided.
+        A slightly loose comparison of squares leaves few candidates; only these are normalized.
         """
         if least < 0:
             values, places = self.similarities(), None
@@ -167,10 +167,10 @@ class Search:
         return np.divide(total, length, out=np.zeros(len(total)), where=length > 0)
 
     def _products(self) -> NDArray[np.float64]:
-        """Return the kernel between the query and every graph; bins of equal weight are added up first.
+        """Return the kernel between the query and every graph; bins of equal weight are summed first.
 
-        Products of counts are whole numbers and their sums exact, so that the result depends on neither
-        segments nor order. Equal graphs have similarity 1, exactly.
+        Products of counts are integers and their sums are exact, so the result depends on neither segments
+        nor order. Equal graphs have similarity exactly 1.
         """
         weights = dict.fromkeys(self.query.weights.tolist())
         if len(weights) == 1:
@@ -180,7 +180,7 @@ class Search:
         return sum_in_order(parts) if parts else np.zeros(self.segment.n_graphs)
 
     def _shared(self, some: slice | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Add up the products of counts in some of the query's bins, for every graph."""
+        """Return the sum of products of counts over some bins of the query, for every graph."""
         from propkernels.search.segment_compiled import add_packed, add_pairs, add_rows
 
         scores, counts = np.zeros(self.segment.n_graphs), self.query.counts[some]
@@ -196,9 +196,9 @@ def nearest(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the k largest similarities of all segments, and the numbers of their graphs.
 
-    Segments come in the order of the numbers, so that equals stay in order. Threads take segments in turn.
+    Segments come in the order of their numbers, so that ties keep that order. Threads run over segments.
     """
-    least = [-1.0]  # what a graph of a later segment must exceed, which only grows
+    least = [-1.0]  # lower bound for graphs of later segments; never decreases
     values, numbers = np.empty(0), np.empty(0, dtype=np.int64)
     for some in _runs(iter(searches), thread_count(n_jobs)):
         found = run_threads(lambda search: search.best(k, least[0]), some, n_jobs)
@@ -215,12 +215,12 @@ def nearest(
 
 
 def _least(values: NDArray[np.float64], k: int) -> float:
-    """Return what a further value must exceed to be among the k largest."""
+    """Return the lower bound that a new value must exceed to be among the k largest."""
     return float(values[-1]) if 0 < k == len(values) else -1.0
 
 
 def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Return the places of the k largest values, largest first; among equals the first ones.
+    """Return the positions of the k largest values, largest first; ties by position.
 
     Examples
     --------
@@ -236,22 +236,22 @@ def largest(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
 
 
 def _runs(items: Iterator[Item], width: int) -> Iterator[list[Item]]:
-    """Yield items in runs of one per thread."""
+    """Yield batches of one item per thread."""
     while run := list(islice(items, width)):
         yield run
 
 
 def nearest_rows(features: FeatureFolder, graph: int, k: int = 10) -> Neighbors:
-    """Return the graphs of a folder of features that are most similar to one of them.
+    """Return the graphs of a feature folder that are most similar to one of them.
 
-    Parts are searched one after the other. The similarity is the normalized dot product of features; where
-    bins share a column, it is a little larger than that of an index.
+    Parts are searched one after the other. The similarity is the normalized dot product of features; if bins
+    share a column, it is slightly larger than that of an index.
 
     Parameters
     ----------
     features : FeatureFolder
     graph : int
-        Number of the graph in the plan; it is among the results.
+        Number of the graph in the plan; the results include it.
     k : int, default=10
     """
     row, k = row_of(features, graph), min(check_integer(k, "k", 1), len(features))
@@ -271,7 +271,7 @@ def nearest_rows(features: FeatureFolder, graph: int, k: int = 10) -> Neighbors:
 
 
 def candidates(values: NDArray[np.float64], k: int, least: float) -> NDArray[np.int64]:
-    """Return the places of at most k values above a number, largest first; among equals the first ones.
+    """Return the positions of at most k values above ``least``, largest first; ties by position.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Postings, the graphs that each bin occurs in; and Segment, postings that are packed to be searched."""
+"""Postings (the graphs of each bin with counts), and Segment, their packed and searchable form."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from propkernels._utils.arrays import offsets
 from propkernels._utils.stored import ANY_NUMBER, Indices, Offsets, is_whole, not_negative, require
 from propkernels.counting.counters import StreamCounts
 
-PACKED_BITS = 8  # of a packed posting, for the count; the other 24 are the number of the graph
+PACKED_BITS = 8  # bits of the count in a packed posting; the other 24 hold the number of the graph
 MOST_PACKED = 2**PACKED_BITS - 1
-FENCE_WIDTH = 64  # bins of the directory from one fence to the next: a kilobyte
+FENCE_WIDTH = 64  # bins between fences: one kilobyte of the directory
 
 
 @dataclass(frozen=True)
 class Postings:
-    """Counts of some graphs, bin by bin; nothing in it ever changes.
+    """Immutable counts of graphs, by bin.
 
     Attributes
     ----------
     n_graphs : int
     stream_ptr : ndarray of int64, (streams + 1,)
-        Which bins belong to which stream.
+        Offsets of the bins of each stream.
     codes : ndarray of int64, (bins,)
         The code of each bin, ascending within a stream.
     bin_ptr : ndarray of int64, (bins + 1,)
-        Which postings belong to which bin.
+        Offsets of the postings of each bin.
     graphs : ndarray of int32, (postings,)
         Graphs, ascending within a bin.
     counts : ndarray of float32 or float64, (postings,)
-        How often the bin occurs in the graph; float32 where that is exact.
+        Count of the bin in the graph; float32 if that is exact.
     """
 
     n_graphs: int
@@ -47,15 +47,17 @@ class Postings:
     counts: NDArray[Any]
 
     def check_parts(self) -> None:
-        """Refuse counts that are not those of the postings."""
-        require(is_whole(self.n_graphs, 0) and self.codes.ndim == 1, "codes or number of graphs are unknown")
+        """Refuse counts that do not match the postings."""
+        require(
+            is_whole(self.n_graphs, 0) and self.codes.ndim == 1, "codes or the number of graphs are missing"
+        )
         require(self.counts.dtype in (np.float32, np.float64), "counts are floats")
         require(self.counts.shape == self.graphs.shape, "every posting needs a count")
         require(not_negative(self.counts), "counts are not negative")
 
     @classmethod
     def of(cls, streams: Sequence[StreamCounts]) -> Postings:
-        """Turn counts by graph into counts by bin."""
+        """Return counts by graph as counts by bin."""
         from propkernels.search.segment_compiled import invert_rows
 
         orders = [np.argsort(stream.codes) for stream in streams]
@@ -75,12 +77,12 @@ class Postings:
         return cls(streams[0].counts.shape[0], stream_ptr, codes, bin_ptr, graphs, counts)
 
     def restored(self) -> Segment:
-        """Return the packed form, which an index has in memory."""
+        """Return the packed form."""
         return Segment.of(self)
 
     @staticmethod
     def merge(parts: Sequence[Postings], numbers: Sequence[NDArray[np.int64]]) -> Postings:
-        """Join postings of several sets of graphs.
+        """Return the merged postings of several sets of graphs.
 
         Parameters
         ----------
@@ -106,30 +108,30 @@ class Postings:
 
 
 class Segment(NamedTuple):
-    """Counts of some graphs, bin by bin; nothing in it ever changes.
+    """Immutable counts of graphs by bin, packed for search.
 
-    A posting is one 32-bit word, graph << 8 | count; a count above 255 takes several words, which add up.
-    Bins that more than a quarter of the graphs have are shorter as rows of counts of all graphs (``dense``),
-    and have words only for what exceeds 255. Where counts are not whole numbers, or so large that words would
-    take more bytes, postings are pairs of floats instead, without rows.
+    A posting is one 32-bit word, graph << 8 | count; a count above 255 takes several words, whose counts add
+    up. Bins in more than a quarter of the graphs are stored as dense rows of counts (``dense``), with words
+    only for the excess over 255. If counts are not integers, or so large that words would take more bytes,
+    postings are pairs of floats instead, without dense rows.
 
     Attributes
     ----------
     n_graphs : int
     stream_ptr : ndarray of int64, (streams + 1,)
-        Which bins belong to which stream.
+        Offsets of the bins of each stream.
     fences : ndarray of int64
         Every 64th code of each stream.
     dense_bins : ndarray of int64, (rows,)
-        Bins that are rows.
+        Bins stored as dense rows.
     directory : ndarray of int64, (bins + 1, 2)
-        Code and first posting of each bin, codes ascending within a stream; the last row says where the
-        postings end.
+        Code and first posting of each bin, codes ascending within a stream; the last row holds the end of
+        the postings.
     dense : ndarray of uint8, (rows, graphs)
     postings : ndarray of uint32, (postings,), or of float32 or float64, (2 * postings,)
         Graphs and counts, graphs ascending within a bin.
     fence_ptr : ndarray of int64, (streams + 1,)
-        Which fences belong to which stream.
+        Offsets of the fences of each stream.
     """
 
     n_graphs: int
@@ -143,7 +145,7 @@ class Segment(NamedTuple):
 
     @classmethod
     def of(cls, part: Postings) -> Segment:
-        """Pack postings: into words and rows, or into pairs where words would be longer."""
+        """Return packed postings: words and dense rows, or pairs if these are shorter."""
         lengths = part.bin_ptr[1:] - part.bin_ptr[:-1]
         is_dense = 4 * lengths > part.n_graphs
         n_words = _word_lengths(part, is_dense)
@@ -164,20 +166,22 @@ class Segment(NamedTuple):
         )
 
     def stored(self) -> Postings:
-        """Return the postings, of which this is the packed form: what files of models hold."""
+        """Return the unpacked postings, as stored in files of models."""
         bins, graphs, counts = self._listed()
         rows, dense_graphs = np.nonzero(self.dense)
         bins = np.concatenate([bins, self.dense_bins[rows]])
         graphs = np.concatenate([graphs, dense_graphs])
         counts = np.concatenate([counts, self.dense[rows, dense_graphs]])
         shape = (len(self.directory) - 1, self.n_graphs)
-        whole = csr_array((counts, (bins, graphs)), shape=shape)  # adds up the words and the row of a posting
+        whole = csr_array(
+            (counts, (bins, graphs)), shape=shape
+        )  # sums the words and the dense entry of each posting
         codes, bin_ptr = np.ascontiguousarray(self.directory[:-1, 0]), whole.indptr.astype(np.int64)
         found = whole.indices.astype(np.int32, copy=False)
         return Postings(self.n_graphs, self.stream_ptr, codes, bin_ptr, found, compact(whole.data))
 
     def _listed(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """Return bins, graphs and counts of the words or pairs."""
+        """Return bins, graphs and counts of all words or pairs."""
         first = self.directory[:, 1]
         bins = np.repeat(np.arange(len(first) - 1), first[1:] - first[:-1])
         if self.is_packed:
@@ -188,7 +192,7 @@ class Segment(NamedTuple):
 
     @property
     def is_packed(self) -> bool:
-        """Whether postings are words, and not pairs."""
+        """Whether postings are words, not pairs."""
         return self.postings.dtype.kind == "u"
 
     @property
@@ -198,11 +202,11 @@ class Segment(NamedTuple):
 
     @property
     def n_cells(self) -> int:
-        """Number of words or pairs and of places in rows, by which segments are compared."""
+        """Number of words or pairs plus cells of dense rows: the size by which segments are merged."""
         return self.n_words + self.dense.size
 
     def n_entries(self) -> int:
-        """Count the postings: nonzero places of rows, and further graphs that words or pairs begin."""
+        """Number of postings: nonzero cells of dense rows, and distinct graphs among words or pairs."""
         first = self.directory[:, 1]
         listed = self.postings >> np.uint32(PACKED_BITS) if self.is_packed else self.postings[::2]
         begins = np.ones(len(listed), dtype=bool)
@@ -225,14 +229,14 @@ def fences(stream_ptr: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[n
 
 
 def _directory(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return code and first posting of each bin; the last row says where the postings end."""
+    """Return code and first posting of each bin; the last row holds the end of the postings."""
     found = np.zeros((len(codes) + 1, 2), dtype=np.int64)
     found[:-1, 0], found[:, 1] = codes, offsets(lengths)
     return found
 
 
 def _word_lengths(part: Postings, is_dense: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-    """Return how many words each bin takes beside its row; None where pairs are shorter, or the only way."""
+    """Return the number of words per bin beside its dense row; None if pairs are shorter or required."""
     from propkernels.search.segment_compiled import count_words
 
     lengths = np.zeros(len(is_dense), dtype=np.int64)
@@ -246,7 +250,7 @@ def _word_lengths(part: Postings, is_dense: NDArray[np.bool_]) -> NDArray[np.int
 def _rows_and_words(
     part: Postings, is_dense: NDArray[np.bool_], n_words: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """Return rows of the counts of all graphs, (dense bins, graphs), and words of all that is not in them."""
+    """Return dense rows, (dense bins, graphs), and the words of all other counts."""
     from propkernels.search.segment_compiled import pack_postings
 
     rows = np.where(is_dense, np.cumsum(is_dense) - 1, -1)
@@ -262,14 +266,14 @@ def _pairs(part: Postings) -> NDArray[Any]:
 
 
 def _inverse(order: NDArray[np.int64], first: int) -> NDArray[np.int64]:
-    """Return the place of each column in an order, counted from ``first`` on."""
+    """Return the position of each column in an order, counted from ``first``."""
     places = np.empty_like(order)
     places[order] = np.arange(first, first + len(order))
     return places
 
 
 def compact(counts: NDArray[np.float64]) -> NDArray[Any]:
-    """Return counts as float32 where that is exact, and as they are elsewhere."""
+    """Return counts as float32 if that is exact, else unchanged."""
     short = counts.astype(np.float32)
     return short if np.array_equal(short, counts) else counts
 
@@ -277,7 +281,7 @@ def compact(counts: NDArray[np.float64]) -> NDArray[Any]:
 def _common_bins(
     parts: Sequence[Postings],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Bins of all parts together, by stream and code; and for each part, which of them its bins are."""
+    """Return the union of all bins, by stream and code, and the positions of each part's bins in it."""
     merged: list[NDArray[np.int64]] = []
     targets: list[list[NDArray[np.int64]]] = [[] for _ in parts]
     first = 0

@@ -1,4 +1,4 @@
-"""Compiled loops over postings and segments; numbers that lead elsewhere are found, since files may lie."""
+"""Compiled loops over postings and segments; invalid offsets are detected, since files may be damaged."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 from propkernels._utils.jit import compiled
 from propkernels.search.segment import MOST_PACKED, PACKED_BITS
 
-BLOCK = 2048  # graphs whose scores stay in the cache while rows are added to them
+BLOCK = 2048  # graphs per block, whose scores stay in the cache while rows are added
 
-# Postings are counts by bin: those of bin b are the places bin_ptr[b] .. bin_ptr[b + 1] - 1 of ``graphs`` and
-# ``counts``. Three graphs with the bins {4: 2}, {4: 1, 5: 3}, {5: 1} have, from bin 4 on,
+# Postings are counts by bin: those of bin b are entries bin_ptr[b] .. bin_ptr[b + 1] - 1 of ``graphs`` and
+# ``counts``. Three graphs with counts {4: 2}, {4: 1, 5: 3}, {5: 1} of bins have, from bin 4 on,
 #     bin_ptr 0 2 4    graphs 0 1 | 1 2    counts 2 1 | 3 1
 
 
@@ -18,7 +18,19 @@ BLOCK = 2048  # graphs whose scores stay in the cache while rows are added to th
 def invert_rows(
     indptr: Any, columns: Any, data: Any, bins: Any, filled: Any, graphs: Any, counts: Any
 ) -> None:
-    """Append each row's entries to the bins of their columns, of which ``filled`` is the next free place."""
+    """Append the entries of each row (graph) to the bins of their columns.
+
+    Parameters
+    ----------
+    indptr, columns, data : arrays
+        Counts in CSR form, one row per graph.
+    bins : (columns,), int64
+        Bin of each column.
+    filled : (bins,), int64, modified
+        Next free entry of each bin.
+    graphs, counts : (postings,), modified
+        Postings by bin.
+    """
     for graph in range(len(indptr) - 1):
         for entry in range(indptr[graph], indptr[graph + 1]):
             b = bins[columns[entry]]
@@ -39,11 +51,24 @@ def move_postings(
     to_graphs: Any,
     to_counts: Any,
 ) -> None:
-    """Append each bin's postings to its target bin, of which ``filled`` is the next free place.
+    """Append the postings of each bin to its target bin, with new numbers of graphs.
 
-    Graphs get the numbers that ``number`` says; those with -1 are left out.
+    Parameters
+    ----------
+    bin_ptr : (bins + 1,), int64
+        Offsets of the postings of each bin.
+    graphs, counts : (postings,)
+        Postings.
+    targets : (bins,), int64
+        Target of each bin.
+    number : (graphs,), int64
+        New number of each graph; -1: dropped.
+    filled : (target bins,), int64, modified
+        Next free entry of each target bin.
+    to_graphs, to_counts : arrays, modified
+        Postings of the target bins.
     """
-    # Several bins may have one target: ``filled`` goes on where the last of them stopped.
+    # Several bins may share a target: ``filled`` continues from the last of them.
     for b in range(len(targets)):
         place = filled[targets[b]]
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
@@ -57,21 +82,43 @@ def move_postings(
 
 @compiled
 def count_postings(bin_ptr: Any, graphs: Any, targets: Any, number: Any, lengths: Any) -> None:
-    """Add to ``lengths`` how many postings each target bin will get."""
-    # The first of two passes: cumulative sums of the lengths are where move_postings starts to fill each bin.
+    """Add the number of postings that each target bin will receive to ``lengths``.
+
+    Parameters
+    ----------
+    bin_ptr, graphs, targets, number : arrays
+        As in ``move_postings``.
+    lengths : (target bins,), int64, modified
+    """
+    # First of two passes: cumulative sums of the lengths are the start offsets for move_postings.
     for b in range(len(targets)):
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
             if number[graphs[entry]] >= 0:
                 lengths[targets[b]] += 1
 
 
-# Packed, a count is a sum of bytes: of one in the row of its bin, if the bin has a row, and of one per word
-# graph << 8 | byte. With a row, a count of 600 is 255 there and the words 255 and 90.
+# A packed count is a sum of bytes: one in the dense row of its bin, if there is one, and one per word
+# graph << 8 | byte. With a dense row, a count of 600 is 255 in the row plus the words 255 and 90.
 
 
 @compiled
 def count_words(bin_ptr: Any, counts: Any, is_dense: Any, lengths: Any) -> Any:
-    """Count the words that each bin takes beside its row, if it has one; False: a count is not whole."""
+    """Add the number of words per bin, beside its dense row, to ``lengths``.
+
+    Parameters
+    ----------
+    bin_ptr : (bins + 1,), int64
+        Offsets of the postings of each bin.
+    counts : (postings,), float
+    is_dense : (bins,), bool
+        Whether the bin has a dense row.
+    lengths : (bins,), int64, modified
+
+    Returns
+    -------
+    bool
+        False: a count is not an integer below 2^32.
+    """
     for b in range(len(is_dense)):
         in_row = 1 if is_dense[b] else 0
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
@@ -86,7 +133,19 @@ def count_words(bin_ptr: Any, counts: Any, is_dense: Any, lengths: Any) -> Any:
 def pack_postings(
     bin_ptr: Any, graphs: Any, counts: Any, rows: Any, first: Any, dense: Any, words: Any
 ) -> None:
-    """Write the postings of each bin into its row, -1: none, and into words from first[b] on."""
+    """Write the postings of each bin into its dense row and into words.
+
+    Parameters
+    ----------
+    bin_ptr, graphs, counts : arrays
+        Postings by bin.
+    rows : (bins,), int64
+        Dense row of each bin; -1: none.
+    first : (bins,), int64
+        First word of each bin.
+    dense : (rows, graphs), uint8, modified
+    words : (words,), uint32, modified
+    """
     for b in range(len(rows)):
         place = first[b]
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
@@ -105,21 +164,35 @@ def pack_postings(
                 rest -= byte
 
 
-# The directory has two numbers for each bin: its code, and where its postings begin. Those of a stream ascend
-# by code; every ``width``-th code of a stream is also among the fences, which are few:
+# The directory has two numbers per bin: its code, and the offset of its postings. Codes ascend within a
+# stream; every ``width``-th code of a stream is also a fence:
 #     codes of the stream   3 5 | 8 9 | 12      width 2: fences 3 8 12
-# A code is looked for between two fences: in one page of the directory.
+# A code is searched between two fences only: in one page of the directory.
 
 
 @compiled
 def find_blocks(
     codes: Any, streams: Any, stream_ptr: Any, fences: Any, fence_ptr: Any, width: Any, first: Any, last: Any
 ) -> None:
-    """Between which bins first[i] .. last[i] - 1 a code must be, if it is there at all."""
+    """Find the range of bins between two fences, first[i] .. last[i] - 1, that may hold each code.
+
+    Parameters
+    ----------
+    codes, streams : (codes,), int64
+        Codes of a query, and their streams.
+    stream_ptr : (streams + 1,), int64
+        Offsets of the bins of each stream.
+    fences : (fences,), int64
+        Every ``width``-th code of each stream.
+    fence_ptr : (streams + 1,), int64
+        Offsets of the fences of each stream.
+    width : int
+    first, last : (codes,), int64, modified
+    """
     for i in range(len(codes)):
         s, code = streams[i], codes[i]
         low, high = fence_ptr[s], fence_ptr[s + 1]
-        while low < high:  # the first fence beyond the code
+        while low < high:  # binary search for the first fence above the code
             middle = (low + high) // 2
             if fences[middle] <= code:
                 low = middle + 1
@@ -132,7 +205,17 @@ def find_blocks(
 
 @compiled
 def find_bins(codes: Any, first: Any, last: Any, directory: Any, bins: Any) -> None:
-    """The bin of each code among first[i] .. last[i] - 1; -1: none."""
+    """Find the bin of each code among bins first[i] .. last[i] - 1.
+
+    Parameters
+    ----------
+    codes, first, last : (codes,), int64
+        Codes, and ranges from ``find_blocks``.
+    directory : (bins + 1, 2), int64
+        Code and first posting of each bin.
+    bins : (codes,), int64, modified
+        Bin of each code; -1: none.
+    """
     for i in range(len(codes)):
         code, low, high = codes[i], first[i], last[i]
         while low < high:
@@ -148,7 +231,27 @@ def find_bins(codes: Any, first: Any, last: Any, directory: Any, bins: Any) -> N
 def find_postings(
     bins: Any, directory: Any, dense_bins: Any, n_words: Any, first: Any, last: Any, rows: Any
 ) -> Any:
-    """Postings first[i] .. last[i] - 1 and the row of each bin, -1: none; False: they lie elsewhere."""
+    """Find the postings first[i] .. last[i] - 1 and the dense row of each bin.
+
+    Parameters
+    ----------
+    bins : (codes,), int64
+        Bins; -1: none.
+    directory : (bins + 1, 2), int64
+        Code and first posting of each bin.
+    dense_bins : (rows,), int64
+        Bins with a dense row, ascending.
+    n_words : int
+        Number of words or pairs.
+    first, last : (codes,), int64, modified
+    rows : (codes,), int64, modified
+        Dense row of each bin; -1: none.
+
+    Returns
+    -------
+    bool
+        False: offsets are invalid.
+    """
     for i in range(len(bins)):
         b = bins[i]
         first[i], last[i], rows[i] = 0, 0, -1
@@ -170,7 +273,23 @@ def find_postings(
 
 @compiled
 def add_packed(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -> Any:
-    """scores[g] += the query's count * count of g, over postings graph << 8 | count; False: no such graph."""
+    """Add (count of the query) * (count of graph g) to scores[g], over packed postings.
+
+    Parameters
+    ----------
+    first, last : (codes,), int64
+        Ranges of postings of each code.
+    counts : (codes,), float64
+        Counts of the query.
+    postings : (words,), uint32
+        Words graph << 8 | count.
+    scores : (graphs,), float64, modified
+
+    Returns
+    -------
+    bool
+        False: a posting has an invalid graph.
+    """
     for i in range(len(first)):
         count = counts[i]
         for place in range(first[i], last[i]):
@@ -184,7 +303,20 @@ def add_packed(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -
 
 @compiled
 def add_pairs(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -> Any:
-    """As ``add_packed``, over postings that are two numbers each: graph and count."""
+    """Add (count of the query) * (count of graph g) to scores[g], over pairs.
+
+    Parameters
+    ----------
+    first, last, counts, scores : arrays
+        As in ``add_packed``.
+    postings : (2 * pairs,), float32 or float64
+        Graph and count of each pair.
+
+    Returns
+    -------
+    bool
+        False: a posting has an invalid graph.
+    """
     for i in range(len(first)):
         for place in range(first[i], last[i]):
             graph = postings[2 * place]
@@ -196,12 +328,22 @@ def add_pairs(first: Any, last: Any, counts: Any, postings: Any, scores: Any) ->
 
 @compiled
 def add_rows(rows: Any, counts: Any, dense: Any, scores: Any) -> None:
-    """scores[g] += count of the query * dense[row, g], over rows of counts of all graphs; -1: no row."""
+    """Add (count of the query) * dense[row, g] to scores[g], over dense rows.
+
+    Parameters
+    ----------
+    rows : (codes,), int64
+        Dense row of each code; -1: none.
+    counts : (codes,), float64
+        Counts of the query.
+    dense : (rows, graphs), uint8
+    scores : (graphs,), float64, modified
+    """
     for begin in range(0, len(scores), BLOCK):
         end = min(begin + BLOCK, len(scores))
         block = scores[begin:end]
         for i in range(len(rows)):
             if rows[i] >= 0:
                 row, count = dense[rows[i], begin:end], counts[i]
-                for graph in range(len(block)):  # over slices from 0 on, which become vector instructions
+                for graph in range(len(block)):  # slices from 0 on are vectorized
                     block[graph] += count * row[graph]

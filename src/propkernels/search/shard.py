@@ -1,4 +1,4 @@
-"""Shard: a segment in a file, mapped into memory, and its search, for which the disk reads ahead."""
+"""Shard: a segment in a memory-mapped file, and its search with read-ahead."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from propkernels.search.nearest import Query, Search, Spans
 from propkernels.search.segment import PACKED_BITS, Segment, fence_ptr, fences
 
 MAGIC = b"propkernels shard 2\n"
-ALIGNED = 64  # bytes that arrays begin at multiples of
+ALIGNED = 64  # alignment of arrays, in bytes
 LONGEST_HEAD = 2**16
-KINDS = {  # arrays of a shard, in their order, and the types that they may have
+KINDS = {  # arrays of a shard, in order, and their allowed types
     "weights": ("<f8",),
     "stream_ptr": ("<i8",),
     "fences": ("<i8",),
@@ -38,14 +38,14 @@ KINDS = {  # arrays of a shard, in their order, and the types that they may have
     "postings": ("<u4", "<f4", "<f8"),
 }
 Item = TypeVar("Item")
-CALM = 32  # steps without the disk, after which pages are no longer asked for
+CALM = 32  # steps without disk reads after which read-ahead stops
 
 
 def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -> None:
-    """Write an inverted file of one segment.
+    """Write an inverted file of one segment to a stream.
 
-    The file is a line that names the format, a line of JSON that says which arrays follow, and the arrays,
-    little-endian, each at a multiple of 64 bytes; what every query reads comes first.
+    The file has a line with the name of the format, a line of JSON that lists the arrays, and the arrays,
+    little-endian, each at a multiple of 64 bytes; arrays read by every query come first.
     """
     (part,) = file.segments
     own = {"weights": file.weights, "squares": _compact(file.squares), "ids": ids} | part._asdict()
@@ -62,7 +62,7 @@ def _padded(data: bytes) -> bytes:
 
 
 def _compact(squares: NDArray[np.float64]) -> NDArray[Any]:
-    """Return self-similarities in the shortest type in which they are exact."""
+    """Return self-similarities in the smallest type that represents them exactly."""
     for kind in (np.uint8, np.uint16, np.uint32):
         if len(squares) == 0 or (squares.min() >= 0 and squares.max() <= np.iinfo(kind).max):
             short = squares.astype(kind)
@@ -72,7 +72,7 @@ def _compact(squares: NDArray[np.float64]) -> NDArray[Any]:
 
 
 class Mapped(NamedTuple):
-    """A file in memory, and the byte at which each array begins."""
+    """A memory-mapped file, and the offset of each array in bytes."""
 
     memory: mmap.mmap
     places: dict[str, int]
@@ -80,21 +80,21 @@ class Mapped(NamedTuple):
 
 
 class Mappings:
-    """The shards whose files are mapped: those that were looked at last, and only so many at a time.
+    """The mapped shards: a limited number of the most recently used ones.
 
-    A mapping holds a descriptor of its file, of which a process has a limited number, often 1,024. A shard
-    that was let go is mapped again when it is looked at.
+    Each mapping holds a file descriptor, of which a process has a limited number, often 1,024. A released
+    shard is mapped again on its next use.
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[weakref.ref[Shard], Mapped] = OrderedDict()  # its methods need no lock
+        self._known: OrderedDict[weakref.ref[Shard], Mapped] = OrderedDict()  # its methods are atomic
 
     def of(self, shard: Shard) -> Mapped:
-        """Return the mapping of a shard, which is the last to be let go from now on."""
+        """Return the mapping of a shard, and mark it as most recently used."""
         mapped = self._known.pop(weakref.ref(shard), None) or _mapped(shard.path)
         self._known[weakref.ref(shard, self._forget)] = mapped
         while len(self._known) > most_mapped():
-            with suppress(KeyError):  # another thread was faster
+            with suppress(KeyError):  # another thread has already released it
                 self._known.popitem(last=False)
         return mapped
 
@@ -106,13 +106,13 @@ MAPPINGS = Mappings()
 
 
 def most_mapped() -> int:
-    """Number of shards that are mapped at a time: a quarter of the files that the process may open."""
+    """Return the largest number of mapped shards: a quarter of the process's limit of open files."""
     return max(n_descriptors() // 4, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Postings of some graphs in a file; arrays are mapped when they are looked at.
+    """Postings of some graphs in a file; arrays are mapped on first use.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Shard:
 
     @property
     def mapped(self) -> Mapped:
-        """The file in memory; the system reads the pages that are looked at, and none ahead of them."""
+        """The mapped file; the system reads pages on access, without read-ahead."""
         try:
             return MAPPINGS.of(self)
         except (ValueError, KeyError, TypeError, OSError) as error:
@@ -135,7 +135,7 @@ class Shard:
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays by name, as the disk has them."""
+        """All arrays by name, memory-mapped."""
         return self.mapped.arrays
 
     @property
@@ -150,18 +150,18 @@ class Shard:
 
     @property
     def segment(self) -> Segment:
-        """The postings, to be searched."""
+        """The postings as a segment."""
         known = self.arrays
         arrays = {name: known[name] for name in Segment._fields if name in KINDS}
         return Segment(len(known["ids"]), fence_ptr=fence_ptr(known["stream_ptr"]), **arrays)
 
     def check(self, first_id: int, last_id: int) -> None:
-        """Check every number: offsets, codes, bins, postings, and ids from first_id to last_id - 1.
+        """Check all values: offsets, codes, bins, postings, and ids from first_id to last_id - 1.
 
         Raises
         ------
         ValueError
-            One sentence that names the file and the first thing found wrong.
+            Names the file and the first invalid value.
         """
         arrays = self.arrays
         try:
@@ -174,11 +174,11 @@ class Shard:
                     raise ValueError(f"{name} must be finite and not negative")
         except ValueError as error:
             raise ValueError(
-                f"{self.path} is damaged ({error}): remove it, and build the index again"
+                f"{self.path} is damaged ({error}): remove it and build the index again"
             ) from None
 
     def announce(self, spans: Spans) -> None:
-        """Have the system read parts of arrays, all at once, while something else is done."""
+        """Ask the system to read ranges of arrays in the background."""
         if not hasattr(mmap, "MADV_WILLNEED"):
             return
         starts, ends = zip(*(self._bytes(*span) for span in spans), strict=True)
@@ -187,7 +187,7 @@ class Shard:
             advise(need, first, length)
 
     def announce_front(self) -> None:
-        """Have the system read what every query needs: all up to the ids."""
+        """Ask the system to read the arrays that every query needs: all up to the ids."""
         if hasattr(mmap, "MADV_WILLNEED"):
             self.mapped.memory.madvise(mmap.MADV_WILLNEED, 0, self.mapped.places["ids"])
 
@@ -197,7 +197,7 @@ class Shard:
 
 
 def _page_runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return the fewest ranges, firsts and lengths, that cover ranges of bytes and begin where pages do.
+    """Return the fewest page-aligned ranges, (first, length), that cover the given ranges of bytes.
 
     Examples
     --------
@@ -218,18 +218,18 @@ def _page_runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple
 
 
 def _mapped(path: Path) -> Mapped:
-    """Map the arrays of a file, whose head must fit the file and itself."""
+    """Map the arrays of a file, after checking its header."""
     with open_regular(path) as stream:
         head = stream.read(LONGEST_HEAD)
         if not head.startswith(MAGIC):
-            raise ValueError("it does not begin as one of this version")
+            raise ValueError("it does not start with the header of this version")
         memory = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     if hasattr(mmap, "MADV_RANDOM"):
         memory.madvise(mmap.MADV_RANDOM)
     text, end, _ = head[len(MAGIC) :].partition(b"\n")
     known = json.loads(text)
     if not end or not isinstance(known, dict) or list(known) != list(KINDS):
-        raise ValueError("its head is not whole")
+        raise ValueError("its header is incomplete")
     places, arrays = {}, {}
     first = len(_padded(MAGIC + text + b"\n"))
     for name, entry in known.items():
@@ -243,12 +243,12 @@ def _mapped(path: Path) -> Mapped:
         arrays[name] = np.frombuffer(memory, dtype=kind, count=length, offset=first)
         first += size + -size % ALIGNED
     if first != len(memory):
-        raise ValueError("it does not end where its arrays do")
+        raise ValueError("its size does not match its arrays")
     return Mapped(memory, places, _shaped(arrays))
 
 
 def _shaped(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Refuse arrays that do not fit together; what is inside long ones is checked where it is used."""
+    """Refuse arrays of inconsistent shapes; values of long arrays are checked on use."""
     n_graphs, n_rows = len(arrays["ids"]), len(arrays["dense_bins"])
     n_bins = len(arrays["directory"]) // 2 - 1
     stream_ptr = check_offsets(
@@ -269,7 +269,7 @@ def _shaped(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def _check_bins(arrays: dict[str, NDArray[Any]], n_words: int) -> None:
-    """Refuse a directory, fences or dense bins that searches would lose their way in."""
+    """Refuse an invalid directory, fences or dense bins."""
     codes, ptr, stream_ptr = arrays["directory"][:-1, 0], arrays["directory"][:, 1], arrays["stream_ptr"]
     check_offsets(ptr, n_words, "the directory", piece="bin")
     for first, last in pairwise(stream_ptr.tolist()):
@@ -281,7 +281,7 @@ def _check_bins(arrays: dict[str, NDArray[Any]], n_words: int) -> None:
 
 
 def _check_postings(postings: NDArray[Any], n_graphs: int) -> None:
-    """Refuse postings of graphs that do not exist, and counts that are not numbers."""
+    """Refuse postings with invalid graphs, and counts that are not finite."""
     if postings.dtype.kind == "u":
         check_indices(postings >> np.uint32(PACKED_BITS), n_graphs, "graphs of postings")
         return
@@ -297,13 +297,13 @@ def _check_ascending(values: NDArray[Any], name: str) -> None:
 
 
 class ReadAhead:
-    """Counts of reads of the disk, which has to be asked for pages only while it is read."""
+    """Monitor of disk reads: read-ahead is only requested while the disk is in use."""
 
     def __init__(self) -> None:
         self.n_reads, self.n_calm = n_reads(), 0
 
     def look(self) -> None:
-        """Note whether the disk was read since the last time."""
+        """Record whether the disk was read since the last call."""
         now = n_reads()
         self.n_calm = self.n_calm + 1 if now == self.n_reads else 0
         self.n_reads = now
@@ -315,17 +315,17 @@ class ReadAhead:
 
 
 def n_reads() -> int:
-    """Return how often the disk was read for this process, as far as the system tells."""
+    """Return the number of disk reads of this process, as reported by the system."""
     try:
         import resource
-    except ImportError:  # not on Windows, where pages cannot be asked for either
+    except ImportError:  # not available on Windows, which has no read-ahead requests either
         return 0
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_inblock + used.ru_majflt
 
 
 class ShardSearch(Search):
-    """The search of a segment in a file: each step tells the system which pages the next one will look at.
+    """Search of a segment in a file; each step requests the pages of the next one.
 
     Parameters
     ----------
@@ -346,31 +346,31 @@ class ShardSearch(Search):
             shard.announce_front()
 
     def expect(self, spans: Callable[[], Spans]) -> None:
-        """Have the system read what the next step looks at, without waiting for it."""
+        """Request the pages of the next step, without waiting for them."""
         self.ahead.look()
         if self.ahead.is_needed:
             self.shard.announce(spans())
 
     def best(self, k: int, least: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return what the search in memory does, and note whether the disk was read for it."""
+        """Return the result of ``Search.best``, and record whether the disk was read."""
         found = super().best(k, least)
         self.ahead.look()
         return found
 
     def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of graphs of the shard: those of their plan, behind those of earlier plans."""
+        """Return the numbers in the index of graphs of the shard, after those of earlier plans."""
         found = self.shard.ids[places]
         if ((found < 0) | (found >= MOST_THINGS)).any():
             raise self.damaged()
         return self.first + found
 
     def damaged(self) -> ValueError:
-        """Return the error of numbers that lead nowhere."""
-        return ValueError(f"{self.shard.path} is damaged: remove it, and build the index again")
+        """Return the error for invalid offsets or numbers."""
+        return ValueError(f"{self.shard.path} is damaged: remove it and build the index again")
 
 
 def ahead(items: Iterable[Item], n: int) -> Iterator[Item]:
-    """Yield items n later than they come, so that n of them are under way.
+    """Yield items with a delay of n, so that n of them are in progress.
 
     Examples
     --------

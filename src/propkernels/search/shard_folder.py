@@ -1,4 +1,4 @@
-"""ShardFolder: an inverted file on disk, one shard per part of a plan; how it is built and read."""
+"""ShardFolder: an inverted file on disk, one shard per part of a plan; building and reading."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from propkernels.search.inverted_file import InvertedFile
 from propkernels.search.nearest import Query, Search, nearest
 from propkernels.search.shard import ReadAhead, Shard, ShardSearch, ahead, most_mapped, write_shard
 
-AHEAD = 64  # shards that the disk reads for at once, in each step of a query
-# Kernels that learn nothing from graphs, and the features that count as they do.
+AHEAD = 64  # shards with concurrent disk reads, per step of a query
+# Kernels that learn nothing from graphs, and the features with the same counts.
 FEATURES_OF = {
     "LabelHistogram": "LabelHistogramFeatures",
     "PropagationKernel": "PropagationFeatures",
     "ShortestPath": "ShortestPathFeatures",
     "WeisfeilerLehman": "WeisfeilerLehmanFeatures",
 }
-N_COLUMNS = 2**20  # of features that are never computed: they only count
+N_COLUMNS = 2**20  # number of columns, unused: features only count here
 
 
 class Group(NamedTuple):
-    """Shards of one plan, and the number that its first graph has in the index."""
+    """The shards of one plan, and the number of its first graph in the index."""
 
     folder: Path
     manifest: Manifest
@@ -50,27 +50,27 @@ class Group(NamedTuple):
 
 
 class ShardFolder:
-    """An inverted file on disk, as it was when it was opened; shards are mapped when they are needed.
+    """An inverted file on disk, as of its opening; shards are mapped on first use.
 
-    It answers as an :class:`InvertedFile` of all graphs would, to the bit. Only the postings of a query's own
-    bins are read from the disk.
+    Results equal those of an :class:`InvertedFile` of all graphs, to the bit. Only the postings of a query's
+    bins are read from disk.
 
     Parameters
     ----------
     folder : str or path
-        As :func:`build_folder` wrote it.
+        A folder written by :func:`build_folder`.
 
     Attributes
     ----------
     groups : list of Group
         One per plan.
     shards : list of tuple
-        Each shard, the number of the first graph of its plan, and how many graphs the shard has.
+        Shard, number of the first graph of its plan, and number of graphs in the shard.
 
     Raises
     ------
     ValueError
-        If shards are missing, or files do not have the size that the manifest says.
+        If shards are missing, or sizes of files differ from the manifest.
     """
 
     def __init__(self, folder: Any) -> None:
@@ -79,7 +79,7 @@ class ShardFolder:
             raise FileNotFoundError(f"the folder {self.folder} does not exist")
         self.groups, self._ahead = list(_groups(self.folder)), ReadAhead()
         if not self.groups:
-            raise ValueError(f"{self.folder} does not hold an index: GraphIndex.build writes one")
+            raise ValueError(f"{self.folder} does not contain an index: use GraphIndex.build to write one")
         for group in self.groups:
             _check_group(group, self.groups[0])
         self.shards = [
@@ -90,9 +90,9 @@ class ShardFolder:
         ]
 
     def add(self, plan: Any, executor: Any, n_jobs: int | None) -> ShardFolder:
-        """Return the folder with the shards of a further plan; shards that exist are not touched.
+        """Return the folder with the shards of another plan; existing shards are not changed.
 
-        A plan that is in the folder already is completed, and not added again.
+        A plan that is already in the folder is completed, and not added again.
         """
         plan = plan_of(plan)
         work = ShardWork(pure_features(rebuilt(self.parameters), sample_of(plan)), n_jobs)
@@ -102,7 +102,7 @@ class ShardFolder:
         return ShardFolder(self.folder)
 
     def _name_of(self, plan: Plan) -> str:
-        """Return the name of a plan's folder: of the one that was begun for it, or of the next one."""
+        """Return the name of a plan's folder: the existing one, or the next one."""
         begun = sorted(path for path in self.folder.iterdir() if _is_group(path))
         for path in begun:
             if (path / PLAN).exists() and Plan.load(path / PLAN).digest == plan.digest:
@@ -112,19 +112,19 @@ class ShardFolder:
     def nearest(
         self, queries: Sequence[Query], k: int, n_jobs: int | None
     ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
-        """Return, per query, the k largest similarities and their graphs; threads take shards in turn."""
+        """Return, per query, the k largest similarities and their graphs; threads run over shards."""
         return [nearest(self.searches(query), k, n_jobs) for query in queries]
 
     def searches(self, query: Query) -> Iterator[Search]:
-        """Yield the searches of all shards for one query, ready to be asked; the disk runs ahead."""
-        n = min(AHEAD, most_mapped() // 4)  # of each step; all that are under way stay mapped
+        """Yield a prepared search of each shard for one query, with read-ahead."""
+        n = min(AHEAD, most_mapped() // 4)  # per step; shards in progress stay mapped
         begun = (_begin(*shard, query, self._ahead) for shard in self.shards)
         located = (search.locate() for search in ahead(begun, n))
         found = (search.find() for search in ahead(located, n))
         return ahead(found, n)
 
     def graph(self, number: int) -> Any:
-        """Return a graph, read from the file that it was in when the plan was made."""
+        """Return a graph, read from its original file."""
         number = check_integer(number, "number", 0)
         for group in self.groups:
             if number < group.first_id + group.n_rows:
@@ -132,7 +132,7 @@ class ShardFolder:
         raise ValueError(f"{self.folder} has the graphs 0 to {self.n_rows - 1}, not {number}")
 
     def places(self) -> NDArray[np.int64]:
-        """Return the numbers of all graphs; texts that are not molecules have numbers and no graphs."""
+        """Return the numbers of all graphs; rows that are not valid molecules have a number but no graph."""
         return np.concatenate([first + shard.ids for shard, first, _ in self.shards])
 
     @property
@@ -142,12 +142,12 @@ class ShardFolder:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Class and parameters of the features that count, and the version that built the folder."""
+        """Class and parameters of the features, and the version that built the folder."""
         return dict(self.groups[0].manifest.work)
 
     def stored(self) -> NoReturn:
-        """Refuse to be part of a file of a model."""
-        raise ValueError(f"the index is on disk already: open it by GraphIndex.open({str(self.folder)!r})")
+        """Refuse to be stored in a file of a model."""
+        raise ValueError(f"the index is already on disk: open it by GraphIndex.open({str(self.folder)!r})")
 
     def __len__(self) -> int:
         return sum(n_graphs for _, _, n_graphs in self.shards)
@@ -155,16 +155,16 @@ class ShardFolder:
 
 @dataclass(frozen=True)
 class PureCounter(Counter):
-    """The counter of features that learn nothing from graphs, rebuilt from their description."""
+    """Counter of features that learn nothing from graphs, rebuilt from their description."""
 
     description: dict[str, Any]
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
-        """Count graphs; labels that the features are not fitted for are refused."""
+        """Count codes of graphs; refuse labels that the features do not support."""
         return self._of(graphs).count(graphs, known, n_jobs)
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
-        """Yield what is counted, stream by stream."""
+        """Yield the counted items, stream by stream."""
         return self._of(graphs).occurrences(graphs, n_jobs)
 
     def _of(self, graphs: GraphDatabase) -> Counter:
@@ -174,10 +174,10 @@ class PureCounter(Counter):
 
 
 def build_folder(plan: Any, folder: Any, kernel: Any, executor: Any, n_jobs: int | None) -> ShardFolder:
-    """Return the folder of a plan's shards, of which those that are missing are built."""
+    """Build the missing shards of a plan, and return the folder."""
     plan = plan_of(plan)
     work = shard_work(kernel, sample_of(plan), n_jobs)
-    rebuilt(work.describe())  # queries count by what the folder says
+    rebuilt(work.describe())  # queries count with the stored parameters
     place = Path(os.fspath(folder))
     place.mkdir(parents=True, exist_ok=True)
     with locked(place):
@@ -186,26 +186,25 @@ def build_folder(plan: Any, folder: Any, kernel: Any, executor: Any, n_jobs: int
 
 
 def plan_of(source: Any) -> Plan:
-    """Return a plan as it is, and that of files of graphs."""
+    """Return a plan: the given one, or one for files of graphs."""
     try:
         return source if isinstance(source, Plan) else partition(source)
     except TypeError:
         raise TypeError(
-            "an index on disk takes a plan or files of graphs, which graphs.to_parquet writes; "
-            f"got {shown(source)}"
+            f"an index on disk needs a plan or files of graphs (see graphs.to_parquet); got {shown(source)}"
         ) from None
 
 
 @dataclass(frozen=True)
 class ShardWork:
-    """Index the graphs of a part; see :class:`propkernels.scale.run_parts.Work`."""
+    """Work that indexes the graphs of a part; see :class:`propkernels.scale.run_parts.Work`."""
 
     features: PureFeatures
     n_jobs: int | None = None
     suffix: str = ".shard"
 
     def describe(self) -> dict[str, Any]:
-        """Return the class and parameters of what counts."""
+        """Return the class and parameters of the features."""
         return self.features.description | {"work": "index"}
 
     def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
@@ -218,16 +217,16 @@ class ShardWork:
             file = InvertedFile.of(counts) if file is None else file.append(counts)
             ids.append(block.ids)
         if file is None:
-            raise ValueError(f"{part} holds no graphs")
+            raise ValueError(f"{part} contains no graphs")
         write_shard(stream, file.in_one_segment(), np.concatenate(ids).astype(np.int64))
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
-        """Count the graphs and postings of a shard."""
+        """Return the numbers of graphs and postings of a shard."""
         return self.check(path, part, self.describe()) if thorough else _counts(Shard(path))
 
     @staticmethod
     def check(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
-        """Count the graphs and postings of a shard, after a check of every number."""
+        """Check all values of a shard, and return its numbers of graphs and postings."""
         shard = Shard(path)
         shard.check(part.first_id, part.first_id + len(part))
         return _counts(shard)
@@ -238,12 +237,12 @@ def _counts(shard: Shard) -> dict[str, int]:
 
 
 def counting_features(kernel: Any) -> CountFeatures:
-    """Return features that count as a kernel does.
+    """Return features with the same counts as a kernel.
 
     Raises
     ------
     ValueError
-        If a shard cannot be built without knowing the others: the kernel learns from graphs.
+        If the kernel learns from graphs, so that shards cannot be built independently.
     """
     if isinstance(kernel, CountFeatures):
         return kernel
@@ -251,12 +250,12 @@ def counting_features(kernel: Any) -> CountFeatures:
     known = kernel.get_params(deep=False) if name is not None else {}
     if name is None or known.get("exact"):
         raise ValueError(
-            "an index on disk needs a kernel that counts each graph by itself: PropagationKernel, "
+            "an index on disk needs a kernel that learns nothing from graphs: PropagationKernel, "
             f"WeisfeilerLehman(exact=False), ShortestPath or LabelHistogram; got {shown(kernel)}"
         )
     if known.get("attributes") is not None:
         raise ValueError(
-            "a kernel of attributes learns their scale from all graphs: an index on disk has none"
+            "a kernel on attributes learns their scale from all graphs, which an on-disk index cannot provide"
         )
     features: CountFeatures = getattr(kernels, name)(n_features=N_COLUMNS)
     own = features.get_params(deep=False)
@@ -266,7 +265,7 @@ def counting_features(kernel: Any) -> CountFeatures:
 
 
 def counting_kernel(features: CountFeatures) -> Any:
-    """Return the kernel that counts as features do."""
+    """Return the kernel with the same counts as features."""
     names = {own: kernel for kernel, own in FEATURES_OF.items()}
     kernel = getattr(kernels, names[type(features).__name__])()
     known, own = features.get_params(deep=False), kernel.get_params(deep=False)
@@ -274,7 +273,7 @@ def counting_kernel(features: CountFeatures) -> Any:
 
 
 def shard_work(kernel: Any, sample: Any, n_jobs: int | None) -> ShardWork:
-    """Return the work of building shards, with "auto" resolved on a sample of graphs."""
+    """Return the work that builds shards, with "auto" resolved on a sample of graphs."""
     return ShardWork(pure_features(counting_features(kernel), sample), n_jobs)
 
 
@@ -286,7 +285,7 @@ def _read_graph(plan: Plan, row: int, number: int) -> Any:
                 found = np.flatnonzero(block.ids == row)
                 if len(found):
                     return block.graphs[int(found[0])]
-    raise ValueError(f"graph {number} was left out when the index was built")
+    raise ValueError(f"graph {number} was skipped when the index was built")
 
 
 def _name(number: int) -> str:
@@ -307,7 +306,7 @@ def _groups(folder: Path) -> Iterator[Group]:
 
 def _check_group(group: Group, first: Group) -> None:
     if group.manifest.work.get("work") != "index":
-        raise ValueError(f"{group.folder} does not hold an index, but {group.manifest.work.get('work')!r}")
+        raise ValueError(f"{group.folder} does not contain an index, but {group.manifest.work.get('work')!r}")
     if _kernel_of(group) != _kernel_of(first):
         raise ValueError(f"{group.folder} was built with another kernel than {first.folder}")
     if group.manifest.plan != group.digest:
@@ -315,7 +314,7 @@ def _check_group(group: Group, first: Group) -> None:
     if not group.manifest.is_complete:
         missing, n_parts = group.manifest.n_missing, len(group.manifest.receipts)
         raise ValueError(
-            f"{missing} of {n_parts} shards of {group.folder} are missing: build it again to go on"
+            f"{missing} of {n_parts} shards of {group.folder} are missing: build it again to resume"
         )
     for receipt in group.manifest.receipts:
         if receipt is not None:
@@ -329,7 +328,7 @@ def _kernel_of(group: Group) -> dict[str, Any]:
 
 
 def _begin(shard: Shard, first: int, n_graphs: int, query: Query, ahead: ReadAhead) -> ShardSearch:
-    """Return the search of a shard, which must have as many graphs as the manifest says."""
+    """Return the search of a shard, after checking its number of graphs against the manifest."""
     if shard.n_graphs != n_graphs:
         raise ValueError(f"{shard.path} holds {shard.n_graphs} graphs instead of {n_graphs}: build it again")
     return ShardSearch(shard, query, ahead, first)
