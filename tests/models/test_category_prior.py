@@ -182,5 +182,5 @@ def test_an_incomplete_kernel_is_refused(data):
             kernel[0, 1] = kernel[1, 0] = np.nan
             return kernel
 
-    with pytest.raises(ValueError, match="the kernel is not complete"):
+    with pytest.raises(ValueError, match="the kernel matrix is incomplete"):
         pk.CategoryPrior(kernel=Incomplete()).fit(data.graphs, data.target)

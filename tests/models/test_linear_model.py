@@ -1,12 +1,6 @@
-"""LinearModel: scikit-learn's contract, rows in memory and in files, streams, explanations, predictions."""
+"""LinearModel: scikit-learn's contract, streams and explanations."""
 
-import hashlib
-import json
-import os
 import warnings
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from functools import cache
 
 import numpy as np
 import pytest
@@ -14,33 +8,13 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, csr_matrix
 from scipy.special import expit
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
 import propkernels as pk
-from propkernels.models import rows as rows_module
 from propkernels.models.exact_sums import LOSSES
-
-FEATURES = pk.PropagationFeatures(n_features=2**10, t_max=2, random_state=0)
-
-
-@cache
-def molecules(n=120):
-    return pk.datasets.make_molecules(n, random_state=0, mean_nodes=8)
-
-
-@cache
-def rows(n=120):
-    return FEATURES.fit_transform(molecules(n).graphs)
-
-
-def same(left, right):
-    assert np.array_equal(left.coef_, right.coef_)
-    assert np.array_equal(left.intercept_, right.intercept_)
-
-
-# scikit-learn's contract
+from tests.models.feature_rows import FEATURES, molecules, rows, same
 
 
 @pytest.mark.slow
@@ -61,9 +35,6 @@ def test_it_says_what_it_is():
     assert hasattr(pk.LinearModel(), "predict_proba")
     assert not hasattr(pk.LinearModel(loss="squared_hinge"), "predict_proba")
     assert not hasattr(pk.LinearModel(loss="squared"), "decision_function")
-
-
-# against others
 
 
 @pytest.mark.slow
@@ -104,9 +75,6 @@ def test_no_other_coefficients_are_better(loss):
     assert objective(found, X, y, loss, 0.7) <= best.fun * (1 + 1e-12)
 
 
-# the same model to the bit
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_neither_order_nor_threads_nor_kinds_of_arrays_matter(loss):
@@ -119,13 +87,6 @@ def test_neither_order_nor_threads_nor_kinds_of_arrays_matter(loss):
         same(pk.LinearModel(loss=loss).fit(other, y), reference)
 
 
-def test_threads_take_runs_of_rows(monkeypatch):
-    monkeypatch.setattr(rows_module, "ENTRIES_PER_THREAD", 100)
-    reference = pk.LinearModel().fit(rows(), molecules().target)
-    assert len(rows_module.ArrayRows(rows(), 3)._runs) == 3
-    same(pk.LinearModel(n_jobs=3).fit(rows(), molecules().target), reference)
-
-
 def test_entries_that_are_given_twice_add_up():
     X, y = csr_array(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]])), [0, 1, 1]
     twice = csr_array(
@@ -133,9 +94,6 @@ def test_entries_that_are_given_twice_add_up():
     )
     same(pk.LinearModel().fit(twice, y), pk.LinearModel().fit(X, y))
     assert twice.nnz == 5, "the caller's array is left as it was"
-
-
-# classes, weights
 
 
 def test_several_classes_are_learned_one_against_the_rest():
@@ -179,7 +137,7 @@ def test_balanced_classes():
         ({"tol": -1}, "tol must be"),
         ({"max_iter": 0}, "max_iter must be"),
         ({"fit_intercept": "yes"}, "fit_intercept must be True or False"),
-        ({"loss": "squared", "class_weight": "balanced"}, "class_weight is for models of classes"),
+        ({"loss": "squared", "class_weight": "balanced"}, "class_weight needs a classifier"),
     ],
 )
 def test_bad_parameters_are_refused_in_fit(parameters, message):
@@ -197,54 +155,13 @@ def test_no_intercept():
 
 
 def test_stopping_too_early_is_said():
-    with pytest.warns(ConvergenceWarning, match="before it converged: increase max_iter"):
+    with pytest.warns(ConvergenceWarning, match="without convergence: increase max_iter"):
         pk.LinearModel(max_iter=2).fit(rows(), molecules().target)
-
-
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_the_unit_of_numbers_does_not_matter(fit_intercept):
-    X = rows()
-    y = molecules().target + np.linspace(0, 1, 120)
-
-    def fitted(unit):
-        return pk.LinearModel(loss="squared", fit_intercept=fit_intercept).fit(X, unit * y)
-
-    expected = fitted(1.0).predict(X)
-    assert np.ptp(expected) > 0.1
-    for power in (-1000, -40, 40, 1000):
-        assert np.array_equal(fitted(2.0**power).predict(X), 2.0**power * expected)
-    for unit in (1e-12, 1e-7, 1e7, 1e16):
-        assert np.allclose(fitted(unit).predict(X) / unit, expected, rtol=1e-4, atol=1e-4)
-
-
-def test_numbers_far_from_zero_are_learned():
-    X, y = rows(), molecules().target
-    expected = pk.LinearModel(loss="squared").fit(X, y).predict(X)
-    found = pk.LinearModel(loss="squared").fit(X, y + 1e4).predict(X) - 1e4
-    assert np.allclose(found, expected, atol=1e-3)
-
-
-@pytest.mark.parametrize(("status", "said"), [(1, "before it converged:"), (2, r"converged \(ABNORMAL\)")])
-def test_every_unusual_end_of_learning_is_said(status, said, monkeypatch):
-    X, y = rows(), molecules().target
-    usual = rows_module.minimize
-
-    def ended(*arguments, **options):
-        found = usual(*arguments, **options)
-        found.status, found.message = status, "ABNORMAL"
-        return found
-
-    monkeypatch.setattr(rows_module, "minimize", ended)
-    with pytest.warns(ConvergenceWarning, match=said):
-        pk.LinearModel().fit(X, y)
 
 
 def test_one_class_is_not_enough():
     with pytest.raises(ValueError, match="y has 1 class only"):
         pk.LinearModel().fit(rows(), np.zeros(120))
-
-
-# streams
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -280,171 +197,6 @@ def test_a_stream_needs_its_classes_and_keeps_them():
         pk.LinearModel(class_weight="balanced").partial_fit(X, y, [0, 1])
     begun = clone(model).partial_fit(X, y, [0, 1])
     same(pk.LinearModel().fit(X, y).partial_fit(X, y), begun)  # after fit it begins anew
-
-
-# features in files
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    place, data = tmp_path_factory.mktemp("features"), molecules()
-    data.graphs.to_parquet(place / "graphs.parquet", target=data.target, row_group_size=20)
-    plan = pk.partition(place / "graphs.parquet", nodes_per_part=150)
-    opened = pk.featurize(plan, clone(FEATURES), place / "features")
-    assert opened.n_parts >= 4
-    return opened
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", LOSSES)
-def test_parts_give_the_model_of_memory(folder, loss):
-    reference = pk.LinearModel(loss=loss).fit(rows(), molecules().target)
-    same(pk.LinearModel(loss=loss).fit_parts(folder), reference)
-    same(pk.LinearModel(loss=loss).fit(folder), reference)
-    same(pk.LinearModel(loss=loss, n_jobs=3).fit_parts(folder, molecules().target), reference)
-
-
-@pytest.mark.slow
-def test_parts_that_do_not_fit_into_memory_are_read_again(folder, monkeypatch):
-    reference = pk.LinearModel().fit(rows(), molecules().target)
-    monkeypatch.setattr(rows_module, "available_memory", lambda: 0)
-    read, reader = [], rows_module.read_block
-    monkeypatch.setattr(rows_module, "read_block", lambda *a: read.append(1) or reader(*a))
-    model = pk.LinearModel().fit_parts(folder)
-    same(model, reference)
-    assert len(read) > folder.n_parts * model.n_iter_
-    monkeypatch.undo()
-    monkeypatch.setattr(rows_module, "read_block", lambda *a: read.append(1) or reader(*a))
-    read.clear()
-    pk.LinearModel().fit_parts(folder)
-    assert len(read) == folder.n_parts
-    assert not rows_module.CACHE._parts
-
-
-@pytest.mark.slow
-def test_processes_give_the_same_model(folder):
-    reference = pk.LinearModel(tol=0.05).fit(rows(), molecules().target)
-    with ProcessPoolExecutor(2) as pool:
-        same(pk.LinearModel(tol=0.05).fit_parts(folder, executor=pool), reference)
-
-
-class Unreliable:
-    """An executor whose worker dies at some calls."""
-
-    _max_workers = 2
-
-    def __init__(self, deaths):
-        self.calls, self.deaths = 0, deaths
-
-    def submit(self, function, *arguments):
-        self.calls += 1
-        future = Future()
-        if self.calls in self.deaths:
-            future.set_exception(BrokenProcessPool("killed"))
-        else:
-            try:
-                future.set_result(function(*arguments))
-            except Exception as error:
-                future.set_exception(error)
-        return future
-
-
-def test_lost_workers_change_nothing(folder, monkeypatch):
-    reference = pk.LinearModel().fit(rows(), molecules().target)
-    executor = Unreliable({2, 3, 9, 30, 31})
-    monkeypatch.setattr("propkernels.scale.executors.PoolEngine.renew", lambda self: None)
-    same(pk.LinearModel().fit_parts(folder, executor=executor), reference)
-    assert executor.calls > 31
-    with pytest.raises(RuntimeError, match="workers were lost 5 times"):
-        pk.LinearModel().fit_parts(folder, executor=Unreliable(set(range(100))))
-
-
-def test_bad_targets_of_folders_are_named(folder, tmp_path):
-    y = molecules().target
-    with pytest.raises(ValueError, match="one value for each of 120 graphs"):
-        pk.LinearModel().fit_parts(folder, y[:-1])
-    with pytest.raises(ValueError, match="2 targets: give y, one of the columns"):
-        pk.LinearModel().fit_parts(folder, np.column_stack([y, y]))
-    with pytest.raises(ValueError, match="that of graph 3 is not"):
-        pk.LinearModel(loss="squared").fit_parts(folder, np.where(np.arange(120) == 3, np.inf, y))
-    with pytest.raises(ValueError, match="holds texts"):
-        pk.LinearModel(loss="squared").fit_parts(folder, np.array(["a"] * 120))
-    with pytest.raises(ValueError, match="sample_weight must be 120 numbers"):
-        pk.LinearModel().fit_parts(folder, sample_weight=-np.ones(120))
-    with pytest.raises(TypeError, match="what open_features gives"):
-        pk.LinearModel().fit_parts(rows(), y)
-    molecules().graphs[:20].to_parquet(tmp_path / "graphs.parquet")
-    plain = pk.featurize(tmp_path / "graphs.parquet", FEATURES, tmp_path / "features")
-    with pytest.raises(ValueError, match="the files hold no target: give y"):
-        pk.LinearModel().fit_parts(plain)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_rows_of_a_folder_without_a_target_are_left_out(folder, loss):
-    target, known = molecules().target.astype(object), np.flatnonzero(np.arange(120) % 4)
-    target[::4] = None
-    with pytest.warns(UserWarning, match="30 of 120 graphs have no target and are left out"):
-        model = pk.LinearModel(loss=loss).fit_parts(folder, target)
-    weights = np.isin(np.arange(120), known).astype(float)
-    same(model, pk.LinearModel(loss=loss).fit(rows(), weights * molecules().target, weights))
-    if loss != "squared":
-        assert model.classes_.tolist() == [0, 1]
-
-
-# predictions in files
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", LOSSES)
-def test_predictions_of_parts(folder, tmp_path, loss):
-    pq = pytest.importorskip("pyarrow.parquet")
-    model = pk.LinearModel(loss=loss).fit(folder)
-    files = model.predict_parts(folder, tmp_path / "out")
-    assert len(files) == folder.n_parts
-    tables = [pq.read_table(file).to_pydict() for file in files]
-    column = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
-    assert np.array_equal(column["graph_id"], np.arange(120))
-    assert np.array_equal(column["prediction"], model.predict(rows()))
-    if loss == "logistic":
-        assert np.array_equal(column["probability_1"], model.predict_proba(rows())[:, 1])
-    if loss == "squared_hinge":
-        assert np.array_equal(column["decision_1"], model.decision_function(rows()))
-
-
-def test_verify_reads_every_number_of_predictions(folder, tmp_path):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    file, *_ = pk.LinearModel().fit(folder).predict_parts(folder, tmp_path / "out")
-    assert pk.verify(tmp_path / "out").n_graphs == 120
-    table = pq.read_table(file)
-    pq.write_table(table.set_column(0, "graph_id", pa.array(np.arange(table.num_rows) - 2**40)), file)
-    manifest = tmp_path / "out" / "manifest.json"
-    known = json.loads(manifest.read_text())
-    data, n_before = file.read_bytes(), known["parts"][0]["n_bytes"]
-    known["parts"][0] |= {"n_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    manifest.write_text(json.dumps(known | {"n_bytes": known["n_bytes"] + len(data) - n_before}))
-    with pytest.raises(ValueError, match=r"graph_id of .* must be numbers from 0 to .*, got -1099511627776"):
-        pk.verify(tmp_path / "out")
-
-
-def test_predictions_are_resumed_and_those_of_another_model_refused(folder, tmp_path):
-    model, out = pk.LinearModel().fit(folder), tmp_path / "out"
-    files = model.predict_parts(folder, out)
-    before = {file: file.read_bytes() for file in files}
-    files[1].unlink()
-    model.predict_parts(folder, out)
-    assert {file: file.read_bytes() for file in files} == before
-    with pytest.raises(ValueError, match="holds other results"):
-        pk.LinearModel(C=2.0).fit(folder).predict_parts(folder, out)
-    assert {file: file.read_bytes() for file in files} == before
-    narrow = pk.LinearModel().fit(rows()[:, :5], molecules().target)
-    with pytest.raises(ValueError, match="the model has 5 columns, the features 1024"):
-        narrow.predict_parts(folder, tmp_path / "other")
-    with pytest.raises(NotFittedError):
-        pk.LinearModel().predict_parts(folder, tmp_path / "other")
-    assert sorted(os.listdir(tmp_path)) == ["out"]
-
-
-# explanations
 
 
 @pytest.mark.slow
@@ -491,9 +243,6 @@ def test_a_model_of_a_folder_knows_its_features(folder):
         model.explain(molecules().graphs, pk.PropagationFeatures(n_features=7, random_state=0))
     with pytest.raises(TypeError, match="features must be like PropagationFeatures"):
         model.explain(molecules().graphs, pk.PropagationKernel())
-
-
-# storage
 
 
 def test_models_are_saved(folder, tmp_path):

@@ -1,4 +1,4 @@
-"""Weights, scorers, splitters, groups and several targets in both models and in evaluate."""
+"""The base of models: weights, scorers, splitters, groups and several targets."""
 
 import warnings
 

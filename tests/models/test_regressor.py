@@ -89,7 +89,7 @@ def test_uncertainty_covers_and_grows_away_from_the_data(data):
 def test_only_a_gaussian_process_knows_how_sure_it_is(data):
     graphs, y = data
     model = pk.PropagationRegressor(**QUICK).fit(graphs, y)
-    with pytest.raises(ValueError, match='only solver="gp" knows how sure it is'):
+    with pytest.raises(ValueError, match='predictive variances require solver="gp"'):
         model.predict(graphs, return_std=True)
 
 

@@ -1,4 +1,4 @@
-"""Models: the classifier, the regressor and the linear model that a user meets."""
+"""Models: classifier, regressor, linear model and class priors."""
 
 from propkernels.decisions.support_vectors import ForeignGraphsWarning
 from propkernels.models.category_prior import CategoryPrior

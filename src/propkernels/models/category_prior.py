@@ -23,25 +23,25 @@ from propkernels.selection.targets import check_target, known_targets
 
 Matrix = NDArray[np.float64]
 Classes = NDArray[np.int64]
-DIGITS = 12  # shares are rounded, so that sums of the same values in another order are equal
+DIGITS = 12  # decimals of shares: rounding makes them independent of the order of summation
 
 
 def class_shares(similarities: Matrix, classes: Classes, n_classes: int, n_neighbors: int) -> Matrix:
-    """Add up the similarities of the nearest graphs, class by class.
+    """Return the sum of similarities to the nearest graphs, per class, normalized to sum 1.
 
     Parameters
     ----------
     similarities : ndarray, (m, n)
-        Of m graphs to n graphs whose classes are known; -inf: not to be looked at.
+        Similarities of m graphs to n training graphs; -inf: ignored.
     classes : ndarray of int, (n,)
     n_classes : int
     n_neighbors : int
-        How many of them count; those as similar as the last one count as well, so that order does not matter.
+        Number of nearest graphs used; ties with the last one are included, so that order does not matter.
 
     Returns
     -------
     ndarray, (m, n_classes)
-        Rows add up to 1. A graph that is similar to none gets the frequencies of the classes.
+        Rows sum to 1. A graph without positive similarities gets the class frequencies.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def class_shares(similarities: Matrix, classes: Classes, n_classes: int, n_neigh
 
 
 def leave_one_out(kernel: Matrix, classes: Classes, n_classes: int, sizes: Sequence[int]) -> list[float]:
-    """Share of graphs that get their own class from the others, for each number of neighbors."""
+    """Return the leave-one-out accuracy for each number of neighbors."""
     others = kernel.copy()
     np.fill_diagonal(others, -np.inf)
     possible = [min(size, len(classes) - 1) for size in sizes]
@@ -64,42 +64,42 @@ def leave_one_out(kernel: Matrix, classes: Classes, n_classes: int, sizes: Seque
 
 
 def _shares(similarities: Matrix, classes: Classes, n_classes: int, sizes: Sequence[int]) -> list[Matrix]:
-    """Class shares for each number of neighbors; only similarities that count are looked at."""
+    """Return class shares for each number of neighbors; other similarities are skipped."""
     m, n = similarities.shape
     ranks = [n - min(size, n) for size in sizes]
     least = np.partition(similarities, sorted(set(ranks)), axis=1)[:, ranks]
     rows, columns = np.nonzero((similarities >= least.min(axis=1, keepdims=True)) & (similarities > 0))
     values, places = similarities[rows, columns], rows * n_classes + classes[columns]
-    found = []
+    shares = []
     for i in range(len(sizes)):
         near = values >= least[rows, i]
         totals = np.bincount(places[near], values[near], m * n_classes).reshape(m, n_classes)
-        lonely = totals.sum(axis=1) == 0
-        totals[lonely] = np.isfinite(similarities[lonely]) @ np.eye(n_classes)[classes]
-        found.append(np.round(totals / totals.sum(axis=1, keepdims=True), DIGITS))
-    return found
+        isolated = totals.sum(axis=1) == 0
+        totals[isolated] = np.isfinite(similarities[isolated]) @ np.eye(n_classes)[classes]
+        shares.append(np.round(totals / totals.sum(axis=1, keepdims=True), DIGITS))
+    return shares
 
 
 class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
-    """Class distribution of a graph from its row of the kernel (the paper's 3-d object experiment).
+    """Class distribution of a graph from its row of the kernel matrix (the paper's 3-d object experiment).
 
-    The graphs most similar to a query say what it may be: each speaks for its own class with the weight of
-    its kernel value. The paper uses this as a prior on the category of objects seen as point clouds;
-    it needs no training beyond the kernel, and works with a handful of graphs per class. t_max and the
+    Each of the nearest training graphs votes for its class, weighted by its kernel value. The paper uses this
+    as a prior on the category of objects given as point clouds; it needs no training beyond the kernel, and
+    works with a handful of graphs per class. t_max and the
     number of neighbors are chosen by leave-one-out on the training graphs, from one pass of propagation.
 
     Parameters
     ----------
     kernel : estimator or None, default=None
-        Any kernel of this library; None: a propagation kernel, with attributes where the graphs have them.
+        Any kernel of this library; None: a propagation kernel, with attributes if the graphs have them.
     n_neighbors : int or sequence of int, default=(1, 2, 3, 5, 10)
-        How many graphs speak; of several candidates the one that predicts most training graphs
-        from the others, the largest among equals. Graphs as similar as the last one speak as well.
+        Number of voting graphs, or candidates: the one with the best leave-one-out accuracy is chosen, the
+        largest among equals. Ties with the last graph vote too.
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own. Among equals the smallest.
     normalize : bool or None, default=True
-        Whether the kernel is normalized, which makes the prior independent of the graphs' sizes; None: as
-        the kernel says.
+        Whether to normalize the kernel, which makes the prior independent of the graphs' sizes; None: use the
+        kernel's setting.
     random_state : int, RandomState or None, default=None
         Seed of hash functions.
     n_jobs : int or None, default=None
@@ -112,9 +112,9 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
     kernel_ : estimator
         The kernel, fitted on the training graphs.
     n_neighbors_, t_max_ : int
-        What was chosen; ``t_max_`` is None for kernels without iterations.
+        Chosen values; ``t_max_`` is None for kernels without iterations.
     score_ : float
-        Share of training graphs that get their own class from the others.
+        Leave-one-out accuracy on the training graphs.
     target_ : ndarray
         Class number of each training graph.
 
@@ -171,8 +171,8 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
         y : array-like of shape (n,)
-            Class of each graph. Graphs whose class is missing (None or NaN) are left out, with a warning that
-            counts them.
+            Class of each graph. Graphs with a missing class (None or NaN) are dropped, with a warning that
+            gives their number.
 
         Returns
         -------
@@ -193,24 +193,24 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Matrix:
-        """Return class distributions, columns in the order of ``classes_``."""
+        """Return class distributions, (graphs, classes), columns in the order of ``classes_``."""
         check_is_fitted(self, "kernel_")
         rows = np.asarray(self.kernel_.transform(check_graphs(X)), dtype=np.float64)
         return class_shares(rows, self.target_, len(self.classes_), self.n_neighbors_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the largest probability; among equals the first."""
+        """Return the most probable class of each graph; the first among equals."""
         largest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[largest])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on graphs whose class is known."""
+        """Return the accuracy on graphs with a known class."""
         graphs = check_graphs(X)
         known = known_targets(y, len(graphs))
         return float(super().score(known.take(graphs), known.target, known.take(sample_weight)))
 
     def _resolved(self, graphs: GraphDatabase, steps: tuple[int, ...] | None) -> Any:
-        """The kernel, checked, normalized as wanted."""
+        """Return a copy of the kernel, checked and normalized as requested."""
         attributes = None if graphs.node_attributes is None else "sum"
         default = PropagationKernel(attributes=attributes, n_jobs=self.n_jobs)
         kernel = default if self.kernel is None else self.kernel
@@ -223,12 +223,12 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         return kernel
 
     def check_parts(self) -> None:
-        """Refuse classes that are not those of the training graphs."""
+        """Refuse classes that do not match the training graphs."""
         if hasattr(self, "target_"):
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
-            require(self.classes_.ndim == self.target_.ndim == 1, "every training graph has one class")
+            require(self.classes_.ndim == self.target_.ndim == 1, "every training graph needs one class")
             n_graphs = getattr(self.kernel_, "_n_features_out", len(self.target_))
-            require(len(self.target_) == n_graphs >= 1, "every training graph has one class")
+            require(len(self.target_) == n_graphs >= 1, "every training graph needs one class")
             require(self.n_neighbors_ >= 1, "at least one neighbor is needed")
 
 
@@ -245,7 +245,7 @@ class _Choice(NamedTuple):
 def _choices(
     kernel: Any, graphs: GraphDatabase, target: NDArray[np.int64], sizes: list[int], steps: Any
 ) -> Iterator[_Choice]:
-    """All candidates with their leave-one-out accuracy, from one pass of the kernel."""
+    """Yield all candidates with their leave-one-out accuracy, from one pass of the kernel."""
     n_classes = int(target.max()) + 1
     plain = clone(kernel)
     scale = bool(plain.get_params(deep=False).get("normalize", False))
@@ -253,9 +253,9 @@ def _choices(
         plain.set_params(normalize=False)
     for t, matrix in compute_stack(plain, graphs, steps).items():
         if np.isnan(matrix).any():
-            raise ValueError("the kernel is not complete: its time limit came first")
-        own = matrix.diagonal().copy()
-        similarities = normalized(matrix.copy(), own, own) if scale else matrix
+            raise ValueError("the kernel matrix is incomplete: its time limit was reached")
+        squares = matrix.diagonal().copy()
+        similarities = normalized(matrix.copy(), squares, squares) if scale else matrix
         for size, score in zip(sizes, leave_one_out(similarities, target, n_classes, sizes), strict=True):
             yield _Choice(score, size, t)
 

@@ -1,4 +1,4 @@
-"""PropagationClassifier: graphs and classes in, a decision for any new graph out."""
+"""PropagationClassifier: learns classes of graphs, and predicts and explains new graphs."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ Matrix = NDArray[np.float64]
 
 
 class PropagationClassifier(ClassifierMixin, PropagationModel):
-    """Classify graphs with a graph kernel, everything chosen by cross-validation.
+    """Graph kernel classifier; kernel and parameters are chosen by cross-validation.
 
     The kernel, t_max, normalization and C are chosen by stratified cross-validation on the training graphs,
-    from one pass of propagation for each kernel. Where the kernel is a dot product of counts (linear and
+    from one pass of propagation per kernel. If the kernel is a dot product of counts (linear and
     intersection base kernels), the SVM is folded into one weight per bin: no support vectors are kept, and
     a new graph is classified in time linear in its nodes. Ratios of counts (Jaccard) keep training graphs.
 
     The target is one class per graph, or several labels per graph, (n, labels), each 0, 1 or missing (NaN):
-    all labels share the choice, and each has a machine of its own, learned from the graphs that have it.
+    all labels share the chosen parameters, and each has its own SVM, trained on the graphs with that label.
 
     Parameters
     ----------
     kernel : estimator, list of estimators, or None, default=None
-        Any kernel of this library; a list is a choice, also of laziness, scheme or treatment of attributes;
-        None: a few kernels by what the graphs carry.
+        Any kernel of this library, or a list to choose from, also between schemes or treatments of
+        attributes; None: a few kernels, depending on labels and attributes of the graphs.
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own.
     C : float, sequence of float, or "paper", default=(0.01, 0.1, 1, 10, 100, 1000)
         Candidates for the cost, in units of the kernel's mean diagonal; with solver "gp", the variance of the
-        latent function. "paper": the paper's values, for the kernel as it is.
+        latent function. "paper": the paper's values, for the unscaled kernel.
     normalize : {"auto", True, False, None}, default="auto"
-        Whether kernels are normalised; "auto": tried both ways; None: as the kernel says.
+        Whether to normalize kernels; "auto": try both; None: use the kernel's setting.
     solver : {"auto", "kernel", "linear", "gp"}, default="auto"
         "kernel": libsvm's C-SVM on kernel matrices. "linear": liblinear's on sparse features, for many
         graphs; no kernel matrix is formed. "gp": Gaussian process classification. "auto": "kernel" up to
@@ -73,46 +73,46 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         leader after some folds. "halving": compare most candidates on a part of the graphs, and only the
         best on all. "auto": exhaustive for one or two kernels and up to 1000 graphs, else halving.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in learning, as in scikit-learn's :class:`~sklearn.svm.SVC`.
+        Weights of the classes in training, as in scikit-learn's :class:`~sklearn.svm.SVC`.
     scoring : str, callable or None, default=None
-        What the choice maximizes: the name of a scorer of scikit-learn ("roc_auc", "balanced_accuracy", "f1",
+        Score to maximize: the name of a scorer of scikit-learn ("roc_auc", "balanced_accuracy", "f1",
         ...), or a function ``scorer(estimator, X, y)``. None: accuracy. Classes are numbered 0, 1, ...
         in the order of ``classes_``. With several labels, the mean over the labels.
     n_folds : int or None, default=None
-        Folds of the cross-validation that chooses; None: 5, or fewer where the smallest class has fewer
+        Folds of the cross-validation for the choice; None: 5, or fewer if the smallest class has fewer
         graphs.
     cv : int, splitter, iterable or None, default=None
-        Folds by a splitter of scikit-learn, in place of ``n_folds``.
+        Folds from a scikit-learn splitter, in place of ``n_folds``.
     random_state : int, RandomState or None, default=None
         Seed of hash functions and folds.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
     verbose : bool or None, default=None
-        Show a progress bar; None: where the choice takes longer than two seconds.
+        Show a progress bar; None: if the choice takes longer than two seconds.
 
     Attributes
     ----------
     classes_ : ndarray
         The classes.
     kernel_ : estimator
-        The chosen kernel with its settings (unfitted if the machine was folded); the :class:`SumKernel` of
-        several where their decisions are averaged, each with a machine of its own: those as good as the
-        best within two standard errors, if no kernel is named and folds learn from fewer than 900 graphs.
-    t_max_, normalize_, C_, solver_ : chosen settings, of the best one where several are averaged
+        The chosen kernel with its settings (unfitted if the SVM was folded), or the :class:`SumKernel` of
+        several kernels whose decisions are averaged, each with its own SVM: those within two standard errors
+        of the best, if no kernel is given and folds have fewer than 900 training graphs.
+    t_max_, normalize_, C_, solver_ : chosen settings, of the best kernel if several are averaged
     score_ : float
         Score of the choice in the cross-validation that chose it (by default the share of correctly
-        classified graphs): the best of many candidates, and therefore optimistic; :func:`evaluate` estimates
-        the score on new graphs.
+        classified graphs). It is the best of many candidates, and therefore optimistic; :func:`evaluate`
+        estimates the score on new graphs.
     rule_ : Rule
-        Decisions of any graph, without ``intercept_``; ``layout_`` says what they mean.
+        Decisions without ``intercept_``; ``layout_`` describes their columns.
     calibration_ : Calibration or None
-        From scores to probabilities.
+        Map from scores to probabilities.
     posterior_ : Posterior or None
-        What the Gaussian process is unsure of.
+        Posterior of the Gaussian process.
 
     See Also
     --------
-    PropagationRegressor : The same for real-valued targets.
+    PropagationRegressor : The same for numeric targets.
     evaluate : Cross-validates this model or a kernel.
     GraphIndex : Search for similar graphs.
     NoveltyDetector : Graphs that are unlike the training graphs.
@@ -184,8 +184,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
         y : array-like of shape (n,) or (n, labels)
-            Class of each graph, or its labels: 0, 1 or missing (NaN). Graphs whose class is missing (None or
-            NaN) are left out, with a warning that counts them.
+            Class of each graph, or its labels: 0, 1 or missing (NaN). Graphs with a missing class (None or
+            NaN) are dropped, with a warning that gives their number.
         sample_weight : array-like of shape (n,), optional
             Weight of each graph's errors in learning; the choice counts all graphs alike.
         groups : array-like of shape (n,), optional
@@ -231,7 +231,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return Classification(weights, scorer)
 
     def decision_function(self, X: Any) -> Matrix:
-        """Return one value per graph for two classes (positive: the second), else one per class or label.
+        """Return one decision per graph for two classes (positive: the second), else one per class or label.
 
         Returns
         -------
@@ -241,10 +241,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each graph: as the C-SVM votes; the most probable one of a Gaussian process.
+        """Return the class of each graph: by votes of the C-SVM, or the most probable one (solver "gp").
 
-        With several labels, (m, labels) of 0 and 1. Warns of graphs whose node labels no training graph has
-        (:class:`ForeignGraphsWarning`).
+        With several labels, an array (m, labels) of 0 and 1. Warns about graphs with node labels that occur
+        in no training graph (:class:`ForeignGraphsWarning`).
         """
         graphs = self._checked(X)
         decisions = self._watched_decisions(graphs, 2)
@@ -257,8 +257,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def predict_proba(self, X: Any) -> Matrix:
         """Return calibrated class probabilities, columns in the order of ``classes_``.
 
-        Those of a Gaussian process are averages over what it is unsure of. With several labels, the
-        probability of each.
+        Those of a Gaussian process are means over its posterior. With several labels, one probability per
+        label.
         """
         graphs = self._checked(X)
         scores = self.layout_.scores(self._decisions(graphs))
@@ -270,17 +270,17 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return chances / chances.sum(axis=1, keepdims=True)
 
     def explain(self, X: Any, classes: Any = None) -> Explanation:
-        """Say which nodes, at which iterations, speak for one class against another.
+        """Return the contributions of nodes and iterations to the decision for one class against another.
 
-        The decision is a sum over nodes and iterations, exactly.
+        Contributions add up to the decision exactly.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
         classes : pair, or one class, optional
-            The class that positive contributions speak for, and the one it is compared with; one class
-            alone is compared with the mean of the others. By default the second of two classes with the
-            first; of more classes, the one that is predicted for each graph with the mean of the others.
+            The class favored by positive contributions, and the one it is compared with; a single class is
+            compared with the mean of the others. Default for two classes: the second with the first; for
+            more: the predicted class of each graph with the mean of the others.
 
         Returns
         -------
@@ -292,16 +292,16 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return self._explain(graphs, *self._comparison(classes))
 
     def _explain_predicted(self, graphs: GraphDatabase) -> Explanation:
-        """Each graph's predicted class against the mean of the others."""
+        """Explain each graph's predicted class against the mean of the others."""
         predicted = self.layout_.predictions(self._decisions(graphs))
         intercept = np.zeros(len(graphs))
         parts, order = [], []
         for number in np.unique(predicted):
-            own = np.flatnonzero(predicted == number)
-            found = self._explain(graphs[own], *self._comparison(self.classes_[number]))
-            intercept[own] = found.intercept
-            parts.append(found.contributions)
-            order.append(ranges(graphs.graph_ptr[own], graphs.graph_sizes[own]))
+            members = np.flatnonzero(predicted == number)
+            explanation = self._explain(graphs[members], *self._comparison(self.classes_[number]))
+            intercept[members] = explanation.intercept
+            parts.append(explanation.contributions)
+            order.append(ranges(graphs.graph_ptr[members], graphs.graph_sizes[members]))
         contributions = np.zeros((graphs.n_nodes, max((p.shape[1] for p in parts), default=1)))
         for nodes, part in zip(order, parts, strict=True):
             contributions[nodes] = part
@@ -317,30 +317,29 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         molecules: Any = None,
         label_names: Any = None,
     ) -> Bins:
-        """Say what the bins with the largest weights mean, each by an example.
+        """Return the bins with the largest weights, each described by an example.
 
-        Ratios of counts have weights that hold for one graph alone: then these are their means over X.
+        For ratios of counts, weights differ from graph to graph; their means over X are returned.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-            The training graphs, which the model does not keep, or others.
+            Training graphs (the model does not keep them) or others, as a source of examples.
         y : array-like of shape (n,) or (n, labels), optional
-            Their classes or labels: the share of the class that positive weights speak for is compared
-            with and without each bin.
+            Their classes or labels, to compare the share of the favored class with and without each bin.
         n : int, default=10
             Number of bins.
         classes : pair, or one class, optional
             As in ``explain``.
         molecules : sequence of rdkit.Chem.Mol, optional
-            The molecules that the graphs were made of: the SMARTS of each bin is then given.
+            The molecules of the graphs, to describe each bin by SMARTS.
         label_names : mapping, optional
-            What labels are called, such as ``{0: "C", 1: "N"}``.
+            Display names of labels, such as ``{0: "C", 1: "N"}``.
 
         Returns
         -------
         Bins
-            The strongest first; ``print`` shows a table, ``to_frame`` gives one of pandas.
+            Largest absolute weights first; ``print`` shows a table, ``to_frame`` returns a DataFrame.
 
         Examples
         --------
@@ -377,46 +376,45 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         budget: int | None = None,
         label_names: Any = None,
     ) -> Counterfactuals:
-        """Find the smallest changes of a graph that change its class.
+        """Return the smallest edits of a graph that change its predicted class.
 
-        Nodes are relabeled, and edges and leaves added or removed. An edit touches the codes of iteration t
-        only within t steps of it: with diffusion or Weisfeiler-Lehman, linear or intersection base
-        kernel, only these are computed again, exactly. All other models decide about the edited graphs
-        as about any other.
+        Edits relabel nodes, and add or remove edges and leaves. An edit changes codes of iteration t only
+        within t steps. With diffusion or Weisfeiler-Lehman and a linear or intersection base kernel, only
+        these are recomputed, exactly; other models compute each edited graph as a whole.
 
         Parameters
         ----------
         graph : Graph, GraphDatabase of one graph, or graph of another library
             Undirected, without parallel edges.
         max_edits : {1, 2}, default=2
-            Single edits, or also pairs of them. Pairs are only tried where single edits do not suffice.
+            Single edits, or also pairs. Pairs are only tried if single edits do not suffice.
         n : int, default=10
             Number of counterfactuals.
         target : Any, optional
-            The class to reach; by default any other. With several labels, the number of the one to change.
+            The class to reach; by default any other. With several labels, the number of the label to change.
         allowed : sequence of str, or mapping, optional
-            Which edits may be made: kinds ("relabel", "add_edge", "remove_edge", "add_leaf",
+            Allowed edits: kinds ("relabel", "add_edge", "remove_edge", "add_leaf",
             "remove_leaf"), or a mapping with some of: "kinds"; "labels", those that nodes may get, by default
             those of the training graphs and of the database the graph is from; "edge_labels" of new edges;
-            "nodes" that may be touched; "connected", whether the ends of a removed edge must stay connected
+            "nodes" that may be edited; "connected", whether the ends of a removed edge must stay connected
             (by default for molecules only).
         molecule : rdkit.Chem.Mol or str, optional
-            The molecule, or its SMILES, that the graph was made of: edits that break valences are skipped,
-            each molecule is shown once, and results carry SMILES. Not needed where ``graph`` is a molecule of
-            RDKit, or its labels are those of ``from_smiles``.
+            The molecule of the graph, or its SMILES: edits that break valences are skipped, molecules are
+            listed once, and results include SMILES. Not needed if ``graph`` is an RDKit molecule or has the
+            labels of ``from_smiles``.
         budget : int, optional
-            Most pairs of edits that are tried; by default 200,000, and 20,000 where only the whole
-            pipeline can decide. Single edits are all tried. The most promising single edits are extended
-            by all others, as far as the budget goes; ``summary`` and ``exhaustive`` tell how far.
+            Largest number of pairs to try; by default 200,000, or 20,000 if edited graphs are computed as a
+            whole. All single edits are tried. The most promising single edits are extended by all others,
+            within the budget; ``summary`` and ``exhaustive`` report the extent.
         label_names : mapping, optional
-            What labels are called, such as ``{0: "C", 1: "N"}``.
+            Display names of labels, such as ``{0: "C", 1: "N"}``.
 
         Returns
         -------
         Counterfactuals
-            Fewer edits first, and then those that go furthest beyond the boundary; a pair never contains an
-            edit that suffices by itself. Where nothing changes the class, what comes closest to it
-            (``reached`` is False). Each was checked by predicting the edited graph.
+            Fewer edits first, then by distance beyond the decision boundary; a pair never contains an edit
+            that suffices by itself. If no edit changes the class, the edits that come closest (``reached`` is
+            False). Each is confirmed by predicting the edited graph.
 
         Examples
         --------
@@ -452,7 +450,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         )
 
     def _comparison(self, classes: Any) -> tuple[NDArray[np.float64], Any, Any]:
-        """What each decision counts in a comparison of classes, and the classes compared."""
+        """Return the weights of the decisions in a comparison of classes, and the classes compared."""
         names = self.classes_.tolist()
         if self.layout_.multilabel:
             if classes not in names:
@@ -464,11 +462,11 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return self.layout_.of_pairs(np.asarray(weights)), first, other
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy; with several labels, the share of correct entries among those observed."""
+        """Return the accuracy; with several labels, the share of correct entries among the observed ones."""
         if not has_columns(y):
             graphs = check_graphs(X)
-            some = known_targets(y, len(graphs))
-            return float(super().score(some.take(graphs), some.target, some.take(sample_weight)))
+            known_y = known_targets(y, len(graphs))
+            return float(super().score(known_y.take(graphs), known_y.target, known_y.take(sample_weight)))
         target = check_labels(y, len(check_graphs(X)))
         right, known = self.predict(X) == target, ~np.isnan(target)
         weights = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight)
@@ -484,7 +482,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return self.layout_.scores(self._decisions(graphs))
 
     def check_parts(self) -> None:
-        """Refuse decisions, classes and probabilities that do not fit each other."""
+        """Refuse decisions, classes and probabilities that do not match."""
         super().check_parts()
         if hasattr(self, "rule_"):
             layout, calibration = self.layout_, self.calibration_
@@ -499,16 +497,16 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 def _calibration(
     learned: Learned, layout: DecisionLayout, target: NDArray[Any], folds: Folds, task: Any
 ) -> Calibration:
-    """Learn probabilities from decisions on graphs that were not learned from (Platt scaling).
+    """Learn probabilities from decisions on held-out graphs (Platt scaling).
 
-    Where classes are too small for that, from decisions on the training graphs.
+    If classes are too small for that, use decisions on the training graphs.
     """
-    found = held_out_decisions(learned.selection, target, folds, task)
+    held_out = held_out_decisions(learned.selection, target, folds, task)
     everyone = np.arange(len(target))
-    known = np.concatenate([held for held, _ in found]) if found else everyone[:0]
-    if not found or (not layout.multilabel and len(np.unique(target[known])) < layout.n_classes):
-        found = held_out_decisions(learned.selection, target, [(everyone, everyone)], task)
+    known = np.concatenate([held for held, _ in held_out]) if held_out else everyone[:0]
+    if not held_out or (not layout.multilabel and len(np.unique(target[known])) < layout.n_classes):
+        held_out = held_out_decisions(learned.selection, target, [(everyone, everyone)], task)
         known = everyone
-    scores = np.concatenate([layout.scores(decisions) for _, decisions in found])
+    scores = np.concatenate([layout.scores(decisions) for _, decisions in held_out])
     learn = Calibration.learn_columns if layout.multilabel else Calibration.learn
     return learn(scores, target[known])

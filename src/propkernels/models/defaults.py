@@ -1,10 +1,9 @@
-"""Kernels that are tried when the user names none.
+"""Default kernels: the candidates if the user gives none.
 
-Each list is short, and every kernel in it has won somewhere: cross-validation decides. Counts are compared as
-dot products and by histogram intersection, which is the optimal assignment of nodes to nodes with the same
-code (for Weisfeiler-Lehman colors: Kriege, Giscard and Wilson 2016), and by the ratio of what two graphs
-share to all that they have (Jaccard; Ralaivola, Swamidass, Saigo and Baldi 2005), which does not grow with
-their sizes.
+Lists are short, each kernel is the best on some data set, and cross-validation decides. Counts are compared
+by dot products; by histogram intersection, the optimal assignment of nodes to nodes with the same code (for
+Weisfeiler-Lehman colors: Kriege, Giscard and Wilson 2016); and by the ratio of intersection to union
+(Jaccard; Ralaivola, Swamidass, Saigo and Baldi 2005), which does not grow with the sizes of graphs.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.propagation.schemes import Diffusion
 
-MANY_DIMENSIONS = 4  # of attributes; with fewer, agreeing in all of them tells less than in one at a time
-HASHES = 20  # of attributes per iteration: more make the kernel less random, and slower
-MOST_PAIRS = 100  # of nodes, per node: shortest paths of larger graphs take too long for a default
+MANY_DIMENSIONS = 4  # of attributes, from which on they are also hashed together
+HASHES = 20  # of attributes per iteration: more hashes reduce variance and cost time
+MOST_PAIRS = 100  # of nodes, per node: limit for shortest paths by default
 RATIO: dict[str, Any] = {"base_kernel": "jaccard"}
-MOST_FOR_PRODUCTS = 2000  # labeled graphs; with more, no time is spent on plain dot products of classes
-WIDE = {"bin_width": 1.0, "n_hashes": 4}  # nodes that are nearly alike share bins
+MOST_FOR_PRODUCTS = 2000  # labeled graphs; with more, classifiers skip plain dot products
+WIDE = {"bin_width": 1.0, "n_hashes": 4}  # similar nodes share bins
 
 
 def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool = False) -> list[Any]:
-    """Candidates by what the graphs carry.
+    """Return the candidate kernels for graphs, depending on their labels and attributes.
 
     Parameters
     ----------
@@ -38,7 +37,7 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
     n_jobs : int or None
         Threads of each kernel.
     is_regression : bool
-        Whether numbers are predicted: the lists are other ones.
+        Whether to predict numbers, which has its own lists.
 
     Returns
     -------
@@ -60,10 +59,10 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
 
 
 def _labeled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
-    """Summed neighbors, which keep degrees apart, and exact refinement of the labels.
+    """Kernels for labeled graphs: sums over neighbors, which keep degrees apart, and refinement of labels.
 
-    Where edges have labels, the same with them, and the labels along shortest paths. Few graphs are also
-    compared by dot products of counts and, where edges have no labels, by the paper's walk.
+    If edges have labels, also the same with edge labels, and labels along shortest paths. Small data sets add
+    dot products of counts and, without edge labels, the paper's random walk.
     """
     assigned: dict[str, Any] = {"base_kernel": "intersection"}
     kernels: list[Any] = [
@@ -79,7 +78,7 @@ def _labeled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
 
 
 def _ratios(is_regression: bool, has_bonds: bool) -> list[Any]:
-    """What two labeled graphs share, of all they have; numbers are predicted from summed neighbors alone."""
+    """Ratio kernels for labeled graphs; regression uses sums over neighbors only."""
     summed: dict[str, Any] = {"propagation": _summed()}
     if is_regression:
         ratios = ("tanimoto", "jaccard")
@@ -89,7 +88,7 @@ def _ratios(is_regression: bool, has_bonds: bool) -> list[Any]:
 
 
 def _edge_labeled(graphs: GraphDatabase) -> list[Any]:
-    """What arrives over edges told apart by their labels, and the labels along paths of small graphs."""
+    """Kernels that use edge labels, and shortest paths for small graphs."""
     common: dict[str, Any] = {"base_kernel": "intersection", "edge_labels": True}
     kernels: list[Any] = [
         PropagationKernel(propagation=_summed(), **common, t_max=5),
@@ -100,10 +99,10 @@ def _edge_labeled(graphs: GraphDatabase) -> list[Any]:
 
 
 def _by_entry(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
-    """Labels that hold several views of a node, such as those of atoms: all side by side, or the first.
+    """Kernels for labels with several entries, such as those of atoms: all entries, or the first.
 
     On scaffolds of MoleculeNet, symbols, invariants and roles of atoms together predicted classes better than
-    any of them alone, and symbols alone the numbers of small sets. See docs/MOLECULES.md.
+    any of them alone, and symbols alone predicted numbers of small sets best. See docs/MOLECULES.md.
     """
     common: dict[str, Any] = {"t_max": 3, "edge_labels": graphs.edge_label_column is not None}
     assigned: dict[str, Any] = {"base_kernel": "intersection"} | common
@@ -116,7 +115,7 @@ def _by_entry(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
 
 
 def has_views(column: Any) -> bool:
-    """Whether labels are tuples of several labels: of one length, and not of numbers."""
+    """Whether labels are tuples of one length greater than 1, and not of numbers."""
     values = getattr(column, "present", ())
     lengths = {len(value) if isinstance(value, tuple) else 0 for value in values}
     return len(lengths) == 1 and min(lengths) > 1 and not _hold_numbers(values)
@@ -127,7 +126,7 @@ def _hold_numbers(values: Any) -> bool:
 
 
 def _unlabeled() -> list[Any]:
-    """Degrees, as they are and by their order of magnitude; the latter in wide bins (social networks)."""
+    """Kernels on degrees, and on their order of magnitude in wide bins (social networks)."""
     wide: dict[str, Any] = {"base_kernel": "intersection", "t_max": 5, **WIDE}
     return [
         PropagationKernel(t_max=5),
@@ -138,10 +137,10 @@ def _unlabeled() -> list[Any]:
 
 
 def _partially_labeled() -> list[Any]:
-    """Label propagation; and uncertain labels, diffused and compared in wide bins.
+    """Label propagation, and diffusion of uncertain labels in wide bins.
 
-    Label propagation pushes the observed labels back at every step, so that nodes are told apart by where
-    the missing labels are. Diffusion starts unobserved nodes with the frequencies of all labels instead.
+    Label propagation resets observed labels at every step, so that the positions of missing labels separate
+    nodes. Diffusion starts unobserved nodes with the frequencies of all labels instead.
     """
     wide: dict[str, Any] = {"prior": "frequency", "base_kernel": "intersection", **WIDE}
     return [
@@ -154,9 +153,9 @@ def _partially_labeled() -> list[Any]:
 
 
 def _attributed(graphs: Any) -> list[Any]:
-    """One dimension at a time, with about twenty hashes per iteration in all; many dimensions also together.
+    """Kernels on attributes: one dimension at a time, about 20 hashes per iteration; many also together.
 
-    Two nodes seldom agree in all of many dimensions, so that these have more hashes, and wide bins.
+    Two nodes rarely agree in many dimensions, so joint kernels have more hashes and wide bins.
     """
     n_dimensions = graphs.node_attributes.shape[1]
     n_hashes = max(1, HASHES // max(n_dimensions, 1))
@@ -184,7 +183,7 @@ def _summed() -> Diffusion:
 
 
 def check_kernels(kernel: Any, graphs: Any, n_jobs: int | None, is_regression: bool = False) -> list[Any]:
-    """Return the candidates that the parameter ``kernel`` stands for: one, several, or the defaults."""
+    """Return the candidates given by the parameter ``kernel``: one, several, or the defaults."""
     if kernel is None:
         return default_kernels(graphs, n_jobs, is_regression)
     several = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]

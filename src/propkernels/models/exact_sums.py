@@ -1,9 +1,10 @@
-"""Sums of losses and gradients that are the same to the bit however the rows are cut and ordered.
+"""Exact sums of losses and gradients: identical to the bit for any partition and order of rows.
 
-A sum is kept as two numbers. The first adds multiples of a quantum q, the second the remainders, in multiples
-of a much smaller quantum. Each is a whole number of quanta below 2^52, so that every addition is exact: the
-result depends on neither order nor grouping. Adding and subtracting 1.5 * 2^52 * q rounds to a multiple of q
-(J. Demmel and H. D. Nguyen, 2015: Parallel reproducible summation, IEEE Transactions on Computers 64).
+A sum is stored as two numbers. The first adds multiples of a quantum q, the second adds the remainders in
+multiples of a much smaller quantum. Each is an integer number of quanta below 2^52, so that every addition is
+exact: the result depends on neither order nor grouping. Adding and subtracting 1.5 * 2^52 * q rounds to a
+multiple of q (J. Demmel and H. D. Nguyen, 2015: Parallel reproducible summation, IEEE Transactions on
+Computers 64).
 """
 
 from __future__ import annotations
@@ -23,14 +24,25 @@ Values = NDArray[np.float64]
 LOGISTIC, SQUARED_HINGE, SQUARED = 0, 1, 2
 LOSSES = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE, "squared": SQUARED}
 CLASSIFIES = ("logistic", "squared_hinge")
-LARGEST = 2.0**1000  # where a sum could be larger, the loss is NaN
+LARGEST = 2.0**1000  # limit of sums; the loss is NaN if one could exceed it
 
 # compiled loops
 
 
 @compiled(cache=False)
 def add_exactly(term: Any, round_high: Any, round_low: Any, high: Any, low: Any, place: Any) -> None:
-    """Add a term to the sum at a place; ``round_high`` is 1.5 * 2^52 times the first quantum."""
+    """Add a term to the exact sum at one position.
+
+    Parameters
+    ----------
+    term : float64
+    round_high, round_low : float64
+        1.5 * 2^52 times the first and the second quantum.
+    high, low : (positions,), float64, modified
+        The two parts of the sums.
+    place : int
+        Position.
+    """
     first = (term + round_high) - round_high
     high[place] += first
     low[place] += ((term - first) + round_low) - round_low
@@ -38,10 +50,19 @@ def add_exactly(term: Any, round_high: Any, round_low: Any, high: Any, low: Any,
 
 @compiled(cache=False)
 def loss_of(loss: Any, decision: Any, target: Any) -> Any:
-    """Loss and slope of one row; targets of classes are -1 and 1."""
+    """Return loss and slope (derivative by the decision) of one row.
+
+    Parameters
+    ----------
+    loss : int
+        LOGISTIC, SQUARED_HINGE or SQUARED.
+    decision : float64
+    target : float64
+        -1 or 1 for classes.
+    """
     if loss == LOGISTIC:
         margin = target * decision
-        small = math.exp(-abs(margin))  # of log(1 + exp(-margin)), so that nothing overflows
+        small = math.exp(-abs(margin))  # at most 1, so that nothing overflows
         value = math.log1p(small) + max(-margin, 0.0)
         share = small / (1.0 + small) if margin > 0.0 else 1.0 / (1.0 + small)
         return value, -target * share
@@ -67,8 +88,18 @@ def add_rows(
 ) -> None:
     """Add losses and gradients of rows to exact sums.
 
-    ``coefficients`` are one per column, then the intercept. ``high`` and ``low`` have one place more: the
-    gradient, then the loss. ``rounding`` holds the roundings of the gradient (2), and of the loss (2).
+    Parameters
+    ----------
+    indptr, indices, data : arrays
+        Features in CSR form.
+    targets, weights : (rows,), float64
+    coefficients : (columns + 1,), float64
+        One per column, then the intercept.
+    loss : int
+    rounding : (4,), float64
+        Roundings of the gradient (2) and of the loss (2).
+    high, low : (columns + 2,), float64, modified
+        Sums: the gradient, that of the intercept, the loss.
     """
     n_columns = len(coefficients) - 1
     for row in range(len(indptr) - 1):
@@ -85,7 +116,15 @@ def add_rows(
 
 @compiled
 def survey_rows(indptr: Any, data: Any, largest: Any) -> None:
-    """largest[0]: the largest entry, without its sign; largest[1]: the largest squared length of a row."""
+    """Update the largest absolute entry and the largest squared length of a row.
+
+    Parameters
+    ----------
+    indptr, data : arrays
+        Features in CSR form.
+    largest : (2,), float64, modified
+        The two maxima.
+    """
     for row in range(len(indptr) - 1):
         length = 0.0
         for entry in range(indptr[row], indptr[row + 1]):
@@ -108,9 +147,21 @@ def learn_rows(
     gradients: Any,
     squares: Any,
 ) -> None:
-    """Dual averaging with one step size per column, one row after the other.
+    """Learn rows one by one, by dual averaging with one step size per column.
 
-    ``gradients`` and ``squares`` are sums over all rows so far: one place per column, then the intercept.
+    Parameters
+    ----------
+    indptr, indices, data : arrays
+        Features in CSR form.
+    targets, weights : (rows,), float64
+    loss : int
+    has_intercept : bool
+    ridge : float64
+        Penalty of squared coefficients.
+    rate : float64
+        Step size.
+    gradients, squares : (columns + 1,), float64, modified
+        Sums of gradients and of their squares over all rows so far; the intercept is last.
     """
     n_columns = len(gradients) - 1
     for row in range(len(indptr) - 1):
@@ -135,11 +186,11 @@ def weight_of(column: Any, ridge: Any, rate: Any, gradients: Any, squares: Any) 
     return -gradients[column] / (ridge + math.sqrt(squares[column]) / rate)
 
 
-# bounds of the terms, and so the quanta
+# bounds of the terms, which determine the quanta
 
 
 class Outline(NamedTuple):
-    """Largest entry of rows (without its sign), length of the longest row, columns that are not empty."""
+    """Largest absolute entry, length of the longest row, and non-empty columns of rows."""
 
     largest_entry: float
     longest_row: float
@@ -147,7 +198,7 @@ class Outline(NamedTuple):
 
     @classmethod
     def of(cls, features: csr_array) -> Outline:
-        """Outline of some rows."""
+        """Return the outline of rows."""
         largest = np.zeros(2)
         survey_rows(features.indptr, features.data, largest)
         is_used = np.zeros(features.shape[1], dtype=bool)
@@ -156,7 +207,7 @@ class Outline(NamedTuple):
 
     @classmethod
     def joined(cls, outlines: list[Outline]) -> Outline:
-        """Outline of several sets of rows together."""
+        """Return the outline of several sets of rows together."""
         entries, lengths, columns = zip(*outlines, strict=True)
         return cls(max(entries), max(lengths), np.unique(np.concatenate(columns)))
 
@@ -169,7 +220,7 @@ class Problem:
     ----------
     loss : int
     targets : ndarray, (rows,)
-        -1 and 1 where classes are learned.
+        -1 and 1 for classes.
     weights : ndarray, (rows,)
     """
 
@@ -178,16 +229,16 @@ class Problem:
     weights: Values
 
     def take(self, rows: slice) -> Problem:
-        """Return the problem of some of the rows."""
+        """Return the problem of a slice of rows."""
         return Problem(self.loss, self.targets[rows], self.weights[rows])
 
     @cached_property
     def _largest(self) -> tuple[float, float]:
-        """Largest target, without its sign, and largest weight."""
+        """Largest absolute target, and largest weight."""
         return float(np.abs(self.targets).max(initial=0.0)), float(self.weights.max(initial=0.0))
 
     def rounding(self, outline: Outline, coefficients: Values) -> Values:
-        """Roundings of the sums over all rows at these coefficients: of gradients (2), and of losses (2).
+        """Return the roundings of the sums over all rows: of gradients (2), and of losses (2).
 
         No decision exceeds the intercept plus (length of the coefficients) x (length of the longest row), by
         the Cauchy-Schwarz inequality.
@@ -203,7 +254,7 @@ class Problem:
 
 
 def loss_bounds(loss: int, largest_decision: float, largest_target: float) -> tuple[float, float]:
-    """Bounds of the loss and of the slope of rows whose decisions are bounded.
+    """Return bounds of loss and slope for rows with bounded decisions.
 
     With decision z and target y: log(1 + exp(-y z)) is at most |z| + 1, with a slope of at most 1;
     max(0, 1 - y z)^2 is at most (1 + |z|)^2, with a slope of at most 2 (1 + |z|);
@@ -218,7 +269,7 @@ def loss_bounds(loss: int, largest_decision: float, largest_target: float) -> tu
 
 
 def _roundings(bound: float, n_terms: int) -> tuple[float, float]:
-    """1.5 * 2^e for both sums: a sum of all terms stays below 2^e, and its quantum is 2^(e - 52)."""
+    """Return 1.5 * 2^e for each of the two sums; sums stay below 2^e, and the quantum is 2^(e - 52)."""
     if not 2.02 * bound * n_terms < LARGEST:
         return math.nan, math.nan
     first = _power_above(2.02 * bound * n_terms)
@@ -226,7 +277,7 @@ def _roundings(bound: float, n_terms: int) -> tuple[float, float]:
 
 
 def _power_above(value: float) -> int:
-    return max(math.frexp(value)[1], -900)  # far from the smallest numbers, which would be rounded
+    return max(math.frexp(value)[1], -900)  # stays away from subnormal numbers, which lose precision
 
 
 # sums
@@ -234,13 +285,13 @@ def _power_above(value: float) -> int:
 
 @dataclass
 class ExactSums:
-    """Sums of which every addition is exact; those of several parts of the rows are added up.
+    """Exact sums of losses and gradients; sums of several parts can be added.
 
     Attributes
     ----------
     high, low : ndarray, (columns + 2,)
-        Multiples of a quantum, and remainders in multiples of a smaller one: the gradient by column, that of
-        the intercept, and the loss.
+        Multiples of a quantum, and remainders in multiples of a smaller one: the gradient per column, that
+        of the intercept, and the loss.
     """
 
     high: Values
@@ -248,11 +299,11 @@ class ExactSums:
 
     @classmethod
     def zeros(cls, n_columns: int) -> ExactSums:
-        """Sums of no rows."""
+        """Return the sums of no rows."""
         return cls(np.zeros(n_columns + 2), np.zeros(n_columns + 2))
 
     def add_rows(self, features: csr_array, problem: Problem, coefficients: Values, rounding: Values) -> None:
-        """Add the losses and gradients of some rows."""
+        """Add the losses and gradients of rows."""
         targets, weights = problem.targets, problem.weights
         if not features.shape[0] == len(targets) == len(weights):  # compiled loops rely on it
             raise ValueError(f"{features.shape[0]} rows have {len(targets)} targets, {len(weights)} weights")
@@ -260,16 +311,16 @@ class ExactSums:
         add_rows(*rows, coefficients, problem.loss, rounding, self.high, self.low)
 
     def packed(self) -> tuple[Any, Any, Any]:
-        """Places that are not zero, and their numbers: what workers send."""
+        """Return nonzero positions and their values, as sent by workers."""
         places = np.flatnonzero((self.high != 0) | (self.low != 0) | np.isnan(self.high)).astype(np.int32)
         return places, self.high[places], self.low[places]
 
     def add(self, places: Any, high: Values, low: Values) -> None:
-        """Add the sums of other rows at some places."""
+        """Add packed sums of other rows."""
         self.high[places] += high
         self.low[places] += low
 
     def result(self) -> tuple[float, Values]:
-        """Loss, and gradient with that of the intercept last."""
+        """Return the loss, and the gradient with that of the intercept last."""
         total = self.high + self.low
         return float(total[-1]), total[:-1]

@@ -1,4 +1,4 @@
-"""LinearModel: a linear model on rows of features, in memory, in files, or on a stream."""
+"""LinearModel: a linear model on rows of features, in memory, in files, or from a stream."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from propkernels.scale.opened import FeatureFolder
 from propkernels.selection.targets import Known
 
 Values = NDArray[np.float64]
-RATE = 1.0  # of steps on a stream, in units of coefficients
+RATE = 1.0  # step size on a stream, in units of coefficients
 
 
 def _is_logistic(model: Any) -> bool:
@@ -56,40 +56,40 @@ class LinearModel(Documented, BaseEstimator):
     """Linear classification or regression with a ridge penalty, on any number of rows.
 
     The coefficients w and the intercept b minimize ``C * (sum of losses) + |w|^2 / 2``. Losses and gradients
-    are added up exactly (in two numbers each, of which no addition rounds): the model is the same to the bit
-    for rows in memory and in files, however they are cut, in whatever order they come, and with any number of
-    threads, processes or workers of a cluster.
+    are summed exactly (each in two numbers, without rounding): the model is identical to the bit for rows in
+    memory and in files, for any partition and order of the rows, and for any number of threads, processes or
+    cluster workers.
 
     Parameters
     ----------
     loss : {"logistic", "squared_hinge", "squared"}, default="logistic"
-        Logistic regression; the linear SVM with squared hinge loss; or ridge regression, for numbers instead
-        of classes.
+        Logistic regression, linear SVM with squared hinge loss, or ridge regression (numbers instead of
+        classes).
     C : float, default=1.0
-        What losses count against the penalty: large values penalize less.
+        Weight of the losses against the penalty: large values penalize less.
     fit_intercept : bool, default=True
-        Whether b is learned; it is not penalized.
+        Whether to learn b, which is not penalized.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
     tol : float, default=1e-6
-        Learning stops when no entry of the gradient of the mean objective is larger; with
-        ``loss="squared"``, that of a target whose range is about 1, so that its unit does not matter.
+        Largest entry of the gradient of the mean objective at which training stops; with ``loss="squared"``
+        for a target scaled to a range of about 1, so that its unit does not matter.
     max_iter : int, default=1000
-        Most iterations of L-BFGS.
+        Largest number of iterations of L-BFGS.
     n_jobs : int or None, default=None
         Threads: None is one, -1 all cores.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, columns), (classes, columns) if there are more than two, or (columns,)
-        The last for ``loss="squared"``. Several classes are learned one against the rest.
+        The last for ``loss="squared"``. More than two classes are learned one-vs-rest.
     intercept_ : ndarray of shape (1,) or (classes,)
     classes_ : ndarray
-        Where classes are learned.
+        The classes; absent for ``loss="squared"``.
     n_iter_ : int
-        Iterations of L-BFGS, of the class that took most.
+        Largest number of iterations of L-BFGS over the classes.
     features_ : estimator or None
-        What computed the features, if the model was learned from a folder that says so.
+        Estimator of the features, if the model was trained on a folder that describes it.
 
     See Also
     --------
@@ -146,12 +146,12 @@ class LinearModel(Documented, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows of features.
+        """Train on rows of features.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, columns), or FeatureFolder
-            A folder as :func:`open_features` gives it is handed on to :meth:`fit_parts`.
+            A folder from :func:`open_features` is passed to :meth:`fit_parts`.
         y : array-like of shape (n,)
             Classes, or numbers with ``loss="squared"``.
         sample_weight : array-like of shape (n,), optional
@@ -172,18 +172,18 @@ class LinearModel(Documented, BaseEstimator):
     def fit_parts(
         self, features: FeatureFolder, y: Any = None, executor: Any = None, *, sample_weight: Any = None
     ) -> Self:
-        """Learn from features in files; the model is the one that :meth:`fit` learns from all rows in memory.
+        """Train on features in files; the model equals that of :meth:`fit` on all rows in memory.
 
-        Each pass over the rows sends the coefficients to the workers, which send back sums. Parts stay in the
-        workers' memory between passes as long as there is room.
+        Each pass sends the coefficients to the workers, which return sums. Workers keep parts in memory
+        between passes if there is room.
 
         Parameters
         ----------
         features : FeatureFolder
-            As :func:`open_features` gives it.
+            A folder from :func:`open_features`.
         y : array-like of shape (n,), optional
-            One value per graph, in the order of the parts; by default the target in the files. Graphs whose
-            target is missing (None or NaN) are left out, with a warning that counts them.
+            One value per graph, in the order of the parts; by default the target in the files. Graphs with a
+            missing target (None or NaN) are dropped, with a warning that gives their number.
         executor : optional
             As in :func:`featurize`: None (threads), a number of processes, an executor, a Dask client.
         sample_weight : array-like of shape (n,), optional
@@ -193,7 +193,7 @@ class LinearModel(Documented, BaseEstimator):
         self
         """
         if not isinstance(features, FeatureFolder):
-            raise TypeError(f"features must be what open_features gives, got {shown(features)}")
+            raise TypeError(f"features must be a folder from open_features, got {shown(features)}")
         settings = self._settings()
         known = check_targets(features.target if y is None else y, len(features), self.loss)
         weights = np.ones(len(features)) if sample_weight is None else np.asarray(sample_weight, np.float64)
@@ -208,17 +208,17 @@ class LinearModel(Documented, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from the next rows of a stream, each of which is looked at once.
+        """Train on the next rows of a stream, each used once.
 
-        Dual averaging with a step size for each column (AdaGrad). How the stream is cut makes no difference
-        to a bit; its order does. The first call begins anew, also after :meth:`fit`.
+        Dual averaging with one step size per column (AdaGrad). The result depends on the order of rows, but
+        not on their partition into calls. The first call starts from scratch, also after :meth:`fit`.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, columns)
         y : array-like of shape (n,)
         classes : array-like, optional
-            All classes of the stream; the first call needs them, unless :meth:`fit` saw them before.
+            All classes of the stream; required in the first call, unless :meth:`fit` was called before.
         sample_weight : array-like of shape (n,), optional
 
         Returns
@@ -234,8 +234,8 @@ class LinearModel(Documented, BaseEstimator):
                 raise ValueError(
                     'class_weight="balanced" needs all rows at once: give a weight for each class'
                 )
-            known = None if is_first and classes is not None else vars(self).get("classes_")
-            self.classes_ = stream_classes(y, classes, known)
+            previous = None if is_first and classes is not None else vars(self).get("classes_")
+            self.classes_ = stream_classes(y, classes, previous)
             weights = class_weighted(y, self.classes_, weights, self.class_weight)
         targets = self._targets(y)
         if is_first:
@@ -247,7 +247,7 @@ class LinearModel(Documented, BaseEstimator):
 
     @available_if(_classifies)
     def decision_function(self, X: Any) -> Values:
-        """Return the distance of each row from the decision, in units of the loss.
+        """Return the decision value of each row.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class LinearModel(Documented, BaseEstimator):
 
     @available_if(_is_logistic)
     def predict_proba(self, X: Any) -> Values:
-        """Return the probability of each class; several classes are normalized to sum 1.
+        """Return class probabilities; those of more than two classes are normalized to sum 1.
 
         Parameters
         ----------
@@ -291,15 +291,15 @@ class LinearModel(Documented, BaseEstimator):
         return np.asarray(self.classes_[class_numbers(scores)])
 
     def predict_parts(self, features: FeatureFolder, out: Any, executor: Any = None) -> Any:
-        """Predict the graphs of a folder of features, and write one Parquet file per part.
+        """Predict the graphs of a feature folder, and write one Parquet file per part.
 
-        The columns are ``graph_id``, ``prediction`` and, where there are classes, the probability or the
-        decision of each. Files are complete or not there; running again computes those that are missing.
+        Columns are ``graph_id``, ``prediction`` and, for classifiers, the probability or the decision of each
+        class. Files are written atomically; running again computes the missing ones.
 
         Parameters
         ----------
         features : FeatureFolder
-            As :func:`open_features` gives it.
+            A folder from :func:`open_features`.
         out : str or path
             Folder to write into.
         executor : optional
@@ -312,7 +312,7 @@ class LinearModel(Documented, BaseEstimator):
         """
         check_is_fitted(self, "coef_")
         if not isinstance(features, FeatureFolder):
-            raise TypeError(f"features must be what open_features gives, got {shown(features)}")
+            raise TypeError(f"features must be a folder from open_features, got {shown(features)}")
         if features.shape[1] != self.n_features_in_:
             raise ValueError(f"the model has {self.n_features_in_} columns, the features {features.shape[1]}")
         return predict_folder(self, features, out, executor)
@@ -334,15 +334,15 @@ class LinearModel(Documented, BaseEstimator):
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def explain(self, graphs: Any, features: Any = None, classes: Any = None) -> Explanation:
-        """Say what each node of graphs, at each iteration, adds to the decision.
+        """Return the contribution of each node at each iteration to the decision.
 
         Parameters
         ----------
         graphs : GraphDatabase or sequence of graphs
         features : estimator, optional
-            The fitted features that the model was learned on; by default ``features_``.
+            The fitted features of the training rows; by default ``features_``.
         classes : one class, or None
-            With more than two classes: the one whose decision, against the rest, is explained.
+            The class to explain against the rest; required with more than two classes.
 
         Returns
         -------
@@ -353,9 +353,7 @@ class LinearModel(Documented, BaseEstimator):
         database = check_graphs(graphs)
         features = self.features_ if features is None else features
         if features is None:
-            raise ValueError(
-                "explain needs the features that the model was learned on: explain(graphs, features)"
-            )
+            raise ValueError("explain needs the features of the training rows: explain(graphs, features)")
         if not isinstance(features, CountFeatures):
             raise TypeError(f"features must be like PropagationFeatures, got {shown(features)}")
         if features.n_features is not None and not hasattr(features, "stream_codes_"):
@@ -366,14 +364,14 @@ class LinearModel(Documented, BaseEstimator):
         return Explanation(contributions, database.graph_ptr, intercept, database, speaks_for, against)
 
     def _explained(self, classes: Any) -> tuple[int, float, Any, Any]:
-        """Which machine is explained, its sign, and the classes that it speaks for and against."""
+        """Return the row of coefficients to explain, its sign, and the classes it favors and opposes."""
         if self.loss not in CLASSIFIES:
             if classes is not None:
-                raise ValueError("classes are for models of classes, this one predicts numbers")
+                raise ValueError("classes needs a classifier, this model predicts numbers")
             return 0, 1.0, None, None
         known = self.classes_.tolist()
         if classes is None and len(known) > 2:
-            raise ValueError(f"name the class to explain, one of {known}")
+            raise ValueError(f"classes must name the class to explain, one of {known}")
         named = known[1] if classes is None else classes
         if named not in known:
             raise ValueError(f"classes must be one of {known}, got {shown(classes)}")
@@ -382,21 +380,21 @@ class LinearModel(Documented, BaseEstimator):
         return 0, 1.0 if named == known[1] else -1.0, named, known[1 - known.index(named)]
 
     def _scores(self, X: Any) -> Values:
-        """Decisions of all machines, (n, machines)."""
+        """Return the decisions, (n, decisions)."""
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return scores_of(canonical_rows(X), np.atleast_2d(self.coef_), self.intercept_)
 
-    # learning
+    # training
 
     def _learn_stream(
         self, features: csr_array, targets: list[Values], weights: Values, settings: Settings
     ) -> None:
-        """Learn each row once, and keep the coefficients that the sums of gradients and squares give."""
+        """Learn each row once, and store the coefficients given by sums of gradients and squares."""
         shape = (len(targets), features.shape[1] + 1)
         if not self.gradients_.shape == self.squares_.shape == shape:  # compiled loops rely on it
             raise ValueError(
-                f"the stream began with {self.gradients_.shape[1] - 1} columns, or other classes"
+                f"the stream started with {self.gradients_.shape[1] - 1} columns, or other classes"
             )
         rows = (features.indptr, features.indices, features.data)
         how = (LOSSES[self.loss], settings.fit_intercept, 1 / settings.cost, RATE)
@@ -410,7 +408,7 @@ class LinearModel(Documented, BaseEstimator):
     def _learn(
         self, rows: Rows, y: NDArray[Any], weights: Values, settings: Settings, known: Known | None = None
     ) -> None:
-        """Learn one machine, or one per class against the rest; ``known``: the rows that have a target."""
+        """Learn one row of coefficients, or one per class; ``known`` are the rows with a target."""
         unit = 1.0
         if self.loss in CLASSIFIES:
             self.classes_ = at_least_two_classes(y)
@@ -423,12 +421,12 @@ class LinearModel(Documented, BaseEstimator):
             text = f"Learning class {number + 1}" if number else "Learning"
             problem = Problem(LOSSES[self.loss], *of_all_rows(targets / unit, weights, known))
             learned.append(rows.minimize(problem, settings, text))
-        self._forget("gradients_", "squares_")  # a stream begins anew
+        self._forget("gradients_", "squares_")  # a later stream starts from scratch
         self._keep(unit * np.stack([coefficients for coefficients, _ in learned]))
         self.n_iter_ = max(n_iterations for _, n_iterations in learned)
 
     def _targets(self, y: NDArray[Any]) -> list[Values]:
-        """Numbers to learn: y, or -1 and 1 for each class against the rest."""
+        """Return y, or -1 and 1 for each class against the rest."""
         if self.loss not in CLASSIFIES:
             return [np.asarray(y, dtype=np.float64)]
         positive = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
@@ -450,7 +448,7 @@ class LinearModel(Documented, BaseEstimator):
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise TypeError(f"fit_intercept must be True or False, got {shown(self.fit_intercept)}")
         if self.class_weight is not None and self.loss not in CLASSIFIES:
-            raise ValueError('class_weight is for models of classes, this one has loss="squared"')
+            raise ValueError('class_weight needs a classifier, this model has loss="squared"')
         cost, tolerance = check_positive(self.C, "C"), check_positive(self.tol, "tol")
         return Settings(
             cost, bool(self.fit_intercept), tolerance, check_integer(self.max_iter, "max_iter", 1)
@@ -465,7 +463,7 @@ class LinearModel(Documented, BaseEstimator):
         return canonical_rows(X), np.asarray(y)
 
     def check_parts(self) -> None:
-        """Refuse coefficients that are not those of the columns and classes."""
+        """Refuse coefficients that do not match columns and classes."""
         if not hasattr(self, "coef_"):
             return
         require(self.loss in LOSSES, "the loss is unknown")

@@ -25,19 +25,19 @@ Values = NDArray[np.float64]
 
 
 def scores_of(features: csr_array, coefficients: Values, intercepts: Values) -> Values:
-    """Decisions of all machines, (n, machines)."""
+    """Return the decisions, (n, decisions)."""
     return np.asarray(features @ coefficients.T + intercepts)
 
 
 def class_numbers(scores: Values) -> NDArray[np.int64]:
-    """Number of the class of each row of decisions."""
+    """Return the class number of each row of decisions."""
     if scores.shape[1] == 1:
         return (scores[:, 0] > 0).astype(np.int64)
     return np.argmax(scores, axis=1)
 
 
 def probabilities_of(scores: Values) -> Values:
-    """Probabilities of classes from logistic decisions, one against the rest."""
+    """Return class probabilities from logistic decisions, one-vs-rest."""
     positive = expit(scores)
     if scores.shape[1] == 1:
         return np.column_stack([1 - positive[:, 0], positive[:, 0]])
@@ -47,18 +47,18 @@ def probabilities_of(scores: Values) -> Values:
 
 @dataclass(frozen=True)
 class PredictionWork:
-    """Read the features of a part, decide, write; see :class:`propkernels.scale.run_parts.Work`.
+    """Work that predicts the graphs of a part; see :class:`propkernels.scale.run_parts.Work`.
 
     Attributes
     ----------
     folder : str
-        Where the features are.
+        Folder of the features.
     features : dict
-        Class, parameters and version of what computed them.
-    coefficients : ndarray, (machines, columns)
-    intercepts : ndarray, (machines,)
+        Class, parameters and version of the feature estimator.
+    coefficients : ndarray, (decisions, columns)
+    intercepts : ndarray, (decisions,)
     classes : list or None
-        Names of the classes; None: numbers are predicted.
+        Names of the classes; None for regression.
     is_logistic : bool
     n_jobs : int or None
     """
@@ -73,7 +73,7 @@ class PredictionWork:
     suffix: str = ".parquet"
 
     def describe(self) -> dict[str, Any]:
-        """The features and the model."""
+        """Return the description of features and model."""
         digest = hashlib.sha256(self.coefficients.tobytes() + self.intercepts.tobytes())
         digest.update(repr((self.coefficients.shape, self.classes, self.is_logistic)).encode())
         return {"work": "predictions", "features": self.features, "model": digest.hexdigest()}
@@ -101,7 +101,7 @@ class PredictionWork:
         return {"prediction": np.array(self.classes)[class_numbers(scores)], **columns}
 
     def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
-        """Count the predictions of a file."""
+        """Return the number of predictions in a file."""
         if thorough:
             return self.check(path, part, self.describe())
         with open_parquet_part(path) as file:
@@ -109,17 +109,17 @@ class PredictionWork:
 
     @staticmethod
     def check(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
-        """Count the predictions of a file, of which every number is read."""
+        """Read all values of a file, and return the number of predictions."""
         with open_parquet_part(path, check=True) as file:
             table = file.read(use_threads=False)
         if not {"graph_id", "prediction"} <= set(table.column_names) or table.column("graph_id").null_count:
-            raise ValueError(f"{path} does not hold predictions: remove it and run again")
+            raise ValueError(f"{path} does not contain predictions: remove it and run again")
         check_ids(table.column("graph_id").to_numpy(), part, path)
         return {"n_graphs": int(table.num_rows)}
 
 
 def predict_folder(model: Any, features: FeatureFolder, out: Any, executor: Any) -> list[Path]:
-    """Write the predictions of all parts; return the files."""
+    """Write the predictions of all parts, and return the files."""
     classes = getattr(model, "classes_", None)
     work = PredictionWork(
         str(features.folder.resolve()),

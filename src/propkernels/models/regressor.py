@@ -1,4 +1,4 @@
-"""PropagationRegressor: graphs and real targets in, a prediction for any new graph out."""
+"""PropagationRegressor: learns numbers for graphs, and predicts and explains new graphs."""
 
 from __future__ import annotations
 
@@ -36,57 +36,57 @@ Matrix = NDArray[np.float64]
 
 
 class PropagationRegressor(RegressorMixin, PropagationModel):
-    """Predict a number for each graph with a graph kernel, everything chosen by cross-validation.
+    """Graph kernel regressor; kernel and parameters are chosen by cross-validation.
 
     The kernel, t_max, normalization, C and epsilon are chosen by cross-validation on the training graphs, by
-    mean squared error, from one pass of propagation for each kernel. Where the kernel is a dot product of
-    counts, the SVM is folded into one weight per bin, and a prediction takes time linear in the nodes of
-    the new graph.
+    mean squared error, from one pass of propagation per kernel. If the kernel is a dot product of counts, the
+    SVM is folded into one weight per bin, and a prediction takes time linear in the nodes of the new graph.
 
-    The target is standardized inside, so that one grid of C and epsilon serves any unit. It may have several
-    columns, with missing entries (NaN): they share the choice, and each has a machine of its own, learned
-    from the graphs that have it.
+    The target is standardized internally, so that one grid of C and epsilon fits any unit. It may have
+    several columns, with missing entries (NaN): they share the chosen parameters, and each has its own SVM,
+    trained on the graphs with that entry.
 
     Parameters
     ----------
     kernel : estimator, list of estimators, or None, default=None
-        Any kernel of this library; a list is a choice; None: a few kernels by what the graphs carry.
+        Any kernel of this library, or a list to choose from; None: a few kernels, depending on labels and
+        attributes of the graphs.
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own.
     C : float or sequence of float, default=(0.01, 0.1, 1, 10, 100, 1000)
         Candidates for the cost, in units of the kernel's mean diagonal; with solver "gp", the ratio of
         signal to noise variance.
     epsilon : float or sequence of float, default=(0.03, 0.3)
-        Candidates for the half-width of the tube without loss, in standard deviations of the target; "gp"
-        has none.
+        Candidates for the half-width of the tube without loss, in standard deviations of the target; unused
+        by "gp".
     normalize : {"auto", True, False, None}, default="auto"
-        Whether kernels are normalised; "auto": tried both ways; None: as the kernel says.
+        Whether to normalize kernels; "auto": try both; None: use the kernel's setting.
     solver : {"auto", "kernel", "linear", "gp"}, default="auto"
         "kernel": libsvm's SVR on kernel matrices. "linear": liblinear's on sparse features, for many graphs;
-        no kernel matrix is formed. "gp": exact Gaussian process, which knows how sure it is. "auto": "kernel"
+        no kernel matrix is formed. "gp": exact Gaussian process, with predictive variances. "auto": "kernel"
         up to 20,000 graphs, as long as the matrices of all t_max take at most 8 GiB, else "linear".
     selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
         "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
         leader after some folds. "halving": compare most candidates on a part of the graphs, and only the
         best on all. "auto": exhaustive for one or two kernels and up to 1000 graphs, else halving.
     scoring : str, callable or None, default=None
-        What the choice maximizes: the name of a scorer of scikit-learn ("r2", "max_error", ...), or
+        Score to maximize: the name of a scorer of scikit-learn ("r2", "max_error", ...), or
         a function ``scorer(estimator, X, y)``. None: least squared error.
     n_folds : int or None, default=None
-        Folds of the cross-validation that chooses; None: 5, or fewer where there are fewer graphs.
+        Folds of the cross-validation for the choice; None: 5, or fewer if there are fewer graphs.
     cv : int, splitter, iterable or None, default=None
-        Folds by a splitter of scikit-learn, in place of ``n_folds``.
+        Folds from a scikit-learn splitter, in place of ``n_folds``.
     random_state : int, RandomState or None, default=None
         Seed of hash functions and folds.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
     verbose : bool or None, default=None
-        Show a progress bar; None: where the choice takes longer than two seconds.
+        Show a progress bar; None: if the choice takes longer than two seconds.
 
     Attributes
     ----------
     kernel_ : estimator
-        The chosen kernel with its settings (unfitted if the machine was folded).
+        The chosen kernel with its settings (unfitted if the SVM was folded).
     t_max_, normalize_, C_, epsilon_, solver_ : chosen settings
     score_ : float
         R^2 of the choice (or its score by ``scoring``) in the cross-validation that chose it, and therefore
@@ -94,7 +94,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     rule_ : Rule
         Predictions for any graph, without ``intercept_``.
     posterior_ : Posterior or None
-        What the Gaussian process is unsure of.
+        Posterior of the Gaussian process.
 
     See Also
     --------
@@ -164,10 +164,10 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
         y : array-like of shape (n,) or (n, columns)
-            Number to predict for each graph; of several, some may be missing (NaN). Graphs whose only number
-            is missing are left out, with a warning that counts them.
+            Target of each graph; of several columns, entries may be missing (NaN). Graphs with a missing
+            single target are dropped, with a warning that gives their number.
         sample_weight : array-like of shape (n,), optional
-            Weight of each graph's errors in learning; the choice counts all graphs alike.
+            Weight of each graph's errors in training; the choice weighs all graphs equally.
         groups : array-like of shape (n,), optional
             Group of each graph: folds of the choice never split a group.
 
@@ -204,7 +204,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the number predicted for each graph.
+        """Return the predicted number of each graph.
 
         Parameters
         ----------
@@ -226,19 +226,19 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         decisions = self._watched_decisions(graphs, 2)
         if decisions.shape[1] > 1:
             if return_std:
-                self._variances(graphs)  # says that only a Gaussian process knows
+                self._variances(graphs)  # raises an error: several targets have no Gaussian process
             return decisions
         mean = decisions[:, 0]
         return (mean, np.sqrt(self._variances(graphs)[:, 0])) if return_std else mean
 
     def explain(self, X: Any, column: int = 0) -> Explanation:
-        """Say what each node adds to the prediction at each iteration.
+        """Return the contribution of each node at each iteration to the prediction.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
         column : int, default=0
-            Which of several targets.
+            Column of the target.
 
         Returns
         -------
@@ -258,29 +258,29 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         molecules: Any = None,
         label_names: Any = None,
     ) -> Bins:
-        """Say what the bins with the largest weights mean, each by an example.
+        """Return the bins with the largest weights, each described by an example.
 
-        Ratios of counts have weights that hold for one graph alone: then these are their means over X.
+        For ratios of counts, weights differ from graph to graph; their means over X are returned.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-            The training graphs, which the model does not keep, or others.
+            Training graphs (the model does not keep them) or others, as a source of examples.
         y : array-like of shape (n,) or (n, columns), optional
-            Their numbers, whose mean is compared with and without each bin.
+            Their targets, to compare the mean with and without each bin.
         n : int, default=10
             Number of bins.
         column : int, default=0
-            Which of several targets.
+            Column of the target.
         molecules : sequence of rdkit.Chem.Mol, optional
-            The molecules that the graphs were made of: the SMARTS of each bin is then given.
+            The molecules of the graphs, to describe each bin by SMARTS.
         label_names : mapping, optional
-            What labels are called, such as ``{0: "C", 1: "N"}``.
+            Display names of labels, such as ``{0: "C", 1: "N"}``.
 
         Returns
         -------
         Bins
-            The strongest first; ``print`` shows a table, ``to_frame`` gives one of pandas.
+            Largest absolute weights first; ``print`` shows a table, ``to_frame`` returns a DataFrame.
         """
         graphs, weights = self._checked(X), self._weights_of(column)
         target = None if y is None else np.asarray(y, dtype=np.float64)
@@ -304,45 +304,45 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         budget: int | None = None,
         label_names: Any = None,
     ) -> Counterfactuals:
-        """Find changes of a graph that change its prediction most, or bring it to a target.
+        """Return edits of a graph that change its prediction most, or bring it to a target.
 
-        See :meth:`PropagationClassifier.counterfactuals` for what is edited, and how.
+        See :meth:`PropagationClassifier.counterfactuals` for the method.
 
         Parameters
         ----------
         graph : Graph, GraphDatabase of one graph, or graph of another library
             Undirected, without parallel edges.
         max_edits : {1, 2}, default=2
-            Single edits, or also pairs of them. Pairs are only tried where single edits do not suffice.
+            Single edits, or also pairs. Pairs are only tried if single edits do not suffice.
         n : int, default=10
             Number of counterfactuals.
         target : float, optional
-            The number that the prediction is to reach or pass, with as few edits as possible; by default the
-            largest changes, up or down, are found.
+            The number that the prediction has to reach or pass, with as few edits as possible; by default the
+            largest changes, up or down, are returned.
         column : int, default=0
-            Which of several targets of the model.
+            Column of the target.
         allowed : sequence of str, or mapping, optional
-            Which edits may be made: kinds ("relabel", "add_edge", "remove_edge", "add_leaf",
+            Allowed edits: kinds ("relabel", "add_edge", "remove_edge", "add_leaf",
             "remove_leaf"), or a mapping with some of: "kinds"; "labels", those that nodes may get, by default
             those of the training graphs and of the database the graph is from; "edge_labels" of new edges;
-            "nodes" that may be touched; "connected", whether the ends of a removed edge must stay connected
+            "nodes" that may be edited; "connected", whether the ends of a removed edge must stay connected
             (by default for molecules only).
         molecule : rdkit.Chem.Mol or str, optional
-            The molecule, or its SMILES, that the graph was made of: edits that break valences are skipped,
-            each molecule is shown once, and results carry SMILES. Not needed where ``graph`` is a molecule of
-            RDKit, or its labels are those of ``from_smiles``.
+            The molecule of the graph, or its SMILES: edits that break valences are skipped, molecules are
+            listed once, and results include SMILES. Not needed if ``graph`` is an RDKit molecule or has the
+            labels of ``from_smiles``.
         budget : int, optional
-            Most pairs of edits that are tried; by default 200,000, and 20,000 where only the whole
-            pipeline can decide. Single edits are all tried. The most promising single edits are extended
-            by all others, as far as the budget goes; ``summary`` and ``exhaustive`` tell how far.
+            Largest number of pairs to try; by default 200,000, or 20,000 if edited graphs are computed as a
+            whole. All single edits are tried. The most promising single edits are extended by all others,
+            within the budget; ``summary`` and ``exhaustive`` report the extent.
         label_names : mapping, optional
-            What labels are called, such as ``{0: "C", 1: "N"}``.
+            Display names of labels, such as ``{0: "C", 1: "N"}``.
 
         Returns
         -------
         Counterfactuals
-            With a target, fewer edits first, and then those that go furthest; otherwise the largest change
-            first. Each was checked by predicting the edited graph.
+            With a target, fewer edits first, then the largest change; otherwise the largest change first.
+            Each is confirmed by predicting the edited graph.
         """
         check_is_fitted(self, "rule_")
         self._weights_of(column)
@@ -358,7 +358,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         )
 
     def _weights_of(self, column: int) -> NDArray[np.float64]:
-        """What each decision counts, for one target."""
+        """Return the weights of the decisions for one target."""
         n_columns = len(self.intercept_)
         column = check_integer(column, "column", 0)
         if column >= n_columns:
@@ -366,11 +366,11 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         return np.asarray(np.eye(n_columns)[column])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R^2; with several targets, its mean over the columns, each over its observed entries."""
+        """Return R^2; with several targets, the mean over columns of R^2 on their observed entries."""
         if not has_columns(y):
             graphs = check_graphs(X)
-            some = known_targets(y, len(graphs))
-            return float(super().score(some.take(graphs), some.target, some.take(sample_weight)))
+            known_y = known_targets(y, len(graphs))
+            return float(super().score(known_y.take(graphs), known_y.target, known_y.take(sample_weight)))
         predicted, target = self.predict(X), check_several(y, len(check_graphs(X)))
         weights = None if sample_weight is None else np.asarray(sample_weight)
         known = ~np.isnan(target)
@@ -387,7 +387,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
 
 def _in_units(learned: Learned, mean: Any, unit: Any) -> Learned:
-    """Turn predictions of the standardized target into predictions of the target."""
+    """Return predictions of the target instead of the standardized target."""
     machine = replace(learned.machine, intercepts=np.asarray(unit * learned.machine.intercepts + mean))
     posterior = learned.posterior
     if posterior is not None:

@@ -1,4 +1,4 @@
-"""Rows of features in memory or in a folder: their targets and weights, passes over them, and L-BFGS."""
+"""Rows of features in memory or in a folder: targets, weights, exact sums over rows, and L-BFGS."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from propkernels.scale.part_files import read_block
 from propkernels.selection.targets import Known, check_numbers, known_targets
 
 Values = NDArray[np.float64]
-ENTRIES_PER_THREAD = 2**17  # fewer are not worth a thread
-CACHE_SHARE = 0.25  # of the memory that is available: parts that stay in memory between two passes
+ENTRIES_PER_THREAD = 2**17  # smallest number per thread
+CACHE_SHARE = 0.25  # share of available memory for parts kept between passes
 TASKS_PER_WORKER = 2
-MOST_LOSSES = 5  # of workers in one pass
-LEAST_RANGE = 2.0**-20  # of numbers, relative to the largest: below it, the intercept decides
-CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS remembers
-NO_PROGRESS = 64 * np.finfo(np.float64).eps  # relative decrease at which it stops, as scikit-learn has it
+MOST_LOSSES = 5  # lost workers tolerated per pass
+LEAST_RANGE = 2.0**-20  # relative range of numbers below which the intercept suffices
+CORRECTIONS = 10  # pairs of steps and gradients stored by L-BFGS
+NO_PROGRESS = 64 * np.finfo(np.float64).eps  # relative decrease at which L-BFGS stops, as in scikit-learn
 
 
 class Settings(NamedTuple):
@@ -52,7 +52,7 @@ class Settings(NamedTuple):
 
 
 def canonical_rows(X: Any) -> csr_array:
-    """Return rows as compiled loops need them: sorted columns, each once, inside the array."""
+    """Return rows in the form that compiled loops need: sorted, distinct and valid columns."""
     features = csr_array(X)
     features.check_format(full_check=True)
     if not features.has_canonical_format:
@@ -65,25 +65,25 @@ def canonical_rows(X: Any) -> csr_array:
 
 
 def check_targets(target: Any, n_rows: int, loss: str) -> Known:
-    """Return which graphs of a folder have a target, and these targets."""
+    """Return the graphs of a folder with a target, and these targets."""
     if target is None:
-        raise ValueError("the files hold no target: give y, one value per graph")
+        raise ValueError("the files have no target: pass y, one value per graph")
     values = np.asarray(target)
     if values.ndim == 2:
-        raise ValueError(f"the files hold {values.shape[1]} targets: give y, one of the columns")
+        raise ValueError(f"the files have {values.shape[1]} targets: pass y, one of the columns")
     if values.shape != (n_rows,):
-        raise ValueError(f"y must hold one value for each of {n_rows} graphs, got shape {values.shape}")
+        raise ValueError(f"y must have one value for each of {n_rows} graphs, got shape {values.shape}")
     known = known_targets(target, n_rows)
     if loss in CLASSIFIES:
         check_classification_targets(known.target)
         return known
     if known.target.dtype.kind not in "biuf":
-        raise ValueError('loss="squared" learns numbers, and the target holds texts')
+        raise ValueError('loss="squared" needs numbers, but the target has texts')
     return replace(known, target=check_numbers(known.target, len(known.places), known.places))
 
 
 def target_unit(target: NDArray[Any], has_intercept: bool) -> float:
-    """Return the power of 2 next to the range of the numbers: dividing by it rounds nothing.
+    """Return the power of 2 next to the range of the numbers, so that division by it is exact.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def target_unit(target: NDArray[Any], has_intercept: bool) -> float:
 
 
 def at_least_two_classes(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes of a target, sorted; refuse a single one."""
+    """Return the sorted classes of a target; refuse a single class."""
     classes = np.unique(y)
     if len(classes) < 2:
         raise ValueError(f"y has 1 class only, {classes.tolist()[0]!r}: classification needs at least 2")
@@ -106,15 +106,15 @@ def at_least_two_classes(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def class_weighted(y: NDArray[Any], classes: NDArray[Any], weights: Values, class_weight: Any) -> Values:
-    """Multiply the weights of rows by those of their classes."""
+    """Return the weights of rows times those of their classes."""
     by_class = compute_class_weight(class_weight, classes=classes, y=y)
     return np.asarray(weights * by_class[np.searchsorted(classes, y)])
 
 
 def stream_classes(y: NDArray[Any], given: Any, known: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the classes of a stream: those of the first call, which all other calls must have too."""
+    """Return the classes of a stream, which must be the same in all calls."""
     if known is None and given is None:
-        raise ValueError("the first call of partial_fit needs classes, all that the stream will have")
+        raise ValueError("the first call of partial_fit needs classes, all those of the stream")
     named = None if given is None else np.unique(np.asarray(given))
     if known is not None and named is not None and not np.array_equal(named, known):
         raise ValueError(f"classes must be the same in all calls of partial_fit: {known.tolist()}")
@@ -127,7 +127,7 @@ def stream_classes(y: NDArray[Any], given: Any, known: NDArray[Any] | None) -> N
 
 
 def of_all_rows(targets: Values, weights: Values, known: Known | None) -> tuple[Values, Values]:
-    """Targets and weights of all rows; rows without a target have weight 0."""
+    """Return targets and weights of all rows; rows without a target have weight 0."""
     if known is None or not known.n_missing:
         return targets, weights
     everyone = np.zeros((2, known.n_graphs))
@@ -139,9 +139,9 @@ def of_all_rows(targets: Values, weights: Values, known: Known | None) -> tuple[
 
 
 class Rows(ABC):
-    """Rows of features: exact sums of losses and gradients, and the coefficients that minimize them.
+    """Rows of features, with exact sums of losses and gradients, and their minimization.
 
-    Only columns that are not empty take part: the coefficients of all others are 0.
+    Only non-empty columns are used; the coefficients of all others are 0.
     """
 
     n_columns: int
@@ -149,10 +149,10 @@ class Rows(ABC):
 
     @abstractmethod
     def sums(self, problem: Problem, coefficients: Values, rounding: Values) -> ExactSums:
-        """Losses and gradients of all rows, for coefficients of the columns that are not empty."""
+        """Return the exact sums over all rows, for coefficients of the non-empty columns."""
 
     def expanded(self, coefficients: Values) -> Values:
-        """Coefficients of all columns, and the intercept, from those of the columns that are not empty."""
+        """Return the coefficients of all columns and the intercept, from those of the non-empty columns."""
         whole = np.zeros(self.n_columns + 1)
         whole[self.outline.columns], whole[-1] = coefficients[:-1], coefficients[-1]
         return whole
@@ -170,7 +170,7 @@ class Rows(ABC):
         Returns
         -------
         coefficients : ndarray, (columns + 1,)
-            The intercept is the last.
+            Coefficients, the intercept last.
         n_iterations : int
         """
         total = math.fsum(problem.weights.tolist())
@@ -203,7 +203,7 @@ class Rows(ABC):
         if found.status != 0:
             why = "" if found.status == 1 else f" ({found.message})"
             warnings.warn(
-                f"L-BFGS stopped after {found.nit} iterations, before it converged{why}: increase max_iter "
+                f"L-BFGS stopped after {found.nit} iterations without convergence{why}: increase max_iter "
                 "or tol, or decrease C",
                 ConvergenceWarning,
                 stacklevel=4,
@@ -212,7 +212,7 @@ class Rows(ABC):
 
 
 class ArrayRows(Rows):
-    """Rows of a sparse array in memory, in threads."""
+    """Rows of a sparse array in memory, summed by threads."""
 
     def __init__(self, features: csr_array, n_jobs: int | None) -> None:
         self.n_jobs = n_jobs
@@ -224,7 +224,7 @@ class ArrayRows(Rows):
         self._runs = [(slice(a, b), narrow[a:b]) for a, b in pairwise(bounds)]
 
     def sums(self, problem: Problem, coefficients: Values, rounding: Values) -> ExactSums:
-        """Sums of runs of rows, added up."""
+        """Return the sums over batches of rows, added up."""
 
         def one_run(run: tuple[slice, csr_array]) -> ExactSums:
             rows, features = run
@@ -239,7 +239,7 @@ class ArrayRows(Rows):
 
 
 def _narrowed(features: csr_array, columns: NDArray[np.int64]) -> csr_array:
-    """The same rows without empty columns."""
+    """Return the rows without empty columns."""
     number = np.zeros(features.shape[1], dtype=features.indices.dtype)
     number[columns] = np.arange(len(columns))
     arrays = (features.data, number[features.indices], features.indptr)
@@ -247,7 +247,7 @@ def _narrowed(features: csr_array, columns: NDArray[np.int64]) -> csr_array:
 
 
 class PartRows(Rows):
-    """Rows of the parts of a folder, read and summed up by workers, which send back sums, never features."""
+    """Rows of the parts of a folder; workers read features and return only sums."""
 
     def __init__(self, folder: FeatureFolder, engine: Engine) -> None:
         self.folder, self.engine = folder, engine
@@ -261,7 +261,7 @@ class PartRows(Rows):
     @classmethod
     @contextmanager
     def opened(cls, folder: FeatureFolder, executor: Any, n_jobs: int | None) -> Iterator[PartRows]:
-        """Rows, as long as the workers are there."""
+        """Yield the rows, while the workers are available."""
         engine = resolve_executor(executor, n_jobs)
         try:
             yield cls(folder, engine)
@@ -270,7 +270,7 @@ class PartRows(Rows):
             CACHE.clear()
 
     def sums(self, problem: Problem, coefficients: Values, rounding: Values) -> ExactSums:
-        """Sums of the parts, added up in their order."""
+        """Return the sums of the parts, added up in their order."""
         columns = self.outline.columns
         whole = self.expanded(coefficients)
         places = np.flatnonzero(whole).astype(np.int32)
@@ -281,13 +281,13 @@ class PartRows(Rows):
             return problem.take(rows), sent, rounding
 
         total = ExactSums.zeros(len(columns))
-        known = np.append(columns, [self.n_columns, self.n_columns + 1])  # intercept and loss come last
+        known = np.append(columns, [self.n_columns, self.n_columns + 1])  # intercept and loss are last
         for places, high, low in self._each(_sums_of_parts, arguments):
             total.add(np.searchsorted(known, places), high, low)
         return total
 
     def _each(self, function: Callable[..., Any], arguments: Callable[[range], Any]) -> list[Any]:
-        """Results of a function of runs of parts; a run whose worker is lost is computed again."""
+        """Return results of a function on batches of parts; batches of lost workers are repeated."""
         calls = {}
         for number, parts in enumerate(self._tasks):
             files = [str(self.folder.path(i)) for i in parts]
@@ -298,11 +298,13 @@ class PartRows(Rows):
             if _compute(self.engine, left, results):
                 return [results[number] for number in calls]
             self.engine.renew()
-        raise RuntimeError(f"workers were lost {MOST_LOSSES} times in one pass: parts need less memory each")
+        raise RuntimeError(
+            f"workers were lost {MOST_LOSSES} times in one pass: use smaller parts, which need less memory"
+        )
 
 
 def _compute(engine: Engine, calls: dict[int, Any], results: dict[int, Any]) -> bool:
-    """Make calls on workers; return whether no worker was lost."""
+    """Run calls on workers; return whether no worker was lost."""
     try:
         futures = {engine.submit(*call): number for number, call in calls.items()}
     except BrokenExecutor:
@@ -324,14 +326,14 @@ def _compute(engine: Engine, calls: dict[int, Any], results: dict[int, Any]) -> 
 
 
 class PartCache:
-    """Parts that were read stay in memory as long as there is room: files of parts never change."""
+    """Cache of the features of parts, as long as memory suffices; files of parts never change."""
 
     def __init__(self) -> None:
         self._parts: OrderedDict[str, csr_array] = OrderedDict()
         self._lock = ForkSafeLock()
 
     def features(self, path: str, n_columns: int) -> csr_array:
-        """Features of a part, read from its file unless they are here."""
+        """Return the features of a part, from the cache or from its file."""
         with self._lock:
             if path in self._parts:
                 return self._parts[path]
@@ -347,7 +349,7 @@ class PartCache:
         return there is not None and held + _bytes_of(features) <= CACHE_SHARE * (there + held)
 
     def clear(self) -> None:
-        """Forget all parts."""
+        """Remove all parts."""
         with self._lock:
             self._parts.clear()
 
@@ -356,7 +358,7 @@ def _bytes_of(features: csr_array) -> int:
     return int(features.data.nbytes + features.indices.nbytes + features.indptr.nbytes)
 
 
-CACHE = PartCache()  # of this process; workers have their own
+CACHE = PartCache()  # cache of this process; each worker has one
 
 
 def _outline_of_parts(files: list[str], n_columns: int) -> Outline:
