@@ -1,4 +1,4 @@
-"""How graphs are split."""
+"""Protocols of cross-validation: outer and inner splits."""
 
 import numpy as np
 import pytest

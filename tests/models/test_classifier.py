@@ -92,7 +92,7 @@ def test_contributions_between_two_of_several_classes(three_classes):
     assert np.allclose(forward.decisions, -backward.decisions)
     with pytest.raises(ValueError, match="name the two classes"):
         model.explain(graphs)
-    with pytest.raises(ValueError, match="two different ones"):
+    with pytest.raises(ValueError, match="two different classes"):
         model.explain(graphs, (2, 2))
 
 

@@ -166,7 +166,7 @@ def test_parameters_of_the_default_models_kernel_can_be_searched():
     model = pk.PropagationClassifier(t_max=1, C=10, random_state=0)
     search = GridSearchCV(model, {"kernel__bin_width": [1e-5, 10.0]}, cv=2).fit(GRAPHS, TARGET)
     assert search.best_estimator_.kernel.bin_width in (1e-5, 10.0)
-    with pytest.raises(ValueError, match="kernel is a list"):
+    with pytest.raises(ValueError, match="parameters of a list of kernels"):
         pk.PropagationClassifier(kernel=[KERNEL]).set_params(kernel__bin_width=1)
 
 

@@ -167,7 +167,7 @@ def test_explanations_of_molecules_draw_themselves(model, tmp_path):
     mols = [Chem.MolFromSmiles(text) for text in SMILES]
     assert model[-1].explain(mols).draw_molecule(4).svg == pk.molecules.draw_molecule(model, SMILES, 4).svg
     forgetful = model[-1].explain(pickle.loads(pickle.dumps(graphs)))
-    with pytest.raises(ValueError, match=r"pass these as molecules=\[...\]"):
+    with pytest.raises(ValueError, match=r"pass molecules=\[...\]"):
         forgetful.draw_molecule(0)
     assert (
         forgetful.draw_molecule(4, molecules=SMILES).svg == pk.molecules.draw_molecule(model, SMILES, 4).svg
