@@ -90,8 +90,6 @@ def test_contributions_between_two_of_several_classes(three_classes):
     model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(graphs, target)
     forward, backward = model.explain(graphs, (2, 0)), model.explain(graphs, (0, 2))
     assert np.allclose(forward.decisions, -backward.decisions)
-    with pytest.raises(ValueError, match="name the two classes"):
-        model.explain(graphs)
     with pytest.raises(ValueError, match="two different classes"):
         model.explain(graphs, (2, 2))
 
