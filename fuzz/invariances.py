@@ -13,7 +13,7 @@ from fuzz.cases import SCRATCH, Case, Wrong, dense, same, try_to
 from fuzz.estimators import build, estimators, random_estimator
 from fuzz.graphs import FORMS, Plain, database, random_graphs, tuples
 from tests.strategies import permute_graphs, permute_nodes
-from tests.test_contract_discovery import has, kind, steps_name
+from tests.test_contract_discovery import has, kind
 
 
 class Setting:
@@ -122,7 +122,7 @@ def saved_and_loaded(s: Setting) -> None:
 
 
 def prefix(s: Setting) -> None:
-    if steps_name(s.cls) is None or not hasattr(s.cls, "fit_transform_cumulative"):
+    if "t_max" not in s.cls().get_params() or not hasattr(s.cls, "fit_transform_cumulative"):
         return
     s.fitted()
     kernels = s.make(t_max=4).fit_transform_cumulative(s.graphs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
@@ -129,22 +129,31 @@ def renamed_parameters(**renamed: str) -> Callable[[C], C]:
     def decorate(cls: C) -> C:
         for name in ("__init__", "set_params"):
             setattr(cls, name, renamed_keywords(**renamed)(getattr(cls, name)))
-        for old, new in renamed.items():
-            setattr(cls, old, _old_attribute(old, new))
+        cls.__getattr__ = _read_old(renamed)  # type: ignore[attr-defined]
+        cls.__setattr__ = _write_old(renamed)  # type: ignore[assignment]
         return cls
 
     return decorate
 
 
-def _old_attribute(old: str, new: str) -> property:
-    """Return a property that reads and writes the attribute with the new name."""
+def _read_old(renamed: Mapping[str, str]) -> Callable[[Any, str], Any]:
+    """Return a method that reads attributes by their old names, which ``dir`` does not list."""
 
-    def read(self: Any) -> Any:
-        warn_renamed(old, new)
-        return getattr(self, new)
+    def __getattr__(self: Any, name: str) -> Any:
+        if name not in renamed:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        warn_renamed(name, renamed[name])
+        return getattr(self, renamed[name])
 
-    def write(self: Any, value: Any) -> None:
-        warn_renamed(old, new)
-        setattr(self, new, value)
+    return __getattr__
 
-    return property(read, write, doc=f"Old name of ``{new}``.")
+
+def _write_old(renamed: Mapping[str, str]) -> Callable[[Any, str, Any], None]:
+    """Return a method that writes attributes by their old names."""
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        if name in renamed:
+            warn_renamed(name, renamed[name])
+        object.__setattr__(self, renamed.get(name, name), value)
+
+    return __setattr__
