@@ -43,7 +43,7 @@ def test_for_programs(run, model_file, small_folder):
 def test_targets_and_sentences(run, model_file, small_folder, tmp_path):
     common = ("counterfactuals", model_file, small_folder, "--graph")
     assert "the class 7 does not exist" in run(*common, 0, "--to", 7).stderr
-    assert "not 99" in run(*common, 99).stderr
+    assert "got 99" in run(*common, 99).stderr
     assert "each kind of allowed edits" in run(*common, 0, "--allow", "paint").stderr
     data = pk.datasets.read_tu(small_folder)
     regressor = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)

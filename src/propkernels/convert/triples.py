@@ -73,7 +73,7 @@ def from_triples(
     """
     radius = check_integer(radius, "radius", 0)
     number, head, relation, tail = _numbered(triples)
-    wanted = list(number) if entities is None else listed(entities, "entities")
+    wanted = list(number) if entities is None else _hashable(listed(entities, "entities"))
     faults = Faults(errors, len(wanted), wanted, noun="entity")
     roots = np.full(len(wanted), -1)
     for i, entity in enumerate(wanted):
@@ -96,6 +96,22 @@ def from_triples(
         edge_labels=LabelColumn.from_values(relation).take(fact),
     )
     return build(flat, faults)
+
+
+def _hashable(entities: list[Any]) -> list[Any]:
+    """Return entities, all of which can be looked up.
+
+    Raises
+    ------
+    TypeError
+        If one is not hashable.
+    """
+    for i, entity in enumerate(entities):
+        try:
+            hash(entity)
+        except Exception:
+            raise TypeError(f"entity {i} is not hashable: {shown(entity)}") from None
+    return entities
 
 
 def _numbered(triples: Any) -> tuple[dict[Any, int], NDArray[np.int64], list[Any], NDArray[np.int64]]:
