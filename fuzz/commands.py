@@ -8,6 +8,7 @@ from contextlib import chdir
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -195,5 +196,6 @@ def draw(seed: int) -> Case:
 
 
 def run(case: Case) -> None:
-    os.environ["PROPKERNELS_DATA"] = os.environ["PROPKERNELS_CACHE"] = "nothing-here"
-    CHECKS[case.check](np.random.default_rng([case.seed, 29]), case.seed)
+    nowhere = dict.fromkeys(("PROPKERNELS_DATA", "PROPKERNELS_CACHE"), "nothing-here")
+    with mock.patch.dict(os.environ, nowhere):
+        CHECKS[case.check](np.random.default_rng([case.seed, 29]), case.seed)

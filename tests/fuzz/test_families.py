@@ -37,6 +37,7 @@ def test_learners_and_their_parts_are_among_the_forged_models():
     learners = {
         name for name in known_names() if name.endswith(("Rule", "Score", "Model", "Classifier", "Regressor"))
     }
+    learners -= {"FoldedRule", "KernelRule", "SumRule"}  # of files that version 0.1 wrote
     assert learners | {"CategoryPrior", "NoveltyDetector", "GraphIndex", "Pipeline", "GraphDatabase"} <= found
 
 

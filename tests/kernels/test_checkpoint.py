@@ -128,7 +128,7 @@ import sys
 import numpy as np
 import propkernels as pk
 from propkernels.kernels import attribute_kernel
-from propkernels.kernels.pairwise import tiles
+from propkernels.kernels import tiles
 tiles.NODES_IN_TILE, tiles.SAVE_EVERY = 3, 0.0
 tile = attribute_kernel.MeanOverPairs.tile
 def slowly(*arguments):
