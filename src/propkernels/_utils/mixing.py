@@ -10,7 +10,7 @@ from propkernels._utils.arrays import power_of_two
 from propkernels._utils.jit import compiled
 from propkernels._utils.randomness import FIRST_FACTOR, GOLDEN, OTHER_FACTOR, SECOND_FACTOR
 
-__all__ = ["FIRST_FACTOR", "GOLDEN", "mix_other", "mix_word", "slots_for"]
+__all__ = ["FIRST_FACTOR", "GOLDEN", "mix_other", "mix_word", "slot_bits", "slots_for"]
 
 
 @compiled(cache=False)
@@ -38,6 +38,16 @@ def mix_other(word: Any) -> Any:
     z = (word ^ (word >> np.uint64(32))) * OTHER_FACTOR
     z = (z ^ (z >> np.uint64(32))) * OTHER_FACTOR
     return z ^ (z >> np.uint64(32))
+
+
+@compiled(cache=False)
+def slot_bits(code: Any) -> Any:
+    """Return the bits that choose the slot of a code in a hash table.
+
+    A product moves information to the high bits, and the shift brings it down to where slots are read.
+    """
+    word = np.uint64(code) * GOLDEN
+    return word ^ (word >> np.uint64(32))
 
 
 slots_for = compiled(cache=False)(power_of_two)  # power_of_two for compiled callers

@@ -8,7 +8,7 @@ import numpy as np
 
 from propkernels._utils.arrays import power_of_two
 from propkernels._utils.jit import compiled
-from propkernels._utils.mixing import GOLDEN, slots_for
+from propkernels._utils.mixing import slot_bits, slots_for
 
 CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
 MOST_PARTITIONS = 256
@@ -71,17 +71,10 @@ class Counted(NamedTuple):
 
 
 @compiled(cache=False)
-def _mixed(code: Any) -> Any:
-    # A product moves information upwards only; the upper half is brought down to where slots are read.
-    word = np.uint64(code) * GOLDEN
-    return word ^ (word >> np.uint64(32))
-
-
-@compiled(cache=False)
 def _slot(code: Any, table: Any, size: int, stamp: int) -> Any:
     """Return the slot of a code, or a free slot for it, in an open-addressing table of 2^k slots."""
     mask = np.uint64(size - 1)
-    slot = _mixed(code) & mask
+    slot = slot_bits(code) & mask
     while table[slot]["stamp"] == stamp and table[slot]["code"] != code:
         slot = (slot + np.uint64(1)) & mask
     return slot
@@ -89,7 +82,7 @@ def _slot(code: Any, table: Any, size: int, stamp: int) -> Any:
 
 @compiled(cache=False)
 def _part(code: Any, n_parts: int) -> Any:
-    return (_mixed(code) >> FIRST_BIT) & np.uint64(n_parts - 1)
+    return (slot_bits(code) >> FIRST_BIT) & np.uint64(n_parts - 1)
 
 
 @compiled(cache=False)

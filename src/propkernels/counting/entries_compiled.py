@@ -13,7 +13,7 @@ import numpy as np
 
 from propkernels._utils.arrays import power_of_two
 from propkernels._utils.jit import compiled
-from propkernels._utils.mixing import GOLDEN, slots_for
+from propkernels._utils.mixing import slot_bits, slots_for
 from propkernels.hashing.codes import NO_BIN
 
 
@@ -43,19 +43,12 @@ class BinTable(NamedTuple):
         return table
 
 
-@compiled(cache=False)
-def mixed(code: Any) -> Any:
-    """Return the mixed bits of a code: a product moves information to high bits, the shift to low bits."""
-    word = np.uint64(code) * GOLDEN
-    return word ^ (word >> np.uint64(32))
-
-
 @compiled
 def fill_table(table: Any, stream: int, codes: Any) -> None:
     """Insert the codes of a stream into the table; code i has the column ``starts[stream] + i``."""
     first, mask = table.first[stream], np.uint64(table.mask[stream])
     for i in range(len(codes)):
-        slot = mixed(codes[i]) & mask
+        slot = slot_bits(codes[i]) & mask
         while table.columns[first + np.int64(slot)] >= 0:
             slot = (slot + np.uint64(1)) & mask
         table.codes[first + np.int64(slot)] = codes[i]
@@ -65,7 +58,7 @@ def fill_table(table: Any, stream: int, codes: Any) -> None:
 @compiled(cache=False)
 def find_column(codes: Any, columns: Any, first: int, mask: Any, code: Any) -> Any:
     """Return the column of a code in a stream's part of a table; -1: not in it."""
-    slot = mixed(code) & mask
+    slot = slot_bits(code) & mask
     while columns[first + np.int64(slot)] >= 0:
         if codes[first + np.int64(slot)] == code:
             return columns[first + np.int64(slot)]
@@ -128,7 +121,7 @@ def enter_codes(
                 if code == NO_BIN:
                     places[stream, node] = -1
                     continue
-                slot = mixed(code) & wrap
+                slot = slot_bits(code) & wrap
                 while stamps[slot] == stamp and seen[slot] != code:
                     slot = (slot + np.uint64(1)) & wrap
                 if stamps[slot] != stamp:

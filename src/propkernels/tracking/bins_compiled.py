@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from propkernels._utils.jit import compiled
-from propkernels.counting.entries_compiled import find_column, mixed
+from propkernels._utils.mixing import slot_bits
+from propkernels.counting.entries_compiled import find_column
 from propkernels.hashing.codes import NO_BIN
 from propkernels.hashing.codes_compiled import join
 
@@ -38,7 +39,7 @@ class Bins(NamedTuple):
 def find_slot(cells: Any, stream: int, code: Any, stamp: int, table: Any) -> Any:
     """Return the slot of a code in a stream; a new code takes an empty cell, with the stamp."""
     wrap = np.uint64(cells.shape[1] - 1)
-    slot = mixed(code) & wrap
+    slot = slot_bits(code) & wrap
     while cells[stream, slot, STAMP] == SETTLED or cells[stream, slot, STAMP] == stamp:
         if cells[stream, slot, CODE] == code:
             return np.int64(slot)
@@ -175,7 +176,7 @@ def change_counts(
                     code = join(new, salts[stream, i])
                 if not counted:
                     first, mask = np.uint64(table_first[stream]), np.uint64(table_mask[stream])
-                    slot = mixed(code) & mask
+                    slot = slot_bits(code) & mask
                     while table_columns[first + slot] >= 0:
                         if table_codes[first + slot] == code:
                             rows[filled, 0] = stream
@@ -186,7 +187,7 @@ def change_counts(
                             break
                         slot = (slot + np.uint64(1)) & mask
                     continue
-                at = mixed(code) & wrap
+                at = slot_bits(code) & wrap
                 found = cells[stream, at, STAMP]
                 while found in (SETTLED, stamp) and cells[stream, at, CODE] != code:
                     at = (at + np.uint64(1)) & wrap
@@ -197,7 +198,7 @@ def change_counts(
                     cells[stream, at, NUMBER] = 0
                     cells[stream, at, COLUMN] = -1
                     first, mask = np.uint64(table_first[stream]), np.uint64(table_mask[stream])
-                    slot = mixed(code) & mask
+                    slot = slot_bits(code) & mask
                     while table_columns[first + slot] >= 0:
                         if table_codes[first + slot] == code:
                             cells[stream, at, COLUMN] = table_columns[first + slot]
