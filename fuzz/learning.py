@@ -15,7 +15,7 @@ from fuzz.graphs import database, random_graphs
 from tests.test_contract_discovery import has
 
 Generator = np.random.Generator
-QUICK = {"t_max": 1, "C": 1.0, "n_neighbors": 2, "random_state": 0, "n_folds": 2}
+QUICK = {"t_max": 1, "C": 1.0, "n_neighbors": 2, "random_state": 0, "cv": 2}
 KERNELS = (
     pk.PropagationKernel(t_max=2, random_state=1),
     pk.PropagationKernel(t_max=1, metric="hellinger", n_hashes=2, random_state=1),

@@ -81,7 +81,7 @@ def featurize(folder: Path) -> None:
 
 
 def learn(folder: Path) -> None:
-    model = pk.PropagationClassifier(kernel=pk.LabelHistogram(), C=1.0, n_folds=2, random_state=0)
+    model = pk.PropagationClassifier(kernel=pk.LabelHistogram(), C=1.0, cv=2, random_state=0)
     model.fit(data().graphs, data().target).predict(data().graphs[:50])
 
 

@@ -42,11 +42,11 @@ def predict(model: Any) -> Any:
 
 
 def classifier(**options: Any) -> Any:
-    return pk.PropagationClassifier(**{"t_max": 1, "C": 1.0, "n_folds": 2, "random_state": 0, **options})
+    return pk.PropagationClassifier(**{"t_max": 1, "C": 1.0, "cv": 2, "random_state": 0, **options})
 
 
 def regressor(**options: Any) -> Any:
-    return pk.PropagationRegressor(**{"t_max": 1, "C": 1.0, "n_folds": 2, "random_state": 0, **options})
+    return pk.PropagationRegressor(**{"t_max": 1, "C": 1.0, "cv": 2, "random_state": 0, **options})
 
 
 def rows() -> Any:

@@ -129,9 +129,7 @@ def evaluated(rng: Generator, seed: int) -> None:
     data = graphs(rng, 14)
     target = targets(rng, len(data))
     result = try_to(
-        lambda: pk.evaluate(
-            pk.LabelHistogram(), data, target, n_folds=2, C=1.0, inner_folds=2, random_state=0
-        )
+        lambda: pk.evaluate(data, target, pk.LabelHistogram(), cv=2, C=1.0, inner_cv=2, random_state=0)
     )
     check_page(result._repr_html_(), "fragment of an evaluation")
     with scratch(str(seed), {}) as folder:

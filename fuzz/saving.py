@@ -109,7 +109,7 @@ def classes(rng: Generator, seed: int) -> None:
     if rng.random() < 0.5:
         target = np.empty(len(given), dtype=object)
         target[:] = given
-    model = pk.PropagationClassifier(kernel=pk.LabelHistogram(), C=1.0, n_folds=2, random_state=0)
+    model = pk.PropagationClassifier(kernel=pk.LabelHistogram(), C=1.0, cv=2, random_state=0)
     try_to(lambda: model.fit(graphs, target))
     before, after = model.predict(graphs[:5]), round_trip(model, seed).predict(graphs[:5])
     if repr(before.tolist()) != repr(after.tolist()):

@@ -19,9 +19,7 @@ FACTORS = tuple(10.0**k for k in range(-12, 13)) + tuple(2.0**k for k in (-40, -
 
 
 def regressor(solver: str) -> Any:
-    return pk.PropagationRegressor(
-        kernel=pk.LabelHistogram(), solver=solver, C=1.0, n_folds=2, random_state=0
-    )
+    return pk.PropagationRegressor(kernel=pk.LabelHistogram(), solver=solver, C=1.0, cv=2, random_state=0)
 
 
 @cache

@@ -79,9 +79,9 @@ def load(name: str) -> tuple[Any, Any]:
 def compare(name: str, title: str, kernel: Any, graphs: Any, target: Any) -> Effect:
     """Evaluate one kernel both ways."""
     steps = None if title == "shortest paths" else STEPS
-    options: dict[str, Any] = {"n_folds": 10, "C": COSTS, "t_max": steps, "random_state": SEED}
+    options: dict[str, Any] = {"cv": 10, "C": COSTS, "t_max": steps, "random_state": SEED}
     without, using = (
-        pk.evaluate(kernel.set_params(edge_labels=flag), graphs, target, **options) for flag in (False, True)
+        pk.evaluate(graphs, target, kernel.set_params(edge_labels=flag), **options) for flag in (False, True)
     )
     test = using.compare(without)
     error = abs(test.difference / test.corrected_t) if test.corrected_t else float("nan")

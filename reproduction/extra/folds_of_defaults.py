@@ -77,7 +77,7 @@ def measure(name: str, graphs: Any, target: NDArray[Any], split: Split, seed: in
     """Fit PropagationClassifier() on the training part, and count what it gets right on the test part."""
     repeat, fold, train, test = split
     start, processor = perf_counter(), process_time()
-    model = pk.PropagationClassifier(random_state=seed, n_jobs=n_jobs, verbose=False)
+    model = pk.PropagationClassifier(random_state=seed, n_jobs=n_jobs, progress=False)
     model.fit(graphs[train], target[train])
     seconds, processor = perf_counter() - start, process_time() - processor
     correct = int(np.sum(model.predict(graphs[test]) == target[test]))

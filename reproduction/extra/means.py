@@ -31,9 +31,9 @@ def compare(name: str, seed: int) -> tuple[list[float], list[float], list[int]]:
     found: tuple[list[float], list[float], list[int]] = [], [], []
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(target, target):
         one = pk.PropagationClassifier(
-            kernel=default_kernels(graphs[train]), random_state=seed, verbose=False
+            kernel=default_kernels(graphs[train]), random_state=seed, progress=False
         )
-        several = pk.PropagationClassifier(random_state=seed, verbose=False)
+        several = pk.PropagationClassifier(random_state=seed, progress=False)
         for model, scores in zip((one, several), found[:2], strict=True):
             model.fit(graphs[train], target[train])
             scores.append(_accuracy(model, graphs[test], target[test]))

@@ -100,7 +100,7 @@ def draw_object() -> Any:
     data = pk.datasets.load("FIRSTMM_DB")
     others = np.delete(np.arange(len(data.graphs)), OBJECT)
     kernel = pk.PropagationKernel(t_max=5)
-    model = pk.PropagationClassifier(kernel=kernel, C=10, normalize=True, n_folds=2, random_state=0)
+    model = pk.PropagationClassifier(kernel=kernel, C=10, normalize=True, cv=2, random_state=0)
     model.fit(data.graphs[others], data.target[others])
     nodes = slice(*data.graphs.graph_ptr[OBJECT : OBJECT + 2])
     coordinates = data.extras["coordinates"][nodes]

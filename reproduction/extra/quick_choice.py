@@ -81,7 +81,7 @@ def measure(name: str, fold: int) -> Pair:
     split: Any = (KFold if is_number else StratifiedKFold)(FOLDS, shuffle=True, random_state=SEED)
     train, test = list(split.split(target, target))[fold]
     quick: Any = (pk.PropagationRegressor if is_number else pk.PropagationClassifier)(
-        random_state=SEED, n_jobs=1, verbose=False
+        random_state=SEED, n_jobs=1, progress=False
     )
     found = []
     for model in (quick, clone(quick).set_params(selection="exhaustive")):

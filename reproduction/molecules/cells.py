@@ -126,10 +126,10 @@ def _model(data: sets.Molecules, split: str, fold: int, train: Rows, test: Rows)
     target = data.target if data.target.shape[1] > 1 else data.target[:, 0]
     if data.is_class:
         target = target if target.ndim > 1 else target.astype(int)
-        model = pk.PropagationClassifier(scoring="roc_auc", random_state=0, n_jobs=1, verbose=False)
+        model = pk.PropagationClassifier(scoring="roc_auc", random_state=0, n_jobs=1, progress=False)
         found = model.fit(graphs[train], target[train]).decision_function(graphs[test])
     else:
-        model = pk.PropagationRegressor(random_state=0, n_jobs=1, verbose=False)
+        model = pk.PropagationRegressor(random_state=0, n_jobs=1, progress=False)
         found = model.fit(graphs[train], target[train]).predict(graphs[test])
     took = process_time() - start
     value = score(data.target[test], found.reshape(len(test), -1), data.is_class)

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from propkernels._utils.parallel import run_threads
 from propkernels.gram.products import normalized
-from propkernels.selection.folds import inner_folds
+from propkernels.selection.folds import choosing_folds
 from reproduction.protocols.selection import (
     FOLDS,
     INNER_FOLDS,
@@ -142,7 +142,7 @@ def best_cost_accuracy(
         "accuracy" in percent, and "C".
     """
     seeds = seeds_of(0)
-    inner = inner_folds(target, INNER_FOLDS, seeds.inner)
+    inner = choosing_folds(target, INNER_FOLDS, seed=seeds.inner)
     cost = choose({"": kernel}, target, inner, costs)[1]
     folds = stratified_folds(target, seeds)
     found = run_threads(

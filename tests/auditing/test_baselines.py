@@ -22,7 +22,7 @@ def test_simple_tables():
 def test_sizes_are_learned_from_sizes():
     graphs = pk.datasets.make_molecules(80, random_state=2).graphs
     target = Target((graphs.graph_sizes > np.median(graphs.graph_sizes)).astype(np.int64), ("small", "large"))
-    folds = choosing_folds(target.values, 5, None, None, 0)
+    folds = choosing_folds(target.values, 5)
     decisions = baseline_predictions(graphs, target.columns, folds)["counting nodes and edges"]
     scores = [target.score(one, test) for one, (_, test) in zip(decisions, folds, strict=True)]
     assert np.mean(scores) > 0.9

@@ -49,7 +49,7 @@ def test_settings_that_are_not_given_stay():
 def test_solvers_are_those_of_the_models():
     data = pk.datasets.make_molecules(12, random_state=0)
     for solver in Solver:
-        model = pk.PropagationClassifier(C=1.0, t_max=0, n_folds=2, solver=solver.value, random_state=0)
+        model = pk.PropagationClassifier(C=1.0, t_max=0, cv=2, solver=solver.value, random_state=0)
         model.fit(data.graphs, data.target)
 
 

@@ -15,7 +15,7 @@ def model_file(small_folder, tmp_path_factory):
     """A model of SMALL."""
     data = pk.datasets.read_tu(small_folder)
     kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
-    model = pk.PropagationClassifier(kernel=kernel, C=10.0, n_folds=2, random_state=0)
+    model = pk.PropagationClassifier(kernel=kernel, C=10.0, cv=2, random_state=0)
     path = tmp_path_factory.mktemp("model") / "model.pk"
     pk.save_model(model.fit(data.graphs, data.target), path)
     return path

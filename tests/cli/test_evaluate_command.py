@@ -22,15 +22,17 @@ def test_table_says_what_python_says(run, small_folder):
     """One run with all rows, the default model among them: values, tests, and how they are printed."""
     result = run("evaluate", small_folder, *QUICK, "--seed", 3, "--jobs", 1)
     assert result.exit_code == 0
-    data, protocol = pk.datasets.read_tu(small_folder), {"n_folds": 3, "random_state": 3}
-    walk, labels = (evaluate(pk.PropagationKernel(t_max=2), data, t_max=t, **protocol) for t in (None, 0))
+    data, protocol = pk.datasets.read_tu(small_folder), {"cv": 3, "random_state": 3}
+    walk, labels = (
+        evaluate(data, kernel=pk.PropagationKernel(t_max=2), t_max=t, **protocol) for t in (None, 0)
+    )
     assert row(result, "PK")[1:4] == [
         f"{100 * walk.mean:.1f} %",
         f"{100 * walk.standard_error:.1f} %",
         walk.describe_choices("t_max"),
     ]
     assert row(result, "LABELS")[3] == "0"
-    model = evaluate(pk.PropagationClassifier(), data, **protocol)
+    model = evaluate(data, kernel=pk.PropagationClassifier(), **protocol)
     assert row(result, "default")[1] == f"{100 * model.mean:.1f} %"
     assert row(result, "WL")[1].endswith("%")
     assert "default less LABELS" in result.stdout
@@ -136,7 +138,7 @@ def test_usage_errors(run, small_folder, options):
         (("--propagation", "magic"), "propagation must be one of 'auto', 'diffusion', ..."),
         (("--laziness", 1), "laziness must be at least 0 and below 1, got 1.0"),
         (("--C", -1), "C must be a finite number above 0, got -1.0"),
-        (("--folds", 30), "n_folds must be at most 20, the size of the largest class; got 30"),
+        (("--folds", 30), "cv must be at most 20, the size of the largest class; got 30"),
     ],
 )
 def test_values_that_do_not_fit(run, small_folder, options, message):

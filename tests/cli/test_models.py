@@ -25,9 +25,7 @@ def model_file(small_folder, tmp_path_factory):
 
 
 def fitted(data):
-    return pk.PropagationClassifier(t_max=range(2), C=1.0, n_folds=2, random_state=0).fit(
-        data.graphs, data.target
-    )
+    return pk.PropagationClassifier(t_max=range(2), C=1.0, cv=2, random_state=0).fit(data.graphs, data.target)
 
 
 @pytest.fixture

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold
 
-from propkernels.evaluation.study import Protocol, check_folds
+from propkernels.evaluation.study import Protocol
 from propkernels.selection.folds import check_groups, draw_seeds
 
 SEEDS = draw_seeds(0, 1)[0]
@@ -13,8 +14,8 @@ UNEVEN = np.repeat([0, 1], [30, 20])
 NUMBERS = np.linspace(0, 1, 60)
 
 
-def split(target, inner_folds=5):
-    return Protocol(5, inner_folds, None, True).folds(target, SEEDS, True)
+def split(target, inner_cv=5):
+    return Protocol(5, inner_cv, None, True).folds(target, SEEDS, True)
 
 
 def test_every_graph_is_tested_once():
@@ -46,11 +47,11 @@ def test_small_classes_are_allowed_without_a_warning():
 
 
 @pytest.mark.parametrize("is_classification", [True, False])
-@pytest.mark.parametrize("n_folds", [3, "loo"])
-def test_groups_are_never_split(n_folds, is_classification):
-    protocol = Protocol(n_folds, 4, GROUPS, is_classification)
+@pytest.mark.parametrize("cv", [3, "loo"])
+def test_groups_are_never_split(cv, is_classification):
+    protocol = Protocol(cv, 4, GROUPS, is_classification)
     folds = protocol.folds(TARGET if is_classification else NUMBERS, SEEDS, True)
-    assert len(folds) == (15 if n_folds == "loo" else 3)
+    assert len(folds) == (15 if cv == "loo" else 3)
     for fold in folds:
         assert not set(GROUPS[fold.train]) & set(GROUPS[fold.test])
         for fit, check in fold.inner:
@@ -95,9 +96,9 @@ def test_names(protocol, name):
 @pytest.mark.parametrize(
     ("protocol", "message"),
     [
-        (Protocol(31, 5, None, True), "n_folds must be at most 30, the size of the largest class; got 31"),
-        (Protocol(61, 5, None, False), "n_folds must be at most 60, the number of graphs; got 61"),
-        (Protocol(16, 5, GROUPS, True), "n_folds must be at most 15, the number of groups; got 16"),
+        (Protocol(31, 5, None, True), "cv must be at most 30, the size of the largest class; got 31"),
+        (Protocol(61, 5, None, False), "cv must be at most 60, the number of graphs; got 61"),
+        (Protocol(16, 5, GROUPS, True), "cv must be at most 15, the number of groups; got 16"),
     ],
 )
 def test_too_many_folds(protocol, message):
@@ -105,11 +106,15 @@ def test_too_many_folds(protocol, message):
         protocol.folds(TARGET if protocol.is_classification else NUMBERS, SEEDS, True)
 
 
-def test_bad_folds_and_groups():
-    with pytest.raises(ValueError, match="n_folds must be a whole number or \"loo\", got 'lou'"):
-        check_folds("lou", "n_folds")
+def test_bad_groups():
     with pytest.raises(ValueError, match="one value for each of 3 graphs, got shape \\(2,\\)"):
         check_groups([1, 2], 3)
     with pytest.raises(ValueError, match="at least two groups, got only \\['a'\\]"):
         check_groups(["a"] * 3, 3)
     assert check_groups(["b", "a", "b"], 3).tolist() == [1, 0, 1]
+
+
+def test_splitters_are_taken_outside_and_inside():
+    fold = Protocol(KFold(3), KFold(2), None, True).folds(TARGET, SEEDS, True)[1]
+    assert fold.test.tolist() == list(range(20, 40))
+    assert fold.inner[0][1].tolist() == [*range(20)]

@@ -84,7 +84,7 @@ def test_a_long_path_takes_memory_by_its_length(monkeypatch):
 def test_of_an_explanation():
     data = pk.datasets.make_molecules(30, random_state=0)
     kernel = pk.WeisfeilerLehman(t_max=2)
-    model = pk.PropagationClassifier(kernel=kernel, t_max=2, C=1, n_folds=2, random_state=0)
+    model = pk.PropagationClassifier(kernel=kernel, t_max=2, C=1, cv=2, random_state=0)
     explanation = model.fit(data.graphs, data.target).explain(data.graphs)
     ends, values = explanation.edge_contributions(3)
     assert len(ends) == len(values) == data.graphs[3].n_edges

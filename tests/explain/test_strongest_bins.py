@@ -10,7 +10,7 @@ KERNEL = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
 
 
 def fitted(target=DATA.target, cls=pk.PropagationClassifier, kernel=KERNEL, **options):
-    return cls(kernel=kernel, C=10, t_max=1, normalize=False, n_folds=2, random_state=0, **options).fit(
+    return cls(kernel=kernel, C=10, t_max=1, normalize=False, cv=2, random_state=0, **options).fit(
         DATA.graphs, target
     )
 
@@ -93,7 +93,7 @@ def test_molecules_give_patterns():
     for hydrogens in (False, True):
         graphs = pk.from_rdkit(mols, explicit_hydrogens=hydrogens)
         kernel = pk.WeisfeilerLehman(t_max=2)
-        model = pk.PropagationClassifier(kernel=kernel, C=10, n_folds=2, t_max=2, random_state=0)
+        model = pk.PropagationClassifier(kernel=kernel, C=10, cv=2, t_max=2, random_state=0)
         model.fit(graphs, [1] * 4 + [0] * 4)
         for one in model.top_bins(graphs, n=20, molecules=mols):
             whole = chem.AddHs(mols[one.graph]) if hydrogens else mols[one.graph]

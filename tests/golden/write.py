@@ -71,11 +71,11 @@ def estimators() -> dict[str, Any]:
         "LabelHistogram": pk.LabelHistogram(),
         "AttributeKernel": pk.AttributeKernel(),
         "LabelImputer": pk.LabelImputer(),
-        "PropagationClassifier": pk.PropagationClassifier(t_max=1, C=1.0, n_folds=2, random_state=0),
-        "PropagationRegressor": pk.PropagationRegressor(t_max=1, C=1.0, n_folds=2, random_state=0),
+        "PropagationClassifier": pk.PropagationClassifier(t_max=1, C=1.0, cv=2, random_state=0),
+        "PropagationRegressor": pk.PropagationRegressor(t_max=1, C=1.0, cv=2, random_state=0),
         "CategoryPrior": pk.CategoryPrior(n_neighbors=3),
         "PropagationClassifier-gp": pk.PropagationClassifier(
-            t_max=1, C=1.0, solver="gp", n_folds=2, random_state=0
+            t_max=1, C=1.0, solver="gp", cv=2, random_state=0
         ),
         "PropagationKernel-grids": pk.PropagationKernel(t_max=2, random_state=0),
         "PropagationKernel-anisotropic": pk.PropagationKernel(

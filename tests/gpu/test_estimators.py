@@ -166,7 +166,7 @@ def test_models_and_indexes_pass_through_their_kernel(device):
     answers = []
     for where in ("cpu", "cuda"):
         kernel = pk.PropagationKernel(t_max=2, random_state=0, device=where)
-        model = pk.PropagationClassifier(kernel=kernel, C=1.0, random_state=0, n_folds=3)
+        model = pk.PropagationClassifier(kernel=kernel, C=1.0, random_state=0, cv=3)
         index = pk.GraphIndex(kernel=kernel).fit(data.graphs[:50])
         decisions = model.fit(data.graphs[:50], data.target[:50]).decision_function(data.graphs)
         answers.append((decisions, *index.query(data.graphs[50:], k=3)))

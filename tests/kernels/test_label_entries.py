@@ -55,7 +55,7 @@ def test_models_explain_and_are_saved(tmp_path):
         ["CCO", "CCCO", "CCN", "CCCN", "OC1CCC1", "NC1CCC1"], node_labels=("symbol", "invariants")
     )
     kernel = pk.WeisfeilerLehman(t_max=1, labels="entries", edge_labels=True)
-    model = pk.PropagationClassifier(kernel=kernel, n_folds=2, random_state=0).fit(graphs, [1, 1, 0, 0, 1, 0])
+    model = pk.PropagationClassifier(kernel=kernel, cv=2, random_state=0).fit(graphs, [1, 1, 0, 0, 1, 0])
     explanation = model.explain(graphs)
     np.testing.assert_allclose(explanation.decisions, model.decision_function(graphs))
     pk.save_model(model, tmp_path / "model.pk")

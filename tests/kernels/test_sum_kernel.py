@@ -161,7 +161,7 @@ def test_regression_and_evaluate_learn_aligned_weights_too():
     kernel, sizes = pk.SumKernel(parts(), weights="alignment"), np.diff(DATA.graphs.graph_ptr) + 0.5
     model = pk.PropagationRegressor(kernel=kernel, C=[1.0, 10.0], random_state=0).fit(DATA.graphs, sizes)
     assert model.score_ > 0.5
-    found = pk.evaluate(kernel, DATA.graphs, sizes, n_folds=3, C=[10.0], scoring="r2", random_state=0)
+    found = pk.evaluate(DATA.graphs, sizes, kernel, cv=3, C=[10.0], scoring="r2", random_state=0)
     assert found.mean > 0.5
 
 

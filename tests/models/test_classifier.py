@@ -138,7 +138,7 @@ def test_same_seed_same_model_and_threads_do_not_matter(data):
         ({"kernel": pk.PropagationKernel}, TypeError, "kernel must be an estimator"),
         ({"normalize": "yes"}, ValueError, "normalize must be one of"),
         ({"C": -1}, ValueError, "C must be"),
-        ({"n_folds": 1}, ValueError, "n_folds must be at least 2"),
+        ({"cv": 1}, ValueError, "cv must be at least 2"),
     ],
 )
 def test_bad_parameters_leave_the_model_as_it_was(data, parameters, kind, message):
@@ -189,7 +189,7 @@ def test_any_parameter_can_be_searched(data):
     grids = [
         {"kernel__propagation": ["auto", pk.Diffusion(laziness=0.5)], "kernel__bin_width": [1e-5, 1e-2]},
         {"solver": ["kernel", "linear"], "selection": ["race", "exhaustive"]},
-        {"t_max": [0, [0, 1]], "C": [1, "paper"], "n_folds": [2, 3]},
+        {"t_max": [0, [0, 1]], "C": [1, "paper"], "cv": [2, 3]},
         {"kernel": [None, pk.WeisfeilerLehman()], "random_state": [0, 1]},
     ]
     search = GridSearchCV(model, grids, cv=2).fit(data.graphs[:40], data.target[:40])
@@ -284,7 +284,7 @@ def test_decisions_of_default_models_are_the_same_to_the_bit_in_any_batch(solver
     data = pk.datasets.make_molecules(60, random_state=0)
     attributes = np.random.default_rng(0).normal(size=(data.graphs.n_nodes, 2))
     graphs = data.graphs.with_attributes(attributes) if has_attributes else data.graphs
-    model = pk.PropagationClassifier(C=1.0, t_max=1, n_folds=2, solver=solver, random_state=0)
+    model = pk.PropagationClassifier(C=1.0, t_max=1, cv=2, solver=solver, random_state=0)
     model.fit(graphs[:40], data.target[:40])
     together = model.predict_proba(graphs)
     for size in (1, 7):

@@ -80,7 +80,7 @@ def test_default_folds_are_as_many_as_the_smallest_class_gives():
     y = np.where(np.arange(60) < 3, 1, 0)
     assert pk.PropagationClassifier(**QUICK).fit(GRAPHS, y).n_folds_ == 3
     with pytest.warns(UserWarning, match="3 folds instead of 10: the smallest class"):
-        assert pk.evaluate(KERNEL, GRAPHS, y, t_max=1, C=1).scores.shape == (1, 3)
+        assert pk.evaluate(GRAPHS, y, KERNEL, t_max=1, C=1).scores.shape == (1, 3)
 
 
 @pytest.mark.slow
@@ -142,9 +142,9 @@ def test_several_targets_are_not_a_task_of_a_gaussian_process():
 @pytest.mark.slow
 @pytest.mark.parametrize("estimator", [KERNEL, pk.PropagationClassifier(**QUICK)])
 def test_several_labels_are_evaluated(estimator):
-    arguments = {"n_folds": 3, "random_state": 0}
-    accuracy = pk.evaluate(estimator, GRAPHS, labels(), **arguments)
-    ranking = pk.evaluate(estimator, GRAPHS, labels(), scoring="roc_auc", **arguments)
+    arguments = {"cv": 3, "random_state": 0}
+    accuracy = pk.evaluate(GRAPHS, labels(), estimator, **arguments)
+    ranking = pk.evaluate(GRAPHS, labels(), estimator, scoring="roc_auc", **arguments)
     assert accuracy.metric == "accuracy"
     assert 0.6 < accuracy.mean < ranking.mean <= 1.0
 
@@ -152,12 +152,12 @@ def test_several_labels_are_evaluated(estimator):
 @pytest.mark.slow
 @pytest.mark.parametrize("estimator", [KERNEL, pk.PropagationRegressor(**QUICK)])
 def test_several_numbers_are_evaluated(estimator):
-    assert pk.evaluate(estimator, GRAPHS, numbers(), n_folds=3, random_state=0).mean > 0.7
+    assert pk.evaluate(GRAPHS, numbers(), estimator, cv=3, random_state=0).mean > 0.7
 
 
 def test_evaluate_takes_a_splitter():
     groups = np.arange(60) // 10
-    result = pk.evaluate(KERNEL, DATA, groups=groups, cv=GroupKFold(3), t_max=1, C=1)
+    result = pk.evaluate(DATA, kernel=KERNEL, groups=groups, cv=GroupKFold(3), t_max=1, C=1)
     assert (result.protocol, result.scores.shape) == ("GroupKFold", (1, 3))
 
 

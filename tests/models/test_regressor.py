@@ -145,7 +145,7 @@ def test_fits_scikit_learn(data):
         ({"solver": "magic"}, ValueError, "solver must be one of"),
         ({"selection": "magic"}, ValueError, "selection must be one of"),
         ({"C": "magic"}, ValueError, 'C must be a number, several numbers or "paper"'),
-        ({"n_folds": 1}, ValueError, "n_folds must be at least 2"),
+        ({"cv": 1}, ValueError, "cv must be at least 2"),
     ],
 )
 def test_bad_parameters_leave_the_model_as_it_was(data, parameters, kind, message):

@@ -19,7 +19,7 @@ TARGET = [1, 1, 0, 0, 1, 0, 1, 0]
 
 def pipeline(**options):
     kernel = pk.WeisfeilerLehman(t_max=1)
-    model = pk.PropagationClassifier(kernel=kernel, C=10, n_folds=2, t_max=1, random_state=0)
+    model = pk.PropagationClassifier(kernel=kernel, C=10, cv=2, t_max=1, random_state=0)
     graphs = pk.MoleculesToGraphs(node_labels="symbol", **options)
     return make_pipeline(graphs, model).fit(SMILES, TARGET)
 

@@ -14,7 +14,7 @@ SMILES = ["CCO", "CCCO", "CCN", "CCCN", "OC1CCC1", "NC1CCC1", "Oc1ccccc1", "Nc1c
 @pytest.fixture(scope="module")
 def model():
     kernel = pk.WeisfeilerLehman(t_max=1)
-    classifier = pk.PropagationClassifier(kernel=kernel, C=10, n_folds=2, t_max=1, random_state=0)
+    classifier = pk.PropagationClassifier(kernel=kernel, C=10, cv=2, t_max=1, random_state=0)
     pipeline = make_pipeline(pk.MoleculesToGraphs(node_labels="symbol"), classifier)
     return pipeline.fit(SMILES, [1, 1, 0, 0, 1, 0, 1, 0])
 

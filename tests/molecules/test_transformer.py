@@ -21,7 +21,7 @@ VIEWS = ("symbol", "invariants", "pharmacophore")
 
 
 def pipeline(**options):
-    model = pk.PropagationClassifier(random_state=0, C=[1, 10], t_max=[0, 1], n_folds=2, **options)
+    model = pk.PropagationClassifier(random_state=0, C=[1, 10], t_max=[0, 1], cv=2, **options)
     return make_pipeline(pk.MoleculesToGraphs(), model)
 
 

@@ -11,7 +11,7 @@ DATA = pk.datasets.make_molecules(40, random_state=0, mean_nodes=10)
 
 def fitted(cls=pk.PropagationClassifier, **parameters):
     target = DATA.target if cls is pk.PropagationClassifier else DATA.graphs.graph_sizes * 1.0
-    return cls(C=1.0, n_folds=2, random_state=0, **parameters).fit(DATA.graphs[:30], target[:30])
+    return cls(C=1.0, cv=2, random_state=0, **parameters).fit(DATA.graphs[:30], target[:30])
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def test_training_graphs_are_known_and_foreign_ones_are_not():
 def test_kernels_of_pairs_have_no_bins():
     graphs = DATA.graphs.with_attributes(np.linspace(0, 1, DATA.graphs.n_nodes)[:, None])
     model = pk.PropagationClassifier(
-        kernel=pk.GraphHopper(attributes="gaussian"), C=1.0, n_folds=2, random_state=0
+        kernel=pk.GraphHopper(attributes="gaussian"), C=1.0, cv=2, random_state=0
     )
     model.fit(graphs[:20], DATA.target[:20])
     with pytest.raises(TypeError, match="without counting bins"):

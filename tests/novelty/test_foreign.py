@@ -87,4 +87,4 @@ def test_other_kernels_say_nothing():
 def test_evaluation_is_quiet():
     graphs = pk.from_networkx([labeled(str(i), "C") for i in range(20)])
     kernel = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), C=1, random_state=0)
-    pk.evaluate(kernel, graphs, np.arange(20) % 2, n_folds=2, random_state=0)
+    pk.evaluate(graphs, np.arange(20) % 2, kernel, cv=2, random_state=0)

@@ -14,7 +14,7 @@ from propkernels.selection.folds import choosing_folds
 from propkernels.selection.halving import make_rung, rung_sizes, shortlist, spread_order
 
 DATA = pk.datasets.make_molecules(150, random_state=0)
-FOLDS = choosing_folds(DATA.target, 5, None, None, 0)
+FOLDS = choosing_folds(DATA.target, 5)
 KERNELS = [pk.PropagationKernel(t_max=3), pk.WeisfeilerLehman(t_max=2)]
 SPACE = Space("auto", None, check_cost_grid((0.01, 0.1, 1, 10, 100, 1000)), "kernel", (0.1,))
 

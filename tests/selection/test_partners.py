@@ -15,7 +15,7 @@ from propkernels.selection.folds import choosing_folds
 from propkernels.selection.partners import with_partners
 
 DATA = pk.datasets.make_molecules(90, random_state=0)
-FOLDS = choosing_folds(DATA.target, 5, None, None, 0)
+FOLDS = choosing_folds(DATA.target, 5)
 KERNELS = [
     pk.PropagationKernel(t_max=2, random_state=0),
     pk.WeisfeilerLehman(t_max=2, base_kernel="intersection"),

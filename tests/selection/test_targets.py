@@ -127,11 +127,11 @@ def test_weights_and_groups_go_with_their_graphs(data):
 def test_evaluate_leaves_out_what_has_no_target(kind, data):
     target = (data.target if kind == "classes" else as_numbers(data.target)).astype(float)
     known = np.flatnonzero(np.arange(40) % 3)
-    options = {"n_folds": 3, "t_max": 0, "C": 1, "random_state": 0}
-    expected = pk.evaluate(pk.WeisfeilerLehman(t_max=1), data.graphs[known], target[known], **options)
+    options = {"cv": 3, "t_max": 0, "C": 1, "random_state": 0}
+    expected = pk.evaluate(data.graphs[known], target[known], pk.WeisfeilerLehman(t_max=1), **options)
     target[::3] = np.nan
     with pytest.warns(UserWarning, match="14 of 40 graphs have no target and are left out"):
-        found = pk.evaluate(pk.WeisfeilerLehman(t_max=1), data.graphs, target, **options)
+        found = pk.evaluate(data.graphs, target, pk.WeisfeilerLehman(t_max=1), **options)
     assert np.array_equal(found.scores, expected.scores)
     assert found.classes == expected.classes
 

@@ -178,7 +178,7 @@ def test_there_are_predictors():
 )
 def test_classifier_on_any_kernel(kernel, tmp_path):
     graphs = SMALL.graphs.with_attributes(np.linspace(0, 1, SMALL.graphs.n_nodes)[:, None])
-    model = pk.PropagationClassifier(kernel=kernel, C=1.0, n_folds=2, random_state=0)
+    model = pk.PropagationClassifier(kernel=kernel, C=1.0, cv=2, random_state=0)
     model.fit(graphs[:30], SMALL.target[:30])
     again = round_trip(model, tmp_path)
     for method in METHODS:

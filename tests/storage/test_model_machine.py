@@ -17,7 +17,7 @@ MODELS = (
     pk.PropagationKernel(t_max=1, random_state=0).fit(DATA.graphs),
     pk.WeisfeilerLehmanFeatures(n_features=32).fit(DATA.graphs),
     pk.LabelHistogram().fit(DATA.graphs),
-    pk.PropagationRegressor(kernel=pk.LabelHistogram(), C=1.0, n_folds=2, random_state=0).fit(
+    pk.PropagationRegressor(kernel=pk.LabelHistogram(), C=1.0, cv=2, random_state=0).fit(
         DATA.graphs, np.linspace(0, 1, 16)
     ),
     pk.NoveltyDetector(score="size", random_state=0).fit(DATA.graphs),

@@ -25,7 +25,7 @@ GRAPHS = SMALL.graphs.with_attributes(np.linspace(0, 1, SMALL.graphs.n_nodes)[:,
 
 def fit_classifier():
     kernel = pk.PropagationKernel(t_max=2)
-    return pk.PropagationClassifier(kernel=kernel, C=1.0, n_folds=2, random_state=0).fit(GRAPHS, SMALL.target)
+    return pk.PropagationClassifier(kernel=kernel, C=1.0, cv=2, random_state=0).fit(GRAPHS, SMALL.target)
 
 
 def fit_averaged():

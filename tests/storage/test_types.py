@@ -67,8 +67,8 @@ def test_an_alias_is_what_it_stands_for():
 
 
 MORE = {
-    "regressor": lambda: pk.PropagationRegressor(C=1.0, n_folds=2, random_state=0, t_max=1),
-    "gaussian process": lambda: pk.PropagationRegressor(solver="gp", n_folds=2, random_state=0, t_max=1),
+    "regressor": lambda: pk.PropagationRegressor(C=1.0, cv=2, random_state=0, t_max=1),
+    "gaussian process": lambda: pk.PropagationRegressor(solver="gp", cv=2, random_state=0, t_max=1),
     "features": lambda: pk.PropagationFeatures(random_state=0),
     "prior": lambda: pk.CategoryPrior(random_state=0),
     "detector": lambda: pk.NoveltyDetector(random_state=0),

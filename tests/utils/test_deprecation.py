@@ -101,3 +101,34 @@ def test_signatures_have_the_new_name_alone(cls, old, new, value):
     names = set(inspect.signature(cls).parameters)
     assert new in names
     assert old not in names
+
+
+OLD = [pk.PropagationClassifier, pk.PropagationRegressor]
+
+
+@pytest.mark.parametrize("cls", OLD)
+def test_old_parameters_of_models_are_translated(cls):
+    with pytest.warns(DeprecationWarning, match="n_folds is now cv"):
+        assert cls(n_folds=3).get_params() == cls(cv=3).get_params()
+
+
+DATA = pk.datasets.make_molecules(20, random_state=0)
+SETTINGS = {"t_max": 0, "C": 1.0, "random_state": 0}
+
+
+@pytest.mark.parametrize("given", [(DATA,), (DATA.graphs, DATA.target)])
+def test_evaluate_takes_the_old_order_with_a_warning(given):
+    kernel = pk.LabelHistogram()
+    expected = pk.evaluate(*given, kernel=kernel, cv=2, C=1.0, random_state=0).scores
+    with pytest.warns(DeprecationWarning, match=r"evaluate\(kernel, .* is now evaluate\(graphs") as caught:
+        computed = pk.evaluate(kernel, *given, cv=2, C=1.0, random_state=0).scores
+    assert (computed == expected).all()
+    assert caught[0].filename == __file__
+
+
+def test_evaluate_takes_old_keywords_with_a_warning():
+    expected = pk.evaluate(DATA, cv=2, inner_cv=3, **SETTINGS).scores
+    with pytest.warns(DeprecationWarning, match="data is now graphs|_folds is now") as caught:
+        computed = pk.evaluate(data=DATA, n_folds=2, inner_folds=3, **SETTINGS).scores
+    assert (computed == expected).all()
+    assert len(caught) == 3

@@ -5,8 +5,10 @@ import sys
 import threading
 from types import ModuleType, SimpleNamespace
 
+import pytest
+
 from propkernels._utils import progress
-from propkernels._utils.progress import ProgressBar, is_watched, spinner
+from propkernels._utils.progress import ProgressBar, is_watched, reported, spinner
 
 
 class Terminal(io.StringIO):
@@ -113,3 +115,20 @@ def test_a_notebook_is_watched(monkeypatch):
     assert is_watched()
     ipython.get_ipython = lambda: SimpleNamespace(config={})
     assert not is_watched()
+
+
+def test_progress_is_reported_to_a_function():
+    told = []
+    with reported(lambda *parts: told.append(parts), "Comparing", 5) as step:
+        step(2)
+        step(1)
+    assert told == [(2, 5), (3, 5)]
+
+
+@pytest.mark.parametrize(("progress", "n_bars"), [(None, 1), (True, 1), (False, 0)])
+def test_progress_is_a_bar_unless_it_is_false(monkeypatch, progress, n_bars):
+    bars = []
+    monkeypatch.setattr("propkernels._utils.progress.is_watched", lambda: bars.append(1))
+    with reported(progress, "Comparing", 2) as step:
+        step(2)
+    assert len(bars) == n_bars

@@ -28,7 +28,7 @@ target = np.array(target)
 grids = GrayLevels(n_levels=3, scale="equalize").fit_transform(patches)
 kernel = pk.PropagationKernel(propagation=pk.Convolution((1, 8)), t_max=4, normalize=True, random_state=0)
 for name, steps in {"arrangement": [1, 2, 4], "levels only": 0}.items():
-    result = pk.evaluate(kernel, grids, target, n_folds=5, t_max=steps, C=[1, 10, 100], random_state=0)
+    result = pk.evaluate(grids, target, kernel, cv=5, t_max=steps, C=[1, 10, 100], random_state=0)
     print(f"{name:12} {result.mean:.2f}")
 
 turned = GrayLevels(n_levels=3, scale="equalize").fit_transform([np.rot90(patch) for patch in patches])

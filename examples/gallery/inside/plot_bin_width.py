@@ -34,7 +34,7 @@ for width in widths:
     kernel = pk.PropagationKernel(
         propagation=pk.Diffusion(0.5), t_max=2, bin_width=width, n_hashes=4, normalize=True, random_state=0
     )
-    result = pk.evaluate(kernel, graphs, target, n_folds=4, C=[1, 10], t_max=2, random_state=0)
+    result = pk.evaluate(graphs, target, kernel, cv=4, C=[1, 10], t_max=2, random_state=0)
     accuracy.append(result.mean)
     K = kernel.fit_transform(graphs)
     similar.append(K[np.triu_indices(len(K), 1)].mean())

@@ -24,7 +24,7 @@ kernels = {
     "shortest paths": pk.ShortestPath(normalize=True),
 }
 results = {
-    name: pk.evaluate(kernel, data, n_folds=5, repeats=2, C=[1, 10, 100], random_state=0)
+    name: pk.evaluate(data, kernel=kernel, cv=5, repeats=2, C=[1, 10, 100], random_state=0)
     for name, kernel in kernels.items()
 }
 

@@ -64,7 +64,7 @@ for share in shares:
     filled = pk.LabelImputer().fit_transform(hidden)
     for name, kernel in kernels.items():
         seen = filled if name.startswith("filled") else hidden
-        result = pk.evaluate(kernel, seen, target, n_folds=5, C=[1, 10, 100], random_state=0)
+        result = pk.evaluate(seen, target, kernel, cv=5, C=[1, 10, 100], random_state=0)
         accuracy[name].append(result.mean)
 
 # %%

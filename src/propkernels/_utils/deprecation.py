@@ -56,8 +56,8 @@ MOVED = {
 }
 
 
-def warn_renamed(old: str, new: str, stacklevel: int = 2) -> None:
-    """Warn that a name is an old one.
+def warn_renamed(old: str, new: str, stacklevel: int = 2, what: str = "name") -> None:
+    """Warn that a name, or an order of arguments, is an old one.
 
     Parameters
     ----------
@@ -65,8 +65,10 @@ def warn_renamed(old: str, new: str, stacklevel: int = 2) -> None:
         The names as a user writes them.
     stacklevel : int, default=2
         Frames between the caller of this function and the line that used the old name, plus 1.
+    what : str, default="name"
+        The old thing: a name, or an order.
     """
-    text = f"{old} is now {new}; the old name is removed in version {REMOVED_IN}"
+    text = f"{old} is now {new}; the old {what} is removed in version {REMOVED_IN}"
     warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
 
 
@@ -108,11 +110,52 @@ def renamed_keywords(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            for old in renamed.keys() & kwargs.keys():
-                if renamed[old] in kwargs:
-                    raise TypeError(f"{old} is the old name of {renamed[old]}: give {renamed[old]} alone")
-                warn_renamed(old, renamed[old])
-                kwargs[renamed[old]] = kwargs.pop(old)
+            _rename(kwargs, renamed)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _rename(kwargs: dict[str, Any], renamed: Mapping[str, str]) -> None:
+    """Give keywords their new names, with a warning for each old one."""
+    for old in sorted(renamed.keys() & kwargs.keys()):
+        if renamed[old] in kwargs:
+            raise TypeError(f"{old} is the old name of {renamed[old]}: give {renamed[old]} alone")
+        warn_renamed(old, renamed[old], stacklevel=3)
+        kwargs[renamed[old]] = kwargs.pop(old)
+
+
+def graphs_first(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function of (graphs, target, kernel), so that it also takes (kernel, graphs, target).
+
+    An estimator as first argument is the old order; it gives a warning. Keywords are renamed as by
+    :func:`renamed_keywords`.
+
+    Examples
+    --------
+    >>> import warnings, propkernels as pk
+    >>> @graphs_first(data="graphs")
+    ... def count(graphs, target=None, kernel=None):
+    ...     return len(graphs), target, kernel
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     count(pk.P2K(), ["graph"], target=[1])
+    (1, [1], P2K())
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            _rename(kwargs, renamed)
+            if args and hasattr(args[0], "get_params"):
+                name = function.__name__
+                warn_renamed(
+                    f"{name}(kernel, graphs, target)", f"{name}(graphs, target, kernel)", what="order"
+                )
+                kwargs["kernel"] = args[0]
+                return function(*args[1:], **kwargs)  # type: ignore[arg-type]
             return function(*args, **kwargs)
 
         return call

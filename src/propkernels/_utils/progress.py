@@ -7,12 +7,15 @@ delay, and can be updated from any thread.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any, Self
 
 from propkernels._utils.locks import ForkSafeLock
+
+# A function of (done, total); None and True: a bar; False: nothing
+Progress = Callable[[int, int], None] | bool | None
 
 PATIENCE = 2.0  # seconds before a bar appears
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
@@ -29,6 +32,53 @@ def _is_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
+
+
+@contextmanager
+def reported(progress: Progress, text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Report the progress of work, and return a function that counts completed steps from any thread.
+
+    Parameters
+    ----------
+    progress : callable, bool or None
+        A function is called as ``progress(done, total)``. None and True: a :class:`ProgressBar`. False:
+        nothing is reported.
+    text : str
+        Description of the work.
+    total : int
+        Number of steps.
+
+    Examples
+    --------
+    >>> with reported(lambda done, total: print(done, "of", total), "Comparing graphs", 3) as step:
+    ...     step(2)
+    2 of 3
+    """
+    if progress is False:
+        yield _silent
+    elif callable(progress):
+        yield _Counted(progress, total).step
+    else:
+        with ProgressBar(text, total) as bar:
+            yield bar.step
+
+
+def _silent(n: int = 1) -> None:
+    """Report nothing."""
+
+
+class _Counted:
+    """Completed steps, reported to a function."""
+
+    def __init__(self, tell: Callable[[int, int], None], total: int) -> None:
+        self.tell, self.total, self.done = tell, total, 0
+        self._lock = ForkSafeLock()
+
+    def step(self, n: int = 1) -> None:
+        """Count ``n`` more steps."""
+        with self._lock:
+            self.done += n
+            self.tell(self.done, self.total)
 
 
 class ProgressBar:

@@ -156,7 +156,7 @@ def learning_of(
     tell: Callable[[str], None],
 ) -> Learning:
     """Return nested cross-validation scores of the kernels, one per t, and of the baselines."""
-    folds, held_out = choosing_folds(target.values, N_FOLDS, None, None, seed), {}
+    folds, held_out = choosing_folds(target.values, N_FOLDS, seed=seed), {}
     for t, kernel in enumerate(kernels):
         for cost in COSTS:
             tell(f"cross-validation, t = {t}")

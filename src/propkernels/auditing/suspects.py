@@ -75,7 +75,7 @@ def suspects_of(kernel: Matrix, cost: float, target: Target, seed: int, names: N
     machines = RidgeFolds.fit(kernel, cost)
     decisions = np.array(
         [
-            machines.cross_predict(target.columns, choosing_folds(target.values, FOLDS, None, None, seed + i))
+            machines.cross_predict(target.columns, choosing_folds(target.values, FOLDS, seed=seed + i))
             for i in range(1, REPEATS + 1)
         ]
     )

@@ -93,11 +93,11 @@ def cross_validate(data: Dataset, t_max: Any) -> Evaluation:
     title = f"{'PK' if t_max is None else 'LABELS'} on {data.name}"
     with progress_bar(title) as on_progress:
         return evaluate(
-            kernel,
             data,
+            kernel=kernel,
             t_max=t_max,
             C=COSTS,
-            n_folds=FOLDS,
+            cv=FOLDS,
             random_state=SEED,
             n_jobs=-1,
             progress=on_progress,

@@ -148,7 +148,7 @@ def evaluate(
         n_jobs=jobs,
     )
     protocol: dict[str, Any] = {
-        "n_folds": int(folds) if folds is not None and folds != LEAVE_ONE_OUT else folds,
+        "cv": int(folds) if folds is not None and folds != LEAVE_ONE_OUT else folds,
         "repeats": repeats,
         "groups": None if groups is None else groups.read_text().split(),
         "random_state": seed,
@@ -226,7 +226,7 @@ def default_model(data: Any, kernel: Any, scoring: str | None) -> Any:
 
     is_class = data.with_known_target().target.dtype.kind in "iubUSO"
     model = PropagationClassifier if is_class else PropagationRegressor
-    return model(scoring=scoring, n_jobs=kernel.n_jobs, verbose=False)
+    return model(scoring=scoring, n_jobs=kernel.n_jobs, progress=False)
 
 
 def refinement(kernel: Any) -> Any:
@@ -247,7 +247,7 @@ def run_row(
 
     with warnings.catch_warnings(record=True) as caught, progress_bar(f"{row} on {data.name}") as on_progress:
         warnings.simplefilter("always", UserWarning)
-        result = cross_validate(estimator, data, progress=on_progress, **protocol, **choosing)
+        result = cross_validate(data, kernel=estimator, progress=on_progress, **protocol, **choosing)
     for text in dict.fromkeys(str(warning.message) for warning in caught) if row == LABELS else ():
         typer.echo(f"propkernels: {text}", err=True)
     return result

@@ -111,7 +111,7 @@ def fit(
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
         "solver": solver.value,
-        "n_folds": folds,
+        "cv": folds,
         "random_state": seed,
         "n_jobs": jobs,
         "scoring": scoring,

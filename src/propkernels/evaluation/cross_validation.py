@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
@@ -11,23 +11,22 @@ from numpy.typing import NDArray
 
 from propkernels._utils.cells import has_fractions
 from propkernels._utils.checks import check_integer
+from propkernels._utils.deprecation import graphs_first
+from propkernels._utils.progress import Progress, reported
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.scoring import resolve_metric
 from propkernels.decisions.support_vectors import foreign_graphs_allowed, stopping_allowed
 from propkernels.evaluation.evaluation_result import Evaluation
 from propkernels.evaluation.study import (
-    DEFAULT_FOLDS,
-    LEAVE_ONE_OUT,
     KernelStudy,
     ModelStudy,
     Protocol,
-    Report,
     Run,
-    check_folds,
     default_folds,
     split_digest,
 )
 from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.selection.candidates import (
     DEFAULT_COSTS,
     check_cost_grid,
@@ -35,7 +34,7 @@ from propkernels.selection.candidates import (
     check_steps,
     resolve_selection,
 )
-from propkernels.selection.folds import check_groups, draw_seeds
+from propkernels.selection.folds import LEAVE_ONE_OUT, check_folds, check_groups, draw_seeds
 from propkernels.selection.kernel_sources import check_kernel
 from propkernels.selection.targets import (
     Known,
@@ -50,16 +49,16 @@ from propkernels.selection.targets import (
 INNER_FOLDS = 5
 
 
+@graphs_first(data="graphs", n_folds="cv", inner_folds="inner_cv")
 def evaluate(
-    kernel: Any,
-    data: Any,
+    graphs: Any,
     target: Any = None,
+    kernel: Any = None,
     *,
-    n_folds: int | str | None = None,
+    cv: Any = None,
+    inner_cv: Any = INNER_FOLDS,
     repeats: int = 1,
     groups: Any = None,
-    cv: Any = None,
-    inner_folds: int | str = INNER_FOLDS,
     t_max: Any = None,
     C: Any = DEFAULT_COSTS,
     epsilon: Any = 0.1,
@@ -67,7 +66,7 @@ def evaluate(
     selection: str = "auto",
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> Evaluation:
     """Return the cross-validated score of a kernel with a C-SVM, or of a model, by nested cross-validation.
 
@@ -89,28 +88,28 @@ def evaluate(
 
     Parameters
     ----------
-    kernel : estimator
-        A kernel with ``fit_transform``; t_max is chosen if it has ``t_max`` and ``fit_transform_cumulative``.
-        Copies are fitted, the kernel itself is not changed. Normalization is a parameter of the kernel.
-        Or a classifier or regressor of graphs, with ``predict``, which chooses t_max and C itself.
-    data : Dataset, GraphDatabase or sequence of graphs
+    graphs : Dataset, GraphDatabase or sequence of graphs
         The graphs.
     target : array-like of shape (n,) or (n, columns), optional
-        Class or number of each graph; None: ``data.target``. Graphs whose target is missing (None or NaN) are
-        left out, with a warning that counts them. Of several columns, entries may be missing (NaN); columns
-        of 0 and 1 are labels.
-    n_folds : int, "loo" or None, default=None
-        Number of folds; "loo": leave out one graph at a time (with ``groups``: one group). None: 10, or as
-        many as the smallest class has graphs, with a warning that says so.
+        Class or number of each graph; None: that of the data set. Graphs whose target is missing (None or
+        NaN) are left out, with a warning that counts them. Of several columns, entries may be missing (NaN);
+        columns of 0 and 1 are labels.
+    kernel : estimator, optional
+        A kernel with ``fit_transform``; t_max is chosen if it has ``t_max`` and ``fit_transform_cumulative``.
+        Copies are fitted, the kernel itself is not changed. Normalization is a parameter of the kernel.
+        Or a classifier or regressor of graphs, with ``predict``, which chooses t_max and C itself. None:
+        :class:`PropagationKernel`.
+    cv : int, "loo", splitter, iterable or None, default=None
+        Outer folds. A number: shuffled folds, stratified by class; "loo": leave out one graph at a time
+        (with ``groups``: one group); or a scikit-learn splitter, or pairs of training and test graphs. None:
+        10, or as many as the smallest class has graphs, with a warning that says so.
+    inner_cv : int, "loo" or splitter, default=5
+        Folds of the inner cross-validation on each training part.
     repeats : int, default=1
         Number of repeats.
     groups : array-like of shape (n,), optional
         Group of each graph: graphs of one group are never split into training and test, nor inside the
         training part.
-    cv : int, splitter, iterable or None, default=None
-        Outer folds from a scikit-learn splitter, in place of ``n_folds``.
-    inner_folds : int or "loo", default=5
-        Folds of the inner cross-validation on each training part.
     t_max : int or sequence of int, optional
         Candidates; None: 0 up to the kernel's own t_max.
     C : float, sequence of float, or "paper"
@@ -130,8 +129,9 @@ def evaluate(
         Seed of folds and hash functions. Kernels evaluated with the same seed use the same folds.
     n_jobs : int or None
         Threads over folds; None is one, -1 all cores. The kernel has its own ``n_jobs``.
-    progress : callable, optional
-        Called as ``progress(folds_done, folds_in_all)``.
+    progress : callable, bool or None, default=None
+        A function is called as ``progress(folds_done, folds_in_all)``. None: a progress bar on terminals and
+        in notebooks, after two seconds; False: none.
 
     Returns
     -------
@@ -160,30 +160,28 @@ def evaluate(
     >>> import propkernels as pk
     >>> from propkernels import evaluate
     >>> data = pk.datasets.make_molecules(60, random_state=0)
-    >>> result = evaluate(pk.PropagationKernel(t_max=3), data, n_folds=5, C=[1, 10], random_state=0)
+    >>> result = evaluate(data, kernel=pk.PropagationKernel(t_max=3), cv=5, C=[1, 10], random_state=0)
     >>> result.scores.shape, result.mean > 0.8
     ((1, 5), True)
-    >>> evaluate(pk.PropagationKernel(), data, n_folds=5, t_max=0, C=1, random_state=0).choices[0][0]
+    >>> evaluate(data, cv=5, t_max=0, C=1, random_state=0).choices[0][0]
     Choice(t_max=0, C=1.0)
     """
     start = perf_counter()
     steps, costs = check_steps(t_max), check_cost_grid(C)
+    data, kernel = graphs, PropagationKernel() if kernel is None else kernel
     check_kernel(kernel, steps)
     repeats = check_integer(repeats, "repeats", 1)
-    inner_folds, epsilons = check_folds(inner_folds, "inner_folds"), check_epsilons(epsilon)
+    inner_cv, epsilons = _check_inner(inner_cv), check_epsilons(epsilon)
     graphs, known, values, is_classification = _unpack(kernel, data, target)
     known.check_cv(cv)
-    known.warn()
+    known.warn(stacklevel=4)
     groups = known.take(groups)
     group_numbers, is_stratified = check_groups(groups, len(graphs)), is_classification and values.ndim == 1
-    if n_folds is None and cv is None:
-        n_folds = default_folds(values, group_numbers, is_stratified)
-    n_folds = check_folds(DEFAULT_FOLDS if n_folds is None else n_folds, "n_folds")
-    protocol = Protocol(n_folds, inner_folds, group_numbers, is_stratified, cv)
-    metric, scorer = resolve_metric(scoring, is_classification, n_folds == LEAVE_ONE_OUT and groups is None)
+    cv = default_folds(values, group_numbers, is_stratified) if cv is None else check_folds(cv, "cv")
+    protocol = Protocol(cv, inner_cv, group_numbers, is_stratified)
+    metric, scorer = resolve_metric(scoring, is_classification, cv == LEAVE_ONE_OUT and groups is None)
     is_exact = resolve_selection(selection, len(graphs)) == "exhaustive"
-    seeds, report = draw_seeds(random_state, repeats), Report(progress)
-    common = kernel, graphs, values, protocol, scorer, n_jobs, report
+    seeds, common = draw_seeds(random_state, repeats), (kernel, graphs, values, protocol, scorer, n_jobs)
     by_score = scoring not in (None, "accuracy", "r2")
     study: ModelStudy | KernelStudy = (
         ModelStudy(*common)
@@ -191,9 +189,9 @@ def evaluate(
         else KernelStudy(*common, steps, costs, epsilons, is_exact, by_score, is_classification)
     )
     splits = [protocol.folds(values, seed, study.has_choice) for seed in seeds]
-    report.total = sum(map(len, splits))
-    with stopping_allowed(), foreign_graphs_allowed():
-        runs = [study.run(seed, folds) for seed, folds in zip(seeds, splits, strict=True)]
+    n_folds = sum(map(len, splits))
+    with stopping_allowed(), foreign_graphs_allowed(), reported(progress, "evaluate: folds", n_folds) as tell:
+        runs = [study.run(seed, folds, tell) for seed, folds in zip(seeds, splits, strict=True)]
     return Evaluation(
         data=str(getattr(data, "name", "graphs")),
         kernel=type(kernel).__name__,
@@ -208,6 +206,14 @@ def evaluate(
         classes=_class_names(data, target, known) if is_stratified else (),
         confusion=_confusion(runs, len(np.unique(values))) if is_stratified else None,
     )
+
+
+def _check_inner(cv: Any) -> Any:
+    """Return the number of inner folds, "loo" or a splitter; raise for lists of folds."""
+    checked = check_folds(cv, "inner_cv")
+    if isinstance(checked, list):
+        raise TypeError('inner_cv splits each training part: give a number, "loo" or a splitter, not folds')
+    return checked
 
 
 def _class_names(data: Any, target: Any, known: Known) -> tuple[str, ...]:

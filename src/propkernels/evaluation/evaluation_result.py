@@ -45,8 +45,8 @@ class PairedTest:
     --------
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(30, random_state=0)
-    >>> walk = pk.evaluate(pk.PropagationKernel(), data, t_max=2, C=10, n_folds=3, random_state=0)
-    >>> labels = pk.evaluate(pk.PropagationKernel(), data, t_max=0, C=10, n_folds=3, random_state=0)
+    >>> walk = pk.evaluate(data, t_max=2, C=10, cv=3, random_state=0)
+    >>> labels = pk.evaluate(data, t_max=0, C=10, cv=3, random_state=0)
     >>> walk.compare(labels).n_folds
     3
     """
@@ -150,7 +150,7 @@ class Evaluation:
     --------
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(30, random_state=0)
-    >>> result = pk.evaluate(pk.PropagationKernel(), data, t_max=1, C=10, n_folds=3, random_state=0)
+    >>> result = pk.evaluate(data, t_max=1, C=10, cv=3, random_state=0)
     >>> result.scores.shape
     (1, 3)
     """
@@ -215,8 +215,8 @@ class Evaluation:
         --------
         >>> import propkernels as pk
         >>> data = pk.datasets.make_molecules(90, random_state=0)
-        >>> kernel, folds = pk.PropagationKernel(), {"n_folds": 3, "random_state": 0}
-        >>> walk, labels = (pk.evaluate(kernel, data, t_max=t, C=10, **folds) for t in (3, 0))
+        >>> kernel, folds = pk.PropagationKernel(), {"cv": 3, "random_state": 0}
+        >>> walk, labels = (pk.evaluate(data, kernel=kernel, t_max=t, C=10, **folds) for t in (3, 0))
         >>> test = walk.compare(labels)
         >>> test.difference > 0, test.corrected_p > test.p
         (True, True)

@@ -186,7 +186,7 @@ def learned_model(
     seed : random_state
     jobs : int or None
     """
-    folds = choosing_folds(target, FOLDS, None, None, draw_seed(seed) % 2**31)
+    folds = choosing_folds(target, FOLDS, seed=draw_seed(seed) % 2**31)
     options: dict[str, Any] = {
         "kernel": page_kernels(graphs, classes is None, jobs),
         "selection": "halving",

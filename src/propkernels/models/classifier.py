@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import ranges
 from propkernels._utils.checks import shown
+from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.parallel import blas_threads
+from propkernels._utils.progress import Progress
 from propkernels._utils.stored import require
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.decision_columns import Calibration, DecisionLayout
@@ -41,6 +43,7 @@ from propkernels.selection.targets import check_labels, check_target, has_column
 Matrix = NDArray[np.float64]
 
 
+@renamed_parameters(n_folds="cv", verbose="progress")
 class PropagationClassifier(ClassifierMixin, PropagationModel):
     """Graph kernel classifier; kernel and parameters are chosen by cross-validation.
 
@@ -78,17 +81,17 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Score to maximize: the name of a scorer of scikit-learn ("roc_auc", "balanced_accuracy", "f1",
         ...), or a function ``scorer(estimator, X, y)``. None: accuracy. Classes are numbered 0, 1, ...
         in the order of ``classes_``. With several labels, the mean over the labels.
-    n_folds : int or None, default=None
-        Folds of the cross-validation for the choice; None: 5, or fewer if the smallest class has fewer
-        graphs.
-    cv : int, splitter, iterable or None, default=None
-        Folds from a scikit-learn splitter, in place of ``n_folds``.
+    cv : int, "loo", splitter, iterable or None, default=None
+        Folds of the cross-validation for the choice. A number: shuffled folds, stratified by class; "loo":
+        leave out one graph at a time; or a scikit-learn splitter, or pairs of training and test graphs.
+        None: 5, or fewer if the smallest class has fewer graphs.
     random_state : int, RandomState or None, default=None
         Seed of hash functions and folds.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
-    verbose : bool or None, default=None
-        Show a progress bar; None: if the choice takes longer than two seconds.
+    progress : callable, bool or None, default=None
+        A function is called as ``progress(done, total)`` during the choice. None: a progress bar on terminals
+        and in notebooks, after two seconds; False: none.
 
     Attributes
     ----------
@@ -156,11 +159,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         selection: str = "auto",
         class_weight: Any = None,
         scoring: Any = None,
-        n_folds: int | None = None,
         cv: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: bool | None = None,
+        progress: Progress = None,
     ) -> None:
         self.kernel = kernel
         self.t_max = t_max
@@ -170,11 +172,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         self.selection = selection
         self.class_weight = class_weight
         self.scoring = scoring
-        self.n_folds = n_folds
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.verbose = verbose
+        self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the settings, and learn from all training graphs.

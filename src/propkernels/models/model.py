@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer
-from propkernels._utils.progress import ProgressBar
+from propkernels._utils.progress import Progress, reported
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.decision_columns import self_similarities
@@ -106,11 +106,10 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     solver: str
     selection: str
     scoring: Any
-    n_folds: int | None
     cv: Any
     random_state: Any
     n_jobs: int | None
-    verbose: bool | None
+    progress: Progress
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the model, and of its kernel as ``kernel__bin_width``.
@@ -169,16 +168,14 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         n_arms = count_arms(kernels, space, task)
         n_settings = n_arms // len(task.makers(space.solver, space.epsilons))
         total = count_steps(n_settings, folds) if halves else n_arms * len(folds)
-        with ProgressBar(f"{type(self).__name__}: choosing", total) as bar:
-            on_progress = _silent if self.verbose is False else bar.step
+        with reported(self.progress, f"{type(self).__name__}: choosing", total) as tell:
             common = graphs, target, folds, space, task, seeds.kernel, selection, self.n_jobs
             averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
-            return search(kernels, *common, on_progress, averages), space.solver
+            return search(kernels, *common, tell, averages), space.solver
 
     def _folds(self, target: NDArray[Any], groups: Any, seed: int) -> Folds:
         """Return the folds for the choice."""
-        n_folds = None if self.n_folds is None else check_integer(self.n_folds, "n_folds", 2)
-        return choosing_folds(target, n_folds, self.cv, check_groups(groups, len(target)), seed)
+        return choosing_folds(target, self.cv, check_groups(groups, len(target)), seed)
 
     def _space(self, graphs: GraphDatabase, epsilon: Any) -> tuple[list[Any], Space]:
         """Validate the parameters, and return the search space."""
@@ -331,10 +328,6 @@ def _learned_one(
     members = primal_members if candidate.maker.uses_features else dual_members
     posterior = None if machine.details is None else replace(machine.details, scale=part.unit)
     return Learned(chosen, solver, kernel, Rule.of(members(kernel, coefficients)), machine, posterior)
-
-
-def _silent(parts: int) -> None:
-    """Report no progress."""
 
 
 def held_out_decisions(

@@ -12,7 +12,9 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer
+from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.parallel import blas_threads
+from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.scoring import resolve_scorer
@@ -35,6 +37,7 @@ from propkernels.selection.targets import check_numbers, check_several, has_colu
 Matrix = NDArray[np.float64]
 
 
+@renamed_parameters(n_folds="cv", verbose="progress")
 class PropagationRegressor(RegressorMixin, PropagationModel):
     """Graph kernel regressor; kernel and parameters are chosen by cross-validation.
 
@@ -72,16 +75,16 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     scoring : str, callable or None, default=None
         Score to maximize: the name of a scorer of scikit-learn ("r2", "max_error", ...), or
         a function ``scorer(estimator, X, y)``. None: least squared error.
-    n_folds : int or None, default=None
-        Folds of the cross-validation for the choice; None: 5, or fewer if there are fewer graphs.
-    cv : int, splitter, iterable or None, default=None
-        Folds from a scikit-learn splitter, in place of ``n_folds``.
+    cv : int, "loo", splitter, iterable or None, default=None
+        Folds of the cross-validation for the choice. A number: shuffled folds; "loo": leave
+        out one graph at a time; or a scikit-learn splitter, or pairs of training and test graphs. None: 5.
     random_state : int, RandomState or None, default=None
         Seed of hash functions and folds.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
-    verbose : bool or None, default=None
-        Show a progress bar; None: if the choice takes longer than two seconds.
+    progress : callable, bool or None, default=None
+        A function is called as ``progress(done, total)`` during the choice. None: a progress bar on terminals
+        and in notebooks, after two seconds; False: none.
 
     Attributes
     ----------
@@ -136,11 +139,10 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         solver: str = "auto",
         selection: str = "auto",
         scoring: Any = None,
-        n_folds: int | None = None,
         cv: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: bool | None = None,
+        progress: Progress = None,
     ) -> None:
         self.kernel = kernel
         self.t_max = t_max
@@ -150,11 +152,10 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         self.solver = solver
         self.selection = selection
         self.scoring = scoring
-        self.n_folds = n_folds
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.verbose = verbose
+        self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the settings, and learn from all training graphs.

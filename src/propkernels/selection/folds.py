@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 from sklearn.utils import check_random_state
+
+from propkernels._utils.checks import check_integer, shown
 
 Indices = NDArray[np.int64]
 Folds = Sequence[tuple[Indices, Indices]]
 _MOST = 2**31 - 1
 DEFAULT_FOLDS = 5  # number of inner folds for model selection
+LEAVE_ONE_OUT = "loo"
 
 
 class Seeds(NamedTuple):
@@ -49,29 +60,64 @@ def draw_seeds(random_state: Any, repeats: int) -> list[Seeds]:
 
 
 def choosing_folds(
-    target: NDArray[Any], n_folds: int | None, cv: Any, groups: Any, seed: int
+    target: NDArray[Any], cv: Any = None, groups: Any = None, seed: int = 0
 ) -> tuple[tuple[Indices, Indices], ...]:
-    """Return folds for model selection: those of a scikit-learn splitter, or shuffled folds.
+    """Return folds for model selection: shuffled folds, or those of a scikit-learn splitter.
 
     Classes are stratified, groups are never split. By default there are five folds, or as many as the
-    smallest class has graphs (or as there are groups), but at least two.
+    smallest class has graphs (or as there are groups), but at least two. A larger number of folds than the
+    largest class has graphs is reduced to that number.
     """
     is_class = target.ndim == 1 and target.dtype.kind in "iu"
-    everyone = np.arange(len(target))
-    if cv is not None:
-        splitter = check_cv(cv, target if is_class else None, classifier=is_class)
-        return tuple((np.asarray(a), np.asarray(b)) for a, b in splitter.split(everyone, target, groups))
-    most = _most_folds(target, groups, is_class, n_folds is None)
-    n_folds = min(DEFAULT_FOLDS if n_folds is None else n_folds, most)
-    if n_folds < 2:
-        return ()
-    if groups is None:
-        kind: Any = StratifiedKFold if is_class else KFold
-    else:
-        kind = StratifiedGroupKFold if is_class else GroupKFold
+    most = _most_folds(target, groups, is_class, cv is None)
+    cv = DEFAULT_FOLDS if cv is None else check_folds(cv, "cv")
+    if isinstance(cv, int):
+        cv = min(cv, most)
+        if cv < 2:
+            return ()
+    return tuple(split(target, cv, groups, is_class, seed))
+
+
+def check_folds(cv: Any, name: str) -> Any:
+    """Return a number of folds, "loo", a splitter, or a list of (train, test); raise for anything else."""
+    if isinstance(cv, str):
+        if cv != LEAVE_ONE_OUT:
+            raise ValueError(f'{name} must be a whole number, "loo" or a splitter, got {shown(cv)}')
+        return cv
+    if hasattr(cv, "split"):
+        return cv
+    return list(cv) if isinstance(cv, Iterable) else check_integer(cv, name, 2)
+
+
+def split(
+    target: NDArray[Any], cv: Any, groups: Any, is_class: bool, seed: int
+) -> list[tuple[Indices, Indices]]:
+    """Return pairs of training and test positions; classes are stratified, groups are never split.
+
+    Parameters
+    ----------
+    target : ndarray
+    cv : int, "loo", splitter or list of (train, test)
+        As :func:`check_folds` returns it.
+    groups : ndarray or None
+    is_class : bool
+        Whether the target holds class numbers.
+    seed : int
+        Seed of shuffled folds.
+    """
     with small_classes_allowed():
-        split = kind(n_folds, shuffle=True, random_state=seed).split(everyone, target, groups)
-        return tuple((train, test) for train, test in split)
+        pairs = _splitter(cv, groups is not None, is_class, seed).split(target, target, groups)
+        return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+
+
+def _splitter(cv: Any, has_groups: bool, is_class: bool, seed: int) -> Any:
+    """Return the scikit-learn splitter of ``cv``: a whole number shuffles."""
+    if cv == LEAVE_ONE_OUT:
+        return LeaveOneGroupOut() if has_groups else LeaveOneOut()
+    if not isinstance(cv, int):
+        return check_cv(cv)
+    plain, grouped = (StratifiedKFold, StratifiedGroupKFold) if is_class else (KFold, GroupKFold)
+    return (grouped if has_groups else plain)(cv, shuffle=True, random_state=seed)
 
 
 def _most_folds(target: NDArray[Any], groups: Any, is_class: bool, is_default: bool) -> int:
@@ -82,16 +128,6 @@ def _most_folds(target: NDArray[Any], groups: Any, is_class: bool, is_default: b
         return len(target)
     sizes = np.bincount(target)
     return max(2, int(sizes.min())) if is_default and sizes.max() > 1 else int(sizes.max())
-
-
-def inner_folds(target: NDArray[np.int64], n_folds: int, seed: int) -> tuple[tuple[Indices, Indices], ...]:
-    """Return stratified folds of a training set; at most as many as the largest class has graphs."""
-    n_folds = min(n_folds, int(np.bincount(target).max()))
-    if n_folds < 2:
-        return ()
-    cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    with small_classes_allowed():
-        return tuple(cv.split(target, target))
 
 
 def check_groups(groups: Any, n_graphs: int) -> NDArray[np.int64] | None:

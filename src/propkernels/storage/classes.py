@@ -137,6 +137,7 @@ _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
 
 # Files of earlier versions: renamed fields, and wrapper classes that held a single object.
 _STEPS = {"n_iter": "t_max"}
+_MODELS = {"n_folds": "cv", "verbose": "progress"}
 _RENAMED = {
     "FoldedRule": {"coder": "counter"},
     "RefinementCoder": _STEPS,
@@ -144,12 +145,14 @@ _RENAMED = {
     "EntryCoder": _STEPS,
     "WeisfeilerLehman": _STEPS,
     "WeisfeilerLehmanFeatures": _STEPS,
+    "PropagationClassifier": _MODELS,
+    "PropagationRegressor": _MODELS,
 }
 WRAPPERS = {"CodeCounter": "coder"}
 
 # Parameters that are paths: a file must not choose where to read or write, so they are None after loading
-# ("memory" of a Pipeline would unpickle).
-FORGOTTEN = {"checkpoint", "memory"}
+# ("memory" of a Pipeline would unpickle). Callbacks are functions, which files never hold.
+FORGOTTEN = {"checkpoint", "memory", "progress"}
 
 
 def name_of(thing: Any) -> str | None:

@@ -21,7 +21,7 @@ def test_it_is_the_protocol_of_evaluate():
     """Folds, choices and accuracies are those of the public function."""
     data = pk.datasets.make_molecules(60, random_state=0)
     kernel = pk.PropagationKernel(t_max=2)
-    reference = evaluate(kernel, data, C=[1, 10], random_state=SEED, repeats=2)
+    reference = evaluate(data, kernel=kernel, C=[1, 10], random_state=SEED, repeats=2)
     target = np.unique(data.target, return_inverse=True)[1]
     for repeat in range(2):
         stack = compute_stack(redrawn(kernel, seeds_of(repeat).kernel), data.graphs, None)
