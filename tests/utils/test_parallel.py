@@ -9,7 +9,8 @@ from joblib import cpu_count, parallel_config
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from propkernels._utils.parallel import one_blas_thread, thread_count
+from propkernels._utils import parallel
+from propkernels._utils.parallel import one_blas_thread, run_threads, thread_count
 from propkernels.gram import products as linear
 from propkernels.kernels.tiles import TiledMatrix
 
@@ -24,6 +25,39 @@ def test_one_blas_thread_and_as_before_afterwards():
         with one_blas_thread():
             assert blas_threads() == {1}
         assert blas_threads() == before
+
+
+def test_blas_threads_never_raise_the_limit_of_the_environment():
+    with threadpool_limits(1, user_api="blas"), parallel.blas_threads(2):
+        assert blas_threads() == {1}
+    with threadpool_limits(2, user_api="blas"), parallel.blas_threads(None):
+        assert blas_threads() == {1}
+
+
+def test_threads_share_the_threads_of_blas():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with parallel.blas_threads(2):
+            seen = run_threads(lambda _: blas_threads(), range(2), 2, uses_blas=True)
+            assert seen == [{1}, {1}]
+            assert blas_threads() == before
+        assert blas_threads() == before
+
+
+def test_blocks_that_end_in_another_order_leave_the_limit_as_it_was():
+    with threadpool_limits(2, user_api="blas"):
+        before, first, second = blas_threads(), one_blas_thread(), parallel.blas_threads(2)
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize(("n_jobs", "n_items", "share"), [(4, 4, 1), (4, 2, 2), (5, 2, 2)])
+def test_the_sum_of_nested_threads_is_n_jobs(n_jobs, n_items, share):
+    assert run_threads(lambda _: thread_count(8), range(n_items), n_jobs) == [share] * n_items
+    assert thread_count(8) == 8
 
 
 def test_tiles_are_computed_with_one_blas_thread():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -18,19 +18,24 @@ import numpy as np
 from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
+from propkernels._utils.locks import ForkSafeLock
+
 STEPS_OF_A_THREAD = 2**18  # least work per thread: a few milliseconds
 
 
 def thread_count(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs``, by joblib's rules (None: 1, -1: all cores).
 
-    The threading backend is selected, because joblib's default (processes) allows only one worker inside a
-    process of ``multiprocessing``, and warns.
+    Inside a thread of :func:`run_threads` it is at most that thread's share, so that the sum of all threads
+    is the ``n_jobs`` of the outermost call. The threading backend is selected, because joblib's default
+    (processes) allows only one worker inside a process of ``multiprocessing``, and warns.
     """
     if n_jobs == 1:
         return 1
     with parallel_config(backend="threading"):
-        return int(effective_n_jobs(n_jobs))
+        wanted = int(effective_n_jobs(n_jobs))
+    share = _SHARE.get()
+    return wanted if share is None else min(wanted, share)
 
 
 def threads_for(work: int, n_jobs: int | None) -> int:
@@ -38,35 +43,88 @@ def threads_for(work: int, n_jobs: int | None) -> int:
     return max(1, min(thread_count(n_jobs), work // STEPS_OF_A_THREAD))
 
 
-def run_threads(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None) -> list[Any]:
-    """Return the results of a function for all items, in order, using up to ``n_jobs`` threads."""
-    workers = min(thread_count(n_jobs), len(items))
+def run_threads(
+    function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None, *, uses_blas: bool = False
+) -> list[Any]:
+    """Return the results of a function for all items, in order, using up to ``n_jobs`` threads.
+
+    Each thread gets an equal share of ``n_jobs`` for its own threads and, if the function ``uses_blas``, for
+    BLAS. To limit BLAS takes a millisecond, too long for short compiled loops.
+    """
+    threads = thread_count(n_jobs)
+    workers = min(threads, len(items))
     if workers <= 1:
         return list(map(function, items))
-    with ThreadPoolExecutor(workers) as pool:
+    share = threads // workers
+    with (
+        _BLAS.at_most(share) if uses_blas else nullcontext(),
+        ThreadPoolExecutor(workers, initializer=_SHARE.set, initargs=(share,)) as pool,
+    ):
         return list(pool.map(function, items))
 
 
+_SHARE: ContextVar[int | None] = ContextVar("propkernels_threads", default=None)
+
+
 @cache
-def _libraries() -> Any:
+def _libraries() -> list[Any]:
+    """Return the controllers of the loaded BLAS libraries, those of numpy and scipy."""
+    import scipy.linalg  # noqa: F401 -- loads its BLAS
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-    return ThreadpoolController()
+    return [one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+class BlasLimits:
+    """Limits of the threads of BLAS, which belong to the process.
+
+    The smallest limit of all running blocks applies, in whatever thread they run and end. No limit raises
+    the number that the environment (``OPENBLAS_NUM_THREADS``, ...) or ``threadpool_limits`` has set.
+    """
+
+    def __init__(self) -> None:
+        self._lock = ForkSafeLock()
+        self._limits: list[int] = []
+        self._before: list[int] = []
+
+    @contextmanager
+    def at_most(self, limit: int) -> Iterator[None]:
+        """Limit BLAS to a number of threads inside the block."""
+        with self._lock:
+            if not self._limits:
+                self._before = [library.get_num_threads() for library in _libraries()]
+            self._change([*self._limits, limit])
+        try:
+            yield
+        finally:
+            with self._lock:
+                kept = self._limits.copy()
+                kept.remove(limit)
+                self._change(kept)
+
+    def _change(self, limits: list[int]) -> None:
+        """Replace the limits; tell the libraries if the smallest is another one."""
+        old, new = min(self._limits, default=None), min(limits, default=None)
+        self._limits = limits
+        if old != new:
+            for library, before in zip(_libraries(), self._before, strict=True):
+                library.set_num_threads(before if new is None else min(before, new))
+
+
+_BLAS = BlasLimits()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread inside the block, for work that runs in threads itself.
 
     Otherwise BLAS threads compete with ours, and the last bits of results depend on their number.
     """
-    limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return limits
+    return _BLAS.at_most(1)
 
 
-def blas_threads(n_jobs: int | None) -> AbstractContextManager[Any]:
-    """Limit BLAS to ``n_jobs`` threads inside the block (None: 1, -1: all cores)."""
-    limits: AbstractContextManager[Any] = _libraries().limit(limits=thread_count(n_jobs), user_api="blas")
-    return limits
+def blas_threads(n_jobs: int | None) -> AbstractContextManager[None]:
+    """Limit BLAS to ``n_jobs`` threads inside the block (None: 1, -1: all cores); never raise its limit."""
+    return _BLAS.at_most(thread_count(n_jobs))
 
 
 def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:

@@ -125,7 +125,7 @@ class Rule:
         if len(runs) <= 2:
             return [function(Counted(graphs, n_jobs))]
         parts = [slice(a, b) for a, b in pairwise(runs)]
-        return run_threads(lambda part: function(Counted(graphs[part], 1)), parts, n_jobs)
+        return run_threads(lambda part: function(Counted(graphs[part], 1)), parts, n_jobs, uses_blas=True)
 
 
 def merged_bins(parts: Sequence[WeightedBins]) -> list[WeightedBins]:

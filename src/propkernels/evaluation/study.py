@@ -155,7 +155,7 @@ class KernelStudy:
         space = Space(None, self.steps, self.costs, "kernel", self.epsilons)
         arms = candidates(self.kernel, self.graphs, self.target, space, self.task(), seeds.kernel)
         kernel_seconds = perf_counter() - start
-        outcomes = run_threads(lambda fold: self.judge(arms, fold, tell), folds, self.n_jobs)
+        outcomes = run_threads(lambda fold: self.judge(arms, fold, tell), folds, self.n_jobs, uses_blas=True)
         scores, choices, recorders = zip(*outcomes, strict=True)
         return Run(scores, choices, kernel_seconds, recorders)
 
@@ -199,7 +199,9 @@ class ModelStudy:
 
     def run(self, seeds: Seeds, folds: Sequence[Fold], tell: Callable[[int], None]) -> Run:
         """Return one repeat: a fitted model for every fold."""
-        outcomes = run_threads(lambda fold: self.judge(seeds.kernel, fold, tell), folds, self.n_jobs)
+        outcomes = run_threads(
+            lambda fold: self.judge(seeds.kernel, fold, tell), folds, self.n_jobs, uses_blas=True
+        )
         scores, choices, seconds, recorders = zip(*outcomes, strict=True)
         return Run(scores, choices, float(sum(seconds)), recorders)
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 from propkernels._utils.arrays import sum_in_order
+from propkernels._utils.parallel import thread_count
 from propkernels._utils.progress import ProgressBar
 from propkernels.counting.counters import StreamCounts
 from propkernels.counting.levels import levels_of
@@ -150,8 +150,9 @@ def embed(
         n_jobs=n_jobs,
     )
     # with few points, threads only wait for each other
-    threads = effective_n_jobs(n_jobs) if n > MANY else 1
-    with ProgressBar("explore: t-SNE"), threadpool_limits(threads):
+    threads = thread_count(n_jobs) if n > MANY else 1
+    limits = {pool["prefix"]: min(threads, pool["num_threads"]) for pool in threadpool_info()}
+    with ProgressBar("explore: t-SNE"), threadpool_limits(limits):
         return np.asarray(machine.fit_transform(graph), dtype=np.float64)
 
 

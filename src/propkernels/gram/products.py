@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from scipy.sparse import csc_array, csr_array
 from propkernels._utils.arrays import index_dtype, offsets, power_of_two
 from propkernels._utils.parallel import (
     active_device,
-    one_blas_thread,
+    blas_threads,
     run_threads,
     thread_count,
     threads_for,
@@ -196,7 +195,7 @@ def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
         rows = slice(start, start + ROWS_OF_A_PRODUCT)
         gram[rows, : rows.stop] = left[rows] @ right[: rows.stop].T
 
-    with one_blas_thread() if n_jobs > 1 else nullcontext():
+    with blas_threads(n_jobs):
         run_threads(one_run, range(0, n, ROWS_OF_A_PRODUCT)[::-1], n_jobs)  # longest rows first
     return gram
 

@@ -201,7 +201,7 @@ class Race:
                 self.leader = tuple(parts)
 
     def _wave(self, function: Callable[[int], Any], wave: Sequence[int]) -> list[Any]:
-        return run_threads(function, wave, self.n_jobs)
+        return run_threads(function, wave, self.n_jobs, uses_blas=True)
 
 
 def _total(parts: Sequence[Losses]) -> float:

@@ -214,7 +214,9 @@ def _compare(
                     totals[position] += float(trial.losses.sum())
             return totals
 
-        for (setting, _, _), totals in zip(arms, run_threads(losses, arms, n_jobs), strict=True):
+        for (setting, _, _), totals in zip(
+            arms, run_threads(losses, arms, n_jobs, uses_blas=True), strict=True
+        ):
             known[setting] = totals
         tell(len(arms))
     return known
@@ -288,7 +290,7 @@ def _finalists(
         trials = quick.trials(task, target, *folds[0], positions[setting])
         return {p: float(t.losses.sum()) for p, t in zip(positions[setting], trials, strict=False)}
 
-    known = dict(zip(arms_of, run_threads(losses, list(arms_of), n_jobs), strict=True))
+    known = dict(zip(arms_of, run_threads(losses, list(arms_of), n_jobs, uses_blas=True), strict=True))
     tell(len(arms_of))
     pairs = sorted((loss, n, p) for n, s in enumerate(arms_of) for p, loss in known[s].items())[:FINALISTS]
     arms = list(arms_of.values())
