@@ -3,7 +3,7 @@
 It needs an NVIDIA GPU and CuPy, and writes a section of docs/BENCHMARKS.md, which ``--merge`` puts into the
 page on a machine without a GPU. Times are the best of several runs. "On the device" is with inputs and
 outputs there; the share of bandwidth is what the arrays of a stage take to be read and written once at the
-copy speed of the GPU. Data sets are read from PROPKERNELS_DATA; without it, only generated graphs are taken.
+copy speed of the GPU. Data sets are read from PROPKERNELS_DATA; those that are not there are left out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import propkernels as pk
+from benchmarks.data import is_present
+from benchmarks.pages import replace_section
 from propkernels._utils.randomness import mix
 from propkernels.gpu import device_codes as codes
 from propkernels.gpu import device_counts as counts
@@ -31,7 +33,6 @@ from propkernels.propagation.initial import initial_distributions, label_column,
 
 T_MAX, WIDTH = 10, 2**20
 BEGIN, END = "<!-- gpu: begin -->", "<!-- gpu: end -->"
-PAGE = Path(__file__).parents[1] / "docs" / "BENCHMARKS.md"
 
 
 class Line(NamedTuple):
@@ -209,9 +210,11 @@ def prepare(graphs: Any) -> Prepared:
 
 
 def data_sets(lines: list[Line]) -> None:
-    """Measure real data beside the CPU of this machine, all cores."""
+    """Measure the data sets that are there, beside the CPU of this machine, all cores."""
     sets = (("NCI1", None, (0.5, 5.0)), ("DD", None, (5.0, None)), ("HIV", 40_000, (None, None)))
     for name, n, targets in sets:
+        if not is_present(name):
+            continue
         graphs = pk.datasets.load(name, target_required=False).graphs[:n]
         lines += one_data_set(name, graphs, *targets)
 
@@ -286,14 +289,6 @@ def section(lines: list[Line], speed: float) -> str:
     return "\n".join([*text, END, ""])
 
 
-def merge(file: Path) -> None:
-    """Put a section into the page."""
-    page, new = PAGE.read_text(encoding="utf-8"), file.read_text(encoding="utf-8")
-    if BEGIN in page:
-        page = page[: page.index(BEGIN)] + page[page.index(END) + len(END) :].lstrip("\n")
-    PAGE.write_text(page.rstrip("\n") + "\n\n" + new, encoding="utf-8")
-
-
 def main() -> None:
     """Measure and write, or merge."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
@@ -301,14 +296,13 @@ def main() -> None:
     parser.add_argument("--merge", type=Path)
     options = parser.parse_args()
     if options.merge is not None:
-        merge(options.merge)
+        replace_section(options.merge.read_text(encoding="utf-8"), BEGIN, END)
         return
     lines: list[Line] = []
     speed = copy_speed()
     many_nodes(lines)
     textures(lines)
-    if os.environ.get("PROPKERNELS_DATA"):
-        data_sets(lines)
+    data_sets(lines)
     text = section(lines, speed)
     print(text)
     if options.output is not None:

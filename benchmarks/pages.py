@@ -15,3 +15,12 @@ def put(page: str, benchmark: str, text: str) -> None:
     if not first or not last:
         raise ValueError(f"docs/{page} has no marks for the figures of {benchmark}")
     path.write_text(f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}")
+
+
+def replace_section(section: str, begin: str, end: str) -> None:
+    """Put a section with its marks into docs/BENCHMARKS.md, in place of the old one or at the end."""
+    path = ROOT / "docs" / "BENCHMARKS.md"
+    head, first, rest = path.read_text(encoding="utf-8").partition(begin)
+    tail = rest.partition(end)[2] if first else ""
+    parts = [part.strip("\n") for part in (head, section, tail)]
+    path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")

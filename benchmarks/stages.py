@@ -99,6 +99,9 @@ def _last_stage(model: Any, graphs: Any, counts: Any) -> dict[str, Call]:
     from propkernels.counting.counters import rank_bins
     from propkernels.gram.base_kernels import resolve_base_kernel
 
+    if getattr(model, "n_features", None) is not None:
+        model.fit(graphs)
+        return {"hashed columns": lambda: model._features(counts)}
     if hasattr(model, "n_features"):
         model.fit(graphs)  # _features joins streams by the bins that were fitted
         ordered = run_threads(rank_bins, counts, model.n_jobs)

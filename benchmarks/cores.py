@@ -1,0 +1,267 @@
+"""Times on 1, 2, 4, ... cores: ``python -m benchmarks.cores [-o FILE]``; elsewhere ``--merge FILE``.
+
+Each job is timed with every n_jobs in one process, in turn, best of some runs after one to compile. The
+serial share is Amdahl's: the f that solves ``T_n / T_1 = f + (1 - f) / n``. Stages are those of
+``benchmarks.stages``, one after the other. "Copies" is the least traffic of a job (inputs and outputs, once)
+over its time, as a share of what copies by all cores achieve. Data sets are those in the folder of
+PROPKERNELS_DATA; jobs on others are left out. ``--merge`` writes the section into docs/BENCHMARKS.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.case import Call, Prepare, estimator
+from benchmarks.data import is_present, load
+from benchmarks.pages import replace_section
+from benchmarks.stages import stage_calls
+
+WIDTH = 2**20
+BEGIN, END = "<!-- cores: begin -->", "<!-- cores: end -->"
+MOLECULES = "MOLECULES-1M"
+
+
+class Job(NamedTuple):
+    """A row of the table: what is called, the gain aimed at, and whether its stages are listed."""
+
+    name: str
+    dataset: str
+    prepare: Prepare
+    aim: float | None = None
+    staged: tuple[str, dict[str, Any]] | None = None
+
+
+class Times(NamedTuple):
+    """Milliseconds of a job or stage by number of cores, and the bytes that it moves at least."""
+
+    name: str
+    by_cores: dict[int, float]
+    aim: float | None = None
+    n_bytes: float | None = None
+
+    @property
+    def gain(self) -> float:
+        """Time on one core over time on the most cores."""
+        return self.by_cores[1] / self.by_cores[max(self.by_cores)]
+
+    @property
+    def serial_share(self) -> float:
+        """Amdahl's fraction, from the times on one core and on the most cores."""
+        n = max(self.by_cores)
+        return float("nan") if n == 1 else min(max((n / self.gain - 1) / (n - 1), 0.0), 1.0)
+
+
+def fitted(name: str, **parameters: Any) -> Prepare:
+    """Prepare ``pk.NAME(...).fit(graphs, target)``."""
+
+    def prepare(data: Any, threads: int) -> Call:
+        import propkernels as pk
+
+        model = getattr(pk, name)(random_state=0, n_jobs=threads, **parameters)
+        return lambda: model.fit(data.graphs, data.target)
+
+    return prepare
+
+
+def staged(label: str, dataset: str, aim: float | None, name: str, **parameters: Any) -> Job:
+    """Return a job whose stages are listed."""
+    return Job(label, dataset, estimator(name, t_max=10, **parameters), aim, (name, parameters))
+
+
+HASHED: dict[str, Any] = {"n_features": WIDTH}
+JOBS = (
+    staged("NCI1 hashed features", "NCI1", 4, "PropagationFeatures", **HASHED),
+    staged("NCI1 PropagationKernel", "NCI1", 6, "PropagationKernel"),
+    Job("NCI1 WeisfeilerLehman", "NCI1", estimator("WeisfeilerLehman", t_max=10)),
+    staged("NCI1 intersection kernel", "NCI1", None, "PropagationKernel", base_kernel="intersection"),
+    Job("NCI1 default classifier, fit", "NCI1", fitted("PropagationClassifier"), 8),
+    staged("DD hashed features", "DD", 6, "PropagationFeatures", **HASHED),
+    staged("DD PropagationKernel", "DD", 6, "PropagationKernel"),
+    staged("DD intersection kernel", "DD", None, "PropagationKernel", base_kernel="intersection"),
+    Job("DD ShortestPath", "DD", estimator("ShortestPath"), 8),
+    Job("ENZYMES P2K", "ENZYMES", estimator("P2K", t_max=10)),
+    Job("ENZYMES GraphHopper", "ENZYMES", estimator("GraphHopper")),
+    Job("ENZYMES default classifier, fit", "ENZYMES", fitted("PropagationClassifier"), 5),
+    Job("PROTEINS P2K", "PROTEINS", estimator("P2K", t_max=10), 8),
+    Job("PROTEINS GraphHopper", "PROTEINS", estimator("GraphHopper"), 8),
+    Job("PROTEINS ShortestPath", "PROTEINS", estimator("ShortestPath"), 8),
+    staged("HIV hashed features", "HIV", 8, "PropagationFeatures", **HASHED),
+    staged("HIV PropagationKernel", "HIV", 9, "PropagationKernel"),
+    staged("A million molecule-like graphs, hashed features", MOLECULES, 8, "PropagationFeatures", **HASHED),
+)
+
+
+def data_of(name: str) -> Any:
+    """Return a data set, or the generated one."""
+    if name != MOLECULES:
+        return load(name)
+    import propkernels as pk
+
+    part = pk.datasets.make_molecules(50_000, random_state=0).graphs
+    return _Graphs(pk.GraphDatabase.concat([part] * 20))  # columns of a graph do not depend on the others
+
+
+class _Graphs(NamedTuple):
+    graphs: Any
+
+
+def present(jobs: Sequence[Job]) -> list[Job]:
+    """Return the jobs whose data can be had."""
+    return [job for job in jobs if job.dataset == MOLECULES or is_present(job.dataset)]
+
+
+def best(call: Callable[[], Any], repeats: int) -> float:
+    """Return the milliseconds of the fastest of some runs."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return 1e3 * min(times)
+
+
+def by_cores(make: Callable[[int], Call], cores: Sequence[int], repeats: int) -> dict[int, float]:
+    """Return the milliseconds of a call for each number of cores, after one call to compile."""
+    make(cores[-1])()
+    return {n: best(make(n), repeats) for n in cores}
+
+
+def measure(job: Job, cores: Sequence[int], repeats: int) -> tuple[Times, list[Times]]:
+    """Return the times of a job and of its stages."""
+    data = data_of(job.dataset)
+    times = by_cores(lambda n: job.prepare(data, n), cores, repeats)
+    moved = least_bytes(job, data.graphs) if job.staged else None
+    return Times(job.name, times, job.aim, moved), stages(job, data.graphs, cores, repeats)
+
+
+def stages(job: Job, graphs: Any, cores: Sequence[int], repeats: int) -> list[Times]:
+    """Return the times of the stages of a job on one core and on the most."""
+    if job.staged is None:
+        return []
+    import propkernels as pk
+
+    ends = sorted({1, cores[-1]})
+    name, parameters = job.staged
+    found: dict[str, dict[int, float]] = {}
+    for n in ends:
+        model = getattr(pk, name)(t_max=10, random_state=0, n_jobs=n, **parameters)
+        for stage, call in stage_calls(model, graphs).items():
+            found.setdefault(stage, {})[n] = best(call, repeats)
+    found.pop("edgeless")
+    return [Times(stage, times) for stage, times in found.items()]
+
+
+def least_bytes(job: Job, graphs: Any) -> float:
+    """Return the bytes of a job's inputs and outputs: edges and labels, and entries or the square matrix."""
+    inputs = 4 * graphs.adjacency.nnz + 8 * graphs.n_nodes
+    if job.staged is not None and job.staged[0] == "PropagationKernel":
+        return inputs + 8.0 * len(graphs) ** 2
+    return inputs + 12.0 * job.prepare(_Graphs(graphs), -1)().nnz
+
+
+def copy_speed(threads: int, n_bytes: int = 2**30) -> float:
+    """Return the bytes per second that copies by some threads read and write."""
+    source, target = np.ones(n_bytes // 8), np.zeros(n_bytes // 8)
+    bounds = np.linspace(0, len(source), threads + 1).astype(int)
+
+    def one(share: int) -> None:
+        np.copyto(target[bounds[share] : bounds[share + 1]], source[bounds[share] : bounds[share + 1]])
+
+    with ThreadPoolExecutor(threads) as pool:
+        return 2 * n_bytes / (best(lambda: list(pool.map(one, range(threads))), 3) / 1e3)
+
+
+def section(rows: Sequence[tuple[Times, list[Times]]], cores: Sequence[int], speed: float) -> str:
+    """Return the section of the page."""
+    head = [
+        BEGIN,
+        "## On many cores",
+        "",
+        f"Measured by `python -m benchmarks.cores` on a machine with {cores[-1]} cores, whose copies read "
+        f"and write {speed / 1e9:.0f} GB/s. Milliseconds by n_jobs, t_max = 10, best of some runs; results "
+        "are the same bits for every n_jobs. The serial share f solves T_n / T_1 = f + (1 - f) / n; copies: the "
+        "bytes of inputs and outputs over the time, as a share of the speed of copies.",
+        "",
+        "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | copies |",
+        "|---|" + "--:|" * (len(cores) + 4),
+    ]
+    table = [_row(job, cores, speed) for job, _ in rows]
+    stage_head = [
+        "",
+        f"Stages on 1 and {cores[-1]} cores; the share is that of the job's time on one core.",
+        "",
+        f"| job | stage | 1 | {cores[-1]} | gain | share | serial |",
+        "|---|---|--:|--:|--:|--:|--:|",
+    ]
+    return "\n".join([*head, *table, *stage_head, *_stage_rows(rows), END, ""])
+
+
+def _row(job: Times, cores: Sequence[int], speed: float) -> str:
+    times = " | ".join(f"{job.by_cores[n]:,.0f}" for n in cores)
+    aim = "" if job.aim is None else f"{job.aim:g}"
+    copies = ""
+    if job.n_bytes is not None:
+        copies = f"{job.n_bytes / speed / (job.by_cores[cores[-1]] / 1e3):.0%}"
+    return f"| {job.name} | {times} | {job.gain:.1f} | {aim} | {job.serial_share:.0%} | {copies} |"
+
+
+def _stage_rows(rows: Sequence[tuple[Times, list[Times]]]) -> list[str]:
+    lines = []
+    for job, parts in rows:
+        total = sum(part.by_cores[1] for part in parts)
+        for part in parts:
+            first, last = part.by_cores[1], part.by_cores[max(part.by_cores)]
+            lines.append(
+                f"| {job.name} | {part.name} | {first:,.1f} | {last:,.1f} | {part.gain:.1f} "
+                f"| {first / total:.0%} | {part.serial_share:.0%} |"
+            )
+    return lines
+
+
+def core_numbers(most: int) -> list[int]:
+    """Return 1, 2, 4, ... up to ``most``, which is included.
+
+    Examples
+    --------
+    >>> core_numbers(12)
+    [1, 2, 4, 8, 12]
+    """
+    powers = [2**k for k in range(most.bit_length()) if 2**k < most]
+    return [*powers, most]
+
+
+def main() -> None:
+    """Measure and write, or merge."""
+    from propkernels._utils.parallel import thread_count
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cores", description=__doc__)
+    parser.add_argument("-o", "--output", type=Path, help="file of the section")
+    parser.add_argument("--merge", type=Path, help="put the section of this file into docs/BENCHMARKS.md")
+    parser.add_argument("--only", action="append", help="jobs whose name contains this; may be repeated")
+    parser.add_argument("--cores", type=int, default=thread_count(-1), help="most cores")
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    if options.merge is not None:
+        replace_section(options.merge.read_text(encoding="utf-8"), BEGIN, END)
+        return
+    cores = core_numbers(options.cores)
+    chosen = [job for job in present(JOBS) if not options.only or any(o in job.name for o in options.only)]
+    speed = copy_speed(cores[-1])
+    rows = []
+    for job in chosen:
+        rows.append(measure(job, cores, options.repeats))
+        print(_row(rows[-1][0], cores, speed), flush=True)
+        if options.output is not None:  # what is measured is kept if the run is cut short
+            options.output.write_text(section(rows, cores, speed), encoding="utf-8")
+    print(section(rows, cores, speed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Times by cores: gains, serial shares and the section of the page."""
+
+import numpy as np
+import pytest
+
+from benchmarks import cores, pages
+
+TIMES = cores.Times("job", {1: 160.0, 4: 55.0, 16: 20.0}, aim=8.0, n_bytes=1e6)
+
+
+def test_serial_share_solves_amdahls_law():
+    f, n = TIMES.serial_share, 16
+    assert TIMES.gain == 8.0
+    np.testing.assert_allclose(f + (1 - f) / n, 1 / TIMES.gain)
+
+
+def test_a_call_that_gains_nothing_is_serial():
+    assert cores.Times("job", {1: 3.0, 2: 4.0}).serial_share == 1.0
+
+
+@pytest.mark.parametrize(("most", "numbers"), [(1, [1]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])])
+def test_core_numbers_end_with_the_most(most, numbers):
+    assert cores.core_numbers(most) == numbers
+
+
+def test_section_has_a_row_per_job_and_stage():
+    stage = cores.Times("count", {1: 80.0, 16: 10.0})
+    text = cores.section([(TIMES, [stage])], [1, 4, 16], 1e9)
+    assert "| job | 160 | 55 | 20 | 8.0 | 8 | 7% | 5% |" in text
+    assert "| job | count | 80.0 | 10.0 | 8.0 | 100% | 7% |" in text
+
+
+def test_jobs_without_data_are_left_out(monkeypatch):
+    monkeypatch.setattr(cores, "is_present", lambda name: name == "DD")
+    assert {job.dataset for job in cores.present(cores.JOBS)} == {"DD", cores.MOLECULES}
+
+
+def test_a_section_replaces_the_old_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    page = tmp_path / "docs" / "BENCHMARKS.md"
+    page.parent.mkdir()
+    page.write_text("# Page\n\n<b>\nold\n<e>\n\n## After\n")
+    pages.replace_section("<b>\nnew\n<e>\n", "<b>", "<e>")
+    assert page.read_text() == "# Page\n\n<b>\nnew\n<e>\n\n## After\n"
+    pages.replace_section("<c>\nmore\n<d>\n", "<c>", "<d>")
+    assert page.read_text().endswith("## After\n\n<c>\nmore\n<d>\n")
