@@ -186,8 +186,8 @@ def section(rows: Sequence[tuple[Times, list[Times]]], cores: Sequence[int], spe
         "",
         f"Measured by `python -m benchmarks.cores` on a machine with {cores[-1]} cores, whose copies read "
         f"and write {speed / 1e9:.0f} GB/s. Milliseconds by n_jobs, t_max = 10, best of some runs; results "
-        "are the same bits for every n_jobs. The serial share f solves T_n / T_1 = f + (1 - f) / n; copies: the "
-        "bytes of inputs and outputs over the time, as a share of the speed of copies.",
+        "are the same bits for every n_jobs. The serial share f solves T_n / T_1 = f + (1 - f) / n; copies: "
+        "the bytes of inputs and outputs over the time, as a share of the speed of copies.",
         "",
         "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | copies |",
         "|---|" + "--:|" * (len(cores) + 4),
