@@ -1,8 +1,9 @@
-"""Public names with their signatures, as text; ``python -m tests.public_names`` writes the golden file."""
+"""Public names with signatures and members, as text; ``python -m tests.public_names`` writes the golden file."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,23 @@ def signature(thing: Any) -> str:
     return str(found.replace(parameters=bare, return_annotation=found.empty))
 
 
+def members(thing: Any) -> list[str]:
+    """Public methods, properties and fields of a class that this package defines."""
+    if not inspect.isclass(thing):
+        return []
+    ours = [vars(cls) for cls in thing.__mro__ if cls.__module__.startswith("propkernels")]
+    return sorted({name for found in ours for name in found if not re.match("_|set_.*_request", name)})
+
+
+def lines(name: str, thing: Any) -> list[str]:
+    """A name with its signature, and the members of a class."""
+    inner = members(thing)
+    return [f"{name}{signature(thing)}", *([f"    .{' .'.join(inner)}"] if inner else [])]
+
+
 def listing() -> str:
-    """One line per public name, sorted."""
-    return "".join(f"{name}{signature(thing)}\n" for name, thing in sorted(public().items()))
+    """Public names, sorted: a line with the signature each, and a line of members for classes."""
+    return "".join(f"{line}\n" for name, thing in sorted(public().items()) for line in lines(name, thing))
 
 
 if __name__ == "__main__":

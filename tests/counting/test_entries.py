@@ -23,7 +23,7 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: typ
 
 
 def vocabulary_of(kernel):
-    counting = kernel.fit(TRAIN).counting_
+    counting = kernel.fit(TRAIN)._counting
     return Vocabulary(counting.counter, [stream.codes for stream in counting.counts])
 
 

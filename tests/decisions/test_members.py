@@ -80,9 +80,9 @@ def test_parts_that_do_not_match_are_refused():
         (replace(kernel, coefficients=kernel.coefficients[1:]), "every training graph"),
     ):
         with pytest.raises(ValueError, match=message):
-            member.check_parts()
+            member._check_parts()
     for member in (folded, ratio, joint, kernel):
-        member.check_parts()
+        member._check_parts()
 
 
 def test_members_of_a_sum_have_equally_many_decisions():

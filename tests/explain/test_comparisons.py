@@ -134,8 +134,8 @@ def test_pairwise_kernels_can_be_searched_and_compared(kernel):
 def test_kernels_on_attributes_are_not_dot_products():
     data = pk.datasets.make_synthetic(12, random_state=0)
     kernel = pk.ShortestPath(attributes="gaussian", labels=None)
-    assert not kernel.is_dot_product
-    assert kernel.fit(data.graphs).counter_ is None
+    assert not kernel._is_dot_product
+    assert kernel.fit(data.graphs)._counter is None
     model = pk.PropagationClassifier(kernel=kernel, C=1, random_state=0).fit(data.graphs, data.target)
     with pytest.raises(TypeError, match="not a dot product"):
         model.explain(data.graphs)

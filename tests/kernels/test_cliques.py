@@ -36,6 +36,6 @@ def test_edges_of_other_pairs_are_refused():
     graphs = pk.check_graphs([DIRECTED])
     nodes = NodeComparison.learn(graphs, pk.SubgraphMatching(labels=None))
     prepared = SubgraphComparison(nodes, np.ones(2), False, False, True).prepare(graphs)
-    prepared.check_parts()
+    prepared._check_parts()
     with pytest.raises(ValueError, match="every pair of nodes"):
-        prepared._replace(edges=prepared.edges[:4], pair_ptr=np.array([0, 4])).check_parts()
+        prepared._replace(edges=prepared.edges[:4], pair_ptr=np.array([0, 4]))._check_parts()

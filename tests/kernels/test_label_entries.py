@@ -33,7 +33,7 @@ def test_the_kernel_is_the_sum_over_the_entries(base_kernel):
     np.testing.assert_array_equal(kernel.transform(LABELED[4:]), parts[0] + parts[1])
     shorter = pk.WeisfeilerLehman(t_max=1, labels="entries", base_kernel=base_kernel).fit(LABELED[:4])
     np.testing.assert_array_equal(
-        kernel.restricted(1, False).transform(LABELED[4:]), shorter.transform(LABELED[4:])
+        kernel._restricted(1, False).transform(LABELED[4:]), shorter.transform(LABELED[4:])
     )
 
 

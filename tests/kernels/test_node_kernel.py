@@ -43,6 +43,6 @@ def test_a_run_of_graphs():
 def test_parts_that_do_not_match_are_refused():
     nodes = NodeComparison.learn(GRAPHS, pk.AttributeKernel()).nodes(GRAPHS)
     with pytest.raises(ValueError, match="row of attributes"):
-        nodes._replace(points=nodes.points[1:]).check_parts()
+        nodes._replace(points=nodes.points[1:])._check_parts()
     with pytest.raises(ValueError, match="every pair of nodes"):
         nodes.check_pairs(np.array([0, 4, 7]), np.ones(7))

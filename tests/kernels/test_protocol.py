@@ -24,7 +24,7 @@ def test_restricted_is_the_kernel_fitted_with_fewer_iterations(kernel):
     whole = clone(kernel).fit(graphs[:20])
     for t, normalize in itertools.product((0, 2, 4), (False, True)):
         expected = clone(kernel).set_params(t_max=t, normalize=normalize).fit(graphs[:20])
-        found = whole.restricted(t, normalize)
+        found = whole._restricted(t, normalize)
         assert found.get_params() == expected.get_params()
         assert np.array_equal(found.transform(graphs), expected.transform(graphs))
     assert whole.get_params() == kernel.get_params()
@@ -36,7 +36,7 @@ def test_restricted_without_iterations_is_normalized_or_not():
         whole = clone(kernel).fit(graphs[:20])
         for normalize in (False, True):
             expected = clone(kernel).set_params(normalize=normalize).fit(graphs[:20])
-            found = whole.restricted(None, normalize)
+            found = whole._restricted(None, normalize)
             assert np.array_equal(found.transform(graphs), expected.transform(graphs))
     with pytest.raises(ValueError, match="no iterations"):
-        whole.restricted(1, False)
+        whole._restricted(1, False)

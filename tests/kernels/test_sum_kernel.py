@@ -95,7 +95,7 @@ def test_folded_decisions_equal_those_of_the_kernel():
     kernel = pk.SumKernel(parts(), weights=[1.0, 0.5, 2.0])
     model = pk.PropagationClassifier(kernel=kernel, C=1, normalize=False, random_state=0)
     model.fit(TRAIN, DATA.target[:20])
-    streams, matrix = kernel.fit(TRAIN).training_counts_, kernel.fit_transform(TRAIN)
+    streams, matrix = kernel.fit(TRAIN)._training_counts, kernel.fit_transform(TRAIN)
     product = sum(s.weight * (s.counts @ s.counts.T) for s in streams).toarray()
     assert np.allclose(product, matrix, atol=1e-12)
 

@@ -13,7 +13,7 @@ from tests.search.test_segment import CASES
 def test_segments_are_as_good_as_one(n_jobs):
     graphs = pk.datasets.make_molecules(60, random_state=0).graphs
     streams = CASES["molecules"]
-    counter = pk.PropagationKernel(t_max=3, random_state=0).fit(graphs).counter_
+    counter = pk.PropagationKernel(t_max=3, random_state=0).fit(graphs)._counter
     parts = [InvertedFile.of(counter.count(graphs[i : i + 9], None, 1)) for i in range(0, 60, 9)]
     alive = np.arange(60) % 7 > 0
     one = InvertedFile.of(streams)
@@ -38,7 +38,7 @@ def test_a_query_of_another_kernel_is_refused():
 
 def test_added_and_removed_graphs_leave_the_old_file_unchanged():
     graphs = pk.datasets.make_molecules(20, random_state=0).graphs
-    counter = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs).counter_
+    counter = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs)._counter
     query = Query.all(counter.count(graphs[:1], None, 1))[0]
     file = InvertedFile.of(counter.count(graphs[:12], None, 1))
     before = file.similarities(query)

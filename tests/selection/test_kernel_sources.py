@@ -61,7 +61,7 @@ def test_graphs_without_nodes_have_zeros():
 def test_learned_weights_see_only_the_training_graphs_of_a_slice():
     target = np.arange(30) // 2 % 2
     parts = [pk.LabelHistogram(), pk.WeisfeilerLehman(t_max=2)]
-    matrices = pk.SumKernel(parts, weights="alignment").part_matrices(GRAPHS)
+    matrices = pk.SumKernel(parts, weights="alignment")._part_matrices(GRAPHS)
     found = AlignedSource(matrices, target, False).slice(TRAIN, TEST, False)
     alone = pk.SumKernel(parts, weights="alignment")
     np.testing.assert_allclose(found.known, alone.fit_transform(GRAPHS[TRAIN], target[TRAIN]), atol=1e-14)

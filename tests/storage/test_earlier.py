@@ -37,7 +37,7 @@ def test_an_index():
 def test_kernels_count_as_they_did(name):
     kernel = pk.load_model(EARLIER / f"{name}.pk")
     assert np.array_equal(kernel.transform(GRAPHS), expected(name))
-    counter, train = kernel.counter_, kernel.training_counts_
+    counter, train = kernel._counter, kernel._training_counts
     streams = counter.count(GRAPHS, [stream.codes for stream in train], None)
     product = sum(
         a.weight * (a.counts[:, : b.counts.shape[1]] @ b.counts.T)

@@ -141,7 +141,7 @@ def test_every_public_predictor(name, tmp_path):
     for method in METHODS:
         if hasattr(model, method):
             assert_identical(getattr(again, method)(SMALL.graphs), getattr(model, method)(SMALL.graphs))
-    if hasattr(model, "explain") and model.kernel_.is_dot_product:
+    if hasattr(model, "explain") and model.kernel_._is_dot_product:
         explained = [m.explain(SMALL.graphs[:3]).contributions for m in (again, model)]
         assert np.array_equal(*explained)
 

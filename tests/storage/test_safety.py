@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 import propkernels as pk
 from propkernels.decisions.rule import Rule, dual_members
 from propkernels.storage.archive import from_bytes, to_bytes, to_json, write_archive
+from propkernels.storage.classes import class_of, known_names
 from propkernels.storage.encoder import Encoder
 from tests.test_contract_discovery import classes
 
@@ -460,7 +461,13 @@ def test_codes_in_a_table_are_refused(folder):
 
 @classes("kernel", "features")
 def test_the_parts_of_every_public_estimator_are_checked(cls):
-    assert callable(cls.check_parts)
+    assert callable(cls._check_parts)
+
+
+@pytest.mark.parametrize("name", known_names())
+def test_checks_of_parts_have_the_name_that_loading_calls(name):
+    """``_check_parts``; a method with the old name would never be called."""
+    assert not hasattr(class_of(name), "check_parts")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ A savable class declares three things next to its fields:
 - annotations of its fields, or of attributes learned by ``fit``, are the required types;
 - an array of integers is annotated as :class:`Offsets` or :class:`Indices` of another attribute, or as
   :data:`ANY_NUMBER`: compiled functions do not check offsets and indices;
-- ``check_parts`` raises ValueError for inconsistent attributes, by :func:`require`.
+- ``_check_parts`` raises ValueError for inconsistent attributes, by :func:`require`.
 """
 
 from __future__ import annotations

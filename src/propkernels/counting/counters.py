@@ -44,7 +44,7 @@ class StreamCounts:
     iteration: int
     weight: float
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error if counts and codes do not match or are out of range."""
         require(self.counts.format == "csr" and self.counts.dtype == np.float64, "counts are rows of floats")
         require(self.codes.ndim == 1 and self.counts.shape[1] == len(self.codes), "every column needs a code")

@@ -31,7 +31,7 @@ class Vocabulary:
     counter: Counter
     codes: Annotated[list[Codes], ANY_NUMBER]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error unless codes are one array per stream."""
         if not self.codes or any(codes.ndim != 1 for codes in self.codes):
             raise ValueError("every stream needs codes")

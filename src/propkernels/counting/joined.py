@@ -46,7 +46,7 @@ class JoinedCounter(Counter):
     normalized: NDArray[np.bool_]
     parts: Annotated[NDArray[np.int64], Indices("counters")]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error unless each counter has a nonnegative weight."""
         shape = (len(self.counters),)
         require(

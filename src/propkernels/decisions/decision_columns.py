@@ -156,7 +156,7 @@ class Calibration:
     intercepts: NDArray[np.float64]
     multilabel: bool = False
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if coefficients and intercepts do not match."""
         require(self.coefficients.ndim == 2 and self.intercepts.ndim == 1, "every class needs coefficients")
         require(self.coefficients.shape[1] == len(self.intercepts), "every class needs an intercept")

@@ -44,7 +44,7 @@ class Posterior:
     noise: float
     scale: float = 1.0
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if the shapes of roots and factors do not match."""
         require(self.roots.ndim == 2, "roots must be a matrix")
         shape = (*self.roots.shape, self.roots.shape[1])

@@ -181,7 +181,7 @@ class FoldedMember(Member):
     stream_weights: Values
     normalize: bool
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if the number of weights is not that of the bins, or levels."""
         n_columns = _n_columns(self.vocabulary, self.stream_weights)
         n_bins = len(self.weights) if self.level_ptr is None else len(self.level_ptr) - 1
@@ -305,7 +305,7 @@ class RatioMember(Member):
     assigned: bool
     normalize: bool
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if counts and coefficients do not match the bins and the kept graphs."""
         n_columns, n_kept = _n_columns(self.vocabulary, self.stream_weights), self.kept.shape[1]
         if self.kept.format != "csr" or self.kept.shape[0] != n_columns or self.kept.dtype != np.float64:
@@ -449,7 +449,7 @@ class JointMember(Member):
     members: list[Member]
     weights: Values
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if members or weights do not match."""
         check_members(self.members)
         if self.weights.shape != (len(self.members),) or not (self.weights >= 0).all():
@@ -526,7 +526,7 @@ class KernelMember(Member):
     coefficients: Matrix
     compares_bins = False
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if coefficients do not match the training graphs."""
         n_graphs = getattr(self.kernel, "_n_features_out", len(self.coefficients))
         if not hasattr(self.kernel, "transform") or self.coefficients.ndim != 2:

@@ -50,7 +50,7 @@ class Rule:
 
     members: list[Member]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if members have different numbers of decisions."""
         check_members(self.members)
 
@@ -198,10 +198,10 @@ def dual_members(kernel: Any, coefficients: Matrix) -> list[Member]:
     A sum of kernels gives one member per part. A kernel that does not compare bin by bin keeps all training
     graphs.
     """
-    parts = getattr(kernel, "parts_", None)
+    parts = getattr(kernel, "_weighted_parts", None)
     if parts is not None:
         return _of_sum(kernel, parts, coefficients)
-    counting: Counting | None = getattr(kernel, "counting_", None)
+    counting: Counting | None = getattr(kernel, "_counting", None)
     if counting is None:
         return [KernelMember(kernel, coefficients)]
     coefficients = coefficients * counting.inverse_lengths()[:, None]
@@ -269,17 +269,17 @@ def primal_members(kernel: Any, coefficients: Matrix) -> list[Member]:
 
     Columns are grouped by stream, and sorted by code within a stream (``sort_bins``).
     """
-    counts = kernel.training_counts_
+    counts = kernel._training_counts
     ends = np.cumsum([len(stream.codes) for stream in counts])[:-1]
     tables = [np.sqrt(s.weight) * part for s, part in zip(counts, np.split(coefficients, ends), strict=True)]
-    parts = getattr(kernel, "parts_", None)
+    parts = getattr(kernel, "_weighted_parts", None)
     if parts is None:
-        return [_with_weights(kernel.counting_, _in_order(kernel.counting_, tables))]
-    owner = kernel.counter_.parts
+        return [_with_weights(kernel._counting, _in_order(kernel._counting, tables))]
+    owner = kernel._counter.parts
     members: list[Member] = []
     for number, (_, part) in enumerate(parts):
         of_part = [table for table, i in zip(tables, owner, strict=True) if i == number]
-        members.append(_with_weights(part.counting_, _in_order(part.counting_, of_part)))
+        members.append(_with_weights(part._counting, _in_order(part._counting, of_part)))
     weights = np.array([weight for weight, _ in parts])
     return [JointMember(members, weights)] if kernel.normalize else members
 

@@ -33,20 +33,20 @@ def countings_of(kernel: Any, graphs: Any) -> list[SharedBins]:
         return [SharedBins(kernel.counter_, False, False, True)]
     if hasattr(kernel, "kernel_"):
         return countings_of(kernel.kernel_, graphs)
-    if not hasattr(type(kernel), "counter_"):
+    if not hasattr(type(kernel), "_counter"):
         raise TypeError(f"similar_because needs a kernel of this library, got {_called(kernel)}")
     if getattr(kernel, "n_features", None) is not None:
         raise ValueError("similar_because needs a column for each bin: n_features must be None")
-    return [_of_fitted(kernel if hasattr(kernel, "counter_") else clone(kernel).fit(graphs))]
+    return [_of_fitted(kernel if hasattr(kernel, "_counter") else clone(kernel).fit(graphs))]
 
 
 def _of_fitted(kernel: Any) -> SharedBins:
-    counting = getattr(kernel, "counting_", None)
+    counting = getattr(kernel, "_counting", None)
     if counting is not None:
         return SharedBins(counting.counter, counting.assigned, counting.ratio, counting.normalize)
-    if getattr(kernel, "counter_", None) is None:
+    if getattr(kernel, "_counter", None) is None:
         raise TypeError(f"{kernel!r} is not a dot product or a ratio of counts: it has no shared bins")
-    return SharedBins(kernel.counter_, False, False, bool(kernel.normalize))
+    return SharedBins(kernel._counter, False, False, bool(kernel.normalize))
 
 
 def _called(kernel: Any) -> str:

@@ -217,7 +217,7 @@ def page_kernels(graphs: GraphDatabase, is_regression: bool, jobs: int | None) -
 def _is_carried(kernel: Any, graphs: GraphDatabase) -> bool:
     """Whether the page supports the code function of a kernel."""
     try:
-        code_function(clone(kernel).fit(graphs[:SAMPLE]).counting_.counter, graphs)
+        code_function(clone(kernel).fit(graphs[:SAMPLE])._counting.counter, graphs)
     except NotLive:
         return False
     return True

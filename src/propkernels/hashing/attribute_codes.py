@@ -56,7 +56,7 @@ class AttributeCoder:
     lsh: LocalitySensitiveHash
     further: tuple[LocalitySensitiveHash, ...] = ()
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error if ``combine`` is unknown."""
         require(self.combine in ("sum", "product", "joint"), "dimensions are combined in an unknown way")
 

@@ -49,7 +49,7 @@ class LocalitySensitiveHash:
     seed: int
     purpose: int = 0
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error if the metric is unknown or the bin width is not positive."""
         require(self.metric in METRICS and 0 < self.bin_width < np.inf, "metric or bin width is unknown")
 

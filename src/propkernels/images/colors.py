@@ -77,7 +77,7 @@ class KMeansColors(Quantizer):
         distances = (self.colors_**2).sum(axis=1) - 2 * (colors @ self.colors_.T)  # squared, minus |color|^2
         return distances.argmin(axis=1).reshape(picture.shape[:2])
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error unless there is one color per label."""
         fits = not hasattr(self, "colors_") or self.colors_.shape == (self.n_labels_, 3)
         require(fits, "every label needs a color")

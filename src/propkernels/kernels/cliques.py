@@ -25,7 +25,7 @@ class Wired(NamedTuple):
     pair_ptr: Annotated[NDArray[np.int64], Offsets("edges")]
     edges: Annotated[NDArray[np.uint64], ANY_NUMBER]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless there is one word per ordered pair of nodes of each graph."""
         self.nodes.check_pairs(self.pair_ptr, self.edges)
 
@@ -57,7 +57,7 @@ class SubgraphComparison(TiledComparison):
     connected: bool
     prepared_type: ClassVar[type] = Wired
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless there is one weight per size."""
         require(self.lambdas.ndim == 1 and len(self.lambdas) >= 1, "every size needs a weight")
 

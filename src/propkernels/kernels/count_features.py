@@ -106,7 +106,7 @@ class CountFeatures(CountEstimator):
         return features if self.sparse_output else _dense(features)
 
     @property
-    def counter_(self) -> Counter:
+    def _counter(self) -> Counter:
         """Counter of the features."""
         counter: Counter = self.coder_
         return counter
@@ -121,7 +121,7 @@ class CountFeatures(CountEstimator):
             for t, suffix, codes in zip(
                 self.stream_iterations_, self._suffixes(), self.stream_codes_, strict=True
             )
-            for column in self.counter_.column_names(codes)
+            for column in self._counter.column_names(codes)
         ]
         return np.array(names, dtype=object)
 
@@ -155,7 +155,7 @@ class CountFeatures(CountEstimator):
                 f"y must hold one number for each of {len(graphs)} graphs, got shape {target.shape}"
             )
         shown = Shown(graphs, target, molecules, label_names or {})
-        return Bins(describe_bins(self.counter_, self._bins_of(column, graphs), shown, self.n_jobs))
+        return Bins(describe_bins(self._counter, self._bins_of(column, graphs), shown, self.n_jobs))
 
     def contributions(self, X: Any, coefficients: Any) -> NDArray[np.float64]:
         """Return the contribution of each node and iteration to ``features @ coefficients``.
@@ -177,10 +177,10 @@ class CountFeatures(CountEstimator):
         check_is_fitted(self, "stream_codes_")
         graphs = check_graphs(X)
         vocabulary = None if self.n_columns_ is not None else self.stream_codes_
-        streams = self.counter_.count(graphs, vocabulary, self.n_jobs)
+        streams = self._counter.count(graphs, vocabulary, self.n_jobs)
         weights = self._bin_weights(streams, np.asarray(coefficients, dtype=np.float64))
         codes = [stream.codes for stream in streams]
-        contributions = self.counter_.contributions(graphs, codes, weights, self.n_jobs)
+        contributions = self._counter.contributions(graphs, codes, weights, self.n_jobs)
         if self.normalize:
             scale = inverse_length(self._lengths(streams, self._joined(streams)))
             contributions *= scale[graphs.graph_ids][:, None]
@@ -217,7 +217,7 @@ class CountFeatures(CountEstimator):
             stream = int(np.searchsorted(ends, column, side="right"))
             codes = self.stream_codes_[stream]
             return [ChosenBin(stream, int(codes[column - int(ends[stream])]), column)]
-        streams = self.counter_.count(graphs, None, self.n_jobs)
+        streams = self._counter.count(graphs, None, self.n_jobs)
         return [
             ChosenBin(number, int(code), column)
             for number, (t, h) in enumerate(numbered(streams))
@@ -286,7 +286,7 @@ class CountFeatures(CountEstimator):
     @abstractmethod
     def _learn_coder(self, graphs: Any) -> Any: ...
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if codes, iterations and columns do not match."""
         if hasattr(self, "stream_codes_"):
             require(isinstance(self.coder_, Counter), "coder_ must be a counter")

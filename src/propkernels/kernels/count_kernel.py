@@ -165,27 +165,27 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         return self.base_kernel_.diagonal(self._count(check_graphs(X)))
 
     @property
-    def is_dot_product(self) -> bool:
-        """Whether the kernel is a dot product of counts; if so, ``counter_`` exists after fit."""
+    def _is_dot_product(self) -> bool:
+        """Whether the kernel is a dot product of counts; if so, ``_counter`` exists after fit."""
         return resolve_base_kernel(self.base_kernel).is_dot_product
 
     @property
-    def has_constant_diagonal(self) -> bool:
+    def _has_constant_diagonal(self) -> bool:
         """Whether k(x, x) is the same for all graphs with nodes, without normalization."""
         return resolve_base_kernel(self.base_kernel).has_constant_diagonal
 
     @property
-    def counter_(self) -> Counter | None:
+    def _counter(self) -> Counter | None:
         """Counter of the features, if the kernel is a dot product of counts; else None."""
         return self.base_kernel_.counter(self.coder_)
 
     @property
-    def training_counts_(self) -> list[StreamCounts]:
-        """Counts of the training graphs by ``counter_``."""
+    def _training_counts(self) -> list[StreamCounts]:
+        """Counts of the training graphs by ``_counter``."""
         return self.base_kernel_.features(self.counts_)
 
     @property
-    def counting_(self) -> Counting | None:
+    def _counting(self) -> Counting | None:
         """Counts and their comparison, if graphs are compared bin by bin; else None."""
         base_kernel = self.base_kernel_
         if base_kernel.assigned is None:
@@ -198,7 +198,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         with running_on(self._device(graphs)):
             return self.coder_.count(graphs, [stream.codes for stream in self.counts_], self.n_jobs)
 
-    def restricted(self, t: int | None, normalize: bool) -> Self:
+    def _restricted(self, t: int | None, normalize: bool) -> Self:
         """Return a fitted copy with fewer iterations, from the counts of this kernel.
 
         Parameters
@@ -243,7 +243,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     @abstractmethod
     def _learn_coder(self, graphs: Any) -> Any: ...
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if streams have counts of different graphs."""
         if hasattr(self, "counts_"):
             sizes = {stream.counts.shape[0] for stream in self.counts_}

@@ -119,7 +119,7 @@ class Hops(NamedTuple):
     nodes: Nodes
     counts: list[Matrix]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless counts have one row per node of each graph."""
         require(all(is_array(counts, "f", 2) for counts in self.counts), "counts must be matrices")
         sizes = [len(counts) for counts in self.counts]
@@ -252,7 +252,7 @@ class GraphHopper(PairwiseKernel):
         self.n_jobs = n_jobs
 
     @property
-    def is_dot_product(self) -> bool:
+    def _is_dot_product(self) -> bool:
         """Whether the kernel is a dot product of counts, which holds without attributes."""
         return self.attributes is None
 

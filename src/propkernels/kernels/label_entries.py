@@ -39,9 +39,9 @@ class EntryCoder(RefinementCoder):
     width: int
     entries: tuple[int, ...]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if entries are out of range."""
-        super().check_parts()
+        super()._check_parts()
         require(is_whole(self.width, 1) and self.entries, "an entry is needed")
         require(
             all(is_whole(entry, 0) and entry < self.width for entry in self.entries),

@@ -29,7 +29,7 @@ class Nodes(NamedTuple):
     keys: Annotated[NDArray[np.uint64], ANY_NUMBER]
     points: NDArray[np.float64]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if labels and attributes do not match."""
         require(self.keys.ndim == 1 and self.points.ndim == 2, "every node needs a key and attributes")
         require(len(self.keys) == len(self.points), "every node needs a row of attributes")
@@ -69,7 +69,7 @@ class NodeComparison:
     standardizer: Standardizer | None
     elsewhere: NDArray[np.float64]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless there is a standardizer if, and only if, attributes are compared."""
         require(self.kind in range(4), "the kernel of attributes is unknown")
         fits = (self.kind == 0) == (self.standardizer is None)

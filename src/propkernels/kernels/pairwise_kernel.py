@@ -141,7 +141,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             prepared = self.comparison_.prepare(database)
         return _diagonal(self.comparison_, prepared, len(database))
 
-    def restricted(self, t: int | None, normalize: bool) -> Self:
+    def _restricted(self, t: int | None, normalize: bool) -> Self:
         """Return a fitted copy with or without normalization; t must be None.
 
         Returns
@@ -158,25 +158,25 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return kernel
 
     @property
-    def is_dot_product(self) -> bool:
-        """Whether the kernel is a dot product of counts; if so, ``counter_`` exists after fit."""
+    def _is_dot_product(self) -> bool:
+        """Whether the kernel is a dot product of counts; if so, ``_counter`` exists after fit."""
         return False
 
     @property
-    def counter_(self) -> Counter | None:
+    def _counter(self) -> Counter | None:
         """Counter of the features, if the kernel is a dot product of counts; else None."""
         counter: Counter | None = self.comparison_.explicit()
         return counter
 
     @property
-    def counting_(self) -> Counting | None:
+    def _counting(self) -> Counting | None:
         """Counts and their comparison, if graphs are compared bin by bin; else None."""
         counting: Counting | None = self.comparison_.counting(self.prepared_, bool(self.normalize))
         return counting
 
     @property
-    def training_counts_(self) -> list[StreamCounts]:
-        """Counts of the training graphs by ``counter_``."""
+    def _training_counts(self) -> list[StreamCounts]:
+        """Counts of the training graphs by ``_counter``."""
         counts: list[StreamCounts] = self.comparison_.explicit_counts(self.prepared_)
         return counts
 
@@ -280,7 +280,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             else len(getattr(prepared, "nodes", prepared).keys)
         )
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if the prepared training graphs do not match the comparison."""
         if hasattr(self, "comparison_"):
             fits = isinstance(self.comparison_, (TiledComparison, CountedComparison))

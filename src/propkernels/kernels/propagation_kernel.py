@@ -66,7 +66,7 @@ class PropagationCoder(Coder):
     attributes: AttributeCoder | None = None
     edge_labels: bool = False
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if t_max, n_hashes or the source of labels is out of range."""
         require(is_whole(self.t_max, 0) and is_whole(self.n_hashes, 1), "t_max or n_hashes is out of range")
         require(self.source in KNOWN_SOURCES, "the source of labels is unknown")

@@ -150,7 +150,7 @@ class Paths(NamedTuple):
     pair_ptr: Annotated[NDArray[np.int64], Offsets("distances")]
     distances: NDArray[np.float64]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless there is one distance per ordered pair of nodes of each graph."""
         self.nodes.check_pairs(self.pair_ptr, self.distances)
 
@@ -282,7 +282,7 @@ class ShortestPath(PairwiseKernel):
         self.n_jobs = n_jobs
 
     @property
-    def is_dot_product(self) -> bool:
+    def _is_dot_product(self) -> bool:
         """Whether the kernel is a dot product of counts, which holds without attributes."""
         return self.attributes is None
 

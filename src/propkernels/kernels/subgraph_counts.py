@@ -153,7 +153,7 @@ class SubgraphCounts(CountedComparison):
     counter: SubgraphCounter
     lambdas: NDArray[np.float64]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless there is one weight per size."""
         require(self.lambdas.shape == (self.counter.k,), "every size needs a weight")
 
@@ -265,7 +265,7 @@ class SubgraphCounter(Counter):
     edge_weights: bool
     lambdas: NDArray[np.float64] | None = None
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if k is below 1."""
         require(is_whole(self.k, 1), "k must be at least 1")
 

@@ -189,7 +189,7 @@ class SubgraphMatching(PairwiseKernel):
         return kernels
 
     @property
-    def is_dot_product(self) -> bool:
+    def _is_dot_product(self) -> bool:
         """Whether the kernel is a dot product of counts: no attributes, connected subgraphs only."""
         return self.attributes is None and bool(self.connected)
 

@@ -156,7 +156,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._keep(parts, weights, [matrix.diagonal().copy() for matrix in stack])
         return self._finish(weighted_sum(weights, list(stack)))
 
-    def part_matrices(self, X: Any) -> Matrix:
+    def _part_matrices(self, X: Any) -> Matrix:
         """Return the kernel matrix of each part, with the normalization of the sum; self is not changed.
 
         Returns
@@ -216,38 +216,38 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         )
 
     @property
-    def learns_weights(self) -> bool:
+    def _learns_weights(self) -> bool:
         """Whether weights are learned from the target, and so differ between folds."""
         return _is_alignment(self.weights)
 
     @property
-    def is_dot_product(self) -> bool:
-        """Whether all parts are dot products of counts; if so, ``counter_`` exists after fit."""
-        return all(getattr(kernel, "is_dot_product", False) for kernel in self._given())
+    def _is_dot_product(self) -> bool:
+        """Whether all parts are dot products of counts; if so, ``_counter`` exists after fit."""
+        return all(getattr(kernel, "_is_dot_product", False) for kernel in self._given())
 
     @property
-    def parts_(self) -> list[tuple[float, Any]]:
+    def _weighted_parts(self) -> list[tuple[float, Any]]:
         """Pairs of weight and fitted part."""
         return list(zip(self.weights_.tolist(), self.kernels_, strict=True))
 
     @property
-    def counter_(self) -> Counter | None:
+    def _counter(self) -> Counter | None:
         """Counter of the features, if all parts are dot products of counts; else None."""
-        counters = [part.counter_ for part in self.kernels_]
+        counters = [part._counter for part in self.kernels_]
         if any(counter is None for counter in counters):
             return None
-        streams = [part.training_counts_ for part in self.kernels_]
+        streams = [part._training_counts for part in self.kernels_]
         return JoinedCounter.of(counters, self.weights_, [part.normalize for part in self.kernels_], streams)
 
     @property
-    def training_counts_(self) -> list[StreamCounts]:
-        """Counts of the training graphs by ``counter_``."""
-        counter = self.counter_
+    def _training_counts(self) -> list[StreamCounts]:
+        """Counts of the training graphs by ``_counter``."""
+        counter = self._counter
         if not isinstance(counter, JoinedCounter):
             raise TypeError("this sum is not a dot product of counts")
-        return counter.join([part.training_counts_ for part in self.kernels_])
+        return counter.join([part._training_counts for part in self.kernels_])
 
-    def restricted(self, t: int | None, normalize: bool) -> Self:
+    def _restricted(self, t: int | None, normalize: bool) -> Self:
         """Return a fitted copy with or without normalization; t must be None."""
         check_is_fitted(self, "kernels_")
         if t is not None:
@@ -309,7 +309,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         tags.input_tags.allow_nan = False
         return tags
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless parts are kernels with weights, fitted to the same graphs."""
         if hasattr(self, "kernels_"):
             require(

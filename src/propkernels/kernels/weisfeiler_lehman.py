@@ -50,7 +50,7 @@ class RefinementCoder(Coder):
     edge_weights: bool
     t_max: int
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if the number of iterations or the source of labels is out of range."""
         require(is_whole(self.t_max, 0), "the number of iterations is out of range")
         require(self.source in KNOWN_SOURCES, "the source of labels is unknown")
@@ -125,9 +125,9 @@ class ExactCoder(RefinementCoder):
 
     tables: list[dict[Hashable, int]] = field(default_factory=list)
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless there is one table per iteration with codes in range."""
-        super().check_parts()
+        super()._check_parts()
         require(len(self.tables) == self.t_max + 1, "every iteration needs a table")
         numbers = [number for table in self.tables for number in table.values()]
         fits = min(numbers, default=0) >= 0 and max(numbers, default=0) < MOST_THINGS

@@ -222,7 +222,7 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
             kernel.set_params(normalize=self.normalize)
         return kernel
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse classes that do not match the training graphs."""
         if hasattr(self, "target_"):
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")

@@ -482,9 +482,9 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         graphs = self._checked(X)
         return self.layout_.scores(self._decisions(graphs))
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse decisions, classes and probabilities that do not match."""
-        super().check_parts()
+        super()._check_parts()
         if hasattr(self, "rule_"):
             layout, calibration = self.layout_, self.calibration_
             require(self.classes_.ndim == 1 and layout.n_classes == len(self.classes_) >= 2, "classes differ")

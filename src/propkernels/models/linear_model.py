@@ -462,7 +462,7 @@ class LinearModel(Documented, BaseEstimator):
             check_classification_targets(y)
         return canonical_rows(X), np.asarray(y)
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse coefficients that do not match columns and classes."""
         if not hasattr(self, "coef_"):
             return

@@ -275,7 +275,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         bins = self.rule_.bin_weights(graphs, np.asarray(weights, dtype=np.float64), self.n_jobs)
         return strongest_bins(bins, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown)
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse a number of intercepts other than that of the decisions."""
         if hasattr(self, "rule_"):
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")

@@ -296,7 +296,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         rows = values.shape[1]
         return combine(values, self.centers_[:, -rows:], self.scales_[:, -rows:])
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse scores, folds and scales of different numbers of graphs."""
         if not hasattr(self, "index_"):
             return

@@ -104,7 +104,7 @@ class NeighborScore(Score):
     folds: Annotated[Places, Indices("folds")]
     k: int
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse a k larger than the number of graphs outside any fold."""
         check_neighbors(self.folds, self.k)
 
@@ -155,7 +155,7 @@ class DensityScore(Score):
     reaches: Values
     densities: Values
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse arrays of reaches and densities without one value per fold and graph."""
         check_neighbors(self.folds, self.k)
         shape = (int(self.folds.max()) + 2, len(self.folds))

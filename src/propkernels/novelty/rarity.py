@@ -66,7 +66,7 @@ class RarityScore(Score):
     codes: Annotated[list[Codes], ANY_NUMBER]
     numbers: list[Values]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse numbers of occurrences that do not match the codes."""
         require(len(self.codes) == len(self.numbers), "every stream needs codes and numbers")
         for codes, table in zip(self.codes, self.numbers, strict=True):

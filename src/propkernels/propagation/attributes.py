@@ -117,7 +117,7 @@ class Standardizer:
     mean: NDArray[np.float64]
     deviation: NDArray[np.float64]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error if means and deviations differ in dimension."""
         require(
             self.mean.ndim == 1 and self.mean.shape == self.deviation.shape, "every mean needs a deviation"

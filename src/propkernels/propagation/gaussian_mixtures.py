@@ -137,7 +137,7 @@ class GaussianFamily:
     whitening: Matrix
     log_height: float
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error if the whitening is not a matrix with at most D columns."""
         require(self.whitening.ndim == 2, "the whitening is a matrix")
         require(len(self.whitening) >= self.whitening.shape[1], "whitening adds no directions")
@@ -213,7 +213,7 @@ class SpreadingMixtures:
     scales: Matrix = field(default_factory=lambda: np.ones((1, 1)))
     edge_factors: EdgeFactors | None = None
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error if points, Gaussians and scales differ in number or dimension."""
         require(0 <= self.laziness <= 1 and self.direction in DIRECTIONS, "laziness or direction is unknown")
         require(self.refit_every is None or is_whole(self.refit_every, 1), "steps between fits are 1 or more")

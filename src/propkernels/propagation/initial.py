@@ -80,7 +80,7 @@ class Prior:
     values: tuple[Hashable, ...]
     weights: NDArray[np.float64]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error unless values are distinct and each has a weight."""
         distinct = len(set(self.values)) == len(self.values)
         fits = distinct and len(self.values) == len(self.weights) and self.weights.ndim == 1

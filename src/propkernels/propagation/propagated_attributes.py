@@ -78,7 +78,7 @@ class SpreadingAttributes:
     elsewhere: NDArray[np.float64]
     edge_factors: EdgeFactors | None = None
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise an error if laziness, direction or the mean attributes are invalid."""
         require(0 <= self.laziness <= 1 and self.direction in DIRECTIONS, "laziness or direction is unknown")
         require(self.elsewhere.ndim == 1, "attributes of nodes elsewhere are one row")

@@ -92,7 +92,7 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
     description = _description(estimator)
     if is_fitted:
         description["fitted"] = digest_of(estimator.coder_, "coder_")
-    streams = estimator.counter_.count(sample, None, 1)
+    streams = estimator._counter.count(sample, None, 1)
     is_whole = not estimator.normalize and all(stream.weight == 1.0 for stream in streams)
     needs = "" if is_fitted or parameters["labels"] != "node" else "all" if "prior" in parameters else "some"
     return PureFeatures(estimator, description, is_whole, needs)

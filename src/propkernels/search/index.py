@@ -75,7 +75,7 @@ def check_known(ids: Iterable[Hashable], known: Collection[Hashable]) -> list[Ha
 
 def check_counting(kernel: Any) -> None:
     """Refuse kernels other than dot products of counts."""
-    is_dot_product = getattr(kernel, "is_dot_product", None)
+    is_dot_product = getattr(kernel, "_is_dot_product", None)
     if is_dot_product is None:
         raise TypeError(f"kernel must be a kernel of this library that counts codes, got {shown(kernel)}")
     if not is_dot_product:
@@ -224,9 +224,9 @@ class GraphIndex(GraphInput, BaseEstimator):
         kernel = default if self.kernel is None else clone(self.kernel)
         check_counting(kernel)
         fitted = clone(kernel).fit(graphs)
-        file = InvertedFile.of(fitted.training_counts_)
+        file = InvertedFile.of(fitted._training_counts)
         with self._writing():
-            self._replace(Contents(file, fitted.counter_, names, len(graphs)), kernel_=kernel)
+            self._replace(Contents(file, fitted._counter, names, len(graphs)), kernel_=kernel)
         return self
 
     def add(self, X: Any, ids: Iterable[Hashable] | None = None, *, executor: Any = None) -> Self:
@@ -472,7 +472,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         """Lock held by writers from reading the old contents until replacing them."""
         return _WRITERS.setdefault(self, ForkSafeLock())
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse a number of names other than that of the graphs."""
         if hasattr(self, "file_"):
             require(self.counter_ is None or isinstance(self.counter_, Counter), "a counter is needed")

@@ -42,7 +42,7 @@ class InvertedFile:
     squares: NDArray[np.float64]
     alive: NDArray[np.bool_]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse segments whose streams or graphs do not match weights and squares."""
         require(self.weights.ndim == self.squares.ndim == self.alive.ndim == 1, "weights and sums are lists")
         n_streams = {len(part.stream_ptr) - 1 for part in self.segments}

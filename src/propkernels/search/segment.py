@@ -46,7 +46,7 @@ class Postings:
     graphs: Annotated[NDArray[np.int32], Indices("n_graphs")]
     counts: NDArray[Any]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Refuse counts that do not match the postings."""
         require(
             is_whole(self.n_graphs, 0) and self.codes.ndim == 1, "codes or the number of graphs are missing"

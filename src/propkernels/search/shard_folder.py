@@ -170,7 +170,7 @@ class PureCounter(Counter):
     def _of(self, graphs: GraphDatabase) -> Counter:
         pure = pure_features(rebuilt(self.description), graphs)
         pure.check(graphs)
-        return pure.estimator.counter_
+        return pure.estimator._counter
 
 
 def build_folder(plan: Any, folder: Any, kernel: Any, executor: Any, n_jobs: int | None) -> ShardFolder:
@@ -213,7 +213,7 @@ class ShardWork:
         ids = []
         for block in iter_part(part):
             self.features.check(block.graphs)
-            counts = self.features.estimator.counter_.count(block.graphs, None, 1)
+            counts = self.features.estimator._counter.count(block.graphs, None, 1)
             file = InvertedFile.of(counts) if file is None else file.append(counts)
             ids.append(block.ids)
         if file is None:

@@ -192,8 +192,8 @@ class Candidate:
         """Return the kernel fitted on the graphs; reuses the counts of ``fitted`` where possible."""
         if learns_weights(self.kernel):
             return clone(self.kernel).fit(graphs, target)
-        if hasattr(self.fitted, "restricted"):
-            return self.fitted.restricted(self.t_max, bool(self.normalize))
+        if hasattr(self.fitted, "_restricted"):
+            return self.fitted._restricted(self.t_max, bool(self.normalize))
         is_as_tried = self.fitted is not None and self.t_max is None and self.normalize is None
         return self.fitted if is_as_tried else clone(self.kernel).fit(graphs)
 
@@ -328,7 +328,7 @@ def count_arms(kernels: Sequence[Any], space: Space, task: Task) -> int:
 def _wanted(kernel: Any, normalize: Any) -> list[bool | None]:
     """Return the values of normalize to try; one where normalization changes nothing."""
     if normalize == "auto":
-        return [False] if getattr(kernel, "has_constant_diagonal", False) else [False, True]
+        return [False] if getattr(kernel, "_has_constant_diagonal", False) else [False, True]
     return [bool(kernel.normalize if normalize is None else normalize)]
 
 
@@ -348,7 +348,7 @@ def _linear_sources(
     """Return features by t_max and normalization, ordered by t_max, without normalization first."""
     if has_steps(plain) and space.steps is not None:
         plain = plain.set_params(t_max=space.steps[-1])
-    streams = [sort_bins(stream) for stream in plain.fit(graphs).training_counts_]
+    streams = [sort_bins(stream) for stream in plain.fit(graphs)._training_counts]
     sources = feature_sources(streams, [bool(flag) for flag in wanted])
     if not has_steps(plain):
         last = max(t for t, _ in sources)
@@ -365,15 +365,15 @@ def _aligned_sources(
         raise ValueError('weights="alignment" are learned from kernel matrices: use solver="kernel"')
     if target.ndim > 1:
         raise ValueError('weights="alignment" are learned from one target: give numbers, or one column')
-    parts = plain.part_matrices(graphs)
+    parts = plain._part_matrices(graphs)
     return {(None, flag): AlignedSource(parts, target, bool(flag)) for flag in wanted}
 
 
 def learns_weights(kernel: Any) -> bool:
     """Return whether a kernel is a sum whose weights are learned from the target."""
-    return bool(getattr(kernel, "learns_weights", False))
+    return bool(getattr(kernel, "_learns_weights", False))
 
 
 def has_explicit_counts(kernel: Any) -> bool:
     """Return whether a kernel is a dot product of counts, which linear machines can learn from."""
-    return bool(getattr(kernel, "is_dot_product", False))
+    return bool(getattr(kernel, "_is_dot_product", False))

@@ -31,7 +31,7 @@ class FoldedRule:
     stream_weights: NDArray[np.float64]
     normalize: bool
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise ValueError if codes and weights have inconsistent shapes."""
         n_streams = {len(self.codes), len(self.weights), len(self.stream_weights)}
         if len(n_streams) != 1 or not self.codes:
@@ -67,7 +67,7 @@ class KernelRule:
     kernel: Any
     coefficients: NDArray[np.float64]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise ValueError unless there is one row of coefficients per training graph."""
         n_graphs = getattr(self.kernel, "_n_features_out", len(self.coefficients))
         if self.coefficients.ndim != 2 or len(self.coefficients) != n_graphs:
@@ -84,7 +84,7 @@ class SumRule:
 
     rules: list[Rule]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise ValueError unless there are two or more rules."""
         if len(self.rules) < 2 or not all(isinstance(rule, Rule) for rule in self.rules):
             raise ValueError("a sum needs two or more rules")

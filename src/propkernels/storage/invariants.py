@@ -44,8 +44,8 @@ def check_object(thing: Any) -> None:
         for field, points_to in pointers(cls).items():
             if getattr(thing, field, None) is not None:
                 points_to.check(thing, getattr(thing, field), f"{name}.{field}")
-        if hasattr(thing, "check_parts"):
-            thing.check_parts()
+        if hasattr(thing, "_check_parts"):
+            thing._check_parts()
     except ValueError as error:
         raise ValueError(f"the attributes of {name} are inconsistent: {error}") from None
     except (AttributeError, TypeError, IndexError):
