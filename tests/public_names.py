@@ -1,4 +1,4 @@
-"""Public names with signatures and members, as text; ``python -m tests.public_names`` writes the golden file."""
+"""Public names, signatures and members, as text; ``python -m tests.public_names`` writes the golden file."""
 
 from __future__ import annotations
 
