@@ -2,13 +2,20 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.decisions.members import FoldedMember, JointMember, RatioMember
 from propkernels.decisions.rule import Rule, dual_members
 from propkernels.explain.edit_engine import Engine
 from propkernels.explain.edits import KINDS, NOTHING, Editor, in_pairs
 from propkernels.tracking.alphabet import Alphabet
 from tests.explain import naive
+from tests.strategies import graphs as drawn_graphs
+from tests.tracking.edited import Edited
+from tests.tracking.test_trackers import trackable_zoo
 
 LABELS, BONDS = ["C", "N", "O"], ["single", "double"]
 KERNELS = {
@@ -266,3 +273,52 @@ def test_other_models_are_left_to_the_pipeline():
     weighted = graph.with_weights(np.full(graph.adjacency.nnz, 2.0))
     assert Engine.of(rule, graph, alphabet) is not None
     assert Engine.of(rule, weighted, alphabet) is None
+
+
+MEMBERS = {
+    FoldedMember: ["walk", "normalized intersection", "refined edges", "labeled paths"],
+    RatioMember: ["jaccard", "tanimoto", "normalized jaccard"],
+    JointMember: ["normalized sum"],
+}
+
+
+def check_decisions(rule, edited):
+    """Compare the decisions after each edit with those of the rule about the edited graph."""
+    engine = Engine.of(rule, edited.graph, edited.alphabet)
+    assert engine is not None
+    if edited.graphs:
+        expected = rule.decisions(pk.GraphDatabase.concat(edited.graphs), None)
+        found = engine.decisions(edited.edits, False)
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
+
+
+def default_model(estimator):
+    data = pk.datasets.make_molecules(60, random_state=0)
+    target = data.target if estimator is pk.PropagationClassifier else np.diff(data.graphs.graph_ptr) * 0.5
+    return estimator(random_state=0).fit(data.graphs, target), data.graphs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", [pk.PropagationClassifier, pk.PropagationRegressor])
+def test_default_models(estimator):
+    """Molecules and awkward graphs, with labels that the model has seen and others."""
+    model, molecules = default_model(estimator)
+    for i in range(0, 60, 12):
+        check_decisions(model.rule_, Edited(molecules[[i]], i, n_edits=20, labels=["C", "O", "Xe"]))
+    for seed, graph in enumerate(trackable_zoo().values()):
+        if graph.label_column is not None:
+            check_decisions(model.rule_, Edited(graph, seed, n_edits=4))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", MEMBERS)
+@given(data=st.data())
+@settings(max_examples=4, deadline=None)
+def test_members_of_each_kind_on_any_graph(kind, data):
+    graph = data.draw(drawn_graphs(1, 7, labelled="str", loops=False, edge_labels=True))
+    edited = Edited(graph, data.draw(st.integers(0, 99)), labels=["a", "new"], bonds=[0, 7])
+    known = pk.GraphDatabase.concat([graph, *edited.graphs[::2]])  # some codes have no weight
+    for name in MEMBERS[kind]:
+        rule = random_rule(clone(KERNELS[name]), known, 0)
+        assert {type(member) for member in rule.members} == {kind}
+        check_decisions(rule, edited)

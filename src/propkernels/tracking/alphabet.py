@@ -86,9 +86,5 @@ def _numbered(
 ) -> tuple[tuple[Hashable, ...], NDArray[np.int64]]:
     """Return all values, those of the graph first, and the numbers of the further ones."""
     position = {value: i for i, value in enumerate(present)}
-    numbers = [position.setdefault(_canonical(value), len(position)) for value in further]
+    numbers = [position.setdefault(canonical_label(value), len(position)) for value in further]
     return tuple(position), np.array(numbers, dtype=np.int64)
-
-
-def _canonical(value: Any) -> Any:
-    return value if value == UNKNOWN else canonical_label(value)
