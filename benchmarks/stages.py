@@ -79,18 +79,21 @@ def add_differences(seconds: dict[str, float]) -> dict[str, float]:
 
 def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
     """One call for each stage, on the results of the stage before."""
+    from propkernels.counting.columns import hashed_codes
     from propkernels.counting.counters import count_streams
 
     coder = model._learn_coder(graphs)
     codes = list(coder.codes(graphs, model.n_jobs))
-    counts = count_streams(codes, graphs.graph_ptr, None, model.n_jobs)
-    bare = without_edges(graphs)
-    calls = {
+    bare, width = without_edges(graphs), getattr(model, "n_features", None)
+    calls: dict[str, Call] = {
         "learn": lambda: model._learn_coder(graphs),
         FUSED: lambda: list(coder.codes(graphs, model.n_jobs)),
         EDGELESS: lambda: list(coder.codes(bare, model.n_jobs)),
-        "count": lambda: count_streams(codes, graphs.graph_ptr, None, model.n_jobs),
     }
+    if width is not None:
+        return calls | {"hashed columns": lambda: hashed_codes(codes, graphs.graph_ptr, width, model.n_jobs)}
+    counts = count_streams(codes, graphs.graph_ptr, None, model.n_jobs)
+    calls["count"] = lambda: count_streams(codes, graphs.graph_ptr, None, model.n_jobs)
     return {**calls, **_last_stage(model, graphs, counts)}
 
 
@@ -99,9 +102,6 @@ def _last_stage(model: Any, graphs: Any, counts: Any) -> dict[str, Call]:
     from propkernels.counting.counters import rank_bins
     from propkernels.gram.base_kernels import resolve_base_kernel
 
-    if getattr(model, "n_features", None) is not None:
-        model.fit(graphs)
-        return {"hashed columns": lambda: model._features(counts)}
     if hasattr(model, "n_features"):
         model.fit(graphs)  # _features joins streams by the bins that were fitted
         ordered = run_threads(rank_bins, counts, model.n_jobs)

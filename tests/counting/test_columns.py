@@ -7,8 +7,12 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.counting.columns import hashed_columns
+from propkernels._utils import parallel
+from propkernels._utils.randomness import mix
+from propkernels.counting import columns
+from propkernels.counting.columns import hashed_codes, hashed_columns
 from propkernels.counting.counters import StreamCounts
+from propkernels.hashing.codes import NO_BIN, CodeStreams
 from tests.zoo import labelled_zoo
 
 
@@ -60,3 +64,62 @@ def test_no_vocabulary_is_needed(n_hashes):
     assert (computed != reference).nnz == 0
     assert computed.shape == (len(new), 2**20)
     assert np.allclose(computed.sum(axis=1) / np.sqrt(1 / n_hashes), 11 * n_hashes * new.graph_sizes)
+
+
+def random_codes(n_nodes, weights, rows=None, salts=None):
+    rng = np.random.default_rng(3)
+    codes = rng.integers(-5, 40, (len(weights) if rows is None else max(rows) + 1, n_nodes))
+    codes[rng.random(codes.shape) < 0.1] = NO_BIN
+    iterations = np.arange(len(weights)) // 2
+    shared = None if rows is None else np.array(rows)
+    return CodeStreams(
+        codes, iterations, np.array(weights), shared, None if salts is None else np.array(salts)
+    )
+
+
+def naive_columns(block, ptr, n_features):
+    """Add the square root of the weight for each node, one by one."""
+    dense, seen = np.zeros((len(ptr) - 1, n_features)), {}
+    for t, weight, codes in block.streams():
+        h = seen[t] = seen.get(t, -1) + 1
+        for graph in range(len(ptr) - 1):
+            for code in codes[ptr[graph] : ptr[graph + 1]]:
+                if code != NO_BIN:
+                    dense[graph, int(mix(t, h, np.array(code).view(np.uint64))) % n_features] += weight**0.5
+    return dense
+
+
+@pytest.mark.parametrize("n_features", [1, 8, 100, 2**16])
+@pytest.mark.parametrize(
+    "block",
+    [
+        random_codes(60, [1.0, 1.0, 1.0]),
+        random_codes(60, [0.5, 0.5, 2.0]),
+        random_codes(60, [1.0] * 3, [0, 1, 0], [NO_BIN, 7, 9]),
+    ],
+    ids=["equal weights", "other weights", "shared rows"],
+)
+def test_codes_are_hashed_without_counting(block, n_features):
+    ptr = np.array([0, 3, 3, 40, 60])
+    computed = hashed_codes([block], ptr, n_features)
+    np.testing.assert_allclose(computed.toarray(), naive_columns(block, ptr, n_features))
+    assert computed.has_sorted_indices
+    assert computed.has_canonical_format
+
+
+def test_blocks_are_numbered_through():
+    block, ptr = random_codes(60, [1.0, 1.0]), np.array([0, 20, 60])
+    parts = [CodeStreams(block.codes[[s]], block.iterations[[s]], block.weights[[s]]) for s in (0, 1)]
+    assert (hashed_codes(parts, ptr, 1000) != hashed_codes([block], ptr, 1000)).nnz == 0
+
+
+@pytest.mark.parametrize("sizes", [[30_000], [1, 29_000, 3, 0, 5], [50] * 600])
+@pytest.mark.parametrize("weights", [[1.0, 1.0], [1.0, 0.5]])
+def test_every_cut_gives_the_same_bits(monkeypatch, sizes, weights):
+    monkeypatch.setattr(parallel, "STEPS_OF_A_THREAD", 2**10)
+    monkeypatch.setattr(columns, "ITEMS_OF_A_PIECE", 2**14)
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    block = random_codes(int(ptr[-1]), weights)
+    reference, computed = (hashed_codes([block], ptr, 500, n_jobs) for n_jobs in (1, 4))
+    for name in ("data", "indices", "indptr"):
+        assert getattr(reference, name).tobytes() == getattr(computed, name).tobytes()

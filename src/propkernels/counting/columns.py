@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import index_dtype, offsets
-from propkernels._utils.parallel import run_threads, threads_for
+from propkernels._utils.arrays import index_dtype, offsets, sum_in_order
+from propkernels._utils.parallel import run_threads, threads_for, whole_runs
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts
+from propkernels.hashing.codes import NO_BIN, CodeStreams
+
+ITEMS_OF_A_PIECE = 2**18  # entries of a piece of work
 
 
 def join_streams(
@@ -54,26 +59,152 @@ def join_streams(
     return csr_array((data, indices, ends.astype(index)), shape=(n, int(firsts[-1])))
 
 
-def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_array:
+class Entries(NamedTuple):
+    """Entries of all rows in one stream: hashed columns (-1: none) and values (empty: all 1)."""
+
+    indptr: NDArray[Any]
+    columns: NDArray[Any]
+    values: NDArray[np.float64]
+
+
+def hashed_columns(streams: Sequence[StreamCounts], n_features: int, n_jobs: int | None = None) -> csr_array:
     """Return features of a fixed width: (iteration, stream, code) of a bin hashes to its column.
 
     Counts of bins in the same column are summed, so dot products can only grow; with many more columns
     than bins, collisions are rare.
     """
-    n = streams[0].counts.shape[0]
-    index = index_dtype(n_features)  # scikit-learn's linear models want 32 bits
-    rows, columns, values = [], [], []
-    for number, stream in enumerate(numbered(streams)):
-        t, h = stream
-        counts = streams[number].counts
-        column = hashed_column(t, h, streams[number].codes, n_features).astype(index)
-        rows.append(np.repeat(np.arange(n, dtype=index), np.diff(counts.indptr)))
-        columns.append(column[counts.indices])
-        values.append(counts.data)
-    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    matrix = csr_array(entries, shape=(n, n_features))
-    matrix.sum_duplicates()  # the constructor of SciPy 1.13 leaves some
-    return matrix
+
+    def entries(number: int) -> Entries:
+        (t, h), stream = numbers[number], streams[number]
+        column = hashed_column(t, h, stream.codes, n_features).astype(_column_dtype(n_features))
+        return Entries(stream.counts.indptr, column[stream.counts.indices], stream.counts.data)
+
+    numbers = numbered(streams)
+    return sum_rows(run_threads(entries, range(len(streams)), n_jobs), n_features, 1.0, n_jobs)
+
+
+def hashed_codes(
+    blocks: Iterable[CodeStreams], ptr: NDArray[np.int64], n_features: int, n_jobs: int | None = None
+) -> csr_array:
+    """Return the ``hashed_columns`` of the counts of codes, without numbering bins.
+
+    Parameters
+    ----------
+    blocks : iterable of CodeStreams
+        Streams, block by block; counts are multiplied by the square root of their weight.
+    ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the graphs' items.
+    n_features : int
+    n_jobs : int or None
+    """
+    columns: list[NDArray[Any]] = []
+    scales: list[float] = []
+    seen: dict[int, int] = {}
+    for block in blocks:
+        columns += list(_block_columns(block, n_features, seen, n_jobs))
+        scales += np.sqrt(block.weights).tolist()
+    if len(set(scales)) == 1:  # counts are summed as integers
+        entries = [Entries(ptr, some, np.empty(0)) for some in columns]
+        return sum_rows(entries, n_features, scales[0], n_jobs)
+    values = {scale: np.full(ptr[-1], scale) for scale in set(scales)}
+    entries = [Entries(ptr, some, values[scale]) for some, scale in zip(columns, scales, strict=True)]
+    return sum_rows(entries, n_features, 1.0, n_jobs)
+
+
+def _block_columns(
+    block: CodeStreams, n_features: int, seen: dict[int, int], n_jobs: int | None
+) -> NDArray[Any]:
+    """Return the columns of all items of a block, one row per stream; ``seen`` as in ``number_within``."""
+    from propkernels.counting.counts_compiled import hash_to_columns
+
+    n_streams, n = len(block.iterations), block.codes.shape[1]
+    columns = np.empty((n_streams, n), dtype=_column_dtype(n_features))
+    words = mix(block.iterations, np.array(number_within(block.iterations, seen), dtype=np.int64))
+    cuts = np.linspace(0, n, max(1, -(-n // ITEMS_OF_A_PIECE)) + 1).astype(np.int64)
+
+    def one_piece(piece: int) -> None:
+        s, part = divmod(piece, len(cuts) - 1)
+        items = slice(cuts[part], cuts[part + 1])
+        codes = block.salted(block.codes[block.rows[s], items], s)
+        hash_to_columns(codes, words[s], np.uint64(n_features), NO_BIN, columns[s, items])
+
+    run_threads(one_piece, range(n_streams * (len(cuts) - 1)), threads_for(columns.size, n_jobs))
+    return columns
+
+
+def sum_rows(entries: Sequence[Entries], n_features: int, factor: float, n_jobs: int | None) -> csr_array:
+    """Return the sum of all entries, times a factor, as one matrix with sorted rows.
+
+    Work is cut into pieces of about equal numbers of entries: runs of rows, or ranges of columns of a long
+    row. Concatenated in order, their entries are the matrix.
+    """
+    n = len(entries[0].indptr) - 1
+    ptr = np.asarray(sum_in_order(one.indptr.astype(np.int64) for one in entries), dtype=np.int64)
+    threads = threads_for(int(ptr[-1] - ptr[0]), n_jobs)
+    pieces = _pieces(ptr, n_features, threads)
+    summed = run_threads(lambda piece: _sum_piece(entries, piece, ptr, n_features), pieces, threads)
+    lengths = np.zeros(n, dtype=np.int64)
+    for piece, (_, _, some) in zip(pieces, summed, strict=True):
+        lengths[piece.first : piece.last] += some
+    ends, places = offsets(lengths), offsets([len(columns) for columns, _, _ in summed])
+    index = index_dtype(int(ends[-1]), n_features)
+    indices, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
+
+    def place(piece: int) -> None:
+        to = slice(places[piece], places[piece + 1])
+        indices[to] = summed[piece][0]
+        np.multiply(summed[piece][1], factor, out=data[to])
+
+    run_threads(place, range(len(pieces)), threads)
+    return csr_array((data, indices, ends.astype(index)), shape=(n, n_features))
+
+
+class Piece(NamedTuple):
+    """Rows first .. last - 1, columns low .. high - 1."""
+
+    first: int
+    last: int
+    low: int
+    high: int
+
+
+def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> list[Piece]:
+    """Return pieces in the order of their entries; a row that is longer than a piece is cut by columns."""
+    size = max(min(int(ptr[-1]) // (4 * threads), ITEMS_OF_A_PIECE), 2**14)
+    runs = whole_runs(ptr, size)
+    pieces = []
+    for first, last in pairwise(runs.tolist()):
+        n_ranges = 1
+        if threads > 1 and last == first + 1:
+            n_ranges = max(1, min(-(-int(ptr[last] - ptr[first]) // size), n_features, 4 * threads))
+        cuts = [n_features * k // n_ranges for k in range(n_ranges + 1)]
+        pieces += [Piece(first, last, low, high) for low, high in pairwise(cuts)]
+    return pieces
+
+
+def _sum_piece(
+    entries: Sequence[Entries], piece: Piece, ptr: NDArray[np.int64], n_features: int
+) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the columns and sums of a piece, and the lengths of its rows."""
+    from propkernels.counting.counts_compiled import Gathered, gather_columns, sum_columns
+
+    first, last, low, high = piece
+    starts = ptr[first:last] - ptr[first]
+    n, longest = int(ptr[last] - ptr[first]), int(np.diff(ptr[first : last + 1]).max(initial=0))
+    weighted = len(entries[0].values) > 0
+    gathered = Gathered.make(n, longest, entries[0].columns.dtype, weighted)
+    ends = starts.copy()
+    for one in entries:
+        gather_columns(*one, first, last, low, high, ends, gathered)
+    sums = gathered.values if weighted else np.empty(n)
+    lengths = np.zeros(last - first, dtype=np.int64)
+    n_digits = -(-int(n_features - 1).bit_length() // 8)
+    filled = sum_columns(starts, ends, gathered, n_digits, np.empty(256, dtype=np.int64), sums, lengths)
+    return gathered.columns[:filled], sums[:filled], lengths
+
+
+def _column_dtype(n_features: int) -> Any:
+    return np.int32 if n_features < 2**31 else np.int64
 
 
 def hashed_column(t: int, h: int, codes: NDArray[np.int64], n_features: int) -> NDArray[np.uint64]:
@@ -83,10 +214,20 @@ def hashed_column(t: int, h: int, codes: NDArray[np.int64], n_features: int) -> 
 
 def numbered(streams: Sequence[StreamCounts]) -> list[tuple[int, int]]:
     """Return the iteration of each stream and its number within the iteration, independent of t_max."""
-    seen: dict[int, int] = {}
+    iterations = [stream.iteration for stream in streams]
+    return list(zip(iterations, number_within(iterations, {}), strict=True))
+
+
+def number_within(iterations: Iterable[int], seen: dict[int, int]) -> list[int]:
+    """Return the number of each stream within its iteration; ``seen`` holds those before, and is updated.
+
+    Examples
+    --------
+    >>> number_within([0, 0, 1, 0], {})
+    [0, 1, 0, 2]
+    """
     numbers = []
-    for stream in streams:
-        h = seen.get(stream.iteration, 0)
-        seen[stream.iteration] = h + 1
-        numbers.append((stream.iteration, h))
+    for t in iterations:
+        numbers.append(seen.get(int(t), 0))
+        seen[int(t)] = numbers[-1] + 1
     return numbers

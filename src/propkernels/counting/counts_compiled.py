@@ -8,7 +8,7 @@ import numpy as np
 
 from propkernels._utils.arrays import power_of_two
 from propkernels._utils.jit import compiled
-from propkernels._utils.mixing import slot_bits, slots_for
+from propkernels._utils.mixing import mix_word, slot_bits, slots_for
 
 CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
 MOST_PARTITIONS = 256
@@ -308,3 +308,158 @@ def place_stream(
                 stop += 1
         _sort_row(all_indices, all_counts, start, stop)
         fill[row] = stop
+
+
+@compiled
+def hash_to_columns(codes: Any, word: Any, n_features: Any, no_bin: int, columns: Any) -> None:
+    """Write the hashed column of each code; -1 for nodes that are not counted.
+
+    Parameters
+    ----------
+    codes : ndarray of int64
+    word : uint64
+        Hash of iteration and stream; the column is ``randomness.mix(iteration, stream, code) % n_features``.
+    n_features : uint64
+    no_bin : int
+        Code of nodes that are not counted.
+    columns : ndarray of int32 or int64
+        Output.
+    """
+    mask = n_features - np.uint64(1)
+    if n_features & mask == 0:  # a power of two: the remainder is the last bits
+        for i in range(len(codes)):
+            column = np.int64(mix_word(word ^ np.uint64(codes[i])) & mask)
+            columns[i] = -1 if codes[i] == no_bin else column
+    else:
+        for i in range(len(codes)):
+            column = np.int64(mix_word(word ^ np.uint64(codes[i])) % n_features)
+            columns[i] = -1 if codes[i] == no_bin else column
+
+
+class Gathered(NamedTuple):
+    """Entries of some rows, one row after the other, with room to sort a row.
+
+    ``values`` and ``other_values`` are empty if every entry has the value 1.
+    """
+
+    columns: Any
+    values: Any
+    other_columns: Any
+    other_values: Any
+
+    @classmethod
+    def make(cls, n: int, longest: int, index: Any, weighted: bool) -> Gathered:
+        """Return room for n entries in rows of at most ``longest`` entries."""
+        columns, other_columns = np.empty(n, dtype=index), np.empty(longest, dtype=index)
+        return cls(columns, np.empty(n * weighted), other_columns, np.empty(longest * weighted))
+
+
+@compiled
+def gather_columns(
+    indptr: Any,
+    columns: Any,
+    values: Any,
+    first: int,
+    last: int,
+    low: int,
+    high: int,
+    fill: Any,
+    gathered: Any,
+) -> None:
+    """Append the entries of the rows first .. last - 1 with columns in low .. high - 1.
+
+    Parameters
+    ----------
+    indptr, columns, values : ndarray
+        Entries by row; ``values`` is empty if every entry has the value 1.
+    first, last, low, high : int
+    fill : ndarray of int64, (rows,)
+        Next free place of each row; advanced.
+    gathered : Gathered
+    """
+    for row in range(first, last):
+        at = fill[row - first]
+        for entry in range(indptr[row], indptr[row + 1]):
+            if low <= columns[entry] < high:
+                gathered.columns[at] = columns[entry]
+                if len(values) > 0:
+                    gathered.values[at] = values[entry]
+                at += 1
+        fill[row - first] = at
+
+
+@compiled(cache=False)
+def _one_digit(
+    columns: Any, values: Any, start: int, stop: int, shift: int, places: Any, to: Any, to_values: Any,
+    begin: int
+) -> None:  # fmt: skip
+    """Sort entries by eight bits of their columns, stable, into ``to[begin:]``."""
+    for digit in range(256):
+        places[digit] = 0
+    for entry in range(start, stop):
+        places[(columns[entry] >> shift) & 255] += 1
+    total = begin
+    for digit in range(256):
+        size = places[digit]
+        places[digit] = total
+        total += size
+    for entry in range(start, stop):
+        digit = (columns[entry] >> shift) & 255
+        to[places[digit]] = columns[entry]
+        if len(values) > 0:
+            to_values[places[digit]] = values[entry]
+        places[digit] += 1
+
+
+@compiled(cache=False)
+def _radix_sort(gathered: Any, start: int, stop: int, n_digits: int, places: Any) -> None:
+    """Sort the entries start .. stop - 1 by column, stable; ``n_digits`` bytes of columns differ."""
+    columns, values, others, other_values = gathered
+    for digit in range(n_digits):
+        if digit % 2 == 0:
+            _one_digit(columns, values, start, stop, 8 * digit, places, others, other_values, 0)
+        else:
+            _one_digit(others, other_values, 0, stop - start, 8 * digit, places, columns, values, start)
+    if n_digits % 2 == 1:
+        for entry in range(stop - start):
+            columns[start + entry] = others[entry]
+            if len(values) > 0:
+                values[start + entry] = other_values[entry]
+
+
+@compiled
+def sum_columns(
+    starts: Any, ends: Any, gathered: Any, n_digits: int, places: Any, sums: Any, lengths: Any
+) -> Any:
+    """Sort each row, sum the values of equal columns, move all rows to the front; return the entries left.
+
+    Parameters
+    ----------
+    starts, ends : ndarray of int64, (rows,)
+        Entries of each row in ``gathered``.
+    gathered : Gathered
+        Sorted columns without repeats are written to the front of ``gathered.columns``.
+    n_digits : int
+        Number of bytes of a column.
+    places : ndarray of int64, (256,)
+        Workspace.
+    sums : ndarray of float64, (entries,)
+        Output; may be ``gathered.values``.
+    lengths : ndarray of int64, (rows,)
+        Output: number of entries of each row.
+    """
+    columns, values = gathered.columns, gathered.values
+    filled = 0
+    for row in range(len(starts)):
+        start, stop, row_start = starts[row], ends[row], filled
+        _radix_sort(gathered, start, stop, n_digits, places)
+        for entry in range(start, stop):
+            value = values[entry] if len(values) > 0 else 1.0
+            column = columns[entry]
+            if filled > row_start and columns[filled - 1] == column:
+                sums[filled - 1] += value
+            else:
+                columns[filled], sums[filled] = column, value  # filled <= entry: that entry has been read
+                filled += 1
+        lengths[row] = filled - row_start
+    return filled

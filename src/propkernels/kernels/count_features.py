@@ -17,7 +17,7 @@ from propkernels._utils.parallel import run_threads, running_on
 from propkernels._utils.stored import ANY_NUMBER, require
 from propkernels.convert.check import check_graphs
 from propkernels.counting.bins import Bins, ChosenBin, Shown, describe_bins
-from propkernels.counting.columns import hashed_column, hashed_columns, join_streams, numbered
+from propkernels.counting.columns import hashed_codes, hashed_column, hashed_columns, join_streams, numbered
 from propkernels.counting.counters import Coder, Counter, StreamCounts, rank_bins
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.gram.products import inverse_length, self_products
@@ -43,7 +43,7 @@ class CountFeatures(CountEstimator):
         """Learn the bins of the training graphs; with ``n_features``, only the hash functions."""
         database = check_graphs(X)
         with running_on(self._device(database)):
-            self._fit(database)
+            self._fit(database, counts=self.n_features is None)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -54,11 +54,12 @@ class CountFeatures(CountEstimator):
         csr_array of shape (n, columns), or ndarray with ``sparse_output=False``
         """
         database = check_graphs(X)
+        if self.n_features is not None:
+            with running_on(self._device(database)):
+                self._fit(database, counts=False)
+            return self.transform(database)
         device = self._device(database)
         with running_on(device):
-            if device is not None and self.n_features is not None:
-                self._fit(database, counts=False)
-                return self.transform(database)
             streams = self._fit(database)
             if device is not None:
                 self._check_output()
@@ -76,20 +77,24 @@ class CountFeatures(CountEstimator):
         with running_on(device):
             if device is not None:
                 self._check_output()
-                if self._is_hashed_on_device():
+                if self._is_hashed_directly():
                     return self._hashed_on(device, database)
+            elif self._is_hashed_directly():
+                codes = self.coder_.codes(database, self.n_jobs)
+                width = int(self.n_columns_ or 0)
+                return self._finished(hashed_codes(codes, database.graph_ptr, width, self.n_jobs))
             vocabulary = None if self.n_columns_ is not None else self.stream_codes_
             return self._features(self.coder_.count(database, vocabulary, self.n_jobs))
 
-    def _is_hashed_on_device(self) -> bool:
-        """Return whether a GPU can hash codes into columns directly."""
+    def _is_hashed_directly(self) -> bool:
+        """Return whether codes are hashed into columns without numbering bins."""
         return self.n_columns_ is not None and isinstance(self.coder_, Coder)
 
     def _check_output(self) -> None:
         """Raise if output="device" is set for features that only the host can compute."""
         if getattr(self, "output", "host") == "host":
             return
-        if not self._is_hashed_on_device() or self.normalize or not self.sparse_output:
+        if not self._is_hashed_directly() or self.normalize or not self.sparse_output:
             raise ValueError(
                 'output="device" needs n_features, base_kernel="linear", normalize=False and '
                 'sparse_output=True: use output="host"'
@@ -100,7 +105,10 @@ class CountFeatures(CountEstimator):
         arguments = (self.coder_, graphs, self.n_columns_, self.n_jobs)
         if getattr(self, "output", "host") == "device":
             return device.features_on_device(*arguments)
-        features = device.hashed_features(*arguments)
+        return self._finished(device.hashed_features(*arguments))
+
+    def _finished(self, features: csr_array) -> Any:
+        """Return hashed features, normalized and dense if requested."""
         if self.normalize:
             features.data *= np.repeat(inverse_length(self_products(features)), np.diff(features.indptr))
         return features if self.sparse_output else _dense(features)
@@ -273,9 +281,7 @@ class CountFeatures(CountEstimator):
             widths = [len(codes) for codes in self.stream_codes_]
             scales = [float(np.sqrt(stream.weight)) for stream in streams]
             return join_streams(streams, widths, scales, self.n_jobs)
-        features = hashed_columns([_scaled(stream) for stream in streams], self.n_columns_)
-        features.sort_indices()
-        return features
+        return hashed_columns([_scaled(stream) for stream in streams], self.n_columns_, self.n_jobs)
 
     def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
         """Return the squared length of each graph's features over all bins, with or without a column."""
