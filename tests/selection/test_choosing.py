@@ -143,14 +143,33 @@ def test_machines_that_do_not_come_to_their_end_are_left():
 
 
 @pytest.mark.parametrize("is_exact", [True, False])
-def test_threads_do_not_matter(is_exact):
+@pytest.mark.parametrize("n_jobs", [2, 16])
+@pytest.mark.parametrize("final_from", [99, 2])
+def test_threads_do_not_matter(is_exact, n_jobs, final_from):
     for seed in range(5):
         arms = make_arms(seed, 11)
-        one = Race(arms, N_FOLDS, Trials(seed), is_exact, n_jobs=1)
-        two = Race(arms, N_FOLDS, Trials(seed), is_exact, n_jobs=2)
-        first, second = one.run(), two.run()
+        one = Race(arms, N_FOLDS, Trials(seed, final_from), is_exact, n_jobs=1)
+        many = Race(arms, N_FOLDS, Trials(seed, final_from), is_exact, n_jobs=n_jobs)
+        first, second = one.run(), many.run()
         assert (first.arm, first.cost) == (second.arm, second.cost)
-        assert {k: len(v) for k, v in one.known.items()} == {k: len(v) for k, v in two.known.items()}
+        assert one.known.keys() == many.known.keys()
+        for key, parts in one.known.items():
+            np.testing.assert_array_equal(parts, many.known[key])
+
+
+def test_folds_ahead_are_replaced_where_a_smaller_cost_was_final():
+    """Fold 3 is final from position 0 on; after fold 1, only position 1 may win and is evaluated itself."""
+
+    def trials(arm, fold, positions):
+        for position in positions:
+            losses = np.full(N_GRAPHS, 0.1 if position else 1.0) + 0.01 * fold
+            yield Trial(losses, fold == 3 and position == 0, True)
+
+    arms = [Coin(0, (1.0, 2.0), ()), Coin(1, (1.0, 2.0), ())]
+    runs = [Race(arms, N_FOLDS, trials, False, n_jobs=n_jobs) for n_jobs in (1, 8)]
+    winners = [race.run() for race in runs]
+    assert winners[0].total == winners[1].total
+    np.testing.assert_array_equal(winners[0].losses, winners[1].losses)
 
 
 def test_an_incumbent_stays_unless_it_is_beaten():

@@ -67,6 +67,20 @@ def test_few_settings_are_left(small_rungs):
     assert sum(len(arm.costs) for arm in arms) == halving.FINALISTS
 
 
+@pytest.mark.parametrize("bytes_at_once", [1, 2**30])
+def test_the_same_candidates_are_left_for_any_number_of_threads(small_rungs, monkeypatch, bytes_at_once):
+    monkeypatch.setattr(halving, "BYTES_AT_ONCE", bytes_at_once)
+    one, many = (
+        shortlist(KERNELS, DATA.graphs, DATA.target, FOLDS, SPACE, Classification(), 0, n_jobs)
+        for n_jobs in (1, 5)
+    )
+    assert [(arm.t_max, arm.normalize, arm.costs) for arm in one] == [
+        (arm.t_max, arm.normalize, arm.costs) for arm in many
+    ]
+    for first, second in zip(one, many, strict=True):
+        np.testing.assert_array_equal(first.source.matrix, second.source.matrix)
+
+
 @pytest.mark.slow
 def test_the_choice_is_nearly_that_of_an_exhaustive_search(small_rungs):
     exact, quick = choose("exhaustive"), choose("halving")

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer
+from propkernels._utils.parallel import run_threads
 from propkernels._utils.progress import Progress, reported
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels.convert.check import check_graphs
@@ -142,7 +143,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
                 best = chosen, imputer, known, solver
         assert best is not None
         chosen, imputer, known, solver = best
-        return replace(_learned(chosen, known, target, task, solver), imputer=imputer)
+        return replace(_learned(chosen, known, target, task, solver, self.n_jobs), imputer=imputer)
 
     def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
         """Imputers to try for missing node labels: None (left to the kernels), and label propagation."""
@@ -299,12 +300,23 @@ def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained"
 
 
 def _learned(
-    chosen: Selection, graphs: GraphDatabase, target: NDArray[Any], task: Task, solver: str
+    chosen: Selection,
+    graphs: GraphDatabase,
+    target: NDArray[Any],
+    task: Task,
+    solver: str,
+    n_jobs: int | None,
 ) -> Learned:
     """Train on all graphs with the chosen settings."""
-    found = [_learned_one(chosen, *member, graphs, target, task, solver) for member in chosen.members]
+    found = run_threads(
+        lambda member: _learned_one(chosen, member[0], member[1], graphs, target, task, solver),
+        chosen.members,
+        n_jobs,
+        uses_blas=True,
+    )
     if len(found) == 1:
-        return found[0]
+        only: Learned = found[0]
+        return only
     rule = mean_rule([one.rule for one in found])
     intercepts = np.mean([one.machine.intercepts for one in found], axis=0)
     machine = replace(found[0].machine, intercepts=np.asarray(intercepts))

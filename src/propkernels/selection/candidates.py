@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels._utils.checks import check_choice, check_nonnegative, check_positive, check_streams, shown
+from propkernels._utils.parallel import run_threads, thread_count
 from propkernels.counting.counters import sort_bins
 from propkernels.decisions.support_vectors import Machine, MachineMaker
 from propkernels.decisions.tasks import Task
@@ -203,9 +204,18 @@ class Candidate:
         return self.maker.fit(known, target, cost, weights)
 
     def trials(
-        self, task: Task, target: NDArray[Any], train: Indices, test: Indices, positions: Sequence[int]
+        self,
+        task: Task,
+        target: NDArray[Any],
+        train: Indices,
+        test: Indices,
+        positions: Sequence[int],
+        n_jobs: int | None = None,
     ) -> Iterator[Trial]:
-        """Yield one trial per position of C: a fit on the training graphs, with losses on the test graphs."""
+        """Yield one trial per position of C: a fit on the training graphs, with losses on the test graphs.
+
+        As many trials as there are threads are computed ahead; all of them read the same kernel values.
+        """
         known, truth = target[train], target[test]
         if task.is_constant(known):
             losses = task.losses(np.full(len(test), known[0]), truth)
@@ -213,12 +223,17 @@ class Candidate:
             yield Trial(score, True, True)
             return
         part = self.source.slice(train, test, self.scaled)
-        for position in positions:
+
+        def trial(position: int) -> Trial:
             machine = self.fit(task, part.known, known, train, self.costs[position])
             state = machine.is_final, machine.is_settled, machine.is_nearly_final, machine.is_converged
             if self.decisions is not None:
                 self.decisions[id(train), self.costs[position]] = machine.decisions(part.unknown)
-            yield Trial(task.judge(self.maker, machine, part.unknown, known, truth), *state)
+            return Trial(task.judge(self.maker, machine, part.unknown, known, truth), *state)
+
+        ahead = thread_count(n_jobs)
+        for first in range(0, len(positions), ahead):
+            yield from run_threads(trial, positions[first : first + ahead], n_jobs, uses_blas=True)
 
     def decide(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, cost: float
@@ -269,6 +284,12 @@ class Space:
     costs: CostGrid
     solver: str
     epsilons: tuple[float, ...]
+
+    def n_matrices(self, kernel: Any) -> int:
+        """Return the number of kernel matrices that all candidates of a kernel share."""
+        if not has_steps(kernel):
+            return 1
+        return int(kernel.t_max) + 1 if self.steps is None else len(self.steps)
 
     def narrowed(self, steps: Sequence[int | None]) -> Space:
         """Return the space restricted to these values of t_max; entries None are ignored."""

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads, thread_count
 from propkernels.decisions.support_vectors import stopping_allowed, with_effort
 from propkernels.decisions.tasks import Task
 from propkernels.graphs.database import GraphDatabase
@@ -162,17 +163,33 @@ class Race:
         return min(_total(parts) for (of, _), parts in self.known.items() if of == arm)
 
     def _finish(self, arm: int) -> None:
-        """Evaluate an arm on the remaining folds, with the values of C that may still win."""
+        """Evaluate an arm on the remaining folds, with the values of C that may still win.
+
+        As many folds as there are threads are computed ahead, with the values of C that may win so far.
+        """
+        ahead, found = thread_count(self.n_jobs), dict[int, dict[int, Trial]]()
         for fold in range(1, self.n_folds):
             costs = [cost for cost in range(len(self.arms[arm].costs)) if self._may_win(arm, cost, fold)]
             if not costs:
                 return
-            trials = self.trials(self.arms[arm], fold, costs)
-            for at, (cost, trial) in enumerate(zip(costs, trials, strict=False)):
+            if fold not in found:
+                folds = range(fold, min(fold + ahead, self.n_folds))
+                found |= zip(folds, self._wave(partial(self._on_fold, arm, costs), folds), strict=True)
+            for at, cost in enumerate(costs):
+                trial = found[fold].get(cost) or self._on_fold(arm, [cost], fold)[cost]
                 for same in costs[at:] if trial.is_final else [cost]:
                     self.known[arm, same].append(trial.losses)
                 if trial.is_final:
                     break
+
+    def _on_fold(self, arm: int, costs: Sequence[int], fold: int) -> dict[int, Trial]:
+        """Return the trials of an arm on a fold by position of C, up to the first that is final."""
+        found: dict[int, Trial] = {}
+        for cost, trial in zip(costs, self.trials(self.arms[arm], fold, costs), strict=False):
+            found[cost] = trial
+            if trial.is_final:
+                break
+        return found
 
     def _may_win(self, arm: int, cost: int, fold: int) -> bool:
         """Return whether a candidate was evaluated on all earlier folds and may still win."""
@@ -281,7 +298,12 @@ def search(
         arms = [replace(arm, decisions={}) for arm in arms]
         if has_partners:
             families = [[arm for arm in arms if arm.family == family] for family in range(len(kernels))]
-            winners = [finals(family, target, folds, task, n_jobs) for family in families if family]
+            winners = run_threads(
+                lambda family: finals(family, target, folds, task, n_jobs),
+                [family for family in families if family],
+                n_jobs,
+                uses_blas=True,
+            )
             return with_partners(winners, target, folds, task)
         return finals(arms, target, folds, task, n_jobs)
     best: Selection | None = None
@@ -322,6 +344,6 @@ def choose_among(
         return Winner(0, 0, ())
 
     def trials(arm: Candidate, fold: int, positions: Sequence[int]) -> Iterator[Trial]:
-        return arm.trials(task, target, *folds[fold], positions)
+        return arm.trials(task, target, *folds[fold], positions, n_jobs)
 
     return Race(arms, len(folds), trials, is_exact, incumbent, n_jobs, tell, task.is_additive).run()

@@ -10,14 +10,14 @@ Rungs respect the folds: the validation graphs of a fold are never training grap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads, thread_count
 from propkernels.decisions.ridge import RidgeRegression, screening_maker
 from propkernels.decisions.support_vectors import with_effort
 from propkernels.decisions.tasks import Task
@@ -29,6 +29,8 @@ FIRST, GROWTH = 300, 3  # training graphs of the first rung, and growth factor f
 ENOUGH = 400  # validation graphs per rung, from as many folds as needed
 MOST = 1000  # largest number of validation graphs of one fold in a rung
 QUARTER, FEW = 4, 3  # rungs keep a quarter of the settings, the last rung three (six for few graphs)
+BYTES_AT_ONCE = 2**30  # of kernel matrices that threads compute side by side
+ROOM = 3  # matrices in memory while one is computed
 FINALISTS = 2  # settings, each with one C, that are evaluated on all folds if there are many graphs
 
 
@@ -47,6 +49,7 @@ class Setting:
         return cls(kernel, arm.t_max, arm.normalize, arm.epsilon)
 
 
+Item = TypeVar("Item")
 Alive = dict[Setting, tuple[int, ...]]  # settings still compared, with the positions of their values of C
 
 
@@ -193,38 +196,77 @@ def _compare(
     n_jobs: int | None,
     tell: Callable[[int], None],
 ) -> dict[Setting, dict[int, float]]:
-    """Return the losses of all remaining settings on the graphs of a rung, by position of C."""
+    """Return the losses of all remaining settings on the graphs of a rung, by position of C.
+
+    Kernels are computed side by side as far as memory allows, then machines of all settings and looks.
+    """
     few, values = graphs[rung.graphs], target[rung.graphs]
     part = task if task.weights is None else task.reweighted(task.weights[rung.graphs])
-    known: dict[Setting, dict[int, float]] = {}
-    for number, kernel in enumerate(kernels):
+    spaces: dict[int, Space] = {}
+    for number in range(len(kernels)):
         steps = None if alive is None else [setting.t_max for setting in alive if setting.kernel == number]
-        if steps == []:
-            continue
-        narrow = space if steps is None else space.narrowed(steps)
-        arms = _arms(number, candidates(kernel, few, values, narrow, task, seed), alive)
+        if steps != []:
+            spaces[number] = space if steps is None else space.narrowed(steps)
+    sizes = [narrow.n_matrices(kernels[number]) for number, narrow in spaces.items()]
+    known: dict[Setting, dict[int, float]] = {}
 
-        def losses(item: tuple[Setting, Candidate, tuple[int, ...]]) -> dict[int, float]:
-            _, arm, positions = item
-            totals = dict.fromkeys(positions, 0.0)
-            for train, test in rung.looks:
-                for position, trial in zip(
-                    positions, arm.trials(part, values, train, test, positions), strict=False
-                ):
-                    totals[position] += float(trial.losses.sum())
-            return totals
+    def arms_of(number: int) -> list[Arm]:
+        return _arms(number, candidates(kernels[number], few, values, spaces[number], task, seed), alive)
 
-        for (setting, _, _), totals in zip(
-            arms, run_threads(losses, arms, n_jobs, uses_blas=True), strict=True
-        ):
-            known[setting] = totals
+    for numbers in together(list(spaces), sizes, len(few), n_jobs):
+        arms = [arm for some in run_threads(arms_of, numbers, n_jobs, uses_blas=True) for arm in some]
+        known |= _losses(arms, rung, part, values, n_jobs)
         tell(len(arms))
     return known
 
 
-def _arms(
-    number: int, of_kernel: Sequence[Candidate], alive: Alive | None
-) -> list[tuple[Setting, Candidate, tuple[int, ...]]]:
+Arm = tuple[Setting, Candidate, tuple[int, ...]]
+
+
+def _losses(
+    arms: Sequence[Arm], rung: Rung, task: Task, target: NDArray[Any], n_jobs: int | None
+) -> dict[Setting, dict[int, float]]:
+    """Return the losses of settings on all looks of a rung, by position of C."""
+
+    def one_look(item: tuple[Arm, tuple[Indices, Indices]]) -> list[float]:
+        (_, candidate, positions), look = item
+        return [float(t.losses.sum()) for t in candidate.trials(task, target, *look, positions, n_jobs)]
+
+    items = [(arm, look) for arm in arms for look in rung.looks]
+    found = iter(run_threads(one_look, items, n_jobs, uses_blas=True))
+    known = {}
+    for setting, _, positions in arms:
+        known[setting] = dict.fromkeys(positions, 0.0)
+        for _ in rung.looks:
+            for position, loss in zip(positions, next(found), strict=False):
+                known[setting][position] += loss
+    return known
+
+
+def together(
+    items: Sequence[Item], n_matrices: Sequence[int], n_graphs: int, n_jobs: int | None
+) -> Iterator[list[Item]]:
+    """Yield the items whose kernel matrices are in memory at a time; with one thread, one by one.
+
+    Examples
+    --------
+    >>> list(together("abcd", [6000, 2000, 3000, 9000], 200, 2))
+    [['a'], ['b', 'c'], ['d']]
+    """
+    limit = 0 if thread_count(n_jobs) == 1 else BYTES_AT_ONCE // (8 * n_graphs**2)
+    batch: list[Item] = []
+    size = 0
+    for item, more in zip(items, n_matrices, strict=True):
+        if batch and size + more > limit:
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += more
+    if batch:
+        yield batch
+
+
+def _arms(number: int, of_kernel: Sequence[Candidate], alive: Alive | None) -> list[Arm]:
     """Return the remaining candidates of one kernel, with quick machines and the positions of C to try."""
     arms = []
     for arm in of_kernel:
@@ -275,9 +317,14 @@ def _finalists(
     """Return the remaining settings on all graphs; of many graphs, the best two on the first fold."""
     arms_of: dict[Setting, Candidate] = {}
     positions: dict[Setting, list[int]] = {}
-    for setting in alive:
+
+    def tried(setting: Setting) -> list[Candidate]:
         narrow = space.narrowed([setting.t_max])
-        for arm in candidates(kernels[setting.kernel], graphs, target, narrow, task, seed):
+        return candidates(kernels[setting.kernel], graphs, target, narrow, task, seed)
+
+    for settings in together(list(alive), [ROOM] * len(alive), len(graphs), n_jobs):
+        made = run_threads(tried, settings, n_jobs, uses_blas=True)
+        for setting, arm in ((s, arm) for s, some in zip(settings, made, strict=True) for arm in some):
             other = Setting.of(setting.kernel, arm)
             if replace(other, epsilon=setting.epsilon) == setting:
                 arm = replace(arm, family=setting.kernel)
@@ -287,7 +334,7 @@ def _finalists(
 
     def losses(setting: Setting) -> dict[int, float]:
         quick = replace(arms_of[setting], maker=with_effort(arms_of[setting].maker, "quick"))
-        trials = quick.trials(task, target, *folds[0], positions[setting])
+        trials = quick.trials(task, target, *folds[0], positions[setting], n_jobs)
         return {p: float(t.losses.sum()) for p, t in zip(positions[setting], trials, strict=False)}
 
     known = dict(zip(arms_of, run_threads(losses, list(arms_of), n_jobs, uses_blas=True), strict=True))
