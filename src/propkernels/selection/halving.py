@@ -250,7 +250,7 @@ def together(
 
     Examples
     --------
-    >>> list(together("abcd", [6000, 2000, 3000, 9000], 200, 2))
+    >>> list(together("abcd", [3000, 1000, 2000, 9000], 200, 2))
     [['a'], ['b', 'c'], ['d']]
     """
     limit = 0 if thread_count(n_jobs) == 1 else BYTES_AT_ONCE // (8 * n_graphs**2)
