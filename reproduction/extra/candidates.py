@@ -151,7 +151,7 @@ def matrices(kernel: Any, graphs: Any) -> NDArray[np.float64]:
         if not hasattr(kernel, "fit_transform_cumulative"):
             return np.asarray([kernel.fit_transform(graphs)])
         return np.asarray(kernel.fit_transform_cumulative(graphs))
-    stacks = [matrices(part.set_params(normalize=True), graphs) for part in kernel.kernels]
+    stacks = [matrices(part.set_params(normalize=True), graphs) for part in kernel.kernels or ()]
     last = range(max(len(stack) for stack in stacks))
     return np.stack([sum(stack[min(t, len(stack) - 1)] for stack in stacks) for t in last])
 

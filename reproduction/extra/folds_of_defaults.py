@@ -87,7 +87,7 @@ def measure(name: str, graphs: Any, target: NDArray[Any], split: Split, seed: in
 
 def describe(model: pk.PropagationClassifier) -> str:
     """Say what was chosen: the kernel or those that are averaged, and after a semicolon what is set in it."""
-    kernels = model.kernel_.kernels if isinstance(model.kernel_, pk.SumKernel) else [model.kernel_]
+    kernels = model.kernel_.kernels or () if isinstance(model.kernel_, pk.SumKernel) else [model.kernel_]
     kernel = " + ".join(describe_kernel(each, without=("t_max", "normalize")) for each in kernels)
     return f"{kernel}; t_max={model.t_max_}, normalize={model.normalize_}, C={model.C_:g}"
 

@@ -51,7 +51,7 @@ def draw_molecule() -> Any:
 def draw_iterations() -> Any:
     """The same molecule, iteration by iteration."""
     explanation, graph = explained_molecule()
-    axes = pk.plotting.plot_explanation(
+    axes: Any = pk.plotting.plot_explanation(
         explanation, graph=graph, t="each", labels=ATOMS, class_names={1: "mutagenic", -1: "not"}
     )
     return axes[0].figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter, process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.parallel import blas_threads
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import draw_seed
+from propkernels._utils.typing import Estimator
 from propkernels.auditing.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
 from propkernels.auditing.learnability import learning_of
 from propkernels.auditing.report import Audit
@@ -23,8 +24,12 @@ from propkernels.auditing.suspects import suspects_of
 from propkernels.auditing.target import Target, check_audit_target
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.models.defaults import default_kernels
 from propkernels.selection.kernel_sources import compute_stack, has_steps
+
+if TYPE_CHECKING:
+    from propkernels.datasets.dataset import Dataset
 
 MANY = 2000  # with more graphs, float32 kernels: their error is far below that of the scores
 MOST_COMPARED = 5000  # more graphs are sampled for pairwise comparison and scores
@@ -33,12 +38,12 @@ N_STAGES = 6  # of the progress bar, besides two per iteration
 
 
 def audit(
-    graphs: Any,
+    graphs: Dataset | Graphs,
     target: ArrayLike | None = None,
-    test: Any = None,
+    test: Dataset | Graphs | None = None,
     *,
     test_target: ArrayLike | None = None,
-    kernel: Any = None,
+    kernel: Estimator | None = None,
     t_max: int = 5,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from propkernels._utils.safe_files import Pathlike, atomic_write
+from propkernels._utils.typing import LabelNames, Record
 from propkernels.auditing.duplicates import NearDuplicates, Sameness
 from propkernels.auditing.learnability import Learning
 from propkernels.auditing.sentences import Sentence
@@ -85,9 +86,9 @@ class Audit:
     sentences: tuple[Sentence, ...]
     graphs: GraphDatabase = field(metadata={"is_data": True})
     target: Target | None = field(metadata={"is_data": True})
-    label_names: dict[Any, str] = field(metadata={"is_data": True})
+    label_names: LabelNames = field(metadata={"is_data": True})
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """Return all numbers and sentences as dicts, lists and plain values."""
         return {
             part.name: _plain(getattr(self, part.name))

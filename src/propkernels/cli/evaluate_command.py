@@ -311,6 +311,6 @@ def draw(results: dict[str, Evaluation], path: Path) -> None:
     """Write an image of the scores per fold."""
     from propkernels.plotting import plot_evaluation
 
-    ax = plot_evaluation(results)
+    figure: Any = plot_evaluation(results).figure
     with atomic_write(path) as stream:
-        ax.figure.savefig(stream, format=path.suffix[1:].lower() or "png")
+        figure.savefig(stream, format=path.suffix[1:].lower() or "png")

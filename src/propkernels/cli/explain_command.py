@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -115,7 +116,7 @@ def _named(names: dict[str, Any], text: str) -> Any:
     return names[text]
 
 
-def named_nodes(explanation: Any, top: int, names: dict[Any, str]) -> list[dict[str, Any]]:
+def named_nodes(explanation: Any, top: int, names: Mapping[Any, str]) -> list[dict[str, Any]]:
     """Return records of the nodes with the largest contributions, with names of labels if available."""
     records = explanation.top_nodes(0, top)
     if not names:
@@ -126,7 +127,7 @@ def named_nodes(explanation: Any, top: int, names: dict[Any, str]) -> list[dict[
     ]
 
 
-def print_nodes(explanation: Any, top: int, names: dict[Any, str]) -> None:
+def print_nodes(explanation: Any, top: int, names: Mapping[Any, str]) -> None:
     """Print the nodes with the largest contributions, and the sum over all nodes."""
     print_text(f"Contributions {explanation.subject}:\n")
     records = explanation.top_nodes(0, top)
@@ -175,7 +176,9 @@ def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) 
     import_optional("matplotlib", extra="plot", purpose="images of graphs need").use("Agg")
     from propkernels.plotting import plot_explanation
 
-    axes = plot_explanation(explanation, layout=coordinates(data, graph), labels=data.label_names or True)
+    axes: Any = plot_explanation(
+        explanation, layout=coordinates(data, graph), labels=data.label_names or True
+    )
     axes.set_title(title, fontsize=10)
     with atomic_write(output) as stream:
         axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,17 +12,18 @@ from scipy.sparse import issparse
 
 from propkernels._utils.arrays import check_sparse
 from propkernels._utils.checks import shown
+from propkernels._utils.typing import Column, Rows
 from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed, numbers
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
 
 def from_adjacency(
-    matrices: Any,
+    matrices: Iterable[Rows],
     *,
-    node_labels: Any = None,
-    node_attributes: Any = None,
-    ids: Any = None,
+    node_labels: Sequence[object] | None = None,
+    node_attributes: Sequence[object] | None = None,
+    ids: Column | None = None,
     errors: str = "raise",
 ) -> GraphDatabase:
     """Convert adjacency matrices to a GraphDatabase.
@@ -58,11 +59,10 @@ def from_adjacency(
     """
     if issparse(matrices) or (isinstance(matrices, np.ndarray) and matrices.ndim == 2):
         raise TypeError("from_adjacency takes several matrices; wrap the one matrix: [matrix]")
-    if getattr(matrices, "ndim", 1) != 3:
-        matrices = listed(matrices, "matrices")
-    n_graphs = len(matrices)
-    faults = Faults(errors, n_graphs, ids)
-    flat = _from_stack(matrices) if getattr(matrices, "ndim", 1) == 3 else _from_list(matrices, faults)
+    is_stack = getattr(matrices, "ndim", 1) == 3
+    several: Any = matrices if is_stack else listed(matrices, "matrices")
+    faults = Faults(errors, len(several), ids)
+    flat = _from_stack(several) if is_stack else _from_list(several, faults)
     flat.node_labels = _per_node(node_labels, flat.sizes, "labels", faults)
     flat.node_attributes = _rows(node_attributes, flat.sizes, faults)
     return build(flat, faults)

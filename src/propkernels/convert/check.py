@@ -20,6 +20,7 @@ from propkernels.convert.networkx import is_networkx
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
 from propkernels.graphs.grid_database import Grid, GridDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
@@ -43,7 +44,7 @@ ADAPTERS: dict[str, tuple[Callable[[Any], bool], Callable[[list[Any], Faults], G
 }
 
 
-def check_graphs(graphs: Any) -> GraphDatabase:
+def check_graphs(graphs: Graphs) -> GraphDatabase:
     """Convert any supported input to a GraphDatabase.
 
     Parameters
@@ -79,18 +80,19 @@ def check_graphs(graphs: Any) -> GraphDatabase:
     >>> pk.check_graphs([nx.path_graph(3), ([[0, 1], [1, 0]], ["C", "O"])])
     GraphDatabase(2 graphs, 5 nodes, 3 edges, 2 node labels, 3 unobserved)
     """
-    if isinstance(graphs, GridDatabase) or _are_grids(graphs):
-        graphs = graphs if isinstance(graphs, GridDatabase) else GridDatabase.concat(graphs)
+    database: Any = graphs  # a GridDatabase has the interface of a GraphDatabase, except for edges
+    if _are_grids(graphs):
+        database = GridDatabase.concat(database)
     elif isinstance(graphs, np.ndarray) and graphs.ndim == 3 and graphs.dtype != object:
         for i, matrix in enumerate(graphs):
             _refuse_doubt(matrix, i)
-        graphs = from_adjacency(graphs)
-    elif not isinstance(graphs, GraphDatabase):
+        database = from_adjacency(graphs)
+    elif not isinstance(graphs, (GraphDatabase, GridDatabase)):
         found = list(_by_kind(_as_several(graphs)))
-        graphs = join([part for _, part in found], "graph", [first for first, _ in found])
-    if len(graphs) == 0:
+        database = join([part for _, part in found], "graph", [first for first, _ in found])
+    if len(database) == 0:
         raise ValueError("at least one graph is needed, got none (0 graphs)")
-    return graphs
+    return cast("GraphDatabase", database)
 
 
 def check_edges(graphs: Any) -> GraphDatabase:

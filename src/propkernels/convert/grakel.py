@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.sparse import coo_array, issparse
 
 from propkernels._utils.arrays import check_sparse
 from propkernels._utils.checks import shown
+from propkernels._utils.typing import Column
 from propkernels.convert.build import (
     Faults,
     FlatGraphs,
@@ -23,13 +24,16 @@ from propkernels.convert.build import (
 )
 from propkernels.convert.listing import list_edges
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 
 
 class DanglingError(ValueError):
     """An edge names a node that does not exist."""
 
 
-def from_grakel(graphs: Any, *, ids: Any = None, errors: str = "raise") -> GraphDatabase:
+def from_grakel(
+    graphs: Iterable[object], *, ids: Column | None = None, errors: str = "raise"
+) -> GraphDatabase:
     """Convert graphs in GraKeL's formats to a GraphDatabase.
 
     Parameters
@@ -207,7 +211,7 @@ def _from_object(graph: Any) -> tuple[Any, ...]:
     )
 
 
-def to_grakel(graphs: Any) -> list[list[Any]]:
+def to_grakel(graphs: Graphs) -> list[list[object]]:
     """Convert graphs to the input format of GraKeL's kernels.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
 from operator import itemgetter
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import Column
 from propkernels.convert.build import (
     NAMES,
     Faults,
@@ -26,10 +27,11 @@ from propkernels.convert.build import (
 from propkernels.convert.listing import edge_columns, list_edges, node_columns
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 
 
 def from_igraph(
-    graphs: Any,
+    graphs: Iterable[Graph],
     *,
     node_label: str | None = "label",
     node_attributes: str | Sequence[str] | None = "attributes",
@@ -37,9 +39,9 @@ def from_igraph(
     weight: str | None = "weight",
     edge_attributes: Sequence[str] | None = None,
     target: str | None = None,
-    ids: Any = None,
+    ids: Column | None = None,
     errors: str = "raise",
-) -> Any:
+) -> GraphDatabase | Any:
     """Convert igraph graphs to a GraphDatabase.
 
     Parameters
@@ -172,7 +174,7 @@ def _numbers(
     )
 
 
-def to_igraph(graphs: Any) -> list[Any]:
+def to_igraph(graphs: Graphs) -> list[Graph]:
     """Convert graphs to igraph.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import Column
 from propkernels.convert.build import (
     NAMES,
     Faults,
@@ -27,12 +28,13 @@ from propkernels.convert.build import (
 from propkernels.convert.listing import edge_columns, list_edges, node_columns
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 
 _MISSING: Any = object()
 
 
 def from_networkx(
-    graphs: Any,
+    graphs: Iterable[Graph],
     *,
     node_label: str | None = "label",
     node_attributes: str | Sequence[str] | None = "attributes",
@@ -40,9 +42,9 @@ def from_networkx(
     weight: str | None = "weight",
     edge_attributes: Sequence[str] | None = None,
     target: str | None = None,
-    ids: Any = None,
+    ids: Column | None = None,
     errors: str = "raise",
-) -> Any:
+) -> GraphDatabase | Any:
     """Convert networkx graphs to a GraphDatabase.
 
     Parameters
@@ -295,7 +297,7 @@ def _edge_rows(
     return np.stack(columns, axis=1) if columns else np.empty((len(data), 0))
 
 
-def to_networkx(graphs: Any) -> list[Any]:
+def to_networkx(graphs: Graphs) -> list[Graph]:
     """Convert graphs to networkx.
 
     Parameters

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import Target
 from propkernels.convert.build import Faults, FlatGraphs, build, numbers, why_no_label, with_target
 from propkernels.convert.listing import list_edges
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Codes = NDArray[np.int64]
 
 
 def from_pandas(
-    edges: Any,
-    nodes: Any = None,
-    graphs: Any = None,
+    edges: DataFrame,
+    nodes: DataFrame | None = None,
+    graphs: DataFrame | None = None,
     *,
     graph: str = "graph",
     source: str = "source",
@@ -35,7 +40,7 @@ def from_pandas(
     graph_target: str | None = None,
     directed: bool = False,
     errors: str = "raise",
-) -> Any:
+) -> GraphDatabase | Any:
     """Convert pandas tables to a GraphDatabase.
 
     Graphs and nodes are in order of first appearance: in ``graphs``, if given, then in ``nodes``, then in
@@ -112,7 +117,7 @@ def from_pandas(
     if not directed:
         flat = _each_edge_once(flat, edge_order, faults)
     database = build(flat, faults)
-    if graph_target is None:
+    if graph_target is None or graphs is None:
         return database
     values = graphs.drop_duplicates(graph)[graph_target].to_numpy()
     missing = len(keys.ids) - len(values)
@@ -350,7 +355,7 @@ class Tables(NamedTuple):
     graphs: Any
 
 
-def to_pandas(graphs: Any, target: Any = None) -> Tables:
+def to_pandas(graphs: Graphs, target: Target | None = None) -> Tables:
     """Convert graphs to three tables.
 
     Parameters

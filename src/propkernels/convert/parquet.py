@@ -17,15 +17,19 @@ from propkernels._utils.cells import is_missing, typed_column
 from propkernels._utils.checks import reason_of, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
+from propkernels._utils.typing import Array, PathLike, Target
 from propkernels.convert.build import Faults, FlatGraphs, build
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
 
 KEY, VERSION = b"propkernels", 1
 REQUIRED = ("n_nodes", "source", "target")
 
 
-def to_parquet(graphs: Any, path: Any, *, target: Any = None, row_group_size: int = 10_000) -> None:
+def to_parquet(
+    graphs: Graphs, path: PathLike, *, target: Target | None = None, row_group_size: int = 10_000
+) -> None:
     """Write graphs to a Parquet file.
 
     The columns are ``id``, ``n_nodes``, ``source`` and ``target`` (lists of node numbers from 0; both
@@ -173,7 +177,7 @@ def _read_target(column: Any) -> NDArray[Any]:
     return typed_column(column.to_pylist())
 
 
-def from_parquet(path: Any, *, rows: slice | None = None) -> GraphDatabase:
+def from_parquet(path: PathLike, *, rows: slice | None = None) -> GraphDatabase:
     """Read graphs from a Parquet file.
 
     Parameters
@@ -211,7 +215,7 @@ def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase
     return _decode(table, _notes(file, path), first)
 
 
-def iter_parquet(path: Any) -> Iterator[tuple[GraphDatabase, Any]]:
+def iter_parquet(path: PathLike) -> Iterator[tuple[GraphDatabase, Array | None]]:
     """Yield graphs and target (or None) of each row group."""
     file = open_parquet(path)
     notes, first = _notes(file, path), 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_integer, shown
+from propkernels._utils.typing import Column
 from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed, numbers
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.point_clouds import curvature
@@ -20,13 +22,13 @@ FEWER = "choose a smaller k, or fewer points at a time"
 
 
 def from_points(
-    clouds: Any,
+    clouds: Iterable[ArrayLike],
     k: int = 4,
-    normals: Any = None,
+    normals: Iterable[ArrayLike] | bool | None = None,
     *,
     mutual: bool = False,
     weight: str | None = None,
-    ids: Any = None,
+    ids: Column | None = None,
     errors: str = "raise",
 ) -> GraphDatabase:
     """Convert point clouds to k-nearest-neighbor graphs.

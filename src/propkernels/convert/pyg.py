@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from propkernels._utils.arrays import check_indices, check_offsets, check_whole
 from propkernels._utils.checks import check_choice, reason_of
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import Column, Target
 from propkernels.convert.build import (
     Faults,
     FlatGraphs,
@@ -30,19 +32,23 @@ from propkernels.convert.tensors import (
 )
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 def from_pyg(
-    graphs: Any,
+    graphs: Iterable[Data],
     *,
     x: str = "auto",
     edge_attr: str = "auto",
     weight: str | None = "edge_weight",
     target: str | None = None,
-    ids: Any = None,
+    ids: Column | None = None,
     errors: str = "raise",
-) -> Any:
+) -> GraphDatabase | Any:
     """Convert PyTorch Geometric graphs to a GraphDatabase.
 
     Parameters
@@ -320,7 +326,7 @@ def _targets(graphs: list[Any], name: str, faults: Faults) -> Table:
     return table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
 
 
-def to_pyg(graphs: Any, target: Any = None) -> list[Any]:
+def to_pyg(graphs: Graphs, target: Target | None = None) -> list[Data]:
     """Convert graphs to PyTorch Geometric, which must be installed together with torch.
 
     Parameters

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
+from propkernels._utils.typing import Column
 from propkernels.convert.asking_rdkit import parse_smiles, rdkit_reason
 from propkernels.convert.atoms import Recipe, atom_labels, check_recipe
 from propkernels.convert.bonds import bonds_of, load_rdkit
@@ -28,21 +29,24 @@ from propkernels.convert.build import (
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
+
 ERRORS = ("raise", "skip", "empty")
 CHUNK = 2000  # molecules in memory at once
 
 
 def from_rdkit(
-    mols: Any,
+    mols: Iterable[Mol],
     *,
     node_labels: Recipe = "symbol",
     edge_labels: bool = True,
     explicit_hydrogens: bool = False,
     stereo: bool = False,
     target: str | None = None,
-    ids: Any = None,
+    ids: Column | None = None,
     errors: str = "raise",
-) -> Any:
+) -> GraphDatabase | Any:
     """Convert RDKit molecules to a GraphDatabase: atoms are nodes, bonds are edges.
 
     Parameters
@@ -104,13 +108,13 @@ def from_rdkit(
 
 
 def from_smiles(
-    smiles: Any,
+    smiles: Iterable[str | None],
     *,
     node_labels: Recipe = "symbol",
     edge_labels: bool = True,
     explicit_hydrogens: bool = False,
     stereo: bool = False,
-    ids: Any = None,
+    ids: Column | None = None,
     errors: str = "raise",
     n_jobs: int | None = None,
 ) -> GraphDatabase:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,11 @@ MOST_NODES = 50_000_000
 
 
 def from_triples(
-    triples: Any,
-    entities: Any = None,
+    triples: Iterable[object],
+    entities: Iterable[Hashable] | None = None,
     *,
     radius: int = 1,
-    node_labels: Any = None,
+    node_labels: Mapping[Hashable, Hashable] | str | None = None,
     directed: bool = True,
     errors: str = "raise",
 ) -> GraphDatabase:

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_share
+from propkernels._utils.typing import Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
 
-def hide_labels(graphs: Any, fraction: float, random_state: Any = None) -> GraphDatabase:
+def hide_labels(graphs: Graphs, fraction: float, random_state: Seed = None) -> GraphDatabase:
     """Return graphs in which the labels of random nodes are unobserved.
 
     Parameters
@@ -49,7 +51,7 @@ def hide_labels(graphs: Any, fraction: float, random_state: Any = None) -> Graph
     return database.with_labels(LabelColumn(ids, column.values))
 
 
-def flip_labels(graphs: Any, fraction: float, random_state: Any = None) -> GraphDatabase:
+def flip_labels(graphs: Graphs, fraction: float, random_state: Seed = None) -> GraphDatabase:
     """Return graphs in which random nodes have another label, drawn uniformly from the labels that occur.
 
     Parameters

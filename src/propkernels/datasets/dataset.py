@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from propkernels._utils.cells import as_classes, is_missing, typed_column
 from propkernels._utils.text_tables import format_table
+from propkernels._utils.typing import Array, LabelNames, Record
 from propkernels.graphs import GraphDatabase, GridDatabase
 from propkernels.graphs.container import count
 
@@ -48,11 +48,11 @@ class Dataset:
 
     name: str
     graphs: GraphDatabase | GridDatabase
-    target: NDArray[Any]
+    target: Array
     target_names: tuple[str, ...] = ()
-    extras: dict[str, Any] = field(default_factory=dict)
+    extras: Record = field(default_factory=dict)
     description: str = ""
-    label_names: dict[Any, str] = field(default_factory=dict)
+    label_names: LabelNames = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.target) != len(self.graphs):

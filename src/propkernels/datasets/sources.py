@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from propkernels._utils.cells import as_classes, read_cells, read_labels, typed_column
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import PathLike
 from propkernels.convert.pandas import from_pandas
 from propkernels.convert.parquet import read_parquet
 from propkernels.convert.rdkit import from_rdkit, from_smiles
@@ -60,7 +61,7 @@ class Reading:
 
 
 def open_source(
-    source: Any,
+    source: PathLike,
     *,
     smiles_column: str | None = None,
     target_column: str | None = None,
@@ -245,7 +246,7 @@ def _read_edges(paths: list[Path], how: Reading) -> Dataset:
         else find_column(list(tables["graphs"]), how.target_column, TARGET_NAMES, paths[-1])
     )
     frames, columns = _frames(tables)
-    found = from_pandas(**frames, **columns, graph_target=target, errors=how.errors)
+    found: Any = from_pandas(**frames, **columns, graph_target=target, errors=how.errors)
     graphs, values = (found, None) if target is None else found
     name = paths[0].stem.removesuffix("edges").rstrip("_-") or paths[0].parent.name
     return Dataset(name, graphs, _checked_target(values, len(graphs), paths[0], how))
@@ -332,7 +333,7 @@ def _read_sdf(path: Path, how: Reading) -> Dataset:
     column = how.target_column or next((usual[name] for name in TARGET_NAMES if name in usual), None)
     if column is not None and column not in names:
         raise ValueError(f"no molecule of {path} has the property {column!r}; there are {names}")
-    found = from_rdkit(mols, node_labels=how.node_labels, target=column, errors=how.errors)
+    found: Any = from_rdkit(mols, node_labels=how.node_labels, target=column, errors=how.errors)
     graphs, target = (found, None) if column is None else found
     kept = [mol for i, mol in enumerate(mols) if i not in graphs.skipped]
     values = _checked_target(target, len(graphs), path, how)

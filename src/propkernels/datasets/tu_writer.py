@@ -14,20 +14,22 @@ from numpy.typing import NDArray
 from propkernels._utils.cells import is_missing
 from propkernels._utils.checks import shown
 from propkernels._utils.safe_files import atomic_write, zip_writer
+from propkernels._utils.typing import Target
 from propkernels.convert.check import check_graphs
 from propkernels.datasets.dataset import Dataset, check_name
 from propkernels.graphs import GraphDatabase, GridDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
 SAME_TIME = (1980, 1, 1, 0, 0, 0)  # a constant, so that equal graphs give equal zips
 
 
 def write_tu(
-    data: Any,
+    data: Dataset | Graphs,
     path: str | os.PathLike[str],
     name: str | None = None,
     *,
-    target: Any = None,
+    target: Target | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write graphs in the TU text layout, for ``read_tu`` and other tools.

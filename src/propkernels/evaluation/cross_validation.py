@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from propkernels._utils.cells import has_fractions
 from propkernels._utils.checks import check_integer
 from propkernels._utils.deprecation import graphs_first
 from propkernels._utils.progress import Progress, reported
+from propkernels._utils.typing import Column, Estimator, Floats, Folding, Scoring, Seed, Steps, Target
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.scoring import resolve_metric
 from propkernels.decisions.support_vectors import foreign_graphs_allowed, stopping_allowed
@@ -26,6 +27,7 @@ from propkernels.evaluation.study import (
     split_digest,
 )
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.selection.candidates import (
     DEFAULT_COSTS,
@@ -46,25 +48,28 @@ from propkernels.selection.targets import (
     known_targets,
 )
 
+if TYPE_CHECKING:
+    from propkernels.datasets.dataset import Dataset
+
 INNER_FOLDS = 5
 
 
 @graphs_first(data="graphs", n_folds="cv", inner_folds="inner_cv")
 def evaluate(
-    graphs: Any,
-    target: Any = None,
-    kernel: Any = None,
+    graphs: Dataset | Graphs,
+    target: Target | None = None,
+    kernel: Estimator | None = None,
     *,
-    cv: Any = None,
-    inner_cv: Any = INNER_FOLDS,
+    cv: Folding = None,
+    inner_cv: Folding = INNER_FOLDS,
     repeats: int = 1,
-    groups: Any = None,
-    t_max: Any = None,
-    C: Any = DEFAULT_COSTS,
-    epsilon: Any = 0.1,
-    scoring: Any = None,
+    groups: Column | None = None,
+    t_max: Steps = None,
+    C: Floats | str = DEFAULT_COSTS,
+    epsilon: Floats = 0.1,
+    scoring: Scoring = None,
     selection: str = "auto",
-    random_state: Any = None,
+    random_state: Seed = None,
     n_jobs: int | None = None,
     progress: Progress = None,
 ) -> Evaluation:

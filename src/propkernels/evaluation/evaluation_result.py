@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import Record
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MOST_FOLDS = 10  # folds listed in a notebook
 
@@ -180,7 +184,7 @@ class Evaluation:
         return float(values.std(ddof=1) / np.sqrt(len(values)))
 
     @property
-    def folds(self) -> list[dict[str, Any]]:
+    def folds(self) -> list[Record]:
         """One record per fold: number, score and choice."""
         return [
             {"repeat": r, "fold": f, self.metric: float(self.scores[r, f]), **choice._asdict()}
@@ -189,11 +193,11 @@ class Evaluation:
         ]
 
     @property
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Record]:
         """Return one record per fold, with data set and kernel, so that evaluations can be concatenated."""
         return [{"data": self.data, "kernel": self.kernel, **fold} for fold in self.folds]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the records as a pandas DataFrame."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         return pandas.DataFrame(self.records)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
+from propkernels._utils.typing import Array, LabelNames, Record
 from propkernels.graphs.container import Graph
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MOST_DRAWN = 5  # edited graphs shown in a notebook
 
@@ -44,11 +48,11 @@ class Edit:
     kind: str
     node: int
     other: int | None = None
-    label: Any = None
-    before: Any = None
-    edge_label: Any = None
+    label: Hashable | None = None
+    before: Hashable | None = None
+    edge_label: Hashable | None = None
 
-    def describe(self, names: Mapping[Any, str] | None = None) -> str:
+    def describe(self, names: LabelNames | None = None) -> str:
         """Return the edit in words; ``names`` maps labels to display names."""
         label, before = (str((names or {}).get(value, value)) for value in (self.label, self.before))
         bond = "" if self.edge_label is None else f" ({self.edge_label})"
@@ -91,7 +95,7 @@ class Counterfactual:
     graph: Graph
     decision: float
     change: float
-    prediction: Any
+    prediction: object
     smiles: str | None = None
 
 
@@ -149,12 +153,12 @@ class Counterfactuals(Sequence[Counterfactual]):
         items: Sequence[Counterfactual],
         original: Graph,
         decision_before: float,
-        prediction_before: Any,
+        prediction_before: object,
         reached: bool = True,
         exhaustive: bool = True,
         summary: str = "",
         n_decided: int = 0,
-        label_names: Mapping[Any, str] | None = None,
+        label_names: LabelNames | None = None,
     ) -> None:
         self._items = tuple(items)
         self.original = original
@@ -189,7 +193,7 @@ class Counterfactuals(Sequence[Counterfactual]):
         return np.array([item.decision for item in self._items], dtype=np.float64)
 
     @property
-    def prediction(self) -> NDArray[Any]:
+    def prediction(self) -> Array:
         """The prediction for each edited graph."""
         return np.array([item.prediction for item in self._items])
 
@@ -200,7 +204,7 @@ class Counterfactuals(Sequence[Counterfactual]):
 
     # tables
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Record]:
         """Return one record per item."""
         return [
             {
@@ -214,7 +218,7 @@ class Counterfactuals(Sequence[Counterfactual]):
             for item in self._items
         ]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per item."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         return pandas.DataFrame(self.records())

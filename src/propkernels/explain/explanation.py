@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,17 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
+from propkernels._utils.typing import Molecules, Record
 from propkernels.explain.edge_shares import edge_contributions
 from propkernels.graphs.container import as_positions
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.inputs import Database
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from propkernels.molecules.molecule_pictures import MoleculePicture
 
 Values = NDArray[np.float64]
 MOST_DRAWN = 3  # graphs shown in a notebook
@@ -71,10 +79,10 @@ class Explanation:
 
     contributions: Values
     graph_ptr: NDArray[np.int64]
-    intercept: Any
-    graphs: Any = None
-    speaks_for: Any = None
-    against: Any = None
+    intercept: float | NDArray[np.float64]
+    graphs: Database | None = None
+    speaks_for: object = None
+    against: object = None
 
     # sums
 
@@ -103,7 +111,7 @@ class Explanation:
         """Return the intercept of one graph's decision."""
         return float(np.broadcast_to(self.intercept, len(self.graph_ptr) - 1)[self.position(graph)])
 
-    def class_of(self, graph: int) -> Any:
+    def class_of(self, graph: int) -> object:
         """Return the class favored by positive contributions in one graph; None for regression."""
         if not isinstance(self.speaks_for, np.ndarray):
             return self.speaks_for
@@ -156,7 +164,9 @@ class Explanation:
         ends, shares = edge_contributions(self.graphs[position].adjacency, self.of_graph(position))
         return ends, shares.sum(axis=1) if t is None else shares[:, self._iteration(t)]
 
-    def draw_molecule(self, graph: Any = 0, molecules: Any = None, **options: Any) -> Any:
+    def draw_molecule(
+        self, graph: int | Sequence[int] = 0, molecules: Molecules | None = None, **options: Any
+    ) -> MoleculePicture:
         """Draw explained molecules, atoms and bonds colored by their contribution.
 
         Parameters
@@ -208,7 +218,7 @@ class Explanation:
         values = self.node_totals[nodes] if t is None else self.contributions[nodes, self._iteration(t)]
         return _spread(values, self.graphs, self.position(graph))
 
-    def top_nodes(self, graph: int = 0, n: int = 10) -> list[dict[str, Any]]:
+    def top_nodes(self, graph: int = 0, n: int = 10) -> list[Record]:
         """Return the n nodes of a graph with the largest absolute contributions, largest first."""
         totals = self.node_totals[self._nodes(graph)]
         strongest = np.argsort(-np.abs(totals), kind="stable")[: check_integer(n, "n", 1)]
@@ -225,11 +235,11 @@ class Explanation:
 
     # whole explanation
 
-    def with_graphs(self, graphs: Any) -> Explanation:
+    def with_graphs(self, graphs: Database) -> Explanation:
         """Return the same explanation for other graphs, such as a copy with other labels."""
         return replace(self, graphs=graphs)
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Record]:
         """Return one record per node: graph, node, label, total, t0, t1, ..."""
         return [
             self._record(graph, node)
@@ -237,7 +247,7 @@ class Explanation:
             for node in range(int(size))
         ]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per node: graph, node, label, total, t0, t1, ..."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         sizes = np.diff(self.graph_ptr)

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from propkernels._utils.typing import Estimator
 from propkernels.convert.check import check_graphs
 from propkernels.counting.counters import Occurrences
 from propkernels.decisions.members import SharedBins
 from propkernels.explain.similarity import SharedBin, Similarity
 from propkernels.gram.products import inverse_length
+from propkernels.graphs.inputs import OneGraph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.hashing.codes import NO_BIN
 from propkernels.search.index import GraphIndex
@@ -53,7 +55,7 @@ def _called(kernel: Any) -> str:
     return kernel.__name__ if isinstance(kernel, type) else type(kernel).__name__
 
 
-def similar_because(kernel: Any, g: Any, h: Any) -> Similarity:
+def similar_because(kernel: Estimator, g: OneGraph, h: OneGraph) -> Similarity:
     """Return the shared bins of two graphs, with their nodes on each side and contributions to k(g, h).
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import check_choice, check_integer
 from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
+from propkernels._utils.typing import Record
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Nodes = NDArray[np.int64]
 MOST_NODES_SHOWN = 6
@@ -113,7 +117,7 @@ class Similarity:
             np.add.at(shares[:, shared.t], nodes.ravel(), shared.contribution / nodes.size)
         return shares
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Record]:
         """Return one record per bin: t, contribution, share, labels, nodes_g, nodes_h, n_hashes."""
         return [
             {
@@ -128,7 +132,7 @@ class Similarity:
             for shared in self.bins
         ]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the records as a pandas DataFrame."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         columns = ["t", "contribution", "share", "labels", "nodes_g", "nodes_h", "n_hashes"]

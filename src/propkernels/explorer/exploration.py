@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from propkernels._pages import read_static, render_page
 from propkernels._utils.safe_files import Pathlike, atomic_write
+from propkernels._utils.typing import Array
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
 
@@ -68,7 +69,7 @@ class Exploration:
     html: str
     model: PropagationClassifier | PropagationRegressor | None
     points: NDArray[np.float64]
-    predictions: NDArray[Any] | None = None
+    predictions: Array | None = None
     novelty: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     def save(self, path: Pathlike) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from sklearn.base import is_regressor
 
 from propkernels._utils.cells import has_fractions
 from propkernels._utils.randomness import draw_seed
+from propkernels._utils.typing import Column, LabelNames, Molecules
 from propkernels.convert.check import check_graphs
 from propkernels.explorer.carried import carried_rule
 from propkernels.explorer.embedding import (
@@ -30,9 +31,13 @@ from propkernels.explorer.places import given_places, image_places, molecule_pla
 from propkernels.explorer.texts import page_about, page_facts
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
 from propkernels.selection.targets import Known, check_numbers, known_targets
+
+if TYPE_CHECKING:
+    from propkernels.datasets.dataset import Dataset
 
 MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
 NEIGHBORS = 61  # nearest neighbors used by t-SNE
@@ -41,17 +46,17 @@ LARGEST_PIXEL = 127  # largest side of an image: positions are 8-bit integers
 
 
 def explore(
-    graphs: Any,
+    graphs: Dataset | Graphs,
     target: ArrayLike | None = None,
     model: PropagationClassifier | PropagationRegressor | None = None,
     *,
     title: str | None = None,
-    ids: Sequence[Any] | None = None,
+    ids: Column | None = None,
     class_names: Sequence[str] | None = None,
-    label_names: Mapping[Any, str] | None = None,
+    label_names: LabelNames | None = None,
     columns: Mapping[str, ArrayLike] | None = None,
-    molecules: Sequence[Any] | None = None,
-    layout: Any = None,
+    molecules: Molecules | None = None,
+    layout: ArrayLike | Sequence[ArrayLike] | None = None,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> Exploration:
@@ -118,7 +123,7 @@ def explore(
     >>> page.points.shape
     (40, 2)
     """
-    data = graphs if hasattr(graphs, "graphs") and hasattr(graphs, "target_names") else None
+    data: Any = graphs if hasattr(graphs, "graphs") and hasattr(graphs, "target_names") else None
     if data is not None:
         target = data.target if target is None else target
         title = data.name if title is None else title
@@ -126,8 +131,8 @@ def explore(
         label_names = data.label_names if label_names is None else label_names
         molecules = data.extras.get("smiles") if molecules is None else molecules
         layout = data.extras.get("coordinates") if layout is None else layout
-        graphs = data.graphs
-    given = check_graphs(graphs)
+    several: Any = graphs if data is None else data.graphs
+    given = check_graphs(several)
     images = None if data is None else data.extras.get("images")
     known = None if target is None else known_targets(target, len(given))
     if known is not None and known.n_missing:

@@ -7,16 +7,19 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import frozen, index_dtype, offsets, ranges
 from propkernels._utils.locks import cached_property
+from propkernels._utils.typing import Array
 from propkernels.graphs.edges import joined_edge_attributes, joined_ids
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
 if TYPE_CHECKING:
+    from networkx import Graph as NetworkxGraph
+
     from propkernels.graphs.database import GraphDatabase
 
 
@@ -89,7 +92,7 @@ class Container(ABC, Generic[One, Labels]):
         return int(self.graph_ptr[-1])
 
     @property
-    def node_labels(self) -> NDArray[Any] | None:
+    def node_labels(self) -> Array | None:
         """Node labels: integers (-1: unobserved), objects (None: unobserved) or distributions."""
         return None if self._labels is None else self._labels.to_array()
 
@@ -133,7 +136,7 @@ class Container(ABC, Generic[One, Labels]):
     def __iter__(self) -> Iterator[One]:
         return (self._single(i) for i in range(len(self)))
 
-    def take(self, indices: Any, axis: int = 0) -> Self:
+    def take(self, indices: ArrayLike, axis: int = 0) -> Self:
         """Return the graphs at the given positions (scikit-learn calls this method)."""
         if axis != 0:
             raise ValueError(f"a {type(self).__name__} has one axis, its graphs: use axis=0")
@@ -178,7 +181,7 @@ class Graph:
         return self.database.adjacency
 
     @property
-    def node_labels(self) -> NDArray[Any] | None:
+    def node_labels(self) -> Array | None:
         """One label per node, or None."""
         return self.database.node_labels
 
@@ -188,7 +191,7 @@ class Graph:
         return self.database.node_attributes
 
     @property
-    def edge_labels(self) -> NDArray[Any] | None:
+    def edge_labels(self) -> Array | None:
         """One label per stored entry of ``adjacency``, or None."""
         return self.database.edge_labels
 
@@ -198,7 +201,7 @@ class Graph:
         return self.database.edge_attributes
 
     @property
-    def id(self) -> Any:
+    def id(self) -> Hashable:
         """Id of the graph, or None."""
         return None if self.database.ids is None else self.database.ids[0]
 
@@ -225,7 +228,7 @@ class Graph:
 
         return show_graph(self)
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> NetworkxGraph:
         """Return a networkx ``Graph``, or a ``DiGraph`` for directed edges (or their multigraphs)."""
         from propkernels.convert.networkx import graph_to_networkx
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
 from propkernels._utils.arrays import freeze, frozen
 from propkernels._utils.locks import cached_property
+from propkernels._utils.typing import Array, Column, PathLike, Rows, Target
 from propkernels.graphs.container import Container, Graph, one_line, parts_of_join, parts_of_subset
 from propkernels.graphs.edges import (
     check_edge_attributes,
@@ -21,7 +22,7 @@ from propkernels.graphs.edges import (
     parallel_entries,
     sorted_edges,
 )
-from propkernels.graphs.label_distributions import LabelDistributions
+from propkernels.graphs.label_distributions import LabelDistributions, Labeling
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.validation import (
     check_adjacency,
@@ -33,6 +34,9 @@ from propkernels.graphs.validation import (
     check_square,
     check_weights,
 )
+
+if TYPE_CHECKING:
+    from networkx import Graph as NetworkxGraph
 
 
 class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None]):
@@ -106,14 +110,14 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     def __init__(
         self,
-        adjacency: Any,
-        graph_ptr: Any,
-        node_labels: Any = None,
-        node_attributes: Any = None,
-        edge_labels: Any = None,
-        edge_attributes: Any = None,
-        ids: Any = None,
-        edge_attribute_names: Any = None,
+        adjacency: Rows,
+        graph_ptr: ArrayLike,
+        node_labels: Labeling | None = None,
+        node_attributes: Rows | None = None,
+        edge_labels: Labeling | None = None,
+        edge_attributes: ArrayLike | None = None,
+        ids: Column | None = None,
+        edge_attribute_names: Sequence[str] | None = None,
     ) -> None:
         square = check_square(adjacency)
         offsets = check_graph_ptr(graph_ptr, square.shape[0])
@@ -173,7 +177,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     # properties of graphs and edges
 
     @property
-    def edge_labels(self) -> NDArray[Any] | None:
+    def edge_labels(self) -> Array | None:
         """One label per stored entry of ``adjacency``, in CSR order."""
         return None if self._edge_labels is None else self._edge_labels.to_array()
 
@@ -268,27 +272,29 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             "edge_attribute_names": self.edge_attribute_names,
         }
 
-    def with_labels(self, node_labels: Any) -> GraphDatabase:
+    def with_labels(self, node_labels: Labeling | None) -> GraphDatabase:
         """Return the same graphs with other node labels (or none)."""
         return self._with(labels=check_node_labels(node_labels, self.graph_ptr))
 
-    def with_attributes(self, node_attributes: Any) -> GraphDatabase:
+    def with_attributes(self, node_attributes: Rows | None) -> GraphDatabase:
         """Return the same graphs with other node attributes (or none)."""
         return self._with(attributes=check_attributes(node_attributes, self.graph_ptr))
 
-    def with_ids(self, ids: Any) -> GraphDatabase:
+    def with_ids(self, ids: Column | None) -> GraphDatabase:
         """Return the same graphs with other ids (or none)."""
         return self._with(ids=check_ids(ids, len(self)))
 
-    def with_edge_labels(self, edge_labels: Any) -> GraphDatabase:
+    def with_edge_labels(self, edge_labels: Labeling | None) -> GraphDatabase:
         """Return the same graphs with other edge labels (or none), one per stored entry of ``adjacency``."""
         return self._rebuilt(edge_labels=edge_labels)
 
-    def with_edge_attributes(self, edge_attributes: Any, names: Any = None) -> GraphDatabase:
+    def with_edge_attributes(
+        self, edge_attributes: ArrayLike | None, names: Sequence[str] | None = None
+    ) -> GraphDatabase:
         """Return the same graphs with other edge attributes (or none), one row per stored entry."""
         return self._rebuilt(edge_attributes=edge_attributes, edge_attribute_names=names)
 
-    def with_weights(self, weights: Any) -> GraphDatabase:
+    def with_weights(self, weights: str | int | ArrayLike | None) -> GraphDatabase:
         """Return the same graphs with other edge weights.
 
         Parameters
@@ -316,7 +322,9 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             )
         return self._rebuilt(weights=values)
 
-    def bin_edge_attribute(self, attribute: str | int = 0, bins: Any = 4) -> GraphDatabase:
+    def bin_edge_attribute(
+        self, attribute: str | int = 0, bins: int | Sequence[float] | NDArray[np.float64] = 4
+    ) -> GraphDatabase:
         """Return the same graphs with edges labeled by the bin of an edge attribute.
 
         Parameters
@@ -338,7 +346,8 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         values = choose_column(self.edge_attributes, self.edge_attribute_names, attribute)
         known = ~np.isnan(values)
         if np.ndim(bins) == 0:
-            shares = np.arange(1, int(bins)) / int(bins)
+            n_bins = int(np.asarray(bins))
+            shares = np.arange(1, n_bins) / n_bins
             bins = np.quantile(values[known], shares) if known.any() else []
         labels = np.where(known, np.digitize(values, np.asarray(bins, dtype=np.float64)), UNOBSERVED)
         return self.with_edge_labels(labels)
@@ -393,7 +402,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
         return show_database(self)
 
-    def to_networkx(self) -> list[Any]:
+    def to_networkx(self) -> list[NetworkxGraph]:
         """Return each graph as a networkx ``Graph`` (``DiGraph`` for directed edges)."""
         from propkernels.convert.networkx import graph_to_networkx
 
@@ -401,14 +410,14 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     # files
 
-    def save(self, path: Any) -> None:
+    def save(self, path: PathLike) -> None:
         """Write all graphs to a file for :meth:`load`; see :func:`propkernels.save_model`."""
         import propkernels  # through the public name, because storage is above this package
 
         propkernels.save_model(self, path)
 
     @classmethod
-    def load(cls, path: Any) -> GraphDatabase:
+    def load(cls, path: PathLike) -> GraphDatabase:
         """Read a file written by :meth:`save`; untrusted files are safe to read."""
         import propkernels
 
@@ -417,14 +426,16 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             raise ValueError(f"{path} holds a {type(graphs).__name__}, not a GraphDatabase")
         return graphs
 
-    def to_parquet(self, path: Any, *, target: Any = None, row_group_size: int = 10_000) -> None:
+    def to_parquet(
+        self, path: PathLike, *, target: Target | None = None, row_group_size: int = 10_000
+    ) -> None:
         """Write one row per graph to a Parquet file; see :func:`propkernels.convert.to_parquet`."""
         from propkernels.convert.parquet import to_parquet
 
         to_parquet(self, path, target=target, row_group_size=row_group_size)
 
     @classmethod
-    def from_parquet(cls, path: Any, *, rows: slice | None = None) -> GraphDatabase:
+    def from_parquet(cls, path: PathLike, *, rows: slice | None = None) -> GraphDatabase:
         """Read all graphs or a range of rows; see :func:`propkernels.convert.from_parquet`."""
         from propkernels.convert.parquet import from_parquet
 

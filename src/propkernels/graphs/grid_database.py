@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.arrays import freeze, frozen, offsets, ranges
 from propkernels._utils.locks import cached_property
+from propkernels._utils.typing import Array, NeighborhoodLike
 from propkernels.graphs.container import Container
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_validation import as_images, as_masks, check_image, check_same_dimension
-from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
+from propkernels.graphs.label_distributions import LabelDistributions, Labeling, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.neighborhoods import NEAREST
 from propkernels.graphs.validation import check_node_labels
@@ -55,7 +56,7 @@ class Grid:
         return None if inside is None else inside.reshape(self.shape)
 
     @property
-    def image(self) -> NDArray[Any]:
+    def image(self) -> Array:
         """Labels, or (..., k) distributions; -1 or NaN for unobserved and masked pixels."""
         labels = self.database.label_column
         if isinstance(labels, LabelColumn):
@@ -72,7 +73,7 @@ class Grid:
         return image
 
     @property
-    def node_labels(self) -> NDArray[Any]:
+    def node_labels(self) -> Array:
         """Labels of the counted pixels."""
         return self.database.label_column.to_array()
 
@@ -153,7 +154,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     edge_label_column = None
     edge_labels = None
 
-    def __init__(self, images: Any, masks: Any = None) -> None:
+    def __init__(self, images: Iterable[ArrayLike], masks: Iterable[ArrayLike | None] | None = None) -> None:
         listed = as_images(images)
         checked = [
             check_image(image, mask, i)
@@ -204,7 +205,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         return None if self.inside is None else self.inside[self.pixel_ptr[i] : self.pixel_ptr[i + 1]]
 
     @property
-    def adjacency(self) -> Any:
+    def adjacency(self) -> NoReturn:
         """Raise an error: grids have no adjacency."""
         raise NoEdgesError(
             "a GridDatabase stores pixels, not edges: use Convolution on it, "
@@ -214,7 +215,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     is_unweighted = is_directed = directed_graphs = n_edges = adjacency  # these need edges
 
     @property
-    def degrees(self) -> Any:
+    def degrees(self) -> NoReturn:
         """Raise an error: pixels have no degrees."""
         raise NoEdgesError(
             "pixels of grids have no degrees (labels='degree'): use their labels, or labels=None"
@@ -254,14 +255,16 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
             concat_labels([part.label_column for part in inhabited]),
         )
 
-    def with_labels(self, node_labels: Any) -> GridDatabase:
+    def with_labels(self, node_labels: Labeling | None) -> GridDatabase:
         """Return the same grids with other labels of the counted pixels."""
         labels = check_node_labels(node_labels, self.graph_ptr)
         if labels is None:
             raise ValueError("the pixels of a GridDatabase have labels: give one for each counted pixel")
         return GridDatabase._assemble(self.shapes, self.graph_ptr, self.inside, labels)
 
-    def to_graphs(self, neighborhood: Any = NEAREST, boundary: str = "renormalize") -> GraphDatabase:
+    def to_graphs(
+        self, neighborhood: NeighborhoodLike = NEAREST, boundary: str = "renormalize"
+    ) -> GraphDatabase:
         """Return the equivalent general graphs: pixel x has an edge to x + o with the weight B[o].
 
         Parameters

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from propkernels._utils.arrays import check_sparse, freeze, offsets
+from propkernels._utils.typing import Array, Column, Rows
 from propkernels.graphs.labels import LabelColumn, canonical_label
 
 
@@ -64,7 +65,11 @@ class LabelDistributions:
     observed: NDArray[np.bool_]
 
     def __init__(
-        self, probabilities: Any, values: Any = None, known: Any = None, observed: Any = None
+        self,
+        probabilities: Rows,
+        values: Column | None = None,
+        known: Sequence[bool] | NDArray[np.bool_] | None = None,
+        observed: Sequence[bool] | NDArray[np.bool_] | None = None,
     ) -> None:
         matrix, masked = _as_matrix(probabilities)
         n, k = matrix.shape
@@ -109,12 +114,12 @@ class LabelDistributions:
         counts = np.bincount(self.probabilities.indices, minlength=len(self.values))
         return tuple(self.values[i] for i in np.flatnonzero(counts))
 
-    def take(self, index: NDArray[Any] | slice) -> LabelDistributions:
+    def take(self, index: Array | slice) -> LabelDistributions:
         """Return the distributions at the given positions."""
         rows = csr_array(self.probabilities[index])
         return LabelDistributions._assemble(rows, self.values, self.known[index], self.observed[index])
 
-    def to_array(self) -> NDArray[Any]:
+    def to_array(self) -> Array:
         """Return an (N, k) array, with unknown rows masked."""
         dense = self.probabilities.toarray()
         if self.known.all():
@@ -134,6 +139,9 @@ class LabelDistributions:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+Labeling: TypeAlias = Column | LabelColumn | LabelDistributions  # of nodes or edges
 
 
 def concat_labels(columns: Sequence[LabelColumn | LabelDistributions]) -> LabelColumn | LabelDistributions:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
+from propkernels._utils.typing import Array, Column
 
 UNOBSERVED = -1
 DEEPEST_LABEL = 50
@@ -56,7 +57,7 @@ class LabelColumn:
         counts = np.bincount(self.ids[self.observed], minlength=len(self.values))
         return tuple(self.values[i] for i in np.flatnonzero(counts))
 
-    def take(self, index: NDArray[Any] | slice) -> LabelColumn:
+    def take(self, index: Array | slice) -> LabelColumn:
         """Return the labels at the given positions; few labels do not keep a long tuple of values."""
         ids = self.ids[index]
         if len(self.values) <= max(len(ids), _FEW_VALUES):
@@ -65,7 +66,7 @@ class LabelColumn:
         gap = int(len(used) and used[0] == UNOBSERVED)
         return LabelColumn((inverse - gap).astype(np.int32), tuple(self.values[i] for i in used[gap:]))
 
-    def to_array(self) -> NDArray[Any]:
+    def to_array(self) -> Array:
         """Return an integer array (-1: unobserved) or an object array (None: unobserved) of labels."""
         if all(type(value) is int and _fits_int64(value) and value != UNOBSERVED for value in self.values):
             table: NDArray[Any] = np.array([*self.values, UNOBSERVED], dtype=np.int64)
@@ -100,7 +101,11 @@ class LabelColumn:
 
     @classmethod
     def from_values(
-        cls, labels: Any, *, name: str = "labels", place: Callable[[int], str] = "position {}".format
+        cls,
+        labels: Column | LabelColumn,
+        *,
+        name: str = "labels",
+        place: Callable[[int], str] = "position {}".format,
     ) -> LabelColumn:
         """Return encoded labels; None, NaN, masked entries, and -1 among integers are unobserved.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from propkernels._utils.checks import check_integer
+from propkernels._utils.typing import Rows
 
 
-def knn_graph(points: Any, n_neighbors: int = 4, *, mutual: bool = False) -> sparse.csr_array:
+def knn_graph(points: ArrayLike, n_neighbors: int = 4, *, mutual: bool = False) -> sparse.csr_array:
     """Return the k-nearest-neighbor graph of points.
 
     The paper's point clouds (section "Datasets", Point Cloud Graphs) use four neighbors; an edge joins two
@@ -87,7 +88,7 @@ def _without_itself(neighbors: np.ndarray, number: int) -> np.ndarray:
     return neighbors[~is_itself].reshape(len(neighbors), number)
 
 
-def curvature(adjacency: Any, normals: Any, *, mean: bool = False) -> NDArray[np.float64]:
+def curvature(adjacency: Rows, normals: ArrayLike, *, mean: bool = False) -> NDArray[np.float64]:
     """Return the curvature of a surface at its points, from the normals of neighbors.
 
     The paper's attribute of point clouds (section "Datasets", Point Cloud Graphs): the sum over the

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
+from propkernels._utils.typing import PathLike
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.comparison import TiledComparison
 from propkernels.kernels.node_kernel import ATTRIBUTE_KERNELS, NodeComparison, Nodes
@@ -74,7 +75,7 @@ class AttributeKernel(PairwiseKernel):
         standardize: bool = True,
         normalize: bool = False,
         time_limit: float | None = None,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.attributes = attributes

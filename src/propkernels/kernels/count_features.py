@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +15,7 @@ from propkernels._utils.arrays import SPARSE, check_room, sum_in_order
 from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.parallel import run_threads, running_on
 from propkernels._utils.stored import ANY_NUMBER, require
+from propkernels._utils.typing import Array, LabelNames, Molecules, Target
 from propkernels.convert.check import check_graphs
 from propkernels.counting.bins import Bins, ChosenBin, Shown, describe_bins
 from propkernels.counting.columns import hashed_codes, hashed_column, hashed_columns, join_streams, numbered
@@ -22,6 +23,7 @@ from propkernels.counting.counters import Coder, Counter, StreamCounts, rank_bin
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.gram.products import inverse_length, self_products
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.count_kernel import CountEstimator, check_options
 
 MOST_COLUMNS = 2**31 - 1  # column indices are 32-bit integers
@@ -39,14 +41,16 @@ class CountFeatures(CountEstimator):
     normalize: bool
     sparse_output: bool
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Graphs, y: object = None) -> Self:
         """Learn the bins of the training graphs; with ``n_features``, only the hash functions."""
         database = check_graphs(X)
         with running_on(self._device(database)):
             self._fit(database, counts=self.n_features is None)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(
+        self, X: Graphs, y: object = None, **fit_params: object
+    ) -> csr_array | NDArray[np.float64]:
         """Fit, and return the features of the training graphs.
 
         Returns
@@ -65,7 +69,7 @@ class CountFeatures(CountEstimator):
                 self._check_output()
             return self._features(streams)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Graphs) -> csr_array | NDArray[np.float64]:
         """Return the features of new graphs.
 
         Bins that were not seen in fit have no column (unless ``n_features`` is set), but they count in the
@@ -119,7 +123,7 @@ class CountFeatures(CountEstimator):
         counter: Counter = self.coder_
         return counter
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> Array:
         """Return one name per column: iteration and bin, or the column number if columns are hashed."""
         check_is_fitted(self, "stream_codes_")
         if self.n_columns_ is not None:
@@ -134,7 +138,13 @@ class CountFeatures(CountEstimator):
         return np.array(names, dtype=object)
 
     def describe(
-        self, column: int, X: Any, y: Any = None, *, molecules: Any = None, label_names: Any = None
+        self,
+        column: int,
+        X: Graphs,
+        y: Target | None = None,
+        *,
+        molecules: Molecules | None = None,
+        label_names: LabelNames | None = None,
     ) -> Bins:
         """Describe a column: an example of its bin, and the graphs that have it.
 
@@ -162,10 +172,11 @@ class CountFeatures(CountEstimator):
             raise ValueError(
                 f"y must hold one number for each of {len(graphs)} graphs, got shape {target.shape}"
             )
-        shown = Shown(graphs, target, molecules, label_names or {})
+        mols = None if molecules is None else list(molecules)
+        shown = Shown(graphs, target, mols, label_names or {})
         return Bins(describe_bins(self._counter, self._bins_of(column, graphs), shown, self.n_jobs))
 
-    def contributions(self, X: Any, coefficients: Any) -> NDArray[np.float64]:
+    def contributions(self, X: Graphs, coefficients: ArrayLike) -> NDArray[np.float64]:
         """Return the contribution of each node and iteration to ``features @ coefficients``.
 
         A node contributes the coefficient of its bin's column, times the square root of the stream's weight,

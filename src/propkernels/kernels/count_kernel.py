@@ -21,6 +21,7 @@ from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.countings import Counting
 from propkernels.gram.products import normalized
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 
 BOOLEANS = ("normalize", "sparse_output", "standardize")
 
@@ -77,7 +78,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     base_kernel: Any
     normalize: bool
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Graphs, y: object = None) -> Self:
         """Learn the bins of the training graphs.
 
         Parameters
@@ -95,7 +96,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             self._keep(*self._learn(database))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
+    def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> Matrix:
         """Fit, and return the kernel matrix of the training graphs.
 
         Returns
@@ -113,7 +114,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         self._keep(*learned)
         return kernel
 
-    def fit_transform_cumulative(self, X: Any, y: Any = None) -> Matrix:
+    def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
         """Fit, and return the kernel matrices of t_max = 0, 1, ... from one pass.
 
         Returns
@@ -135,7 +136,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         self._keep(*learned)
         return kernels
 
-    def transform(self, X: Any) -> Matrix:
+    def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
 
         Labels and bins that were not seen in fit are treated exactly; in particular, normalization uses all
@@ -154,7 +155,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             normalized(kernel, self.base_kernel_.diagonal(new), self.diagonal_)
         return kernel
 
-    def self_similarities(self, X: Any) -> NDArray[np.float64]:
+    def self_similarities(self, X: Graphs) -> NDArray[np.float64]:
         """Return k(x, x) of new graphs over all of their bins, before normalization.
 
         Returns

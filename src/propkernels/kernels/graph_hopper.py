@@ -13,6 +13,7 @@ from propkernels._utils.arrays import check_room, offsets
 from propkernels._utils.checks import check_choice
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_array, require
+from propkernels._utils.typing import PathLike
 from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.distances import WITHOUT_PAIRS, PathLengths, path_lengths, runs_of_graphs
@@ -238,7 +239,7 @@ class GraphHopper(PairwiseKernel):
         standardize: bool = True,
         normalize: bool = False,
         time_limit: float | None = None,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.labels = labels

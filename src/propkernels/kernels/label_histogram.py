@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from propkernels._utils.checks import check_choice
+from propkernels._utils.typing import BaseKernelLike
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
@@ -56,7 +55,7 @@ class LabelHistogram(CountKernel):
         self,
         *,
         labels: str | None = "auto",
-        base_kernel: Any = "linear",
+        base_kernel: BaseKernelLike = "linear",
         normalize: bool = False,
         n_jobs: int | None = None,
     ) -> None:

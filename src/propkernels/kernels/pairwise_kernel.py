@@ -22,6 +22,7 @@ from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.countings import Counting
 from propkernels.gram.products import normalized
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.checkpoint import checkpointed, fingerprint
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.count_kernel import check_options
@@ -60,7 +61,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
         """Validate the parameters, and return the comparison fitted to the training graphs."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Graphs, y: object = None) -> Self:
         """Prepare the training graphs.
 
         Parameters
@@ -79,7 +80,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._keep(database, comparison, prepared, None, diagonal)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
+    def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> Matrix:
         """Fit, and return the kernel matrix of the training graphs.
 
         Returns
@@ -106,7 +107,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._settle(matrix)
         return self._finish(matrix.values[-1].copy(), self.diagonal_, self.diagonal_)
 
-    def transform(self, X: Any) -> Matrix:
+    def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
 
         Returns
@@ -126,7 +127,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             diagonal = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
         return normalized(kernel, diagonal, self.diagonal_) if self.normalize else kernel
 
-    def self_similarities(self, X: Any) -> NDArray[np.float64]:
+    def self_similarities(self, X: Graphs) -> NDArray[np.float64]:
         """Return k(x, x) of new graphs, before normalization.
 
         Returns

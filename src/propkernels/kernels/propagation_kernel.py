@@ -11,6 +11,7 @@ import numpy as np
 from propkernels._utils.checks import check_choice, check_streams, check_width, shown
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import is_whole, require
+from propkernels._utils.typing import BaseKernelLike, Floats, PriorLike, Seed
 from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
@@ -19,7 +20,7 @@ from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
-from propkernels.propagation.attributes import Standardizer, resolve_attributes
+from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.gaussian_mixtures import GaussianMixtures
 from propkernels.propagation.initial import (
@@ -292,21 +293,21 @@ class PropagationKernel(CountKernel):
     def __init__(
         self,
         *,
-        propagation: Any = "auto",
+        propagation: str | PropagationScheme = "auto",
         labels: str | None = "auto",
-        prior: Any = "uniform",
-        attributes: Any = None,
+        prior: PriorLike = "uniform",
+        attributes: str | AttributeTreatment | None = None,
         edge_labels: bool = False,
         t_max: int = 10,
         metric: str = "tv",
         bin_width: float = 1e-5,
         n_hashes: int = 1,
         attribute_metric: str = "l1",
-        attribute_bin_width: Any = 1.0,
+        attribute_bin_width: Floats | str = 1.0,
         standardize: bool = True,
-        base_kernel: Any = "linear",
+        base_kernel: BaseKernelLike = "linear",
         normalize: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         device: str = "cpu",
     ) -> None:
@@ -420,23 +421,23 @@ class PropagationFeatures(CountFeatures):
     def __init__(
         self,
         *,
-        propagation: Any = "auto",
+        propagation: str | PropagationScheme = "auto",
         labels: str | None = "auto",
-        prior: Any = "uniform",
-        attributes: Any = None,
+        prior: PriorLike = "uniform",
+        attributes: str | AttributeTreatment | None = None,
         edge_labels: bool = False,
         t_max: int = 10,
         metric: str = "tv",
         bin_width: float = 1e-5,
         n_hashes: int = 1,
         attribute_metric: str = "l1",
-        attribute_bin_width: Any = 1.0,
+        attribute_bin_width: Floats | str = 1.0,
         standardize: bool = True,
         base_kernel: str = "linear",
         normalize: bool = False,
         n_features: int | None = None,
         sparse_output: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         device: str = "cpu",
         output: str = "host",

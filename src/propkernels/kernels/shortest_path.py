@@ -14,6 +14,7 @@ from propkernels._utils.arrays import check_room, index_dtype, offsets
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.stored import Offsets
+from propkernels._utils.typing import PathLike
 from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.graphs.database import GraphDatabase
@@ -266,7 +267,7 @@ class ShortestPath(PairwiseKernel):
         standardize: bool = True,
         normalize: bool = False,
         time_limit: float | None = None,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.labels = labels

@@ -10,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice, check_integer, shown
+from propkernels._utils.typing import Floats, PathLike
 from propkernels.convert.check import check_edges
 from propkernels.gram.products import normalized
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.cliques import SubgraphComparison
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.node_kernel import NodeComparison
@@ -108,12 +110,12 @@ class SubgraphMatching(PairwiseKernel):
         edge_labels: bool = False,
         edge_weights: bool = False,
         connected: bool = True,
-        lambdas: Any = None,
+        lambdas: Floats | None = None,
         gamma: float | None = None,
         standardize: bool = True,
         normalize: bool = False,
         time_limit: float | None = None,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.k = k
@@ -130,7 +132,7 @@ class SubgraphMatching(PairwiseKernel):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    def fit_transform_cumulative(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+    def fit_transform_cumulative(self, X: Graphs, y: object = None) -> NDArray[np.float64]:
         """Fit, and return the kernel matrices of k = 1, 2, ... from one pass.
 
         Returns

@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import Documented, shown
 from propkernels._utils.stored import SOMETIMES, require
+from propkernels._utils.typing import Estimator, Floats, Record, Target
 from propkernels.convert.check import check_graphs
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.joined import JoinedCounter
 from propkernels.gram.products import normalized
+from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.count_kernel import check_options
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
@@ -85,9 +87,9 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def __init__(
         self,
-        kernels: Any = None,
+        kernels: Sequence[Estimator] | None = None,
         *,
-        weights: Any = None,
+        weights: Floats | str | None = None,
         normalize_parts: bool = True,
         normalize: bool = False,
         n_jobs: int | None = None,
@@ -100,7 +102,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     # parameters of the parts: kernel0, kernel0__t_max, ...
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Record:
         """Return the parameters; with ``deep``, also those of the parts, such as kernel0__t_max."""
         parameters: dict[str, Any] = super().get_params(deep=False)
         if deep and isinstance(self.kernels, (list, tuple)):
@@ -121,7 +123,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         super().set_params(**parameters)
         return self
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Graphs, y: Target | None = None) -> Self:
         """Fit the parts, and learn their weights with ``weights="alignment"``.
 
         Parameters
@@ -144,7 +146,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._keep(parts, weights, [_unit(part, d) for part, d in zip(parts, diagonals, strict=True)])
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Matrix:
+    def fit_transform(self, X: Graphs, y: Target | None = None, **fit_params: object) -> Matrix:
         """Fit, and return the kernel matrix of the training graphs.
 
         Returns
@@ -165,7 +167,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         return self._fit_parts(X)[1]
 
-    def fit_transform_cumulative(self, X: Any, y: Any = None) -> Matrix:
+    def fit_transform_cumulative(self, X: Graphs, y: Target | None = None) -> Matrix:
         """Fit, and return the sums of t_max = 0, 1, ... from one pass of each part.
 
         A part with fewer iterations than t_max contributes its last iteration. Learned weights are those of
@@ -187,7 +189,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         at = [[stack[min(t, len(stack) - 1)] for stack in stacks] for t in range(last)]
         return np.stack([self._finish(weighted_sum(weights, matrices)) for matrices in at])
 
-    def transform(self, X: Any) -> Matrix:
+    def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
 
         Returns
@@ -202,7 +204,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             normalized(kernel, self.self_similarities(graphs), self.diagonal_) if self.normalize else kernel
         )
 
-    def self_similarities(self, X: Any) -> NDArray[np.float64]:
+    def self_similarities(self, X: Graphs) -> NDArray[np.float64]:
         """Return k(x, x) of new graphs, before normalization of the sum.
 
         Returns

@@ -13,6 +13,7 @@ from propkernels._utils.arrays import MOST_THINGS
 from propkernels._utils.checks import check_choice, check_streams
 from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.stored import is_whole, require
+from propkernels._utils.typing import BaseKernelLike
 from propkernels.counting.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
@@ -271,7 +272,7 @@ class WeisfeilerLehman(CountKernel):
         edge_labels: bool = False,
         edge_weights: bool = False,
         exact: bool = False,
-        base_kernel: Any = "linear",
+        base_kernel: BaseKernelLike = "linear",
         normalize: bool = False,
         n_jobs: int | None = None,
         device: str = "cpu",

@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer, shown
 from propkernels._utils.stored import Indices, require
+from propkernels._utils.typing import Array, Estimator, Seed, Steps, Target
 from propkernels.convert.check import check_graphs
 from propkernels.gram.products import normalized
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.selection.candidates import check_steps
 from propkernels.selection.folds import draw_seeds
@@ -149,11 +151,11 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        kernel: Any = None,
-        n_neighbors: Any = (1, 2, 3, 5, 10),
-        t_max: Any = None,
+        kernel: Estimator | None = None,
+        n_neighbors: int | Sequence[int] | Array = (1, 2, 3, 5, 10),
+        t_max: Steps = None,
         normalize: bool | None = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
@@ -163,7 +165,7 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Graphs, y: Target) -> Self:
         """Choose t_max and the number of neighbors, and keep the training graphs' features.
 
         Parameters
@@ -192,18 +194,18 @@ class CategoryPrior(GraphInput, ClassifierMixin, BaseEstimator):
         self.n_neighbors_, self.t_max_, self.score_ = best.n_neighbors, best.t_max, best.score
         return self
 
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: Graphs) -> Matrix:
         """Return class distributions, (graphs, classes), columns in the order of ``classes_``."""
         check_is_fitted(self, "kernel_")
         rows = np.asarray(self.kernel_.transform(check_graphs(X)), dtype=np.float64)
         return class_shares(rows, self.target_, len(self.classes_), self.n_neighbors_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Graphs) -> Array:
         """Return the most probable class of each graph; the first among equals."""
         largest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[largest])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on graphs with a known class."""
         graphs = check_graphs(X)
         known = known_targets(y, len(graphs))

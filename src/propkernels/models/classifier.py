@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +17,21 @@ from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.parallel import blas_threads
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import require
+from propkernels._utils.typing import (
+    Array,
+    ClassWeight,
+    Column,
+    Estimator,
+    Floats,
+    Folding,
+    LabelNames,
+    Molecule,
+    Molecules,
+    Scoring,
+    Seed,
+    Steps,
+    Target,
+)
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.decision_columns import Calibration, DecisionLayout
 from propkernels.decisions.gaussian_process import mean_sigmoid
@@ -29,6 +45,7 @@ from propkernels.explain.find_counterfactuals import Question
 from propkernels.explain.questions import ask_class, ask_label
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs, OneGraph
 from propkernels.models.model import (
     Learned,
     PropagationModel,
@@ -151,16 +168,16 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def __init__(
         self,
         *,
-        kernel: Any = None,
-        t_max: Any = None,
-        C: Any = DEFAULT_COSTS,
-        normalize: Any = "auto",
+        kernel: Estimator | Sequence[Estimator] | None = None,
+        t_max: Steps = None,
+        C: Floats | str = DEFAULT_COSTS,
+        normalize: bool | str | None = "auto",
         solver: str = "auto",
         selection: str = "auto",
-        class_weight: Any = None,
-        scoring: Any = None,
-        cv: Any = None,
-        random_state: Any = None,
+        class_weight: ClassWeight = None,
+        scoring: Scoring = None,
+        cv: Folding = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         progress: Progress = None,
     ) -> None:
@@ -177,7 +194,9 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None, groups: Column | None = None
+    ) -> Self:
         """Choose the settings, and learn from all training graphs.
 
         Parameters
@@ -231,7 +250,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             weights = own if weights is None else weights * own
         return Classification(weights, scorer)
 
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: Graphs) -> Matrix:
         """Return one decision per graph for two classes (positive: the second), else one per class or label.
 
         Returns
@@ -241,7 +260,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Graphs) -> Array:
         """Return the class of each graph: by votes of the C-SVM, or the most probable one (solver "gp").
 
         With several labels, an array (m, labels) of 0 and 1. Warns about graphs with node labels that occur
@@ -255,7 +274,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             return np.asarray(self.classes_[self.predict_proba(graphs).argmax(axis=1)])
         return np.asarray(self.classes_[self.layout_.predictions(decisions)])
 
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: Graphs) -> Matrix:
         """Return calibrated class probabilities, columns in the order of ``classes_``.
 
         Those of a Gaussian process are means over its posterior. With several labels, one probability per
@@ -270,7 +289,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             return np.column_stack([1 - chances[:, 0], chances[:, 0]])
         return chances / chances.sum(axis=1, keepdims=True)
 
-    def explain(self, X: Any, classes: Any = None) -> Explanation:
+    def explain(self, X: Graphs, classes: object = None) -> Explanation:
         """Return the contributions of nodes and iterations to the decision for one class against another.
 
         Contributions add up to the decision exactly.
@@ -310,13 +329,13 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
     def top_bins(
         self,
-        X: Any,
-        y: Any = None,
+        X: Graphs,
+        y: Target | None = None,
         n: int = 10,
         *,
-        classes: Any = None,
-        molecules: Any = None,
-        label_names: Any = None,
+        classes: object = None,
+        molecules: Molecules | None = None,
+        label_names: LabelNames | None = None,
     ) -> Bins:
         """Return the bins with the largest weights, each described by an example.
 
@@ -367,15 +386,15 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
     def counterfactuals(
         self,
-        graph: Any,
+        graph: OneGraph,
         max_edits: int = 2,
         n: int = 10,
         *,
-        target: Any = None,
-        allowed: Any = None,
-        molecule: Any = None,
+        target: object = None,
+        allowed: Sequence[str] | Mapping[str, object] | None = None,
+        molecule: Molecule | None = None,
         budget: int | None = None,
-        label_names: Any = None,
+        label_names: LabelNames | None = None,
     ) -> Counterfactuals:
         """Return the smallest edits of a graph that change its predicted class.
 
@@ -462,7 +481,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         weights, first, other = compare_classes(names, classes)
         return self.layout_.of_pairs(np.asarray(weights)), first, other
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy; with several labels, the share of correct entries among the observed ones."""
         if not has_columns(y):
             graphs = check_graphs(X)

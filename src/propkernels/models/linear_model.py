@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import accuracy_score, r2_score
@@ -15,8 +16,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from propkernels._utils.checks import Documented, check_choice, check_integer, check_positive, shown
 from propkernels._utils.stored import SOMETIMES, require
+from propkernels._utils.typing import Array, ClassWeight, Column, Estimator, PathLike, Target
 from propkernels.convert.check import check_graphs
 from propkernels.explain.explanation import Explanation
+from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.models.exact_sums import CLASSIFIES, LOSSES, Problem, learn_rows
 from propkernels.models.predicting import class_numbers, predict_folder, probabilities_of, scores_of
@@ -33,6 +36,7 @@ from propkernels.models.rows import (
     stream_classes,
     target_unit,
 )
+from propkernels.scale.executors import ExecutorLike
 from propkernels.scale.opened import FeatureFolder
 from propkernels.selection.targets import Known
 
@@ -132,7 +136,7 @@ class LinearModel(Documented, BaseEstimator):
         loss: str = "logistic",
         C: float = 1.0,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
         n_jobs: int | None = None,
@@ -145,7 +149,7 @@ class LinearModel(Documented, BaseEstimator):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Rows, y: Target | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Train on rows of features.
 
         Parameters
@@ -170,7 +174,12 @@ class LinearModel(Documented, BaseEstimator):
         return self
 
     def fit_parts(
-        self, features: FeatureFolder, y: Any = None, executor: Any = None, *, sample_weight: Any = None
+        self,
+        features: FeatureFolder,
+        y: Target | None = None,
+        executor: ExecutorLike = None,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Train on features in files; the model equals that of :meth:`fit` on all rows in memory.
 
@@ -207,7 +216,9 @@ class LinearModel(Documented, BaseEstimator):
         self.features_ = None if "fitted" in features.parameters else features.estimator()
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Rows, y: Target, classes: Column | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train on the next rows of a stream, each used once.
 
         Dual averaging with one step size per column (AdaGrad). The result depends on the order of rows, but
@@ -246,7 +257,7 @@ class LinearModel(Documented, BaseEstimator):
         return self
 
     @available_if(_classifies)
-    def decision_function(self, X: Any) -> Values:
+    def decision_function(self, X: Rows) -> Values:
         """Return the decision value of each row.
 
         Parameters
@@ -261,7 +272,7 @@ class LinearModel(Documented, BaseEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @available_if(_is_logistic)
-    def predict_proba(self, X: Any) -> Values:
+    def predict_proba(self, X: Rows) -> Values:
         """Return class probabilities; those of more than two classes are normalized to sum 1.
 
         Parameters
@@ -274,7 +285,7 @@ class LinearModel(Documented, BaseEstimator):
         """
         return probabilities_of(self._scores(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Rows) -> Array:
         """Return the class, or the number, of each row.
 
         Parameters
@@ -290,7 +301,9 @@ class LinearModel(Documented, BaseEstimator):
             return scores[:, 0]
         return np.asarray(self.classes_[class_numbers(scores)])
 
-    def predict_parts(self, features: FeatureFolder, out: Any, executor: Any = None) -> Any:
+    def predict_parts(
+        self, features: FeatureFolder, out: PathLike, executor: ExecutorLike = None
+    ) -> list[Path]:
         """Predict the graphs of a feature folder, and write one Parquet file per part.
 
         Columns are ``graph_id``, ``prediction`` and, for classifiers, the probability or the decision of each
@@ -317,7 +330,7 @@ class LinearModel(Documented, BaseEstimator):
             raise ValueError(f"the model has {self.n_features_in_} columns, the features {features.shape[1]}")
         return predict_folder(self, features, out, executor)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Rows, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy, or R^2 with ``loss="squared"``.
 
         Parameters
@@ -333,7 +346,9 @@ class LinearModel(Documented, BaseEstimator):
         measure = accuracy_score if self.loss in CLASSIFIES else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
-    def explain(self, graphs: Any, features: Any = None, classes: Any = None) -> Explanation:
+    def explain(
+        self, graphs: Graphs, features: Estimator | None = None, classes: object = None
+    ) -> Explanation:
         """Return the contribution of each node at each iteration to the decision.
 
         Parameters
@@ -351,15 +366,15 @@ class LinearModel(Documented, BaseEstimator):
         """
         check_is_fitted(self, "coef_")
         database = check_graphs(graphs)
-        features = self.features_ if features is None else features
-        if features is None:
+        known: Any = self.features_ if features is None else features
+        if known is None:
             raise ValueError("explain needs the features of the training rows: explain(graphs, features)")
-        if not isinstance(features, CountFeatures):
-            raise TypeError(f"features must be like PropagationFeatures, got {shown(features)}")
-        if features.n_features is not None and not hasattr(features, "stream_codes_"):
-            features = clone(features).fit(database)  # hashed features learn nothing from graphs
+        if not isinstance(known, CountFeatures):
+            raise TypeError(f"features must be like PropagationFeatures, got {shown(known)}")
+        if known.n_features is not None and not hasattr(known, "stream_codes_"):
+            known = clone(known).fit(database)  # hashed features learn nothing from graphs
         machine, sign, speaks_for, against = self._explained(classes)
-        contributions = features.contributions(database, sign * np.atleast_2d(self.coef_)[machine])
+        contributions = known.contributions(database, sign * np.atleast_2d(self.coef_)[machine])
         intercept = sign * float(self.intercept_[machine])
         return Explanation(contributions, database.graph_ptr, intercept, database, speaks_for, against)
 

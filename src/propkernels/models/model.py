@@ -28,6 +28,7 @@ from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import Model, find_counterfactuals
 from propkernels.explain.strongest_bins import Bins, strongest_bins
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.models.defaults import check_kernels
@@ -216,7 +217,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         with stopping_allowed():
             return imputer.transform(graphs)
 
-    def applicability(self, X: Any) -> Applicability:
+    def applicability(self, X: Graphs) -> Applicability:
         """Return which surroundings of nodes did not occur in training, per radius and node.
 
         Parameters

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +17,19 @@ from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.parallel import blas_threads
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES
+from propkernels._utils.typing import (
+    Column,
+    Estimator,
+    Floats,
+    Folding,
+    LabelNames,
+    Molecule,
+    Molecules,
+    Scoring,
+    Seed,
+    Steps,
+    Target,
+)
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.scoring import resolve_scorer
 from propkernels.decisions.support_vectors import stopping_allowed
@@ -24,6 +38,7 @@ from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.questions import ask_number
 from propkernels.explain.strongest_bins import Bins
+from propkernels.graphs.inputs import Graphs, OneGraph
 from propkernels.models.model import (
     Learned,
     PropagationModel,
@@ -131,16 +146,16 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     def __init__(
         self,
         *,
-        kernel: Any = None,
-        t_max: Any = None,
-        C: Any = DEFAULT_COSTS,
-        epsilon: Any = (0.03, 0.3),
-        normalize: Any = "auto",
+        kernel: Estimator | Sequence[Estimator] | None = None,
+        t_max: Steps = None,
+        C: Floats | str = DEFAULT_COSTS,
+        epsilon: Floats = (0.03, 0.3),
+        normalize: bool | str | None = "auto",
         solver: str = "auto",
         selection: str = "auto",
-        scoring: Any = None,
-        cv: Any = None,
-        random_state: Any = None,
+        scoring: Scoring = None,
+        cv: Folding = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         progress: Progress = None,
     ) -> None:
@@ -157,7 +172,9 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None, groups: Column | None = None
+    ) -> Self:
         """Choose the settings, and learn from all training graphs.
 
         Parameters
@@ -204,7 +221,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         self.n_folds_ = len(folds)
         return self
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: Graphs, return_std: bool = False) -> NDArray[np.float64] | Any:
         """Return the predicted number of each graph.
 
         Parameters
@@ -232,7 +249,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         mean = decisions[:, 0]
         return (mean, np.sqrt(self._variances(graphs)[:, 0])) if return_std else mean
 
-    def explain(self, X: Any, column: int = 0) -> Explanation:
+    def explain(self, X: Graphs, column: int = 0) -> Explanation:
         """Return the contribution of each node at each iteration to the prediction.
 
         Parameters
@@ -251,13 +268,13 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
     def top_bins(
         self,
-        X: Any,
-        y: Any = None,
+        X: Graphs,
+        y: Target | None = None,
         n: int = 10,
         *,
         column: int = 0,
-        molecules: Any = None,
-        label_names: Any = None,
+        molecules: Molecules | None = None,
+        label_names: LabelNames | None = None,
     ) -> Bins:
         """Return the bins with the largest weights, each described by an example.
 
@@ -294,16 +311,16 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
     def counterfactuals(
         self,
-        graph: Any,
+        graph: OneGraph,
         max_edits: int = 2,
         n: int = 10,
         *,
         target: float | None = None,
         column: int = 0,
-        allowed: Any = None,
-        molecule: Any = None,
+        allowed: Sequence[str] | Mapping[str, object] | None = None,
+        molecule: Molecule | None = None,
         budget: int | None = None,
-        label_names: Any = None,
+        label_names: LabelNames | None = None,
     ) -> Counterfactuals:
         """Return edits of a graph that change its prediction most, or bring it to a target.
 
@@ -366,7 +383,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
             raise ValueError(f"column must be below {n_columns}, the number of targets; got {column}")
         return np.asarray(np.eye(n_columns)[column])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2; with several targets, the mean over columns of R^2 on their observed entries."""
         if not has_columns(y):
             graphs = check_graphs(X)

@@ -6,16 +6,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.safe_files import atomic_write
+from propkernels._utils.typing import Estimator, Molecules
 from propkernels.explain.explanation import Explanation
 from propkernels.molecules.depiction import Panel, depict, values_of_bonds, with_atoms
 from propkernels.molecules.read_molecules import as_list, as_molecules
 from propkernels.plotting.plot_explanation import centered, explained, shown
+
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
 
 FORMATS = (".svg", ".png")
 COLUMNS = 3  # panels per row
@@ -46,7 +50,7 @@ class MoleculePicture:
     png: bytes
 
     @property
-    def molecule(self) -> Any:
+    def molecule(self) -> Mol:
         """The first molecule."""
         return self.panels[0].molecule
 
@@ -86,12 +90,12 @@ def picture_of(
 
 
 def draw_molecule(
-    explanation: Any,
-    molecules: Any,
+    explanation: Explanation | Estimator,
+    molecules: Molecules,
     graph: int | Sequence[int] = 0,
     *,
-    t: Any = None,
-    classes: Any = None,
+    t: int | Sequence[int] | str | None = None,
+    classes: object = None,
     limit: float | None = None,
     bonds: bool = True,
     title: str | Sequence[str] | None = None,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import Molecules
 from propkernels.convert.asking_rdkit import rdkit_reason
 from propkernels.convert.build import Faults
 from propkernels.convert.rdkit import ERRORS
@@ -18,7 +19,7 @@ CARBON = 6
 
 
 def scaffolds(
-    molecules: Any, *, generic: bool = False, errors: Literal["raise", "empty"] = "raise"
+    molecules: Molecules, *, generic: bool = False, errors: Literal["raise", "empty"] = "raise"
 ) -> NDArray[np.int64]:
     """Return the number of each molecule's Murcko scaffold: its ring systems and the chains between them.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import Estimator, Molecule
 from propkernels.convert.check import check_graphs
 from propkernels.explain.edge_shares import edge_contributions
 from propkernels.explain.shared_bins import similar_because
@@ -15,17 +16,20 @@ from propkernels.molecules.molecule_pictures import MoleculePicture, picture_of
 from propkernels.molecules.read_molecules import as_molecules
 from propkernels.plotting.plot_explanation import shown
 
+if TYPE_CHECKING:
+    from matplotlib.colors import Colormap
+
 PALEST, STRONGEST = 0.0, 0.65  # part of the color map on which black text is legible
 
 
 def draw_similarity(
-    kernel: Any,
-    g: Any,
-    h: Any,
+    kernel: Estimator,
+    g: Molecule,
+    h: Molecule,
     *,
     t: int | None = None,
     bonds: bool = True,
-    cmap: Any = "Greens",
+    cmap: str | Colormap | None = "Greens",
     size: tuple[int, int] = (450, 350),
 ) -> MoleculePicture:
     """Draw two molecules with atoms and bonds colored by their contribution to k(g, h).
@@ -72,9 +76,9 @@ def draw_similarity(
     """
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     mols = as_molecules([g, h])
-    is_pipeline = hasattr(kernel, "named_steps")
-    graphs = kernel[:-1].transform(mols) if is_pipeline else check_graphs(mols)
-    similarity = similar_because(kernel[-1] if is_pipeline else kernel, graphs[0], graphs[1])
+    pipeline: Any = kernel if hasattr(kernel, "named_steps") else None
+    graphs = check_graphs(mols) if pipeline is None else pipeline[:-1].transform(mols)
+    similarity = similar_because(kernel if pipeline is None else pipeline[-1], graphs[0], graphs[1])
     panels = []
     for i, side in enumerate("gh"):
         molecule = with_atoms(mols[i], int(graphs.graph_sizes[i]), i)

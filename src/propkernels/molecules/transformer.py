@@ -7,6 +7,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from propkernels._utils.checks import GraphInput, check_choice
+from propkernels._utils.typing import Molecules
 from propkernels.convert.atoms import VIEWS, Recipe, check_recipe
 from propkernels.convert.rdkit import from_rdkit, from_smiles, is_mol
 from propkernels.graphs.database import GraphDatabase
@@ -77,7 +78,7 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
         self.errors = errors
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Molecules, y: object = None) -> Self:
         """Validate the parameters.
 
         Parameters
@@ -92,7 +93,7 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
         self._check()
         return self
 
-    def transform(self, X: Any) -> GraphDatabase:
+    def transform(self, X: Molecules) -> GraphDatabase:
         """Return one graph per molecule.
 
         Parameters

@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.checks import GraphInput, check_choice, check_integer, check_positive
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES, Indices, require
+from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.novelty.neighbor_scores import DensityScore, NeighborScore, OneClassScore
 from propkernels.novelty.novelty_explanation import NoveltyExplanation
@@ -147,11 +149,11 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     def __init__(
         self,
         *,
-        kernel: Any = None,
+        kernel: Estimator | None = None,
         score: str = "auto",
         n_neighbors: int = 1,
         contamination: str | float = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
@@ -161,7 +163,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Graphs, y: object = None) -> Self:
         """Learn scores, threshold and folds from the training graphs.
 
         Parameters
@@ -214,7 +216,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
 
     # scoring
 
-    def score_samples(self, X: Any) -> Values:
+    def score_samples(self, X: Graphs) -> Values:
         """Return the score of each graph, larger for more normal graphs; see ``score``.
 
         Parameters
@@ -228,15 +230,15 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         """
         return self._values(self._checked(X), False)[0]
 
-    def decision_function(self, X: Any) -> Values:
+    def decision_function(self, X: Graphs) -> Values:
         """Return ``score_samples(X) - offset_``: negative for outliers."""
         return np.asarray(self.score_samples(X) - self.offset_)
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Graphs) -> NDArray[np.int64]:
         """Return 1 for graphs like the training graphs, and -1 for outliers."""
         return _signs(self.decision_function(X))
 
-    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
+    def fit_predict(self, X: Graphs, y: object = None) -> NDArray[np.int64]:
         """Fit, and return -1 for outliers among the training graphs, else 1.
 
         Every training graph is scored against all others, however many there are.
@@ -244,7 +246,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         self._learn(X, math.inf)
         return _signs(self.training_scores_ - self.offset_)
 
-    def predict_p(self, X: Any) -> Values:
+    def predict_p(self, X: Graphs) -> Values:
         """Return p-values: small if few held-out training graphs have a score as low.
 
         Calling all graphs with ``p <= a`` novel raises a false alarm with a probability of about ``a``; see
@@ -262,7 +264,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         values = self._values(self._checked(X), True)
         return cross_conformal(values[:-1], self.held_out_scores_, self.folds_[self.judged_])
 
-    def explain(self, X: Any) -> NoveltyExplanation:
+    def explain(self, X: Graphs) -> NoveltyExplanation:
         """Return the rarity of graphs as a sum over nodes and iterations, for any ``score``.
 
         Parameters
@@ -282,7 +284,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         return NoveltyExplanation(contributions, graphs.graph_ptr, 0.0, graphs, None, None, *known)
 
     @property
-    def kernel_(self) -> Any:
+    def kernel_(self) -> Estimator:
         """The normalized kernel."""
         return self.index_.kernel_
 

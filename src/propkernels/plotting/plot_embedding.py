@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from propkernels._utils.typing import Rows
 from propkernels.plotting.canvas import check_target, class_names, import_pyplot, one_axes
 from propkernels.plotting.plot_kernel import check_kernel_matrix
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 Matrix = NDArray[np.float64]
 MOST_CLASSES = 20  # more classes, or real numbers, get a color bar instead of a legend
 
 
 def plot_embedding(
-    X: Any,
+    X: Rows,
     target: ArrayLike | None = None,
     *,
     target_names: Sequence[str] | None = None,
-    cmap: Any = None,
-    ax: Any = None,
-) -> Any:
+    cmap: str | Colormap | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw graphs as points, so that near points are similar graphs (kernel PCA in two dimensions).
 
     Parameters
@@ -68,11 +73,13 @@ def plot_embedding(
     points, shares = embed(matrix)
     ax = one_axes(ax)
     if labels is None:
-        ax.scatter(*points.T, s=22, alpha=0.8, linewidths=0)
+        ax.scatter(points[:, 0], points[:, 1], s=22, alpha=0.8, linewidths=0)
     elif _are_classes(labels):
         _scatter_classes(ax, points, labels, class_names(labels, target_names), cmap)
     else:
-        drawn = ax.scatter(*points.T, s=22, c=labels, cmap=cmap or "viridis", alpha=0.9, linewidths=0)
+        drawn = ax.scatter(
+            points[:, 0], points[:, 1], s=22, c=labels, cmap=cmap or "viridis", alpha=0.9, linewidths=0
+        )
         ax.figure.colorbar(drawn, ax=ax, label="target")
     ax.set_xlabel(f"first component ({100 * shares[0]:.0f} %)")
     ax.set_ylabel(f"second component ({100 * shares[1]:.0f} %)")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from propkernels.evaluation.evaluation_result import Evaluation
 from propkernels.plotting.canvas import one_axes
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 def plot_evaluation(
-    evaluations: Evaluation | Sequence[Evaluation] | Mapping[Any, Evaluation],
+    evaluations: Evaluation | Sequence[Evaluation] | Mapping[str, Evaluation],
     *,
     names: Sequence[str] | None = None,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the scores of all folds, their mean and its standard error, one column per evaluation.
 
     Parameters

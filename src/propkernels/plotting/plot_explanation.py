@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.checks import check_positive
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.check import check_graphs
 from propkernels.convert.rdkit import is_mol
 from propkernels.explain.explanation import Explanation
 from propkernels.graphs.grid_database import Grid
+from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import one_axes, several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 Values = NDArray[np.float64]
 MANY_NODES = 1000  # above it, the color scale ends at the 99 % quantile of the contributions
@@ -26,20 +32,20 @@ MOLECULE_SIZE = (900, 700)  # pixels
 
 
 def plot_explanation(
-    explanation: Any,
-    graphs: Any = None,
+    explanation: Explanation | Estimator,
+    graphs: Graphs | None = None,
     graph: int = 0,
     *,
-    t: Any = None,
-    classes: Any = None,
-    class_names: Mapping[Any, str] | None = None,
-    labels: Any = True,
-    layout: Any = None,
-    picture: Any = None,
-    cmap: Any = "RdBu_r",
+    t: int | Sequence[int] | str | None = None,
+    classes: object = None,
+    class_names: LabelNames | None = None,
+    labels: bool | LabelNames | Sequence[object] = True,
+    layout: str | ArrayLike | None = None,
+    picture: ArrayLike | None = None,
+    cmap: str | Colormap | None = "RdBu_r",
     limit: float | None = None,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | Sequence[Axes] | None = None,
+) -> Axes | Any:
     """Draw a graph with nodes colored by their contribution, or an image with a heat map over it.
 
     Parameters
@@ -109,8 +115,9 @@ def plot_explanation(
     norm, exceeded = centered(np.concatenate(list(values.values())), limit)
     molecule = None if layout is not None else _molecule(graphs, graph, len(contributions))
     panels, scale = ({}, 1.0) if molecule is None else _molecule_panels(explanation, at, molecule, values)
-    drawn = explanation.graphs[at]
-    several = isinstance(t, str) or np.ndim(t) > 0
+    known: Any = explanation.graphs
+    drawn = known[at]
+    several = t is not None and np.ndim(t) + isinstance(t, str) > 0
     axes = several_axes(ax, len(values)) if several else [one_axes(ax)]
     is_drawn_by_nodes = molecule is None and not isinstance(drawn, Grid)
     positions = node_positions(drawn, layout) if is_drawn_by_nodes else np.empty((0, 2))

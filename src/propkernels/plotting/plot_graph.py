@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import LabelNames, Molecule
 from propkernels.convert.check import check_graphs
 from propkernels.convert.listing import Listing, list_edges
 from propkernels.convert.rdkit import is_mol
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
+from propkernels.graphs.inputs import Graphs, OneGraph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import one_axes, text_color
 from propkernels.plotting.draw_graph import EDGE_COLOR, LARGE, node_texts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 MOST_IN_LEGEND = 20  # node labels
 MOST_EDGE_LABELS = 10  # in the legend
@@ -32,18 +38,18 @@ MOLECULE_SIZE = (800, 600)  # pixels
 
 
 def plot_graph(
-    graphs: Any,
+    graphs: Graphs | OneGraph,
     graph: int = 0,
     *,
-    color: Any = "auto",
-    labels: Any = True,
+    color: str | int | ArrayLike | None = "auto",
+    labels: bool | LabelNames | Sequence[object] = True,
     edge_labels: bool = True,
-    layout: Any = None,
-    cmap: Any = None,
+    layout: str | ArrayLike | None = None,
+    cmap: str | Colormap | None = None,
     legend: bool = True,
-    molecule: Any = None,
-    ax: Any = None,
-) -> Any:
+    molecule: Molecule | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw one graph with nodes colored by label or attribute, and edges by label.
 
     Parameters

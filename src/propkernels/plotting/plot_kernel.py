@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from propkernels._utils.arrays import offsets
 from propkernels._utils.checks import check_choice
 from propkernels.plotting.canvas import check_target, class_names, one_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 Matrix = NDArray[np.float64]
 ORDERS = ("auto", "class", "cluster", None)
@@ -24,9 +28,9 @@ def plot_kernel(
     *,
     order: Literal["auto", "class", "cluster"] | None = "auto",
     target_names: Sequence[str] | None = None,
-    cmap: Any = "viridis",
-    ax: Any = None,
-) -> Any:
+    cmap: str | Colormap | None = "viridis",
+    ax: Axes | None = None,
+) -> Axes:
     """Draw a kernel matrix as a heat map.
 
     Parameters

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.checks import shown
+from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.check import check_graphs
 from propkernels.explain.shared_bins import similar_because
 from propkernels.explain.similarity import Similarity
 from propkernels.graphs.container import Graph
 from propkernels.graphs.grid_database import Grid
+from propkernels.graphs.inputs import OneGraph
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 Values = NDArray[np.float64]
 NO_LAYOUTS = (None, None)
 
 
 def plot_similarity(
-    kernel: Any,
-    g: Any,
-    h: Any,
+    kernel: Estimator | Similarity,
+    g: OneGraph,
+    h: OneGraph,
     *,
     t: int | None = None,
-    labels: Any = True,
-    layouts: Sequence[Any] = NO_LAYOUTS,
-    cmap: Any = "Reds",
-    ax: Any = None,
-) -> list[Any]:
+    labels: bool | LabelNames | Sequence[object] = True,
+    layouts: Sequence[str | ArrayLike | None] = NO_LAYOUTS,
+    cmap: str | Colormap | None = "Reds",
+    ax: Sequence[Axes] | None = None,
+) -> list[Axes]:
     """Draw two graphs with nodes colored by their contribution to k(g, h).
 
     The contribution of a shared bin is divided among its nodes, in each of the two graphs.

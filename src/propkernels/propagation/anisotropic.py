@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice, check_positive, check_share
 from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.inputs import Database
 from propkernels.propagation.convolution import check_grids
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.schemes import SCHEMES, PropagationScheme
@@ -61,7 +61,7 @@ class AnisotropicDiffusion(PropagationScheme):
         self.rate = rate
         self.conduction = conduction
 
-    def prepare(self, graphs: Any, initial: InitialDistributions) -> PreparedDiffusion:
+    def prepare(self, graphs: Database, initial: InitialDistributions) -> PreparedDiffusion:
         """Return the grids with validated parameters."""
         grids = check_grids(graphs, self)
         check_choice(self.conduction, CONDUCTIONS, "conduction")

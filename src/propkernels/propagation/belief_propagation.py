@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import check_room, offsets
 from propkernels._utils.checks import check_fraction, check_positive
+from propkernels._utils.typing import Array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import distinct_labels
 from propkernels.propagation.initial import WITHOUT_DISTRIBUTIONS, InitialDistributions
@@ -64,9 +66,9 @@ class BeliefPropagation(PropagationScheme):
 
     def __init__(
         self,
-        compatibility: Any = None,
+        compatibility: Sequence[Sequence[float]] | Array | None = None,
         *,
-        labels: Any = None,
+        labels: Sequence[Hashable] | Array | None = None,
         homophily: float = 4.0,
         damping: float = 0.0,
     ) -> None:

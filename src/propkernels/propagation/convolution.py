@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
 from propkernels._utils.locks import cached_property
+from propkernels._utils.typing import NeighborhoodLike
 from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.inputs import Database
 from propkernels.graphs.neighborhoods import BOUNDARIES, NEAREST, resolve_neighborhood
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.schemes import SCHEMES, PropagationScheme
@@ -306,13 +308,17 @@ class Convolution(PropagationScheme):
     grids_only = True
 
     def __init__(
-        self, neighborhood: Any = NEAREST, boundary: str = "renormalize", *, clamp: str | None = None
+        self,
+        neighborhood: NeighborhoodLike = NEAREST,
+        boundary: str = "renormalize",
+        *,
+        clamp: str | None = None,
     ) -> None:
         self.neighborhood = neighborhood
         self.boundary = boundary
         self.clamp = clamp
 
-    def prepare(self, graphs: Any, initial: InitialDistributions) -> GridOperator:
+    def prepare(self, graphs: Database, initial: InitialDistributions) -> GridOperator:
         """Return the operator of these grids."""
         grids = check_grids(graphs, self)
         check_choice(self.boundary, BOUNDARIES, "boundary")

@@ -15,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_integer, check_positive
 from propkernels._utils.parallel import whole_runs
+from propkernels._utils.typing import PriorLike
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.initial import (
     InitialDistributions,
@@ -121,8 +123,8 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        propagation: Any = "label_propagation",
-        prior: Any = "uniform",
+        propagation: str | PropagationScheme = "label_propagation",
+        prior: PriorLike = "uniform",
         tolerance: float = 1e-6,
         max_steps: int = 1000,
     ) -> None:
@@ -131,7 +133,7 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
         self.tolerance = tolerance
         self.max_steps = max_steps
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Graphs, y: object = None) -> Self:
         """Learn the labels and their frequencies."""
         check_positive(self.tolerance, "tolerance")
         check_integer(self.max_steps, "max_steps", 1)
@@ -146,12 +148,12 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
         self.scheme_, self.prior_, self.frequencies_ = scheme, prior, frequencies
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> GraphDatabase:
+    def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> GraphDatabase:
         """Fit, and return the training graphs with every node labeled."""
         database = check_graphs(X)  # only once, since X may be an iterator
         return self.fit(database).transform(database)
 
-    def transform(self, X: Any) -> GraphDatabase:
+    def transform(self, X: Graphs) -> GraphDatabase:
         """Return the graphs with every node labeled."""
         check_is_fitted(self, "scheme_")
         database = check_graphs(X)

@@ -17,11 +17,12 @@ from propkernels.propagation.initial import (
     initial_distributions,
     label_column,
 )
+from propkernels.propagation.schemes import PropagationScheme
 
 STEPS = 3
 
 
-def check_scheme(scheme: Any, random_state: int = 0) -> None:
+def check_scheme(scheme: PropagationScheme, random_state: int = 0) -> None:
     """Check a scheme against the protocol; raise an AssertionError that names the violation.
 
     The checks run on small generated graphs: weighted, directed, partly labeled, with isolated nodes, and one

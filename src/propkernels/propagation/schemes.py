@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from propkernels._utils.arrays import freeze
 from propkernels._utils.checks import Documented, check_choice, check_fraction, shown
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import Graphs
 from propkernels.propagation.initial import InitialDistributions
 
 LARGEST_USUAL = 2.0**500  # larger (or smaller than 1 over this) weights are balanced
@@ -111,6 +112,9 @@ def check_step(values: NDArray[np.float64], t: int, scheme: Any) -> None:
         raise ValueError(f"step {t} of {type(scheme).__name__} returned a value that is not finite")
 
 
+Prepared: TypeAlias = Any  # whatever ``prepare`` of a scheme returns
+
+
 class PropagationScheme(Documented, BaseEstimator, ABC):
     """Base class of propagation schemes, which compute P_{t+1} from P_t. Subclass it to define a scheme.
 
@@ -164,14 +168,16 @@ class PropagationScheme(Documented, BaseEstimator, ABC):
     affine: bool = False
 
     @abstractmethod
-    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Any:
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Prepared:
         """Return the data of the steps; ``initial`` contains P_0, its labels, and the observed nodes.
 
         The returned object serves one run of graphs, so ``step`` may modify it.
         """
 
     @abstractmethod
-    def step(self, prepared: Any, current: NDArray[np.float64], initial: NDArray[np.float64]) -> Any:
+    def step(
+        self, prepared: Prepared, current: NDArray[np.float64], initial: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Return P_{t+1}, given P_t (``current``) and P_0 (``initial``), each of shape (N, columns)."""
 
 
@@ -224,7 +230,7 @@ def symmetrically_normalized(adjacency: csr_array) -> csr_array:
     return csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
 
 
-def transition_matrix(graphs: Any, direction: str = "follow") -> csr_array:
+def transition_matrix(graphs: Graphs, direction: str = "follow") -> csr_array:
     """Return T = D^{-1} A of all graphs, block-diagonal; T_ii = 1 for a node without outgoing edges.
 
     See Also

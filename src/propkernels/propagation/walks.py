@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.checks import check_choice, check_fraction, check_positive, shown
 from propkernels.graphs.database import GraphDatabase
@@ -56,7 +55,7 @@ class AbsorbingWalk(AffineScheme):
 
     def __init__(
         self,
-        absorbing: str | Collection[Hashable] | Callable[[GraphDatabase], Any] = "observed",
+        absorbing: str | Collection[Hashable] | Callable[[GraphDatabase], ArrayLike] = "observed",
         *,
         direction: str = "follow",
     ) -> None:

@@ -20,12 +20,17 @@ from concurrent.futures import (
 from contextlib import suppress
 from threading import Thread
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from propkernels._utils.checks import check_integer, check_positive, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.parallel import thread_count
 from propkernels._utils.safe_files import discard_unfinished
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from distributed import Client
 
 TIMEOUT = "PROPKERNELS_WORKER_TIMEOUT"
 LONGEST_WAIT = 300.0  # seconds to wait for Dask workers: clusters take minutes to replace one
@@ -35,6 +40,9 @@ SLOW_ARRAYS = (
     "Dask workers map new memory for every array, which takes about a third more time: start them "
     f"with {MMAP_THRESHOLD}={2**25} in their environment"
 )
+
+# A number of processes, an executor, a Dask client or cluster, or the address of a Dask scheduler
+ExecutorLike: TypeAlias = "Executor | Client | int | str | None"
 
 
 class Engine:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from propkernels._utils.typing import Estimator, PathLike
+from propkernels.scale.executors import ExecutorLike
 from propkernels.scale.opened import FeatureFolder, open_features
 from propkernels.scale.part_files import check_ids, check_part, n_columns, read_block, schema_of, write_blocks
 from propkernels.scale.partition import partition
@@ -55,7 +57,12 @@ class FeatureWork:
         return {"n_graphs": len(block.ids), "n_entries": block.features.nnz}
 
 
-def featurize(plan: Any, features: Any, out: Any, executor: Any = None) -> FeatureFolder:
+def featurize(
+    plan: Plan | PathLike | Sequence[PathLike],
+    features: Estimator,
+    out: PathLike,
+    executor: ExecutorLike = None,
+) -> FeatureFolder:
     """Compute features of all graphs of a plan and write one Parquet file per part.
 
     Each file is a checkpoint: its name is the hash of input and parameters, it is either complete or absent,

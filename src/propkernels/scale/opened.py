@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,14 @@ from scipy.sparse import csr_array, vstack
 
 from propkernels._utils.checks import check_integer
 from propkernels._utils.optional import import_optional
+from propkernels._utils.typing import Array, PathLike, Record
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.scale.folder import Manifest, check_size
 from propkernels.scale.part_files import FeatureBlock, n_columns, read_block, read_column, read_target
 from propkernels.scale.pure import rebuilt
+
+if TYPE_CHECKING:
+    from dask.array import Array as DaskArray
 
 
 class FeatureFolder:
@@ -55,7 +59,7 @@ class FeatureFolder:
         self._receipts = [receipt for receipt in manifest.receipts if receipt is not None]
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> Record:
         """Class, parameters and version of the estimator."""
         return dict(self.manifest.work)
 
@@ -111,7 +115,7 @@ class FeatureFolder:
         blocks = [block.features for block in self]
         return csr_array(vstack(blocks, format="csr")) if blocks else csr_array(self.shape)
 
-    def to_dask(self) -> Any:
+    def to_dask(self) -> DaskArray:
         """Return a Dask array with one sparse chunk (a csr_array) per part, read on access.
 
         Returns
@@ -132,7 +136,7 @@ class FeatureFolder:
         return da.concatenate(chunks, axis=0)
 
     @property
-    def target(self) -> Any:
+    def target(self) -> Array | None:
         """Targets of all graphs, or None; features are not read."""
         pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
         tables = [read_column(self.path(i), "target") for i in range(self.n_parts)]
@@ -171,7 +175,7 @@ def read_features(path: str, n_features: int) -> csr_array:
     return read_block(Path(path), n_features).features
 
 
-def open_features(out: Any) -> FeatureFolder:
+def open_features(out: PathLike) -> FeatureFolder:
     """Open a folder written by :func:`featurize`; its files are read on access.
 
     Parameters

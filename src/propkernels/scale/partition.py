@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from propkernels._utils.checks import check_choice, check_integer
 from propkernels._utils.progress import ProgressBar
+from propkernels._utils.typing import PathLike
 from propkernels.datasets.dataset import home_expanded
 from propkernels.scale.plan import FORMAT, Part, Plan, Reading
 from propkernels.scale.reading_parts import FORMATS
@@ -24,7 +25,7 @@ KINDS = {
 
 
 def partition(
-    source: Any,
+    source: PathLike | Sequence[PathLike],
     nodes_per_part: int = 2_000_000,
     *,
     smiles_column: str | None = None,

@@ -13,6 +13,7 @@ from propkernels._utils.checks import reason_of
 from propkernels._utils.locks import cached_property
 from propkernels._utils.safe_files import Pathlike, atomic_write, read_regular
 from propkernels._utils.text_tables import format_table
+from propkernels._utils.typing import Record
 
 FORMAT, VERSION = "propkernels plan", 1
 MOST_SHOWN = 12
@@ -85,7 +86,7 @@ class Part:
     def __str__(self) -> str:
         return f"{self.path}, rows {self.first:,} to {self.last - 1:,}"
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> Record:
         """Return all fields except the path: results do not depend on it."""
         fields = asdict(self)
         fields.pop("path")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.progress import ProgressBar
+from propkernels._utils.typing import PathLike
 from propkernels.scale.folder import MANIFEST, PLAN, Manifest, Receipt, file_digest, part_name
 from propkernels.scale.plan import Part, Plan
 
@@ -47,7 +48,7 @@ class DamagedFolderError(ValueError):
         return type(self), (self.folder, self.problems)
 
 
-def verify(out: Any, n_jobs: int | None = None) -> Verified:
+def verify(out: PathLike, n_jobs: int | None = None) -> Verified:
     """Check the plan, the manifest and every byte of an output folder.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,13 +15,17 @@ from propkernels._utils.checks import GraphInput, check_integer, shown
 from propkernels._utils.ids import id_array, is_id, plain_ids
 from propkernels._utils.locks import ForkSafeLock
 from propkernels._utils.stored import require
+from propkernels._utils.typing import Array, Estimator, PathLike, Record, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.convert.networkx import is_networkx
 from propkernels.counting.counters import Counter
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid
+from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.propagation_kernel import PropagationKernel
+from propkernels.scale.executors import ExecutorLike
+from propkernels.scale.plan import Plan
 from propkernels.scale.pure import rebuilt
 from propkernels.search.inverted_file import InvertedFile
 from propkernels.search.nearest import Neighbors, Query
@@ -197,12 +201,14 @@ class GraphIndex(GraphInput, BaseEstimator):
     n_added_: int
     names_: list[Hashable]
 
-    def __init__(self, *, kernel: Any = None, random_state: Any = None, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, *, kernel: Estimator | None = None, random_state: Seed = None, n_jobs: int | None = None
+    ) -> None:
         self.kernel = kernel
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, ids: Iterable[Hashable] | None = None) -> Self:
+    def fit(self, X: Graphs, ids: Iterable[Hashable] | None = None) -> Self:
         """Index graphs, replacing the previous contents.
 
         Parameters
@@ -229,7 +235,13 @@ class GraphIndex(GraphInput, BaseEstimator):
             self._replace(Contents(file, fitted._counter, names, len(graphs)), kernel_=kernel)
         return self
 
-    def add(self, X: Any, ids: Iterable[Hashable] | None = None, *, executor: Any = None) -> Self:
+    def add(
+        self,
+        X: Graphs | Plan | PathLike,
+        ids: Iterable[Hashable] | None = None,
+        *,
+        executor: ExecutorLike = None,
+    ) -> Self:
         """Add graphs to the index; the kernel learns nothing from them.
 
         Parameters
@@ -257,7 +269,7 @@ class GraphIndex(GraphInput, BaseEstimator):
             else:
                 if executor is not None:
                     raise ValueError("executor is only for an index on disk: omit it")
-                added = self._added(now, now.file, check_graphs(X), ids)
+                added = self._added(now, now.file, check_graphs(cast("Graphs", X)), ids)
             self._replace(added)
         return self
 
@@ -305,12 +317,12 @@ class GraphIndex(GraphInput, BaseEstimator):
     @classmethod
     def build(
         cls,
-        plan: Any,
-        out: Any,
+        plan: Plan | PathLike | Sequence[PathLike],
+        out: PathLike,
         *,
-        kernel: Any = None,
-        random_state: Any = None,
-        executor: Any = None,
+        kernel: Estimator | None = None,
+        random_state: Seed = None,
+        executor: ExecutorLike = None,
         n_jobs: int | None = None,
     ) -> Self:
         """Index graphs in files, one shard on disk per part of a plan, and return the index.
@@ -342,7 +354,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         return cls._on_disk(build_folder(plan, out, kernel, executor, n_jobs), n_jobs)
 
     @classmethod
-    def open(cls, folder: Any, n_jobs: int | None = None) -> Self:
+    def open(cls, folder: PathLike, n_jobs: int | None = None) -> Self:
         """Return an index on disk, written by :meth:`build`; shards are mapped on first use.
 
         Parameters
@@ -369,7 +381,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         index._replace(Contents.on_disk(file), kernel_=kernel)
         return index
 
-    def query(self, X: Any, k: int = 10) -> Neighbors:
+    def query(self, X: Graphs | Graph, k: int = 10) -> Neighbors:
         """Return the most similar graphs in the index for each of the given graphs.
 
         Parameters
@@ -390,7 +402,8 @@ class GraphIndex(GraphInput, BaseEstimator):
         now = self._contents()
         k = min(check_integer(k, "k", 1), len(now.file))
         is_one = isinstance(X, (Graph, Grid)) or is_networkx(X)
-        graphs = check_graphs([X] if is_one else X)
+        several: Any = [X] if is_one else X
+        graphs = check_graphs(several)
         queries = Query.all(now.counter.count(graphs, None, self.n_jobs))
         found = now.file.nearest(queries, k, self.n_jobs)
         similarities = np.array([values for values, _ in found]).reshape(len(graphs), k)
@@ -415,7 +428,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         return self._folder().groups
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> Record:
         """Class and parameters of the features of an index on disk, and the version that built it."""
         return self._folder().parameters
 
@@ -433,7 +446,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         return file
 
     @property
-    def ids_(self) -> NDArray[Any]:
+    def ids_(self) -> Array:
         """Ids of the graphs in the index, in the order of addition."""
         return id_array(self._contents().present())
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import reason_of, shown
 from propkernels._utils.safe_files import atomic_write, open_regular
+from propkernels._utils.typing import Estimator
 from propkernels._version import __version__
 from propkernels.graphs.database import GraphDatabase
 from propkernels.storage.archive import (
@@ -49,7 +50,7 @@ class ModelFileError(ValueError):
 FORMAT, FORMAT_VERSION = "propkernels model", 1
 
 
-def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+def save_model(model: Estimator | GraphDatabase, path: str | os.PathLike[str]) -> None:
     """Save a fitted estimator or index, or graphs, to one file.
 
     The file is a zip of JSON and arrays, without code. An existing file is replaced only after the new one is
@@ -120,7 +121,7 @@ def _checked_text(header: dict[str, Any], arrays: list[NDArray[Any]], name: str)
     return text
 
 
-def load_model(path: str | os.PathLike[str]) -> Any:
+def load_model(path: str | os.PathLike[str]) -> Estimator | Any:
     """Load a model saved by :func:`save_model`.
 
     Loading an untrusted file is safe: only objects of this library are created, no code of the file is run,

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import os
 import types
 import typing
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -75,9 +76,9 @@ def check_of(annotation: Any) -> Check:
         return lambda value: any(part(value) for part in parts)
     if origin is np.ndarray:
         return _array_check(get_args(arguments[1])[0])
-    if origin is Callable:
-        return lambda value: False  # functions are never written to a file
-    if origin in (list, tuple, dict, Sequence, Collection):
+    if origin in (Callable, os.PathLike):
+        return lambda value: False  # functions and paths are never written to a file
+    if origin in (list, tuple, dict, Sequence, Collection, Iterable):
         return _container_check(origin, arguments)
     if isinstance(annotation, type):
         return _class_check(annotation)
