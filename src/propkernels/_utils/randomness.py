@@ -49,8 +49,10 @@ def label_keys(values: Iterable[Hashable]) -> NDArray[np.uint64]:
     TypeError
         If a label is an object whose ``repr`` contains its address.
     """
-    digests = [hashlib.blake2b(_describe(value), digest_size=8).digest() for value in values]
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    digests = bytearray()
+    for value in values:
+        digests += hashlib.blake2b(_describe(value), digest_size=8).digest()
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 def _describe(value: Hashable) -> bytes:
@@ -62,7 +64,9 @@ def _describe(value: Hashable) -> bytes:
     if isinstance(value, numbers.Number):
         return b"n" + _describe_number(value).encode()
     if isinstance(value, (tuple, frozenset)):
-        parts = [hashlib.blake2b(_describe(part), digest_size=16).digest() for part in value]
+        parts = []
+        for part in value:
+            parts.append(hashlib.blake2b(_describe(part), digest_size=16).digest())
         return b"t" + b"".join(parts) if isinstance(value, tuple) else b"f" + b"".join(sorted(parts))
     text = repr(value)
     if _ADDRESS.search(text):
@@ -88,23 +92,15 @@ def _describe_number(value: Any) -> str:
 
 def mix(*words: Any) -> NDArray[np.uint64]:
     """Return 64-bit hashes of integers (broadcast against each other), by splitmix64."""
-    state = np.uint64(0)
+    state: Any = np.uint64(0)
     with np.errstate(over="ignore"):
         for word in words:
-            state = _finalize((state ^ _as_word(word)) + GOLDEN)
+            number = np.asarray(word % 2**64 if isinstance(word, int) else word)
+            z = (state ^ number.astype(np.uint64)) + GOLDEN
+            z = (z ^ (z >> np.uint64(30))) * FIRST_FACTOR
+            z = (z ^ (z >> np.uint64(27))) * SECOND_FACTOR
+            state = z ^ (z >> np.uint64(31))
     return np.asarray(state)
-
-
-def _as_word(word: Any) -> NDArray[np.uint64]:
-    if isinstance(word, int):
-        word = word % 2**64
-    return np.asarray(word).astype(np.uint64)
-
-
-def _finalize(z: NDArray[np.uint64]) -> Any:
-    z = (z ^ (z >> np.uint64(30))) * FIRST_FACTOR
-    z = (z ^ (z >> np.uint64(27))) * SECOND_FACTOR
-    return z ^ (z >> np.uint64(31))
 
 
 def uniform(*words: Any) -> NDArray[np.float64]:

@@ -40,8 +40,7 @@ def pairwise_coefficients(machine: SVC, n_graphs: int) -> tuple[Matrix, NDArray[
 def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
     """Return the class with the most votes of the pairs; ties go to the first class, as in libsvm."""
     votes = np.zeros((len(decisions), n_classes), dtype=np.int64)
-    pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
-    for p, (i, j) in enumerate(pairs):
+    for p, (i, j) in enumerate(combinations(range(n_classes), 2)):
         votes[:, i] += decisions[:, p] > 0
         votes[:, j] += decisions[:, p] <= 0
     return votes.argmax(axis=1)

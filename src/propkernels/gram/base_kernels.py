@@ -68,19 +68,21 @@ class BaseKernel(ABC):
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, summed over streams."""
-        total = self.square_stream(streams[0], n_jobs)
-        for stream in streams[1:]:
-            total += self.square_stream(stream, n_jobs)
+        total: Matrix | None = None
+        for stream in streams:
+            part = self.at(stream.iteration).square_of(stream.counts, n_jobs) * stream.weight
+            total = part if total is None else np.add(total, part, out=total)
+        assert total is not None
         return total
 
-    def square_stream(self, stream: StreamCounts, n_jobs: int | None) -> Matrix:
-        """Return the contribution of one stream to the kernel among training graphs."""
-        return self.square_of(stream.counts, n_jobs) * stream.weight
+    def at(self, iteration: int) -> BaseKernel:
+        """Return the kernel between the counts of one iteration."""
+        return self
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel of new against training graphs, including bins not seen in fit."""
         return sum_in_order(
-            self.cross_of(x.counts, _widen(y.counts, x.counts.shape[1]), n_jobs) * x.weight
+            self.at(x.iteration).cross_of(x.counts, _widen(y.counts, x.counts.shape[1]), n_jobs) * x.weight
             for x, y in zip(new, train, strict=True)
         )
 
@@ -96,7 +98,7 @@ class BaseKernel(ABC):
             kernels[t] = kernels[t - 1] if t else 0.0
             for stream in streams:  # one by one, as in square, so that rounding is the same
                 if stream.iteration == t:
-                    kernels[t] += self.square_stream(stream, n_jobs)
+                    kernels[t] += self.at(t).square_of(stream.counts, n_jobs) * stream.weight
         return kernels
 
 
@@ -137,10 +139,12 @@ class Linear(BaseKernel):
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, with streams side by side."""
-        return sum_in_order(
-            _scaled(square_gram([streams[i].counts for i in group], n_jobs), weight)
-            for weight, group in _by_weight(streams)
-        )
+        total: Matrix | None = None
+        for weight, group in _by_weight(streams):
+            part = _scaled(square_gram([streams[i].counts for i in group], n_jobs), weight)
+            total = part if total is None else np.add(total, part, out=total)
+        assert total is not None
+        return total
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel against training graphs, without bins not seen in fit, which contribute 0."""
@@ -302,17 +306,8 @@ class RadialBasis(BaseKernel):
         }
         return self
 
-    def square_stream(self, stream: StreamCounts, n_jobs: int | None) -> Matrix:
-        """Return the contribution of one stream, with the gamma of its iteration."""
-        return self._at(stream.iteration).square_of(stream.counts, n_jobs) * stream.weight
-
-    def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
-        """Return the kernel against training graphs, with the gamma of each iteration."""
-        return sum_in_order(
-            BaseKernel.cross(self._at(x.iteration), [x], [y], n_jobs) for x, y in zip(new, train, strict=True)
-        )
-
-    def _at(self, iteration: int) -> RadialBasis:
+    def at(self, iteration: int) -> RadialBasis:
+        """Return the kernel with the gamma of one iteration."""
         kernel = RadialBasis()
         kernel.gamma = self.gammas[iteration]
         return kernel

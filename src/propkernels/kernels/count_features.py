@@ -263,12 +263,9 @@ class CountFeatures(CountEstimator):
                 f"base_kernel='linear' or 'intersection'; got {shown(self.base_kernel)}"
             )
         check_choice(getattr(self, "output", "host"), ("host", "device"), "output")
-        streams: list[StreamCounts] = []
-        if counts:
-            coder, streams = self._count_training(graphs)
-        else:
-            check_options(self)
-            coder = self._learn_coder(graphs)
+        check_options(self)
+        coder = self._learn_coder(graphs)
+        streams = coder.count(graphs, None, self.n_jobs) if counts else []
         if n_columns is None:
             streams = run_threads(rank_bins, streams, self.n_jobs)
         streams = base_kernel.features(streams)

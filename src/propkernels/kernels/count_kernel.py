@@ -49,12 +49,6 @@ class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
     def _learn_coder(self, graphs: GraphDatabase) -> Counter:
         """Validate the parameters, and return the counter fitted to the training graphs."""
 
-    def _count_training(self, graphs: GraphDatabase) -> tuple[Any, list[StreamCounts]]:
-        """Return the fitted counter and the counts of the training graphs."""
-        check_options(self)
-        coder = self._learn_coder(graphs)
-        return coder, coder.count(graphs, None, self.n_jobs)
-
     def _device(self, graphs: GraphDatabase) -> Any:
         """Return the GPU to compute on; None for the CPU."""
         if isinstance(self.device, str) and self.device == "cpu":
@@ -230,7 +224,9 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     ) -> tuple[BaseKernel, Any, list[StreamCounts], NDArray[np.float64]]:
         """Compute the fitted state without changing self, so that a failed fit changes nothing."""
         base_kernel = resolve_base_kernel(self.base_kernel)
-        coder, counts = self._count_training(graphs)
+        check_options(self)
+        coder = self._learn_coder(graphs)
+        counts = coder.count(graphs, None, self.n_jobs)
         base_kernel.fit(counts)
         return base_kernel, coder, counts, base_kernel.diagonal(counts)
 

@@ -289,7 +289,7 @@ class WeisfeilerLehman(CountKernel):
 
     def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
         check_choice(self.exact, (False, True), "exact")
-        return _learn_coder(graphs, self, self.exact)
+        return _coder_class(self.labels, self.exact).learn(graphs, self)
 
 
 @renamed_parameters(n_iter="t_max")
@@ -360,15 +360,15 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
-        return _learn_coder(graphs, self, False)
+        return _coder_class(self.labels, False).learn(graphs, self)
 
 
-def _learn_coder(graphs: GraphDatabase, parameters: Any, exact: bool) -> RefinementCoder:
-    """Return the coder of whole labels, exact or hashed, or of entries of labels."""
-    if not names_entries(parameters.labels):
-        return (ExactCoder if exact else RefinementCoder).learn(graphs, parameters)
+def _coder_class(labels: Any, exact: bool) -> type[RefinementCoder]:
+    """Return the class of coders of whole labels, exact or hashed, or of entries of labels."""
+    if not names_entries(labels):
+        return ExactCoder if exact else RefinementCoder
     if exact:
         raise ValueError("exact=True does not support entries of labels: use exact=False")
     from propkernels.kernels.label_entries import EntryCoder
 
-    return EntryCoder.learn(graphs, parameters)
+    return EntryCoder

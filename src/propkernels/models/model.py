@@ -139,9 +139,14 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         best: tuple[Selection, Any, GraphDatabase, str] | None = None
         for imputer in self._imputers(graphs):
             known = graphs if imputer is None else imputer.transform(graphs)
-            chosen, solver = self._choose(known, target, folds, task, seeds, epsilon)
+            kernels, space = self._space(known, epsilon)
+            selection, n_steps = self._effort(kernels, space, folds, task, len(known))
+            averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
+            with reported(self.progress, f"{type(self).__name__}: choosing", n_steps) as tell:
+                common = known, target, folds, space, task, seeds.kernel, selection, self.n_jobs
+                chosen = search(kernels, *common, tell, averages)
             if best is None or chosen.mean_loss < best[0].mean_loss:
-                best = chosen, imputer, known, solver
+                best = chosen, imputer, known, space.solver
         assert best is not None
         chosen, imputer, known, solver = best
         return replace(_learned(chosen, known, target, task, solver, self.n_jobs), imputer=imputer)
@@ -155,25 +160,15 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             return [None]
         return [None, LabelImputer(tolerance=1e-3, max_steps=100).fit(graphs)]
 
-    def _choose(
-        self,
-        graphs: GraphDatabase,
-        target: NDArray[Any],
-        folds: Folds,
-        task: Task,
-        seeds: Seeds,
-        epsilon: Any,
-    ) -> tuple[Selection, str]:
-        kernels, space = self._space(graphs, epsilon)
-        selection = resolve_selection(self.selection, len(graphs), len(kernels))
-        halves = selection == "halving" and is_worthwhile(folds)
+    def _effort(
+        self, kernels: Sequence[Any], space: Space, folds: Folds, task: Task, n_graphs: int
+    ) -> tuple[str, int]:
+        """Return the kind of selection, and its number of steps for a progress bar."""
+        selection = resolve_selection(self.selection, n_graphs, len(kernels))
         n_arms = count_arms(kernels, space, task)
-        n_settings = n_arms // len(task.makers(space.solver, space.epsilons))
-        total = count_steps(n_settings, folds) if halves else n_arms * len(folds)
-        with reported(self.progress, f"{type(self).__name__}: choosing", total) as tell:
-            common = graphs, target, folds, space, task, seeds.kernel, selection, self.n_jobs
-            averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
-            return search(kernels, *common, tell, averages), space.solver
+        if selection != "halving" or not is_worthwhile(folds):
+            return selection, n_arms * len(folds)
+        return selection, count_steps(n_arms // len(task.makers(space.solver, space.epsilons)), folds)
 
     def _folds(self, target: NDArray[Any], groups: Any, seed: int) -> Folds:
         """Return the folds for the choice."""
