@@ -5,12 +5,18 @@ BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test quick lint types unit coverage boundscheck docs bench fuzz clean
+.PHONY: demo test check quick lint types unit coverage boundscheck docs bench fuzz clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
 
+# tests of what lies beside the package: benchmarks, reproduction, harness, documents and examples
+BESIDE := tests/benchmarks tests/reproduction tests/fuzz tests/test_documents.py tests/test_examples.py
+
 test: lint types unit
+
+check: .venv/.developer
+	$(BIN)/pytest -n 2 --dist worksteal $(BESIDE) reproduction
 
 lint: .venv/.developer
 	$(BIN)/ruff check .
@@ -20,11 +26,11 @@ types: .venv/.developer
 	$(BIN)/mypy
 
 unit: .venv/.developer
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal $(addprefix --ignore=,$(BESIDE)) tests src
 
 # the tests without the slow ones, for while you work: under a minute on two free cores
 quick: .venv/.developer
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" $(addprefix --ignore=,$(BESIDE)) tests src
 
 # Coverage cannot see machine code: the tests marked "compiled" run once more as Python, on small inputs.
 coverage: .venv/.developer
